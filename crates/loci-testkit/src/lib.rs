@@ -1,0 +1,1 @@
+//! loci-testkit

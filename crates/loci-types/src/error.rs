@@ -1,0 +1,237 @@
+//! What can go wrong, and how is it told?
+//!
+//! Every failure in Loci has an [`ErrorKind`]. The table [`TABLE`] says, once, which code, HTTP
+//! status, exit code and retry advice belong to each kind; HTTP, MCP and the command line all
+//! print from it. The first ten codes are the public ones that clients of memory providers know;
+//! the others name what those ten leave unsaid.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The sort of a failure, as far as a caller must tell failures apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The layer named does not exist.
+    InvalidLayer,
+    /// The layer needs an identifier that was not given.
+    MissingIdentifier,
+    /// No such memory, or none that the caller may see.
+    NotFound,
+    /// The content is longer than the configured limit.
+    ContentTooLong,
+    /// The query is longer than the configured limit.
+    QueryTooLong,
+    /// The embedding model failed.
+    EmbeddingFailed,
+    /// The store, or another service behind Loci, failed.
+    Provider,
+    /// Too many requests.
+    RateLimited,
+    /// The caller may not do this.
+    Unauthorized,
+    /// The configuration is wrong.
+    Configuration,
+    /// A field of the request is malformed or out of range.
+    InvalidInput,
+    /// The memory has changed since the caller read it.
+    Conflict,
+    /// The stored data cannot be read: damaged, or written by a newer version.
+    Corrupt,
+    /// The disk is full or the data folder cannot be written.
+    Storage,
+    /// A defect in Loci itself.
+    Internal,
+}
+
+/// One line of the error table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErrorRow {
+    /// The kind this line is about.
+    pub kind: ErrorKind,
+    /// The public code, in capitals.
+    pub code: &'static str,
+    /// The HTTP status.
+    pub status: u16,
+    /// The exit code of the command line.
+    pub exit: u8,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+}
+
+const fn row(kind: ErrorKind, code: &'static str, status: u16, exit: u8, retryable: bool) -> ErrorRow {
+    ErrorRow { kind, code, status, exit, retryable }
+}
+
+/// Kind, code, HTTP status, exit code, retryable: the only place where they meet.
+///
+/// Exit code 1 is left to the shell's own "something failed", 2 to wrong usage of the command.
+pub const TABLE: &[ErrorRow] = &[
+    row(ErrorKind::InvalidLayer, "INVALID_LAYER", 400, 10, false),
+    row(ErrorKind::MissingIdentifier, "MISSING_IDENTIFIER", 400, 11, false),
+    row(ErrorKind::NotFound, "MEMORY_NOT_FOUND", 404, 12, false),
+    row(ErrorKind::ContentTooLong, "CONTENT_TOO_LONG", 413, 13, false),
+    row(ErrorKind::QueryTooLong, "QUERY_TOO_LONG", 413, 14, false),
+    row(ErrorKind::EmbeddingFailed, "EMBEDDING_FAILED", 502, 15, true),
+    row(ErrorKind::Provider, "PROVIDER_ERROR", 503, 16, true),
+    row(ErrorKind::RateLimited, "RATE_LIMITED", 429, 17, true),
+    row(ErrorKind::Unauthorized, "UNAUTHORIZED", 403, 18, false),
+    row(ErrorKind::Configuration, "CONFIGURATION_ERROR", 500, 19, false),
+    row(ErrorKind::InvalidInput, "INVALID_INPUT", 400, 20, false),
+    row(ErrorKind::Conflict, "VERSION_CONFLICT", 409, 21, false),
+    row(ErrorKind::Corrupt, "STORE_CORRUPT", 500, 22, false),
+    row(ErrorKind::Storage, "STORAGE_UNAVAILABLE", 507, 23, false),
+    row(ErrorKind::Internal, "INTERNAL_ERROR", 500, 70, false),
+];
+
+impl ErrorKind {
+    /// This kind's line of the table.
+    pub fn row(self) -> &'static ErrorRow {
+        // The test below proves that every kind has a line; Internal is the safe answer.
+        TABLE.iter().find(|row| row.kind == self).unwrap_or(&TABLE[TABLE.len() - 1])
+    }
+
+    /// The public code.
+    pub fn code(self) -> &'static str {
+        self.row().code
+    }
+
+    /// Whether the same call may succeed later.
+    pub fn retryable(self) -> bool {
+        self.row().retryable
+    }
+}
+
+/// A word that does not fit its type: what the words themselves refuse.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    field: Option<&'static str>,
+    hint: Option<String>,
+}
+
+impl Error {
+    /// A failure of `kind` with a sentence for people.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), field: None, hint: None }
+    }
+
+    /// A malformed or out-of-range field.
+    pub fn invalid(field: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidInput, message).at(field)
+    }
+
+    /// Names the field that is wrong.
+    #[must_use]
+    pub fn at(mut self, field: &'static str) -> Self {
+        self.field = Some(field);
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What sort of failure this is.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The field that is wrong, if one is.
+    pub fn field(&self) -> Option<&'static str> {
+        self.field
+    }
+
+    /// What to do about it, if that is known.
+    pub fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The form in which the failure leaves Loci.
+    pub fn problem(&self, operation: &str) -> Problem {
+        let mut problem = Problem::new(self.kind, &self.message, operation);
+        if let Some(field) = self.field {
+            problem.details.insert("field".into(), field.into());
+        }
+        problem.hint.clone_from(&self.hint);
+        problem
+    }
+}
+
+/// A failure as callers see it, the same through every door.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// The public code.
+    pub code: String,
+    /// A sentence for people.
+    pub message: String,
+    /// The operation that failed.
+    pub operation: String,
+    /// More, by name: the field, the limit, the file.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub details: BTreeMap<String, serde_json::Value>,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+    /// What to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    /// A problem of `kind`, with code and retry advice from the table.
+    pub fn new(kind: ErrorKind, message: impl Into<String>, operation: &str) -> Self {
+        let row = kind.row();
+        Self {
+            code: row.code.to_owned(),
+            message: message.into(),
+            operation: operation.to_owned(),
+            details: BTreeMap::new(),
+            retryable: row.retryable,
+            hint: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_has_one_line_with_its_own_code_and_exit() {
+        let kinds: HashSet<_> = TABLE.iter().map(|row| row.kind).collect();
+        let codes: HashSet<_> = TABLE.iter().map(|row| row.code).collect();
+        let exits: HashSet<_> = TABLE.iter().map(|row| row.exit).collect();
+        assert_eq!((kinds.len(), codes.len(), exits.len()), (15, 15, 15));
+        assert_eq!(TABLE.len(), 15);
+        for row in TABLE {
+            assert_eq!(row.kind.row(), row);
+            assert!(row.exit > 2 && (400..600).contains(&row.status), "{row:?}");
+        }
+    }
+
+    #[test]
+    fn the_public_codes_keep_their_retry_advice() {
+        let retryable: Vec<_> = TABLE.iter().filter(|row| row.retryable).map(|row| row.code).collect();
+        assert_eq!(retryable, ["EMBEDDING_FAILED", "PROVIDER_ERROR", "RATE_LIMITED"]);
+    }
+
+    #[test]
+    fn a_problem_names_the_field_and_the_way_out() {
+        let problem =
+            Error::invalid("importance", "importance is 3, but must lie in 0..=1").hint("use 0.7").problem("remember");
+        let json = serde_json::to_value(problem).unwrap();
+        assert_eq!(json["code"], "INVALID_INPUT");
+        assert_eq!(json["details"]["field"], "importance");
+        assert_eq!(json["hint"], "use 0.7");
+        assert_eq!(json["retryable"], false);
+    }
+}
