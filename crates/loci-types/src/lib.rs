@@ -3,6 +3,30 @@
 //! The words of Loci: plain values that every room shares. Nothing here waits, reads a clock,
 //! opens a file or knows another room.
 
+mod change;
+mod edge;
 mod error;
+mod filter;
+mod id;
+mod job;
+mod kind;
+mod layer;
+mod ledger;
+mod memory;
+mod receipt;
+mod scope;
+mod visible;
 
+pub use change::{Action, Addition, Batch, Change, NewContent, Patch, Provenance, Revision, identifier_values};
+pub use edge::{Edge, Entity, EntityType, Relation};
 pub use error::{Error, ErrorKind, ErrorRow, Problem, TABLE as ERROR_TABLE};
+pub use filter::{Filter, Grain, TimeRange, TimeSpan};
+pub use id::{EdgeId, EntityId, MemoryId};
+pub use job::{Job, JobKind, JobSpec};
+pub use kind::{Class, Kind, KindSpec, Kinds};
+pub use layer::Layer;
+pub use ledger::{Event, LedgerEntry};
+pub use memory::{AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, State, Vector, unit};
+pub use receipt::{Durability, Outcome, Receipt};
+pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Space, Tenant, slug};
+pub use visible::{Reach, Visible};

@@ -1,0 +1,118 @@
+//! How widely does a memory hold?
+//!
+//! A layer says who shares a memory, and so which identifiers a scope in it needs. The order of
+//! [`Layer::ALL`] is the order of precedence: the first is the most specific.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, ErrorKind, Identifier};
+
+/// How widely a memory holds, from the most specific to the least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// One agent's knowledge about one user.
+    Agent,
+    /// One user, whichever agent asks.
+    User,
+    /// One conversation of one user.
+    Session,
+    /// One project or repository.
+    Project,
+    /// One team.
+    Team,
+    /// One organisation.
+    Org,
+    /// The whole company.
+    Company,
+    /// A pool that several agents share.
+    Pool,
+}
+
+impl Layer {
+    /// All layers, most specific first.
+    pub const ALL: [Layer; 8] = [
+        Layer::Agent,
+        Layer::User,
+        Layer::Session,
+        Layer::Project,
+        Layer::Team,
+        Layer::Org,
+        Layer::Company,
+        Layer::Pool,
+    ];
+
+    /// The identifiers that a scope in this layer must have, and is made of.
+    pub fn required(self) -> &'static [Identifier] {
+        match self {
+            Layer::Agent => &[Identifier::Agent, Identifier::User],
+            Layer::User => &[Identifier::User],
+            Layer::Session => &[Identifier::User, Identifier::Session],
+            Layer::Project => &[Identifier::Project],
+            Layer::Team => &[Identifier::Team],
+            Layer::Org => &[Identifier::Org],
+            Layer::Company => &[Identifier::Company],
+            Layer::Pool => &[Identifier::Pool],
+        }
+    }
+
+    /// 1 for the most specific layer; a smaller number overrides a larger one.
+    pub fn precedence(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// The layer's name as it is written everywhere.
+    pub fn name(self) -> &'static str {
+        match self {
+            Layer::Agent => "agent",
+            Layer::User => "user",
+            Layer::Session => "session",
+            Layer::Project => "project",
+            Layer::Team => "team",
+            Layer::Org => "org",
+            Layer::Company => "company",
+            Layer::Pool => "pool",
+        }
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Layer {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Layer::ALL.into_iter().find(|layer| layer.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Layer::ALL.iter().map(|layer| layer.name()).collect();
+            Error::new(ErrorKind::InvalidLayer, format!("`{text}` is not a layer"))
+                .at("layer")
+                .hint(format!("use one of {}", names.join(", ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precedence_follows_the_order_of_specificity() {
+        let order: Vec<_> = Layer::ALL.iter().map(|layer| layer.precedence()).collect();
+        assert_eq!(order, [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+
+    #[test]
+    fn names_read_back() {
+        for layer in Layer::ALL {
+            assert_eq!(layer.name().parse::<Layer>().unwrap(), layer);
+        }
+        assert_eq!("galaxy".parse::<Layer>().unwrap_err().kind(), ErrorKind::InvalidLayer);
+    }
+}

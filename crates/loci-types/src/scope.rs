@@ -1,0 +1,400 @@
+//! Whose memory is it, and where does it lie?
+//!
+//! A [`Scope`] is a layer with exactly the identifiers that the layer requires; every memory has
+//! one. Other identifiers on a memory only say where it came from: they never widen the scope.
+//! A [`Space`] is the physical container of scopes: one per agent, one shared, one per pool.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, ErrorKind, Layer};
+
+/// One of the names by which scopes are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Identifier {
+    /// `agentId`
+    Agent,
+    /// `userId`
+    User,
+    /// `sessionId`
+    Session,
+    /// `projectId`
+    Project,
+    /// `teamId`
+    Team,
+    /// `orgId`
+    Org,
+    /// `companyId`
+    Company,
+    /// `poolId`
+    Pool,
+}
+
+impl Identifier {
+    /// All of them, in the order of the record.
+    pub const ALL: [Identifier; 8] = [
+        Identifier::Agent,
+        Identifier::User,
+        Identifier::Session,
+        Identifier::Project,
+        Identifier::Team,
+        Identifier::Org,
+        Identifier::Company,
+        Identifier::Pool,
+    ];
+
+    /// The field's name in the record.
+    pub fn field(self) -> &'static str {
+        match self {
+            Identifier::Agent => "agentId",
+            Identifier::User => "userId",
+            Identifier::Session => "sessionId",
+            Identifier::Project => "projectId",
+            Identifier::Team => "teamId",
+            Identifier::Org => "orgId",
+            Identifier::Company => "companyId",
+            Identifier::Pool => "poolId",
+        }
+    }
+
+    /// The field's short name, as in the command's flag.
+    pub fn short(self) -> &'static str {
+        self.field().trim_end_matches("Id")
+    }
+}
+
+/// The identifiers that a caller gave, or that a record carries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Identifiers {
+    /// The agent, by its URL-safe slug.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// The session, a conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The project or repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<String>,
+    /// The team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team_id: Option<String>,
+    /// The organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub org_id: Option<String>,
+    /// The company.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub company_id: Option<String>,
+    /// The pool, by its URL-safe slug.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool_id: Option<String>,
+}
+
+impl Identifiers {
+    /// The value of one identifier.
+    pub fn get(&self, which: Identifier) -> Option<&str> {
+        match which {
+            Identifier::Agent => self.agent_id.as_deref(),
+            Identifier::User => self.user_id.as_deref(),
+            Identifier::Session => self.session_id.as_deref(),
+            Identifier::Project => self.project_id.as_deref(),
+            Identifier::Team => self.team_id.as_deref(),
+            Identifier::Org => self.org_id.as_deref(),
+            Identifier::Company => self.company_id.as_deref(),
+            Identifier::Pool => self.pool_id.as_deref(),
+        }
+    }
+
+    /// Sets one identifier.
+    pub fn set(&mut self, which: Identifier, value: Option<String>) {
+        let slot = match which {
+            Identifier::Agent => &mut self.agent_id,
+            Identifier::User => &mut self.user_id,
+            Identifier::Session => &mut self.session_id,
+            Identifier::Project => &mut self.project_id,
+            Identifier::Team => &mut self.team_id,
+            Identifier::Org => &mut self.org_id,
+            Identifier::Company => &mut self.company_id,
+            Identifier::Pool => &mut self.pool_id,
+        };
+        *slot = value;
+    }
+
+    /// Whether none is given.
+    pub fn is_empty(&self) -> bool {
+        Identifier::ALL.iter().all(|which| self.get(*which).is_none())
+    }
+
+    /// Refuses empty, overlong or unprintable identifiers, and slugs that could leave their folder.
+    pub fn validate(&self) -> Result<(), Error> {
+        for which in Identifier::ALL {
+            let Some(value) = self.get(which) else { continue };
+            match which {
+                Identifier::Agent | Identifier::Pool => slug(which.field(), value)?,
+                _ => identifier(which.field(), value)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The layers whose required identifiers are all here, most specific first.
+    pub fn layers(&self) -> Vec<Layer> {
+        let given = |layer: &Layer| layer.required().iter().all(|which| self.get(*which).is_some());
+        Layer::ALL.into_iter().filter(given).collect()
+    }
+}
+
+/// The longest identifier, in bytes.
+pub const IDENTIFIER_BYTES: usize = 256;
+
+fn identifier(field: &'static str, value: &str) -> Result<(), Error> {
+    if value.trim().is_empty() {
+        return Err(Error::invalid(field, format!("{field} is empty")).hint("leave it out, or give it a value"));
+    }
+    if value.len() > IDENTIFIER_BYTES {
+        return Err(Error::invalid(field, format!("{field} has {} bytes, more than {IDENTIFIER_BYTES}", value.len())));
+    }
+    if value.chars().any(char::is_control) {
+        return Err(Error::invalid(field, format!("{field} contains a control character")));
+    }
+    Ok(())
+}
+
+/// Checks a name that becomes part of a folder and a URL.
+pub fn slug(field: &'static str, value: &str) -> Result<(), Error> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let starts_well = value.chars().next().is_some_and(|c| c.is_ascii_alphanumeric());
+    if starts_well && value.len() <= 96 && value.chars().all(plain) {
+        return Ok(());
+    }
+    Err(Error::invalid(field, format!("{field} `{value}` is not a slug"))
+        .hint("use 1 to 96 letters, digits, `-`, `_` or `.`, starting with a letter or digit"))
+}
+
+/// A layer with exactly the identifiers that it requires.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Scope {
+    layer: Layer,
+    values: Vec<String>,
+}
+
+impl Scope {
+    /// The scope in `layer` that these identifiers name; a missing one is refused by its name.
+    pub fn new(layer: Layer, identifiers: &Identifiers) -> Result<Self, Error> {
+        identifiers.validate()?;
+        let mut values = Vec::with_capacity(2);
+        for which in layer.required() {
+            match identifiers.get(*which) {
+                Some(value) => values.push(value.to_owned()),
+                None => {
+                    return Err(Error::new(
+                        ErrorKind::MissingIdentifier,
+                        format!("layer `{layer}` needs {}, which was not given", which.field()),
+                    )
+                    .at(which.field())
+                    .hint(format!("add --{} NAME", which.short())));
+                }
+            }
+        }
+        Ok(Self { layer, values })
+    }
+
+    /// The layer.
+    pub fn layer(&self) -> Layer {
+        self.layer
+    }
+
+    /// The identifiers, and no others.
+    pub fn identifiers(&self) -> Identifiers {
+        let mut identifiers = Identifiers::default();
+        for (which, value) in self.layer.required().iter().zip(&self.values) {
+            identifiers.set(*which, Some(value.clone()));
+        }
+        identifiers
+    }
+
+    /// One text for the whole scope. Unit separators cannot occur in identifiers, so two scopes
+    /// never share a key.
+    pub fn key(&self) -> String {
+        let mut key = self.layer.name().to_owned();
+        for value in &self.values {
+            key.push('\u{1f}');
+            key.push_str(value);
+        }
+        key
+    }
+
+    /// Reads a scope back from its key.
+    pub fn from_key(key: &str) -> Result<Self, Error> {
+        let mut parts = key.split('\u{1f}');
+        let layer: Layer = parts.next().unwrap_or_default().parse()?;
+        let values: Vec<String> = parts.map(str::to_owned).collect();
+        if values.len() != layer.required().len() {
+            return Err(Error::invalid("scope", format!("`{key}` is not a scope key")));
+        }
+        Ok(Self { layer, values })
+    }
+
+    /// Where memories of this scope lie.
+    pub fn space(&self) -> Space {
+        match self.layer {
+            Layer::Agent => Space::Agent(self.values[0].clone()),
+            Layer::Pool => Space::Pool(self.values[0].clone()),
+            _ => Space::Shared,
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.layer, self.values.join(" / "))
+    }
+}
+
+/// The physical container of scopes. Dropping one removes everything in it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// One agent's own.
+    Agent(String),
+    /// All the layers of a tenant that do not belong to one agent.
+    Shared,
+    /// One pool's own.
+    Pool(String),
+}
+
+impl Space {
+    /// The name of its folder, and of its collection in an outside vector index.
+    pub fn name(&self) -> String {
+        match self {
+            Space::Agent(slug) => format!("agent_memory_{slug}"),
+            Space::Shared => "shared".to_owned(),
+            Space::Pool(slug) => format!("pool_{slug}"),
+        }
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+impl FromStr for Space {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        if let Some(agent) = name.strip_prefix("agent_memory_") {
+            slug("space", agent)?;
+            Ok(Space::Agent(agent.to_owned()))
+        } else if let Some(pool) = name.strip_prefix("pool_") {
+            slug("space", pool)?;
+            Ok(Space::Pool(pool.to_owned()))
+        } else if name == "shared" {
+            Ok(Space::Shared)
+        } else {
+            Err(Error::invalid("space", format!("`{name}` is not the name of a space")))
+        }
+    }
+}
+
+/// The outermost wall: spaces of different tenants never meet.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tenant(String);
+
+impl Tenant {
+    /// A tenant by its slug.
+    pub fn new(name: &str) -> Result<Self, Error> {
+        slug("tenant", name)?;
+        Ok(Self(name.to_owned()))
+    }
+
+    /// The slug.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Tenant {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identifiers(given: &[(Identifier, &str)]) -> Identifiers {
+        let mut identifiers = Identifiers::default();
+        for (which, value) in given {
+            identifiers.set(*which, Some((*value).to_owned()));
+        }
+        identifiers
+    }
+
+    #[test]
+    fn the_matrix_of_required_identifiers() {
+        use Identifier::*;
+        let check = |layer: Layer, given: &[(Identifier, &str)], missing: Option<&str>| {
+            let outcome = Scope::new(layer, &identifiers(given));
+            match (outcome, missing) {
+                (Ok(_), None) => {}
+                (Err(error), Some(field)) => {
+                    assert_eq!(error.kind(), ErrorKind::MissingIdentifier);
+                    assert_eq!(error.field(), Some(field), "{layer} {given:?}");
+                }
+                (outcome, missing) => panic!("{layer} {given:?}: {outcome:?}, expected {missing:?}"),
+            }
+        };
+        check(Layer::Agent, &[(Agent, "a"), (User, "u")], None);
+        check(Layer::Agent, &[(User, "u")], Some("agentId"));
+        check(Layer::Agent, &[(Agent, "a")], Some("userId"));
+        check(Layer::User, &[(User, "u")], None);
+        check(Layer::User, &[], Some("userId"));
+        check(Layer::Session, &[(User, "u"), (Session, "s")], None);
+        check(Layer::Session, &[(Session, "s")], Some("userId"));
+        check(Layer::Session, &[(User, "u")], Some("sessionId"));
+        check(Layer::Project, &[(User, "u")], Some("projectId"));
+        check(Layer::Team, &[(Project, "p")], Some("teamId"));
+        check(Layer::Org, &[(Team, "t")], Some("orgId"));
+        check(Layer::Company, &[(Org, "o")], Some("companyId"));
+        check(Layer::Pool, &[(Agent, "a")], Some("poolId"));
+    }
+
+    #[test]
+    fn accessible_layers_follow_from_what_is_given() {
+        use Identifier::*;
+        assert_eq!(identifiers(&[(User, "u"), (Agent, "a")]).layers(), [Layer::Agent, Layer::User]);
+        assert_eq!(identifiers(&[(Session, "s")]).layers(), []);
+        assert_eq!(identifiers(&[(Company, "c"), (Project, "p")]).layers(), [Layer::Project, Layer::Company]);
+    }
+
+    #[test]
+    fn keys_read_back_and_spaces_have_their_names() {
+        use Identifier::*;
+        let given = identifiers(&[(Agent, "devops-agent"), (User, "u/1"), (Pool, "p")]);
+        for (layer, space) in
+            [(Layer::Agent, "agent_memory_devops-agent"), (Layer::User, "shared"), (Layer::Pool, "pool_p")]
+        {
+            let scope = Scope::new(layer, &given).unwrap();
+            assert_eq!(Scope::from_key(&scope.key()).unwrap(), scope);
+            assert_eq!(scope.space().name(), space);
+            assert_eq!(space.parse::<Space>().unwrap(), scope.space());
+        }
+    }
+
+    #[test]
+    fn names_that_could_leave_their_folder_are_refused() {
+        for bad in ["", "..", "../x", "a/b", "a b", ".hidden", "a\u{0}b", "ünï", &"x".repeat(97)] {
+            let error = identifiers(&[(Identifier::Agent, bad)]).validate().unwrap_err();
+            assert_eq!(error.field(), Some("agentId"), "{bad:?}");
+        }
+        assert!(identifiers(&[(Identifier::User, "Zoë / 7")]).validate().is_ok());
+        assert!(identifiers(&[(Identifier::User, "a\u{1f}b")]).validate().is_err());
+    }
+}
