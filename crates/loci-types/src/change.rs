@@ -152,11 +152,9 @@ pub struct Addition {
     pub memory: Memory,
     /// If a live memory of the same scope has this key, nothing is added and its id is returned.
     pub unless: Option<ContentHash>,
-    /// Words of what came just before, which are searched with this memory's own.
-    pub context: Option<String>,
     /// The vector, if it is already known.
     pub vector: Option<Vector>,
-    /// The memory that came right before it in its thread.
+    /// The memory that came right before it in its thread; a temporal edge is drawn from it.
     pub follows: Option<MemoryId>,
     /// Slow work for later.
     pub jobs: Vec<JobSpec>,
@@ -165,7 +163,7 @@ pub struct Addition {
 impl Addition {
     /// A memory alone.
     pub fn new(memory: Memory) -> Self {
-        Self { memory, unless: None, context: None, vector: None, follows: None, jobs: Vec::new() }
+        Self { memory, unless: None, vector: None, follows: None, jobs: Vec::new() }
     }
 }
 

@@ -1,0 +1,168 @@
+//! What can go wrong on the floor?
+
+use std::path::{Path, PathBuf};
+
+use loci_types::{ErrorKind, MemoryId, Problem};
+
+/// A failure of the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A word that the store cannot take.
+    #[error(transparent)]
+    Word(#[from] loci_types::Error),
+    /// No such memory.
+    #[error("no memory {0} is visible here")]
+    NotFound(MemoryId),
+    /// Someone else changed the memory first.
+    #[error("memory {id} has version {found}, not {expected}")]
+    Conflict {
+        /// The memory.
+        id: MemoryId,
+        /// The version the caller saw.
+        expected: u64,
+        /// The version in the store.
+        found: u64,
+    },
+    /// The change does not fit the memory's state.
+    #[error("{0}")]
+    Refused(String),
+    /// The data folder cannot be used.
+    #[error("the data folder {path} cannot be used: {problem}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The file was written by a newer Loci.
+    #[error("{path} was written by a newer version of Loci (format {found}; this one knows up to {known})")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The newest format we know.
+        known: i64,
+    },
+    /// The file is damaged.
+    #[error("{path} is damaged: {problem}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        problem: String,
+    },
+    /// The disk is full.
+    #[error("the disk is full: {path} could not be written; nothing of this change was kept")]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be written.
+    #[error("{path} cannot be written: {problem}")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        problem: String,
+    },
+    /// Another process held the file for too long.
+    #[error("{path} was busy for too long")]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else the database reports.
+    #[error("{path}: {source}")]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What it said.
+        source: rusqlite::Error,
+    },
+    /// The store was closed while the change waited.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl Error {
+    /// What sort of failure this is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Word(error) => error.kind(),
+            Error::NotFound(_) => ErrorKind::NotFound,
+            Error::Conflict { .. } => ErrorKind::Conflict,
+            Error::Refused(_) => ErrorKind::InvalidInput,
+            Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
+            Error::Newer { .. } | Error::Damaged { .. } => ErrorKind::Corrupt,
+            Error::Busy { .. } | Error::Database { .. } | Error::Closed => ErrorKind::Provider,
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Word(error) => error.advice().map(str::to_owned),
+            Error::NotFound(_) => Some("`loci list` shows what is visible with these identifiers".into()),
+            Error::Conflict { id, .. } => Some(format!("read it again with `loci get {id}` and repeat the change")),
+            Error::Folder { .. } | Error::ReadOnly { .. } => {
+                Some("choose another folder with --data, or make this one writable".into())
+            }
+            Error::Newer { .. } => Some("use the newer version of Loci that wrote it".into()),
+            Error::Damaged { .. } => {
+                Some("run `loci doctor` to see what is affected, and `loci doctor --repair` to mend it".into())
+            }
+            Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
+            Error::Busy { .. } => Some("another process holds it; try again".into()),
+            _ => None,
+        }
+    }
+
+    /// The form in which the failure leaves Loci.
+    pub fn problem(&self, operation: &str) -> Problem {
+        if let Error::Word(error) = self {
+            return error.problem(operation);
+        }
+        let mut problem = Problem::new(self.kind(), self.to_string(), operation);
+        problem.hint = self.hint();
+        match self {
+            Error::NotFound(id) => drop(problem.details.insert("id".into(), id.to_string().into())),
+            Error::Conflict { expected, found, .. } => {
+                problem.details.insert("field".into(), "version".into());
+                problem.details.insert("expected".into(), (*expected).into());
+                problem.details.insert("found".into(), (*found).into());
+            }
+            Error::Folder { path, .. }
+            | Error::Newer { path, .. }
+            | Error::Damaged { path, .. }
+            | Error::DiskFull { path }
+            | Error::ReadOnly { path, .. }
+            | Error::Busy { path }
+            | Error::Database { path, .. } => {
+                problem.details.insert("file".into(), path.display().to_string().into());
+            }
+            _ => {}
+        }
+        problem
+    }
+
+    /// Reads what the database meant.
+    pub(crate) fn sqlite(path: &Path, error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        let path = path.to_owned();
+        let problem = error.to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Error::DiskFull { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged { path, problem },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                Error::ReadOnly { path, problem }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
+            _ => Error::Database { path, source: error },
+        }
+    }
+}
+
+/// The result of something the store did.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,535 @@
+//! What does a change do to the rows?
+//!
+//! Runs inside the writer's transaction. Each action writes its rows, its words and vectors, its
+//! jobs and its ledger line; nothing outside this module changes a memory.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use loci_types::{
+    Action, Addition, Change, ContentHash, Edge, EdgeId, Event, JobSpec, Memory, MemoryId, Outcome, Relation, Revision,
+    Scope, State, Vector,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::{graph, lexicon, row};
+use crate::text::Analyser;
+use crate::{Applied, Error, Result};
+
+/// A transaction on a space, with what the actions need.
+pub(super) struct Desk<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) path: &'a Path,
+    pub(super) analyser: &'a Analyser,
+}
+
+/// A memory as it lies, with the numbers of its row and scope.
+struct Lying {
+    row: i64,
+    scope: i64,
+    memory: Memory,
+}
+
+impl Desk<'_> {
+    /// Applies one change.
+    pub(super) fn apply(&self, change: &Change) -> Result<Applied> {
+        match &change.action {
+            Action::Add(addition) => self.add(change, addition),
+            Action::Revise(revision) => self.revise(change, revision),
+            Action::Merge { into, from } => self.merge(change, into, from),
+            Action::Supersede { old, new } => self.supersede(change, *old, new),
+            Action::Link(edge) => self.link(change, edge),
+            Action::Unlink { source, target, relation } => self.unlink(change, *source, *target, *relation),
+            Action::Touch { ids } => self.touch(change, ids),
+            Action::Forget { id, expect, purge_at } => self.forget(change, *id, *expect, *purge_at),
+            Action::Restore { id } => self.restore(change, *id),
+            Action::Fade { id, state, confidence, relevance, purge_at } => {
+                self.fade(change, *id, *state, *confidence, *relevance, *purge_at)
+            }
+            Action::Purge { id } => self.remove(change, *id, Event::Ttl),
+            Action::Erase { id } => self.remove(change, *id, Event::Erase),
+            Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
+            Action::Name(entity) => self.sql(graph::name(self.connection, entity)).and_then(|()| {
+                self.record(change, Event::Entity, None, None, Some(json!({ "entity": entity.id })))?;
+                Ok(nothing(Outcome::Updated))
+            }),
+            Action::Mention { memory, entity } => {
+                let lying = self.find(*memory)?;
+                self.sql(graph::mention(self.connection, lying.row, *entity))?;
+                self.record(change, Event::Entity, Some(&lying), None, Some(json!({ "entity": entity })))?;
+                Ok(nothing(Outcome::Updated))
+            }
+            Action::Enqueue(job) => self.enqueue(change, job).map(|()| nothing(Outcome::Created)),
+        }
+    }
+
+    fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
+        let memory = &addition.memory;
+        let scope = self.scope(&memory.scope()?)?;
+        if let Some(unless) = addition.unless
+            && let Some(there) = self.twin(scope, unless, change.at)?
+        {
+            return Ok(there);
+        }
+        let row = self.sql(row::insert(self.connection, scope, memory, addition.unless)).map_err(taken(memory.id))?;
+        let lying = Lying { row, scope, memory: memory.clone() };
+        if let Some(before) = addition.follows {
+            self.follow(&lying, before)?;
+        }
+        self.sql(lexicon::write(self.connection, self.analyser, row))?;
+        if let Some(vector) = &addition.vector {
+            self.put_vector(row, vector)?;
+        }
+        for job in &addition.jobs {
+            self.enqueue(change, job)?;
+        }
+        let sequence = self.record(change, Event::Add, Some(&lying), None, None)?;
+        Ok(applied(memory, Outcome::Created, sequence))
+    }
+
+    /// The live memory of this scope that says the same.
+    fn twin(&self, scope: i64, unless: ContentHash, at: Timestamp) -> Result<Option<Applied>> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT id, version FROM memories WHERE unless = ?1 AND scope = ?2 AND state IN ('active', 'decayed') \
+                 AND superseded_by_id IS NULL AND (valid_until IS NULL OR ?3 < valid_until) \
+                 AND (expires_at IS NULL OR ?3 < expires_at) ORDER BY row LIMIT 1",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_row(params![unless.0, scope, at.as_microsecond()], |row| {
+                        Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), row.get(1)?))
+                    })
+                    .optional()
+            });
+        Ok(self.sql(found)?.map(|(id, version)| Applied {
+            id: Some(id),
+            outcome: Outcome::None,
+            version,
+            sequence: None,
+        }))
+    }
+
+    fn follow(&self, lying: &Lying, before: MemoryId) -> Result<()> {
+        let Some(before) = self.lookup(before)? else { return Ok(()) };
+        let at = lying.memory.created_at;
+        let edge = Edge {
+            // Derived from the memory's own id, so that a replay draws the same edge.
+            id: EdgeId(lying.memory.id.0),
+            source_id: before.memory.id,
+            target_id: lying.memory.id,
+            relation: Relation::Temporal,
+            predicate: None,
+            strength: 1.0,
+            confidence: 1.0,
+            valid_from: at,
+            valid_until: None,
+            evidence: Vec::new(),
+            created_at: at,
+        };
+        self.sql(graph::link(self.connection, before.row, lying.row, &edge)).map(drop)
+    }
+
+    fn revise(&self, change: &Change, revision: &Revision) -> Result<Applied> {
+        let before = self.find(revision.id)?;
+        expect(&before.memory, revision.expect)?;
+        if before.memory.state == State::SoftDeleted {
+            return Err(Error::Refused(format!("memory {} is deleted; restore it first", revision.id)));
+        }
+        let after = self.rewrite(change, before, Event::Update, Outcome::Updated, |memory| {
+            revision.patch.apply(memory);
+        })?;
+        if after.outcome == Outcome::None {
+            return Ok(after);
+        }
+        if let Some(content) = &revision.patch.content {
+            let unless = content.unless.map(|hash| hash.0);
+            let row = self.find(revision.id)?.row;
+            self.sql(
+                self.connection.execute("UPDATE memories SET unless = ?2 WHERE row = ?1", params![row, unless]),
+            )?;
+            self.reindex(row)?;
+            self.sql(self.connection.execute("DELETE FROM vectors WHERE memory = ?1", [row]))?;
+            if let Some(vector) = &revision.vector {
+                self.put_vector(row, vector)?;
+            }
+        }
+        for job in &revision.jobs {
+            self.enqueue(change, job)?;
+        }
+        Ok(after)
+    }
+
+    fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
+        let mut merged = self.revise(change, into)?;
+        for id in from {
+            let other = self.find(*id)?;
+            self.rewrite(change, other, Event::Supersede, Outcome::Merged, |memory| {
+                memory.superseded_by_id = Some(into.id);
+                memory.valid_until = memory.valid_until.or(Some(change.at));
+            })?;
+        }
+        let lying = self.find(into.id)?;
+        merged.sequence = self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from })))?;
+        merged.outcome = Outcome::Merged;
+        Ok(merged)
+    }
+
+    fn supersede(&self, change: &Change, old: MemoryId, new: &Addition) -> Result<Applied> {
+        let before = self.find(old)?;
+        if let Some(newer) = before.memory.superseded_by_id {
+            return Err(Error::Refused(format!("memory {old} was already replaced by {newer}; replace that one")));
+        }
+        let mut addition = new.clone();
+        addition.memory.supersedes_id = Some(old);
+        // The new head replaces on purpose, whatever else says the same.
+        addition.unless = None;
+        let mut added = self.add(change, &addition)?;
+        let since = addition.memory.valid_from.or(addition.memory.event_time).unwrap_or(change.at);
+        self.rewrite(change, before, Event::Supersede, Outcome::Superseded, |memory| {
+            memory.superseded_by_id = Some(addition.memory.id);
+            memory.valid_until = memory.valid_until.or(Some(since));
+        })?;
+        if let Some(unless) = new.unless {
+            self.sql(self.connection.execute(
+                "UPDATE memories SET unless = ?2 WHERE id = ?1",
+                params![addition.memory.id.as_bytes(), unless.0],
+            ))?;
+        }
+        let edge = Edge {
+            id: EdgeId(addition.memory.id.0),
+            source_id: addition.memory.id,
+            target_id: old,
+            relation: Relation::Supersedes,
+            predicate: None,
+            strength: 1.0,
+            confidence: 1.0,
+            valid_from: change.at,
+            valid_until: None,
+            evidence: Vec::new(),
+            created_at: change.at,
+        };
+        let (source, target) = (self.find(edge.source_id)?.row, self.find(old)?.row);
+        self.sql(graph::link(self.connection, source, target, &edge))?;
+        added.outcome = Outcome::Superseded;
+        Ok(added)
+    }
+
+    fn link(&self, change: &Change, edge: &Edge) -> Result<Applied> {
+        let (source, target) = (self.find(edge.source_id)?, self.find(edge.target_id)?);
+        let new = self.sql(graph::link(self.connection, source.row, target.row, edge))?;
+        let told = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
+        let sequence = self.record(change, Event::Link, Some(&source), None, Some(told))?;
+        let outcome = if new { Outcome::Created } else { Outcome::Updated };
+        Ok(applied(&source.memory, outcome, sequence))
+    }
+
+    fn unlink(&self, change: &Change, source: MemoryId, target: MemoryId, relation: Relation) -> Result<Applied> {
+        let (source, target) = (self.find(source)?, self.find(target)?);
+        let gone = self.sql(self.connection.execute(
+            "DELETE FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3",
+            params![source.row, target.row, relation.name()],
+        ))?;
+        if gone == 0 {
+            return Ok(applied(&source.memory, Outcome::None, None));
+        }
+        let told = json!({ "relation": relation, "target": target.memory.id });
+        let sequence = self.record(change, Event::Unlink, Some(&source), Some(told), None)?;
+        Ok(applied(&source.memory, Outcome::Deleted, sequence))
+    }
+
+    fn touch(&self, change: &Change, ids: &[MemoryId]) -> Result<Applied> {
+        for id in ids {
+            let touched = self.connection.prepare_cached(
+                "UPDATE memories SET access_count = access_count + 1, \
+                 last_accessed_at = max(coalesce(last_accessed_at, 0), ?2) WHERE id = ?1",
+            );
+            self.sql(touched.and_then(|mut s| s.execute(params![id.as_bytes(), change.at.as_microsecond()])))?;
+        }
+        Ok(nothing(Outcome::Updated))
+    }
+
+    fn forget(&self, change: &Change, id: MemoryId, seen: Option<u64>, purge_at: Timestamp) -> Result<Applied> {
+        let before = self.find(id)?;
+        expect(&before.memory, seen)?;
+        if before.memory.state == State::SoftDeleted {
+            return Ok(applied(&before.memory, Outcome::None, None));
+        }
+        self.uncover(change, &before)?;
+        self.rewrite(change, before, Event::Delete, Outcome::Deleted, |memory| {
+            memory.state = State::SoftDeleted;
+            memory.purge_at = Some(purge_at);
+        })
+    }
+
+    /// When the head of a chain goes, the one before it holds again.
+    fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
+        let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
+        let Some(older) = self.lookup(older)? else { return Ok(()) };
+        if older.memory.superseded_by_id == Some(head.memory.id) {
+            self.rewrite(change, older, Event::Restore, Outcome::Restored, |memory| {
+                memory.superseded_by_id = None;
+                memory.valid_until = None;
+            })?;
+        }
+        Ok(())
+    }
+
+    fn restore(&self, change: &Change, id: MemoryId) -> Result<Applied> {
+        let before = self.find(id)?;
+        if before.memory.state == State::Active {
+            return Ok(applied(&before.memory, Outcome::None, None));
+        }
+        // A head that comes back takes its place again.
+        if let Some(older) = before.memory.supersedes_id
+            && let Some(older) = self.lookup(older)?
+            && older.memory.superseded_by_id.is_none()
+        {
+            self.rewrite(change, older, Event::Supersede, Outcome::Superseded, |memory| {
+                memory.superseded_by_id = Some(id);
+                memory.valid_until = memory.valid_until.or(Some(change.at));
+            })?;
+        }
+        self.rewrite(change, before, Event::Restore, Outcome::Restored, |memory| {
+            memory.state = State::Active;
+            memory.purge_at = None;
+        })
+    }
+
+    fn fade(
+        &self,
+        change: &Change,
+        id: MemoryId,
+        state: State,
+        confidence: Option<f64>,
+        relevance: Option<f64>,
+        purge_at: Option<Timestamp>,
+    ) -> Result<Applied> {
+        let before = self.find(id)?;
+        self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
+            memory.state = state;
+            memory.confidence = confidence.unwrap_or(memory.confidence);
+            memory.relevance = relevance.unwrap_or(memory.relevance);
+            memory.purge_at = purge_at;
+        })
+    }
+
+    /// Takes a memory away with its words, vectors, edges and mentions. The ledger keeps that it
+    /// was there, and nothing of what it said.
+    fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
+        let lying = self.find(id)?;
+        self.uncover(change, &lying)?;
+        let followers = self.sql(graph::followers(self.connection, lying.row))?;
+        self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", [lying.row]))?;
+        self.sql(self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", [lying.row]))?;
+        for follower in followers {
+            self.reindex(follower)?;
+        }
+        let sequence = self.record(change, event, Some(&lying), None, None)?;
+        Ok(applied(&lying.memory, Outcome::Erased, sequence))
+    }
+
+    fn embed(&self, change: &Change, id: MemoryId, of: ContentHash, vector: &Vector) -> Result<Applied> {
+        let Some(lying) = self.lookup(id)? else { return Ok(nothing(Outcome::None)) };
+        if lying.memory.content_hash != of {
+            return Ok(applied(&lying.memory, Outcome::None, None));
+        }
+        self.put_vector(lying.row, vector)?;
+        let told = json!({ "model": vector.model, "dimensions": vector.values.len() });
+        let sequence = self.record(change, Event::Embed, Some(&lying), None, Some(told))?;
+        Ok(applied(&lying.memory, Outcome::Updated, sequence))
+    }
+
+    fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
+        let found = self.sql(
+            self.connection
+                .prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1")
+                .and_then(|mut s| s.query_row([&vector.model], |row| Ok((row.get(0)?, row.get(1)?))).optional()),
+        )?;
+        let model: i64 = match found {
+            Some((model, dimensions)) if dimensions == vector.values.len() => model,
+            Some((_, dimensions)) => {
+                return Err(Error::Refused(format!(
+                    "model {} has {dimensions} dimensions here, but a vector of {} was given",
+                    vector.model,
+                    vector.values.len()
+                )));
+            }
+            None => {
+                self.sql(self.connection.execute(
+                    "INSERT INTO models (name, dimensions) VALUES (?1, ?2)",
+                    params![vector.model, vector.values.len()],
+                ))?;
+                self.connection.last_insert_rowid()
+            }
+        };
+        let put = self.connection.prepare_cached(
+            "INSERT OR REPLACE INTO vectors (memory, model, vector, token_states) VALUES (?1, ?2, ?3, ?4)",
+        );
+        let bytes = row::vector_bytes(&vector.values);
+        self.sql(put.and_then(|mut s| s.execute(params![row, model, bytes, vector.token_states]))).map(drop)
+    }
+
+    /// Changes a memory by `edit`, one version on, with a ledger line of what was there before.
+    fn rewrite(
+        &self,
+        change: &Change,
+        before: Lying,
+        event: Event,
+        outcome: Outcome,
+        edit: impl FnOnce(&mut Memory),
+    ) -> Result<Applied> {
+        let mut memory = before.memory.clone();
+        edit(&mut memory);
+        if memory == before.memory {
+            return Ok(applied(&memory, Outcome::None, None));
+        }
+        let event = if memory.access_policy != before.memory.access_policy { Event::AccessPolicy } else { event };
+        memory.version += 1;
+        memory.updated_at = change.at;
+        self.sql(row::update(self.connection, before.row, &memory))?;
+        let (old, new) = difference(&before.memory, &memory);
+        let lying = Lying { memory, ..before };
+        let sequence = self.record(change, event, Some(&lying), Some(old), Some(new))?;
+        Ok(applied(&lying.memory, outcome, sequence))
+    }
+
+    fn record(
+        &self,
+        change: &Change,
+        event: Event,
+        about: Option<&Lying>,
+        old: Option<Value>,
+        new: Option<Value>,
+    ) -> Result<Option<i64>> {
+        let from = &change.provenance;
+        let line = self.connection.prepare_cached(
+            "INSERT INTO ledger (at, event, memory, memory_id, scope, version, old, new, actor, node, reason, thread_id, \
+             request_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        );
+        self.sql(line.and_then(|mut line| {
+            line.execute(params![
+                change.at.as_microsecond(),
+                event.name(),
+                about.map(|lying| lying.row),
+                about.map(|lying| *lying.memory.id.as_bytes()),
+                about.map(|lying| lying.scope),
+                about.map(|lying| lying.memory.version),
+                old.map(|value| value.to_string()),
+                new.map(|value| value.to_string()),
+                from.actor,
+                (!from.node.is_empty()).then_some(&from.node),
+                change.reason,
+                from.thread,
+                from.request,
+            ])
+        }))?;
+        Ok(Some(self.connection.last_insert_rowid()))
+    }
+
+    fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
+        let put = self.connection.prepare_cached(
+            "INSERT OR IGNORE INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
+             VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5)",
+        );
+        self.sql(put.and_then(|mut put| {
+            put.execute(params![
+                job.kind.name(),
+                job.payload.to_string(),
+                job.unique,
+                job.run_after.as_microsecond(),
+                change.at.as_microsecond()
+            ])
+        }))
+        .map(drop)
+    }
+
+    fn reindex(&self, row: i64) -> Result<()> {
+        self.sql(lexicon::write(self.connection, self.analyser, row))
+    }
+
+    fn scope(&self, scope: &Scope) -> Result<i64> {
+        let key = scope.key();
+        let found = self
+            .connection
+            .prepare_cached("SELECT scope FROM scopes WHERE key = ?1")
+            .and_then(|mut s| s.query_row([&key], |row| row.get(0)).optional());
+        if let Some(number) = self.sql(found)? {
+            return Ok(number);
+        }
+        self.sql(
+            self.connection
+                .execute("INSERT INTO scopes (key, layer) VALUES (?1, ?2)", params![key, scope.layer().name()]),
+        )?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    fn find(&self, id: MemoryId) -> Result<Lying> {
+        self.lookup(id)?.ok_or(Error::NotFound(id))
+    }
+
+    fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
+        let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.id = ?1", row::COLUMNS);
+        let found = self.connection.prepare_cached(&sql).and_then(|mut s| {
+            s.query_row([id.as_bytes()], |row| {
+                Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
+            })
+            .optional()
+        });
+        self.sql(found)
+    }
+
+    fn sql<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+        result.map_err(|error| Error::sqlite(self.path, error))
+    }
+}
+
+fn expect(memory: &Memory, seen: Option<u64>) -> Result<()> {
+    match seen {
+        Some(expected) if expected != memory.version => {
+            Err(Error::Conflict { id: memory.id, expected, found: memory.version })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn taken(id: MemoryId) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::Database { source, .. }
+            if source.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
+        {
+            Error::Refused(format!("memory {id} is already there"))
+        }
+        error => error,
+    }
+}
+
+fn applied(memory: &Memory, outcome: Outcome, sequence: Option<i64>) -> Applied {
+    Applied { id: Some(memory.id), outcome, version: memory.version, sequence }
+}
+
+fn nothing(outcome: Outcome) -> Applied {
+    Applied { id: None, outcome, version: 0, sequence: None }
+}
+
+/// The fields that differ, as they were and as they are.
+fn difference(before: &Memory, after: &Memory) -> (Value, Value) {
+    let fields = |memory: &Memory| match serde_json::to_value(memory) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (mut old, mut new) = (fields(before), fields(after));
+    for ignored in ["version", "updatedAt", "contentHash"] {
+        old.remove(ignored);
+        new.remove(ignored);
+    }
+    let same: Vec<String> = old.iter().filter(|(key, value)| new.get(*key) == Some(value)).map(|(k, _)| k.clone()).collect();
+    for key in same {
+        old.remove(&key);
+        new.remove(&key);
+    }
+    (Value::Object(old), Value::Object(new))
+}

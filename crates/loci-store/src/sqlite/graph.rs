@@ -1,0 +1,122 @@
+//! How do edges, entities and mentions lie?
+
+use jiff::Timestamp;
+use loci_types::{Edge, EdgeId, Entity, EntityId, MemoryId, Relation};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::row::json;
+
+/// Draws an edge, or renews the one that is there. True if it is new.
+pub(super) fn link(connection: &Connection, source: i64, target: i64, edge: &Edge) -> rusqlite::Result<bool> {
+    let known: Option<[u8; 16]> = connection
+        .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
+        .query_row(params![source, target, edge.relation.name()], |row| row.get(0))
+        .optional()?;
+    let id = known.unwrap_or_else(|| fresh(connection, edge.id));
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO edges (id, source, target, relation, predicate, strength, confidence, valid_from, \
+             valid_until, evidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .execute(params![
+            id,
+            source,
+            target,
+            edge.relation.name(),
+            edge.predicate,
+            edge.strength,
+            edge.confidence,
+            edge.valid_from.as_microsecond(),
+            edge.valid_until.map(Timestamp::as_microsecond),
+            (!edge.evidence.is_empty()).then(|| json(&edge.evidence)),
+            edge.created_at.as_microsecond(),
+        ])?;
+    Ok(known.is_none())
+}
+
+/// The wished id, or a neighbour of it if another edge has it: a memory may both follow one and
+/// replace another, and both edges are named after it.
+fn fresh(connection: &Connection, wish: EdgeId) -> [u8; 16] {
+    let mut id = wish.0.as_u128();
+    let taken = |id: u128| {
+        connection
+            .query_row("SELECT 1 FROM edges WHERE id = ?1", [id.to_be_bytes()], |_| Ok(()))
+            .optional()
+            .is_ok_and(|found| found.is_some())
+    };
+    while taken(id) {
+        id = id.wrapping_add(1);
+    }
+    id.to_be_bytes()
+}
+
+/// The columns that [`read_edge`] expects.
+pub(super) const EDGE_COLUMNS: &str = "e.id, s.id, t.id, e.relation, e.predicate, e.strength, e.confidence, \
+    e.valid_from, e.valid_until, e.evidence, e.created_at";
+
+/// Reads an edge from a row of [`EDGE_COLUMNS`].
+pub(super) fn read_edge(row: &Row<'_>) -> rusqlite::Result<Edge> {
+    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
+    let relation: String = row.get(3)?;
+    let evidence: Option<String> = row.get(9)?;
+    Ok(Edge {
+        id: EdgeId(Uuid::from_bytes(row.get(0)?)),
+        source_id: MemoryId(Uuid::from_bytes(row.get(1)?)),
+        target_id: MemoryId(Uuid::from_bytes(row.get(2)?)),
+        relation: relation.parse().unwrap_or(Relation::RelatedTo),
+        predicate: row.get(4)?,
+        strength: row.get(5)?,
+        confidence: row.get(6)?,
+        valid_from: time(row.get(7)?),
+        valid_until: row.get::<_, Option<i64>>(8)?.map(time),
+        evidence: evidence.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
+        created_at: time(row.get(10)?),
+    })
+}
+
+/// The rows that come right after this one in their threads.
+pub(super) fn followers(connection: &Connection, row: i64) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?
+        .query_map([row], |row| row.get(0))?
+        .collect()
+}
+
+/// Writes an entity, new or known.
+pub(super) fn name(connection: &Connection, entity: &Entity) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
+             mention_count, attributes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO UPDATE SET \
+             canonical_name = excluded.canonical_name, entity_type = excluded.entity_type, aliases = excluded.aliases, \
+             summary = excluded.summary, last_updated = excluded.last_updated, attributes = excluded.attributes",
+        )?
+        .execute(params![
+            entity.id.as_bytes(),
+            entity.canonical_name,
+            entity.entity_type.name(),
+            json(&entity.aliases),
+            entity.summary,
+            entity.first_seen.as_microsecond(),
+            entity.last_updated.as_microsecond(),
+            entity.mention_count,
+            json(&entity.attributes),
+        ])
+        .map(drop)
+}
+
+/// Notes that a memory speaks of an entity; a second time changes nothing.
+pub(super) fn mention(connection: &Connection, row: i64, entity: EntityId) -> rusqlite::Result<()> {
+    let new = connection
+        .prepare_cached(
+            "INSERT OR IGNORE INTO mentions (memory, entity) SELECT ?1, entity FROM entities WHERE id = ?2",
+        )?
+        .execute(params![row, entity.as_bytes()])?;
+    if new > 0 {
+        connection
+            .prepare_cached("UPDATE entities SET mention_count = mention_count + 1 WHERE id = ?1")?
+            .execute([entity.as_bytes()])?;
+    }
+    Ok(())
+}

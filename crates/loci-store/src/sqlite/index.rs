@@ -1,0 +1,247 @@
+//! Which memories are nearest to a vector?
+//!
+//! Each scope that has been asked has its vectors in memory, per model. Before an answer the index
+//! catches up with the ledger, so it never misses what another process wrote. The arrays only
+//! propose: rows are checked by the one clause and rescored by their exact vectors, and when too
+//! few pass, the search is repeated among exactly those that may.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use loci_types::{MemoryId, Vector};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use uuid::Uuid;
+
+use super::clause::Clause;
+use super::row::{json, vector_values};
+use crate::Hit;
+use crate::vectors::{Arrays, Query};
+
+/// So many candidates are rescored exactly for each one wanted.
+const OVERFETCH: usize = 4;
+
+/// Past so many changed rows it is cheaper to load a scope anew.
+const CATCH_UP: usize = 20_000;
+
+/// The vectors of a space that are in memory.
+#[derive(Default)]
+pub(super) struct Index {
+    held: RwLock<Held>,
+    clock: AtomicU64,
+    bytes: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Held {
+    /// The last ledger entry that the arrays know of.
+    sequence: i64,
+    shelves: HashMap<(i64, i64), Shelf>,
+}
+
+/// The vectors of one scope by one model.
+struct Shelf {
+    arrays: Arrays,
+    used: AtomicU64,
+}
+
+impl Index {
+    /// Forgets everything: the file behind it is another one.
+    pub(super) fn clear(&self) {
+        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Held::default();
+        self.bytes.store(0, Ordering::Relaxed);
+    }
+
+    /// How much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Lets go of the scope that was not asked for the longest time. False if there is none.
+    pub(super) fn evict(&self) -> bool {
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        let oldest = held.shelves.iter().min_by_key(|(_, shelf)| shelf.used.load(Ordering::Relaxed)).map(|(key, _)| *key);
+        let gone = oldest.and_then(|key| held.shelves.remove(&key));
+        self.weigh(&held);
+        gone.is_some()
+    }
+
+    fn weigh(&self, held: &Held) {
+        self.bytes.store(held.shelves.values().map(|shelf| shelf.arrays.bytes()).sum(), Ordering::Relaxed);
+    }
+
+    /// The nearest rows, best first, scored by `max(0, cosine)`.
+    pub(super) fn search(
+        &self,
+        connection: &Connection,
+        clause: &Clause,
+        vector: &Vector,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Hit>> {
+        let Some(model) = model(connection, vector)? else { return Ok(Vec::new()) };
+        let scopes = match &clause.scopes {
+            Some(scopes) => scopes.clone(),
+            None => all_scopes(connection)?,
+        };
+        self.catch_up(connection, model, &scopes, vector.values.len())?;
+        let query = Query::new(&vector.values);
+        let want = (limit * OVERFETCH).max(40);
+        let (rows, more) = self.propose(&query, model, &scopes, want, None);
+        let mut hits = rescore(connection, clause, model, &query, &rows)?;
+        if hits.len() < limit && more {
+            let allowed = allowed_rows(connection, clause, model)?;
+            let (rows, _) = self.propose(&query, model, &scopes, want, Some(&allowed));
+            hits = rescore(connection, clause, model, &query, &rows)?;
+        }
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    /// Candidates from the arrays, and whether there are more than were asked for.
+    fn propose(
+        &self,
+        query: &Query,
+        model: i64,
+        scopes: &[i64],
+        want: usize,
+        among: Option<&[i64]>,
+    ) -> (Vec<i64>, bool) {
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.fetch_add(1, Ordering::Relaxed);
+        let mut found = Vec::new();
+        let mut total = 0;
+        for scope in scopes {
+            let Some(shelf) = held.shelves.get(&(*scope, model)) else { continue };
+            shelf.used.store(now, Ordering::Relaxed);
+            total += shelf.arrays.len();
+            found.extend(match among {
+                Some(rows) => shelf.arrays.nearest_among(query, want, rows),
+                None => shelf.arrays.nearest(query, want, &|_| true),
+            });
+        }
+        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        found.truncate(want);
+        let more = total > found.len();
+        (found.into_iter().map(|candidate| candidate.key).collect(), more)
+    }
+
+    /// Brings the arrays up to this snapshot and loads the scopes that are not there yet.
+    fn catch_up(&self, connection: &Connection, model: i64, scopes: &[i64], dimensions: usize) -> rusqlite::Result<()> {
+        let sequence: i64 = connection
+            .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
+            .query_row([], |row| row.get(0))?;
+        {
+            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+            if held.sequence >= sequence && scopes.iter().all(|scope| held.shelves.contains_key(&(*scope, model))) {
+                return Ok(());
+            }
+        }
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        if held.sequence < sequence {
+            if !held.shelves.is_empty() {
+                refresh(connection, &mut held)?;
+            }
+            held.sequence = sequence;
+        }
+        for scope in scopes {
+            if !held.shelves.contains_key(&(*scope, model)) {
+                let arrays = load(connection, *scope, model, dimensions)?;
+                held.shelves.insert((*scope, model), Shelf { arrays, used: AtomicU64::new(u64::MAX) });
+            }
+        }
+        self.weigh(&held);
+        Ok(())
+    }
+}
+
+/// Re-reads the vectors of the rows that changed since the arrays last looked.
+fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
+    let changed: Vec<(i64, i64)> = connection
+        .prepare_cached(
+            "SELECT DISTINCT memory, scope FROM ledger WHERE sequence > ?1 AND memory IS NOT NULL AND scope IS NOT NULL",
+        )?
+        .query_map([held.sequence], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    if changed.len() > CATCH_UP {
+        let scopes: HashSet<i64> = changed.iter().map(|(_, scope)| *scope).collect();
+        held.shelves.retain(|(scope, _), _| !scopes.contains(scope));
+        return Ok(());
+    }
+    let mut read = connection.prepare_cached("SELECT model, vector FROM vectors WHERE memory = ?1")?;
+    for (row, scope) in changed {
+        let found: Option<(i64, Vec<u8>)> = read.query_row([row], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        for ((held_scope, model), shelf) in &mut held.shelves {
+            if *held_scope != scope {
+                continue;
+            }
+            match &found {
+                Some((made_by, bytes)) if made_by == model => shelf.arrays.insert(row, &vector_values(bytes)),
+                _ => drop(shelf.arrays.remove(row)),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn load(connection: &Connection, scope: i64, model: i64, dimensions: usize) -> rusqlite::Result<Arrays> {
+    let mut arrays = Arrays::new(dimensions);
+    let mut statement = connection.prepare_cached(
+        "SELECT v.memory, v.vector FROM memories m JOIN vectors v ON v.memory = m.row \
+         WHERE m.scope = ?1 AND v.model = ?2",
+    )?;
+    let mut rows = statement.query([scope, model])?;
+    while let Some(row) = rows.next()? {
+        let bytes = row.get_ref(1)?.as_blob()?;
+        arrays.insert(row.get(0)?, &vector_values(bytes));
+    }
+    Ok(arrays)
+}
+
+fn model(connection: &Connection, vector: &Vector) -> rusqlite::Result<Option<i64>> {
+    let found: Option<(i64, usize)> = connection
+        .prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1")?
+        .query_row([&vector.model], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    Ok(found.filter(|(_, dimensions)| *dimensions == vector.values.len()).map(|(model, _)| model))
+}
+
+fn all_scopes(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+    connection.prepare_cached("SELECT scope FROM scopes")?.query_map([], |row| row.get(0))?.collect()
+}
+
+/// Checks the proposed rows by the clause and scores them by their exact vectors.
+fn rescore(
+    connection: &Connection,
+    clause: &Clause,
+    model: i64,
+    query: &Query,
+    rows: &[i64],
+) -> rusqlite::Result<Vec<Hit>> {
+    let sql = format!(
+        "SELECT m.id, v.vector FROM json_each(?) j JOIN memories m ON m.row = j.value \
+         JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
+        clause.sql
+    );
+    let mut values = vec![Value::Text(json(&rows)), Value::Integer(model)];
+    values.extend(clause.values.iter().cloned());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found = statement.query(params_from_iter(values))?;
+    let mut hits = Vec::with_capacity(rows.len());
+    while let Some(row) = found.next()? {
+        let exact = query.exact(&vector_values(row.get_ref(1)?.as_blob()?));
+        hits.push(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: f64::from(exact.max(0.0)) });
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    Ok(hits)
+}
+
+fn allowed_rows(connection: &Connection, clause: &Clause, model: i64) -> rusqlite::Result<Vec<i64>> {
+    let sql = format!(
+        "SELECT m.row FROM memories m JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
+        clause.sql
+    );
+    let mut values = vec![Value::Integer(model)];
+    values.extend(clause.values.iter().cloned());
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()
+}

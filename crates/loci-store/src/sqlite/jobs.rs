@@ -1,0 +1,80 @@
+//! Which work waits, and who has it?
+
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_types::{Job, JobKind};
+use rusqlite::{Connection, params};
+
+use crate::{Error, Result};
+
+/// Takes waiting jobs, and those whose lease has run out, for `lease`.
+pub(super) fn claim(
+    connection: &Connection,
+    path: &Path,
+    space: &str,
+    kinds: &[JobKind],
+    limit: usize,
+    now: Timestamp,
+    lease: Duration,
+) -> Result<Vec<Job>> {
+    let until = now.as_microsecond().saturating_add(lease.as_micros() as i64);
+    let kinds = super::row::json(&kinds);
+    let taken = connection
+        .prepare_cached(
+            "UPDATE jobs SET state = 'running', lease_until = ?1, attempts = attempts + 1 WHERE id IN (SELECT id FROM jobs \
+             WHERE ((state = 'waiting' AND run_after <= ?2) OR (state = 'running' AND lease_until <= ?2)) \
+             AND kind IN (SELECT value FROM json_each(?3)) ORDER BY run_after, id LIMIT ?4) \
+             RETURNING id, kind, payload, attempts",
+        )
+        .and_then(|mut statement| {
+            statement
+                .query_map(params![until, now.as_microsecond(), kinds, limit as i64], |row| {
+                    Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, u32>(3)?))
+                })?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        })
+        .map_err(|error| Error::sqlite(path, error))?;
+    let lease_until = Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX);
+    taken
+        .into_iter()
+        .map(|(id, kind, payload, attempt)| {
+            let payload = serde_json::from_str(&payload)
+                .map_err(|error| Error::Damaged { path: path.to_owned(), problem: format!("job {id}: {error}") })?;
+            Ok(Job { id, space: space.to_owned(), kind: kind.parse()?, payload, attempt, lease_until })
+        })
+        .collect()
+}
+
+/// Ends a job that is still ours. False if it is not.
+pub(super) fn finish(connection: &Connection, job: &Job) -> rusqlite::Result<bool> {
+    let done = connection
+        .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3")?
+        .execute(params![job.id, job.attempt, job.lease_until.as_microsecond()])?;
+    Ok(done > 0)
+}
+
+/// Puts a job back until `retry_at`, or lays it aside for good.
+pub(super) fn fail(
+    connection: &Connection,
+    job: &Job,
+    error: &str,
+    retry_at: Option<Timestamp>,
+) -> rusqlite::Result<bool> {
+    let state = if retry_at.is_some() { "waiting" } else { "dead" };
+    let done = connection
+        .prepare_cached(
+            "UPDATE jobs SET state = ?4, lease_until = NULL, last_error = ?5, run_after = coalesce(?6, run_after) \
+             WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
+        )?
+        .execute(params![
+            job.id,
+            job.attempt,
+            job.lease_until.as_microsecond(),
+            state,
+            error,
+            retry_at.map(Timestamp::as_microsecond)
+        ])?;
+    Ok(done > 0)
+}

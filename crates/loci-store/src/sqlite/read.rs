@@ -1,0 +1,232 @@
+//! How are memories, their history and their numbers read?
+
+use std::collections::BTreeMap;
+
+use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Visible};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use uuid::Uuid;
+
+use super::clause::Clause;
+use super::{graph, row};
+use crate::{Models, Page, Stats};
+
+/// The visible memories among these ids.
+pub(super) fn fetch(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    ids: &[MemoryId],
+) -> rusqlite::Result<Vec<Memory>> {
+    let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
+    let sql = format!("SELECT {} FROM memories m WHERE m.id = ? AND {}", row::COLUMNS, clause.sql);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut memories = Vec::with_capacity(ids.len());
+    for id in ids {
+        let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
+        values.extend(clause.values.iter().cloned());
+        memories.extend(statement.query_row(params_from_iter(values), row::read).optional()?);
+    }
+    Ok(memories)
+}
+
+/// Up to one more than the page asks for, newest first, and how many there are in all.
+pub(super) fn scan(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    filter: &Filter,
+    page: &Page,
+) -> rusqlite::Result<(Vec<Memory>, u64)> {
+    let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok((Vec::new(), 0)) };
+    let count = format!("SELECT count(*) FROM memories m WHERE {}", clause.sql);
+    let total = connection
+        .prepare_cached(&count)?
+        .query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
+    let after = if page.after.is_some() { "AND m.id < ?" } else { "" };
+    let sql =
+        format!("SELECT {} FROM memories m WHERE {} {after} ORDER BY m.id DESC LIMIT ?", row::COLUMNS, clause.sql);
+    let mut values = clause.values;
+    if let Some(cursor) = &page.after {
+        values.push(Value::Blob(cursor.last().as_bytes().to_vec()));
+    }
+    values.push(Value::Integer(page.limit as i64 + 1));
+    let memories =
+        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), row::read)?.collect::<Result<_, _>>()?;
+    Ok((memories, total))
+}
+
+/// The vectors of these memories by this model.
+pub(super) fn vectors(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    model: &str,
+    ids: &[MemoryId],
+) -> rusqlite::Result<Vec<(MemoryId, Vec<f32>)>> {
+    let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
+    let sql = format!(
+        "SELECT v.vector FROM memories m JOIN vectors v ON v.memory = m.row JOIN models o ON o.model = v.model \
+         WHERE m.id = ? AND o.name = ? AND {}",
+        clause.sql
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        let mut values = vec![Value::Blob(id.as_bytes().to_vec()), Value::Text(model.to_owned())];
+        values.extend(clause.values.iter().cloned());
+        let bytes: Option<Vec<u8>> = statement.query_row(params_from_iter(values), |row| row.get(0)).optional()?;
+        found.extend(bytes.map(|bytes| (*id, row::vector_values(&bytes))));
+    }
+    Ok(found)
+}
+
+/// The ledger of one memory, oldest first.
+pub(super) fn history(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    id: MemoryId,
+    limit: usize,
+) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let known = !fetch(connection, space, visible, &[id])?.is_empty();
+    if !known && *visible.reach() != Reach::Whole {
+        return Ok(Vec::new());
+    }
+    // A row number finds it by an index; only a tombstone must be looked for by its id.
+    let row: Option<i64> = connection
+        .prepare_cached("SELECT row FROM memories WHERE id = ?1")?
+        .query_row([id.as_bytes()], |row| row.get(0))
+        .optional()?;
+    let (condition, value) = match row {
+        Some(row) => ("memory = ?1", Value::Integer(row)),
+        None => ("memory_id = ?1", Value::Blob(id.as_bytes().to_vec())),
+    };
+    let sql = format!(
+        "SELECT sequence, at, event, memory_id, version, old, new, actor, node, reason, thread_id, request_id \
+         FROM ledger WHERE {condition} ORDER BY sequence LIMIT ?2"
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter([value, Value::Integer(limit as i64)]), |row| {
+            row::read_entry(&space.name(), row)
+        })?
+        .collect()
+}
+
+/// The edges at a memory whose both ends are visible.
+pub(super) fn edges(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    id: MemoryId,
+    relation: Option<Relation>,
+) -> rusqlite::Result<Vec<Edge>> {
+    let sql = format!(
+        "SELECT {} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
+         WHERE (s.id = ?1 OR t.id = ?1) AND (?2 IS NULL OR e.relation = ?2) ORDER BY e.created_at, e.id",
+        graph::EDGE_COLUMNS
+    );
+    let values = [
+        Value::Blob(id.as_bytes().to_vec()),
+        relation.map_or(Value::Null, |relation| Value::Text(relation.name().to_owned())),
+    ];
+    let found: Vec<Edge> = connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), graph::read_edge)?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut seen = Vec::with_capacity(found.len());
+    for edge in found {
+        if fetch(connection, space, visible, &[edge.source_id, edge.target_id])?.len() == 2 {
+            seen.push(edge);
+        }
+    }
+    Ok(seen)
+}
+
+/// The newest memory of a thread in one scope.
+pub(super) fn last_of_thread(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    scope: &Scope,
+    thread: &str,
+) -> rusqlite::Result<Option<Memory>> {
+    let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(None) };
+    let sql = format!(
+        "SELECT {} FROM memories m WHERE m.thread_id = ? AND m.scope = (SELECT scope FROM scopes WHERE key = ?) \
+         AND m.state != 'soft_deleted' AND {} ORDER BY m.row DESC LIMIT 1",
+        row::COLUMNS,
+        clause.sql
+    );
+    let mut values = vec![Value::Text(thread.to_owned()), Value::Text(scope.key())];
+    values.extend(clause.values);
+    connection.prepare_cached(&sql)?.query_row(params_from_iter(values), row::read).optional()
+}
+
+/// Vectors by model, and live memories without one.
+pub(super) fn models(connection: &Connection, clause: &Clause) -> rusqlite::Result<Models> {
+    let vectors = grouped(
+        connection,
+        &format!(
+            "SELECT o.name, count(*) FROM memories m JOIN vectors v ON v.memory = m.row \
+             JOIN models o ON o.model = v.model WHERE {} GROUP BY 1",
+            clause.sql
+        ),
+        &clause.values,
+    )?;
+    let without = connection
+        .prepare_cached(&format!(
+            "SELECT count(*) FROM memories m WHERE m.state IN ('active', 'decayed') \
+             AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory = m.row) AND {}",
+            clause.sql
+        ))?
+        .query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
+    Ok(Models { vectors, without })
+}
+
+/// What one space adds to the numbers.
+pub(super) fn stats(connection: &Connection, clause: &Clause, whole: bool) -> rusqlite::Result<Stats> {
+    let by = |column: &str| {
+        let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);
+        grouped(connection, &sql, &clause.values)
+    };
+    let models = models(connection, clause)?;
+    let by_state = by("state")?;
+    let mut stats = Stats {
+        memories: by_state.values().sum(),
+        by_layer: by("layer")?,
+        by_kind: by("kind")?,
+        by_state,
+        vectors: models.vectors,
+        without_vector: models.without,
+        spaces: 1,
+        ..Stats::default()
+    };
+    stats.edges = grouped(
+        connection,
+        &format!(
+            "SELECT e.relation, count(*) FROM edges e JOIN memories m ON m.row = e.source WHERE {} GROUP BY 1",
+            clause.sql
+        ),
+        &clause.values,
+    )?;
+    if whole {
+        stats.entities = connection.query_row("SELECT count(*) FROM entities", [], |row| row.get(0))?;
+        stats.ledger = connection.query_row("SELECT count(*) FROM ledger", [], |row| row.get(0))?;
+        stats.jobs = grouped(connection, "SELECT state, count(*) FROM jobs GROUP BY 1", &[])?;
+    }
+    Ok(stats)
+}
+
+fn grouped(connection: &Connection, sql: &str, values: &[Value]) -> rusqlite::Result<BTreeMap<String, u64>> {
+    connection
+        .prepare_cached(sql)?
+        .query_map(params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+/// The id in the first column of a row.
+pub(super) fn id(row: &rusqlite::Row<'_>) -> rusqlite::Result<MemoryId> {
+    row.get(0).map(|bytes| MemoryId(Uuid::from_bytes(bytes)))
+}

@@ -1,0 +1,263 @@
+//! What is in a space's file?
+//!
+//! Each migration is a script applied once, in order, in one transaction with the new
+//! `user_version`. A file from a newer Loci is refused, never guessed at. Instants are
+//! microseconds; ids are sixteen bytes; `row` numbers are private to the file.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::{Error, Result};
+
+/// The migrations of a space.
+pub(super) const SPACE: &[&str] = &[SPACE_1];
+
+/// The migrations of the catalogue.
+pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1];
+
+const SPACE_1: &str = "
+CREATE TABLE scopes (
+    scope INTEGER PRIMARY KEY,
+    key   TEXT NOT NULL UNIQUE,
+    layer TEXT NOT NULL
+);
+
+CREATE TABLE memories (
+    row               INTEGER PRIMARY KEY AUTOINCREMENT,
+    id                BLOB NOT NULL UNIQUE,
+    scope             INTEGER NOT NULL REFERENCES scopes(scope),
+    version           INTEGER NOT NULL,
+    layer             TEXT NOT NULL,
+    agent_id          TEXT,
+    user_id           TEXT,
+    session_id        TEXT,
+    project_id        TEXT,
+    team_id           TEXT,
+    org_id            TEXT,
+    company_id        TEXT,
+    pool_id           TEXT,
+    thread_id         TEXT,
+    run_id            TEXT,
+    actor_id          TEXT,
+    role              TEXT,
+    kind              TEXT NOT NULL,
+    category          TEXT,
+    content           TEXT NOT NULL,
+    content_hash      BLOB NOT NULL,
+    unless            BLOB,
+    tokens            INTEGER NOT NULL,
+    tags              TEXT,
+    metadata          TEXT,
+    source_type       TEXT,
+    source_role       TEXT,
+    source_reference  TEXT,
+    knowledge_pointer TEXT,
+    access_policy     TEXT NOT NULL,
+    importance        REAL NOT NULL,
+    confidence        REAL NOT NULL,
+    decay_rate        REAL NOT NULL,
+    pinned            INTEGER NOT NULL,
+    access_count      INTEGER NOT NULL,
+    last_accessed_at  INTEGER,
+    relevance         REAL NOT NULL,
+    event_time        INTEGER,
+    created_at        INTEGER NOT NULL,
+    updated_at        INTEGER NOT NULL,
+    valid_from        INTEGER,
+    valid_until       INTEGER,
+    expires_at        INTEGER,
+    purge_at          INTEGER,
+    supersedes_id     BLOB,
+    superseded_by_id  BLOB,
+    state             TEXT NOT NULL
+);
+CREATE INDEX memories_by_scope ON memories(scope, id);
+CREATE INDEX memories_by_unless ON memories(unless, scope) WHERE unless IS NOT NULL;
+CREATE INDEX memories_by_thread ON memories(thread_id, scope) WHERE thread_id IS NOT NULL;
+
+CREATE TABLE tags (
+    tag    TEXT NOT NULL,
+    memory INTEGER NOT NULL REFERENCES memories(row) ON DELETE CASCADE,
+    PRIMARY KEY (tag, memory)
+) WITHOUT ROWID;
+CREATE INDEX tags_by_memory ON tags(memory);
+
+-- Terms are made by our own analyser and carry the number of their scope, so that a search costs
+-- what its scope holds and not what the space holds. The text itself is not kept twice.
+CREATE VIRTUAL TABLE lexicon USING fts5(
+    terms, content='', contentless_delete=1, tokenize=\"ascii tokenchars '_.'\"
+);
+CREATE TRIGGER memories_leave_the_lexicon AFTER DELETE ON memories BEGIN
+    DELETE FROM lexicon WHERE rowid = old.row;
+END;
+
+CREATE TABLE models (
+    model      INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL UNIQUE,
+    dimensions INTEGER NOT NULL
+);
+CREATE TABLE vectors (
+    memory       INTEGER PRIMARY KEY REFERENCES memories(row) ON DELETE CASCADE,
+    model        INTEGER NOT NULL REFERENCES models(model),
+    vector       BLOB NOT NULL,
+    token_states BLOB
+);
+
+CREATE TABLE edges (
+    id          BLOB PRIMARY KEY,
+    source      INTEGER NOT NULL REFERENCES memories(row) ON DELETE CASCADE,
+    target      INTEGER NOT NULL REFERENCES memories(row) ON DELETE CASCADE,
+    relation    TEXT NOT NULL,
+    predicate   TEXT,
+    strength    REAL NOT NULL,
+    confidence  REAL NOT NULL,
+    valid_from  INTEGER NOT NULL,
+    valid_until INTEGER,
+    evidence    TEXT,
+    created_at  INTEGER NOT NULL,
+    UNIQUE (source, relation, target)
+) WITHOUT ROWID;
+CREATE INDEX edges_by_target ON edges(target, relation);
+
+CREATE TABLE entities (
+    entity         INTEGER PRIMARY KEY,
+    id             BLOB NOT NULL UNIQUE,
+    canonical_name TEXT NOT NULL,
+    entity_type    TEXT NOT NULL,
+    aliases        TEXT NOT NULL,
+    summary        TEXT,
+    first_seen     INTEGER NOT NULL,
+    last_updated   INTEGER NOT NULL,
+    mention_count  INTEGER NOT NULL,
+    attributes     TEXT NOT NULL
+);
+CREATE TABLE mentions (
+    memory INTEGER NOT NULL REFERENCES memories(row) ON DELETE CASCADE,
+    entity INTEGER NOT NULL REFERENCES entities(entity) ON DELETE CASCADE,
+    PRIMARY KEY (memory, entity)
+) WITHOUT ROWID;
+CREATE INDEX mentions_by_entity ON mentions(entity, memory);
+
+-- Outlives the memories it tells of: `memory` names a row that may be gone.
+CREATE TABLE ledger (
+    sequence   INTEGER PRIMARY KEY AUTOINCREMENT,
+    at         INTEGER NOT NULL,
+    event      TEXT NOT NULL,
+    memory     INTEGER,
+    memory_id  BLOB,
+    scope      INTEGER,
+    version    INTEGER,
+    old        TEXT,
+    new        TEXT,
+    actor      TEXT,
+    node       TEXT,
+    reason     TEXT NOT NULL,
+    thread_id  TEXT,
+    request_id TEXT
+);
+CREATE INDEX ledger_by_memory ON ledger(memory) WHERE memory IS NOT NULL;
+
+CREATE TABLE jobs (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind        TEXT NOT NULL,
+    payload     TEXT NOT NULL,
+    unique_key  TEXT,
+    state       TEXT NOT NULL,
+    run_after   INTEGER NOT NULL,
+    lease_until INTEGER,
+    attempts    INTEGER NOT NULL,
+    last_error  TEXT,
+    created_at  INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX jobs_are_unique ON jobs(unique_key) WHERE unique_key IS NOT NULL AND state IN ('waiting', 'running');
+CREATE INDEX jobs_by_turn ON jobs(run_after) WHERE state IN ('waiting', 'running');
+";
+
+const CATALOGUE_1: &str = "
+CREATE TABLE tenants (
+    name       TEXT PRIMARY KEY,
+    created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE spaces (
+    tenant     TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
+    name       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, name)
+) WITHOUT ROWID;
+CREATE TABLE agents (
+    tenant     TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
+    slug       TEXT NOT NULL,
+    config     TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, slug)
+) WITHOUT ROWID;
+CREATE TABLE keys (
+    id         BLOB PRIMARY KEY,
+    tenant     TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
+    hash       BLOB NOT NULL UNIQUE,
+    bounds     TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+) WITHOUT ROWID;
+CREATE TABLE settings (
+    tenant TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
+    name   TEXT NOT NULL,
+    value  TEXT NOT NULL,
+    PRIMARY KEY (tenant, name)
+) WITHOUT ROWID;
+";
+
+/// Opens a file for writing, creates what is missing and brings it up to date.
+pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
+    let said = |error| Error::sqlite(path, error);
+    let mut connection = Connection::open(path).map_err(said)?;
+    prepare(&connection).map_err(said)?;
+    // Page size counts only before the first table; two of MiniLM's vectors waste a quarter of a
+    // 4 KiB page, five fill one of 8 KiB.
+    connection.pragma_update(None, "page_size", 8192).map_err(said)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(said)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
+    let known = migrations.len() as i64;
+    if version(&connection).map_err(said)? != known {
+        migrate(&mut connection, path, migrations)?;
+    }
+    Ok(connection)
+}
+
+/// Opens a file for reading only.
+pub(super) fn open_reader(path: &Path) -> Result<Connection> {
+    use rusqlite::OpenFlags;
+    let said = |error| Error::sqlite(path, error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(said)?;
+    prepare(&connection).map_err(said)?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(std::time::Duration::from_secs(60))?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "cache_size", -4096)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
+    let said = |error| Error::sqlite(path, error);
+    // Two processes may open a new file at once: the lock decides, the loser finds it done.
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
+    let found = version(&transaction).map_err(said)?;
+    let known = migrations.len() as i64;
+    if found > known {
+        return Err(Error::Newer { path: path.to_owned(), found, known });
+    }
+    for script in &migrations[found as usize..] {
+        transaction.execute_batch(script).map_err(said)?;
+    }
+    transaction.pragma_update(None, "user_version", known).map_err(said)?;
+    transaction.commit().map_err(said)
+}

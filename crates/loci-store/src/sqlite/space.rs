@@ -1,0 +1,96 @@
+//! How is an open space read?
+//!
+//! Readers are a small pool of read-only connections; each read sees one snapshot. The vector
+//! index of the space is kept beside them and catches up from the ledger.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use loci_types::Space;
+use rusqlite::Connection;
+
+use super::file::FileId;
+use super::index::Index;
+use super::schema;
+use crate::{Error, Result};
+
+/// How many idle readers a space keeps.
+const IDLE: usize = 8;
+
+/// A space that has been used in this process.
+pub(super) struct OpenSpace {
+    pub(super) space: Space,
+    pub(super) path: Arc<PathBuf>,
+    readers: Mutex<Readers>,
+    pub(super) index: Index,
+}
+
+struct Readers {
+    file: Option<FileId>,
+    idle: Vec<Connection>,
+}
+
+impl OpenSpace {
+    pub(super) fn new(space: Space, path: PathBuf) -> Self {
+        Self {
+            space,
+            path: Arc::new(path),
+            readers: Mutex::new(Readers { file: None, idle: Vec::new() }),
+            index: Index::default(),
+        }
+    }
+
+    /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<Option<T>> {
+        let said = |error| Error::sqlite(&self.path, error);
+        let Some(mut connection) = self.reader()? else { return Ok(None) };
+        // A read transaction pins one snapshot; dropping it ends it whatever happened.
+        let value = {
+            let transaction = connection.transaction().map_err(said)?;
+            work(&transaction).map_err(said)?
+        };
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.idle.len() < IDLE {
+            readers.idle.push(connection);
+        }
+        Ok(Some(value))
+    }
+
+    fn reader(&self) -> Result<Option<Connection>> {
+        let file = FileId::of(&self.path);
+        {
+            let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+            if readers.file != file {
+                readers.idle.clear();
+                readers.file = file;
+                self.index.clear();
+            }
+            if file.is_none() {
+                return Ok(None);
+            }
+            if let Some(connection) = readers.idle.pop() {
+                return Ok(Some(connection));
+            }
+        }
+        let connection = schema::open_reader(&self.path)?;
+        let found: i64 = connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|error| Error::sqlite(&self.path, error))?;
+        let known = schema::SPACE.len() as i64;
+        if found > known {
+            return Err(Error::Newer { path: self.path.to_path_buf(), found, known });
+        }
+        // Created a moment ago by someone who has not yet laid out its tables.
+        Ok((found == known || self.upgrade()?).then_some(connection))
+    }
+
+    /// An older file is brought up to date by opening it for writing once.
+    fn upgrade(&self) -> Result<bool> {
+        schema::open(&self.path, schema::SPACE).map(|_| true)
+    }
+
+    /// The folder of the space.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.path.parent()
+    }
+}

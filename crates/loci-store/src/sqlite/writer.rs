@@ -1,0 +1,177 @@
+//! Who writes, and when is it safe?
+//!
+//! A few threads own all write connections; a space belongs to exactly one of them. Changes that
+//! wait for the same space share one transaction and one sync of the disk (group commit), each in
+//! its own savepoint, so that one that fails takes nobody with it. A caller is answered only after
+//! the commit.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, Sender};
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::oneshot;
+
+use super::file::FileId;
+use super::schema;
+use crate::{Error, Result};
+
+/// How many waiting changes share one commit at most.
+const GROUP: usize = 512;
+
+/// How many spaces one thread keeps open for writing.
+const OPEN: usize = 128;
+
+/// The threads that write.
+pub(super) struct Writers {
+    queues: Vec<Sender<Order>>,
+}
+
+struct Order {
+    path: Arc<PathBuf>,
+    task: Box<dyn Task>,
+}
+
+/// Work inside a transaction whose answer waits for the commit.
+trait Task: Send {
+    /// Does the work; false if it failed and its savepoint is to be rolled back.
+    fn run(&mut self, connection: &Connection) -> bool;
+    /// Answers the caller. `commit` tells how the shared transaction ended.
+    fn answer(self: Box<Self>, commit: Result<(), Failure>);
+}
+
+/// A commit that failed, told to each of those who shared it.
+type Failure = Box<dyn Fn() -> Error>;
+
+struct Waiting<T, W> {
+    work: W,
+    result: Option<Result<T>>,
+    reply: oneshot::Sender<Result<T>>,
+}
+
+impl<T: Send, W: FnMut(&Connection) -> Result<T> + Send> Task for Waiting<T, W> {
+    fn run(&mut self, connection: &Connection) -> bool {
+        let result = (self.work)(connection);
+        let good = result.is_ok();
+        self.result = Some(result);
+        good
+    }
+
+    fn answer(self: Box<Self>, commit: Result<(), Failure>) {
+        let answer = match (self.result, commit) {
+            (Some(Err(error)), _) => Err(error),
+            (_, Err(failure)) => Err(failure()),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (None, Ok(())) => Err(Error::Closed),
+        };
+        // A caller that no longer waits does not need the answer; the change stands.
+        drop(self.reply.send(answer));
+    }
+}
+
+impl Writers {
+    /// Starts `count` threads. They end when this value is dropped and their queues are empty.
+    pub(super) fn start(count: usize) -> Result<Self> {
+        let mut queues = Vec::with_capacity(count);
+        for number in 0..count {
+            let (sender, receiver) = crossbeam_channel::unbounded();
+            std::thread::Builder::new()
+                .name(format!("loci-writer-{number}"))
+                .spawn(move || serve(&receiver))
+                .map_err(|error| Error::Folder { path: PathBuf::new(), problem: error.to_string() })?;
+            queues.push(sender);
+        }
+        Ok(Self { queues })
+    }
+
+    /// Runs `work` in a transaction on the space at `path` and waits until it is durable.
+    pub(super) async fn run<T, W>(&self, path: &Arc<PathBuf>, work: W) -> Result<T>
+    where
+        T: Send + 'static,
+        W: FnMut(&Connection) -> Result<T> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let task = Box::new(Waiting { work, result: None, reply });
+        let queue = &self.queues[share(path, self.queues.len())];
+        queue.send(Order { path: path.clone(), task }).map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+}
+
+fn share(path: &Path, count: usize) -> usize {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    path.hash(&mut hasher);
+    (hasher.finish() % count as u64) as usize
+}
+
+fn serve(queue: &Receiver<Order>) {
+    let mut open: HashMap<PathBuf, (FileId, Connection)> = HashMap::new();
+    while let Ok(first) = queue.recv() {
+        let mut waiting = vec![first];
+        waiting.extend(queue.try_iter().take(GROUP - 1));
+        while !waiting.is_empty() {
+            let path = waiting[0].path.clone();
+            let (mine, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|order| order.path == path);
+            waiting = others;
+            let mut tasks: Vec<_> = mine.into_iter().map(|order| order.task).collect();
+            let outcome = connection(&mut open, &path).and_then(|connection| commit(connection, &path, &mut tasks));
+            if outcome.is_err() {
+                // A connection that failed once is not trusted again.
+                open.remove(path.as_path());
+            }
+            let outcome = outcome.map_err(Arc::new);
+            for task in tasks {
+                task.answer(outcome.clone().map_err(|error| Box::new(move || retell(&error)) as Failure));
+            }
+        }
+    }
+}
+
+/// The write connection of a space, opened anew if the file is no longer the one we knew.
+fn connection<'a>(
+    open: &'a mut HashMap<PathBuf, (FileId, Connection)>,
+    path: &Path,
+) -> Result<&'a mut Connection> {
+    let known = open.get(path).map(|(id, _)| *id);
+    if known.is_none() || known != FileId::of(path) {
+        if open.len() >= OPEN {
+            open.clear();
+        }
+        let connection = schema::open(path, schema::SPACE)?;
+        let id = FileId::of(path)
+            .ok_or_else(|| Error::ReadOnly { path: path.to_owned(), problem: "the file vanished".into() })?;
+        open.insert(path.to_owned(), (id, connection));
+    }
+    match open.get_mut(path) {
+        Some((_, connection)) => Ok(connection),
+        None => Err(Error::Closed),
+    }
+}
+
+fn commit(connection: &mut Connection, path: &Path, tasks: &mut [Box<dyn Task>]) -> Result<()> {
+    let said = |error| Error::sqlite(path, error);
+    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
+    for task in tasks {
+        let savepoint = transaction.savepoint().map_err(said)?;
+        if task.run(&savepoint) {
+            savepoint.commit().map_err(said)?;
+        } else {
+            drop(savepoint);
+        }
+    }
+    transaction.commit().map_err(said)
+}
+
+/// The same failure for each of those who shared the commit.
+fn retell(error: &Error) -> Error {
+    match error {
+        Error::DiskFull { path } => Error::DiskFull { path: path.clone() },
+        Error::Damaged { path, problem } => Error::Damaged { path: path.clone(), problem: problem.clone() },
+        Error::ReadOnly { path, problem } => Error::ReadOnly { path: path.clone(), problem: problem.clone() },
+        Error::Newer { path, found, known } => Error::Newer { path: path.clone(), found: *found, known: *known },
+        Error::Busy { path } => Error::Busy { path: path.clone() },
+        other => Error::Refused(other.to_string()),
+    }
+}

@@ -1,0 +1,194 @@
+//! Where does a memory lie, and how is it reached?
+//!
+//! Two doors: every write is a [`Batch`] given to [`Store::apply`]; every read carries a
+//! [`Visible`]. What a store must keep is tested by the contract suite in the testkit, which every
+//! implementation runs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use loci_types::{
+    Batch, Edge, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope, Tenant, Vector, Visible,
+};
+use serde::Serialize;
+
+use crate::{Cursor, Result};
+
+/// A place where memories lie.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Applies all changes of the batch in one transaction, or none of them. When it returns, they
+    /// survive the loss of power. One outcome per change, in order.
+    async fn apply(&self, batch: Batch) -> Result<Vec<Applied>>;
+
+    /// The memories with these ids that are visible, in the order asked, in whatever state.
+    async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>>;
+
+    /// One page of the memories that are visible and meant, newest first.
+    async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing>;
+
+    /// The memories that share words with `query`, best first, scored by BM25.
+    async fn lexical(&self, visible: &Visible, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>>;
+
+    /// The memories whose vectors of the same model are nearest, best first, scored by
+    /// `max(0, cosine)`.
+    async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>>;
+
+    /// The vectors of these memories made by this model; a memory without one is left out.
+    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>>;
+
+    /// How many vectors of each model the visible spaces hold, and how many live memories have none.
+    async fn models(&self, visible: &Visible) -> Result<Models>;
+
+    /// The ledger of one memory, oldest first. A purged or erased memory still has its tombstone,
+    /// seen by those whose reach is the whole tenant.
+    async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>>;
+
+    /// The edges that start or end at this memory, of one relation or of all.
+    async fn edges(&self, visible: &Visible, id: MemoryId, relation: Option<Relation>) -> Result<Vec<Edge>>;
+
+    /// The newest memory of a thread within one visible scope.
+    async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>>;
+
+    /// What there is, counted.
+    async fn stats(&self, visible: &Visible) -> Result<Stats>;
+
+    /// Takes up to `limit` waiting jobs of these kinds for `lease`. A job whose lease has run out
+    /// is waiting again.
+    async fn claim(
+        &self,
+        tenant: &Tenant,
+        kinds: &[JobKind],
+        limit: usize,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Vec<Job>>;
+
+    /// The job is done. False if its lease had run out and another worker has it.
+    async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool>;
+
+    /// The job failed; it waits until `retry_at`, or is dead if that is none.
+    async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool>;
+
+    /// Registers an agent and its configuration; true if it is new.
+    async fn create_agent(&self, tenant: &Tenant, agent: Agent) -> Result<bool>;
+
+    /// The agents of a tenant.
+    async fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>>;
+
+    /// Removes an agent and its space with everything in it; false if there was none.
+    async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool>;
+
+    /// Looks for damage in everything that is visible, and mends what it can if told to.
+    async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;
+}
+
+/// What one change did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Applied {
+    /// The memory it is about, if it is about one.
+    pub id: Option<MemoryId>,
+    /// What happened.
+    pub outcome: Outcome,
+    /// The memory's version now.
+    pub version: u64,
+    /// The number of its ledger entry, if it made one.
+    pub sequence: Option<i64>,
+}
+
+/// A memory that a lane found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// Which.
+    pub id: MemoryId,
+    /// How well, on the lane's own scale.
+    pub score: f64,
+}
+
+/// Which part of a listing is wanted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Page {
+    /// After this place; none: from the start.
+    pub after: Option<Cursor>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// One page of a listing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing {
+    /// The memories, newest first.
+    pub memories: Vec<Memory>,
+    /// Where the next page starts; none: this was the last.
+    pub next: Option<Cursor>,
+    /// How many there are on all pages.
+    pub total: u64,
+}
+
+/// The vectors that there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Models {
+    /// Vectors by model.
+    pub vectors: BTreeMap<String, u64>,
+    /// Live memories without a vector.
+    pub without: u64,
+}
+
+/// What there is, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    /// Memories in whatever state.
+    pub memories: u64,
+    /// By layer.
+    pub by_layer: BTreeMap<String, u64>,
+    /// By kind.
+    pub by_kind: BTreeMap<String, u64>,
+    /// By state.
+    pub by_state: BTreeMap<String, u64>,
+    /// Edges by relation.
+    pub edges: BTreeMap<String, u64>,
+    /// Entities.
+    pub entities: u64,
+    /// Vectors by model.
+    pub vectors: BTreeMap<String, u64>,
+    /// Live memories without a vector.
+    pub without_vector: u64,
+    /// Ledger entries.
+    pub ledger: u64,
+    /// Jobs by state.
+    pub jobs: BTreeMap<String, u64>,
+    /// Spaces.
+    pub spaces: u64,
+    /// Bytes on disk; only for those whose reach is the whole tenant.
+    pub bytes: u64,
+}
+
+/// An agent of a tenant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Agent {
+    /// Its URL-safe name.
+    pub slug: String,
+    /// Its own configuration: weights, limit, threshold, categories.
+    pub config: serde_json::Value,
+    /// When it was registered.
+    pub created_at: Timestamp,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The file.
+    pub file: String,
+    /// What was looked at.
+    pub check: String,
+    /// What was found.
+    pub problem: String,
+    /// Whether it has been mended.
+    pub repaired: bool,
+}
