@@ -1,1 +1,3 @@
 //! loci-store
+
+pub mod vectors;
