@@ -35,3 +35,26 @@ pub(super) fn distances(query: &[u64], sketches: &[u64], distances: &mut [u16]) 
         }
     }
 }
+
+/// The inner product of two vectors and the square of the second's length, in `f32`.
+///
+/// Summed in lanes: the order of a plain sum is fixed by the language, and would be walked one by one.
+#[multiversion(targets = "simd")]
+pub(super) fn product_and_square(left: &[f32], right: &[f32]) -> (f32, f32) {
+    const WIDE: usize = 16;
+    let (mut products, mut squares) = ([0.0; WIDE], [0.0; WIDE]);
+    let (lefts, left) = left.as_chunks::<WIDE>();
+    let (rights, right) = right.as_chunks::<WIDE>();
+    for (left, right) in lefts.iter().zip(rights) {
+        for lane in 0..WIDE {
+            products[lane] += left[lane] * right[lane];
+            squares[lane] += right[lane] * right[lane];
+        }
+    }
+    let (mut product, mut square) = (products.iter().sum::<f32>(), squares.iter().sum::<f32>());
+    for (left, right) in left.iter().zip(right) {
+        product += left * right;
+        square += right * right;
+    }
+    (product, square)
+}

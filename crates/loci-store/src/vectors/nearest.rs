@@ -17,10 +17,10 @@ use super::query::Query;
 const DIRECT: usize = 12_000;
 
 /// How many the sketches hand to the codes: at least this many,
-const SHORTLIST: usize = 400;
+const SHORTLIST: usize = 1_000;
 
 /// and this many for each one wanted.
-const SHORTLIST_PER_WANTED: usize = 8;
+const SHORTLIST_PER_WANTED: usize = 25;
 
 /// Distances looked at together before any is looked at alone.
 const STRIDE: usize = 64;

@@ -2,13 +2,16 @@
 //!
 //! Made once for a question and used on every scope it may see.
 
-use super::code;
+use super::{code, kernel};
+
+/// A squared length from here to its reciprocal is far from the ends of `f32`, and so are its parts.
+const ORDINARY: f32 = 1e-20;
 
 /// A question's vector.
 #[derive(Debug, Clone)]
 pub struct Query {
-    vector: Vec<f32>,
-    length: Option<f64>,
+    /// The vector at length one, if it has a direction.
+    direction: Option<Vec<f32>>,
     pub(super) codes: Vec<i8>,
     pub(super) scale: f32,
     pub(super) sketch: Vec<u64>,
@@ -20,23 +23,27 @@ impl Query {
         let mut codes = vec![0; vector.len()];
         let scale = code::quantise(vector, &mut codes);
         let sketch = code::sketch(vector).collect();
-        Self { vector: vector.to_vec(), length: code::length(vector), codes, scale, sketch }
+        let direction = code::length(vector)
+            .map(|length| vector.iter().map(|&value| (f64::from(value) / length) as f32).collect());
+        Self { direction, codes, scale, sketch }
     }
 
     /// The cosine with a vector at full precision; -1 where there is none, so that nonsense never ranks first.
     pub fn exact(&self, vector: &[f32]) -> f32 {
-        let (Some(own), Some(other)) = (self.length, code::length(vector)) else { return -1.0 };
-        if vector.len() != self.vector.len() {
-            return -1.0;
+        let (Some(direction), true) = (&self.direction, vector.len() == self.codes.len()) else { return -1.0 };
+        let (product, square) = kernel::product_and_square(direction, vector);
+        if (ORDINARY..1.0 / ORDINARY).contains(&square) {
+            return (product / square.sqrt()).clamp(-1.0, 1.0);
         }
-        let product: f64 =
-            self.vector.iter().zip(vector).map(|(&left, &right)| f64::from(left) * f64::from(right)).sum();
-        (product / own / other).clamp(-1.0, 1.0) as f32
+        // Too long or too short for `f32` to square, or no direction at all.
+        let Some(length) = code::length(vector) else { return -1.0 };
+        let product: f64 = direction.iter().zip(vector).map(|(&own, &other)| f64::from(own) * f64::from(other)).sum();
+        (product / length).clamp(-1.0, 1.0) as f32
     }
 
     /// How many dimensions the vector has.
     pub fn dimensions(&self) -> usize {
-        self.vector.len()
+        self.codes.len()
     }
 }
 
