@@ -1,1 +1,16 @@
-//! loci-store
+//! Where does it lie?
+//!
+//! The floor of the house: the [`Store`] trait with its two doors, and its implementations. It
+//! knows nothing of models, policy or prompts; what a change means was decided above.
+
+mod cursor;
+mod error;
+mod sqlite;
+mod store;
+pub mod text;
+pub mod vectors;
+
+pub use cursor::Cursor;
+pub use error::{Error, Result};
+pub use sqlite::{SqliteOptions, SqliteStore};
+pub use store::{Agent, Applied, Finding, Hit, Listing, Models, Page, Stats, Store};

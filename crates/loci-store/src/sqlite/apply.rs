@@ -148,9 +148,7 @@ impl Desk<'_> {
         if let Some(content) = &revision.patch.content {
             let unless = content.unless.map(|hash| hash.0);
             let row = self.find(revision.id)?.row;
-            self.sql(
-                self.connection.execute("UPDATE memories SET unless = ?2 WHERE row = ?1", params![row, unless]),
-            )?;
+            self.sql(self.connection.execute("UPDATE memories SET unless = ?2 WHERE row = ?1", params![row, unless]))?;
             self.reindex(row)?;
             self.sql(self.connection.execute("DELETE FROM vectors WHERE memory = ?1", [row]))?;
             if let Some(vector) = &revision.vector {
@@ -526,7 +524,8 @@ fn difference(before: &Memory, after: &Memory) -> (Value, Value) {
         old.remove(ignored);
         new.remove(ignored);
     }
-    let same: Vec<String> = old.iter().filter(|(key, value)| new.get(*key) == Some(value)).map(|(k, _)| k.clone()).collect();
+    let same: Vec<String> =
+        old.iter().filter(|(key, value)| new.get(*key) == Some(value)).map(|(k, _)| k.clone()).collect();
     for key in same {
         old.remove(&key);
         new.remove(&key);

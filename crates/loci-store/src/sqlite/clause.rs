@@ -85,10 +85,7 @@ impl Clause {
             self.any("m.layer", filter.layers.iter().map(|layer| Value::Text(layer.name().to_owned())));
         }
         if !filter.tags.is_empty() {
-            self.and(&format!(
-                "m.row IN (SELECT memory FROM tags WHERE tag IN ({}))",
-                places(filter.tags.len())
-            ));
+            self.and(&format!("m.row IN (SELECT memory FROM tags WHERE tag IN ({}))", places(filter.tags.len())));
             self.values.extend(text(&filter.tags));
         }
         if let Some(has) = filter.has_knowledge_pointer {

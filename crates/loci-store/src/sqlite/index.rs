@@ -61,7 +61,8 @@ impl Index {
     /// Lets go of the scope that was not asked for the longest time. False if there is none.
     pub(super) fn evict(&self) -> bool {
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        let oldest = held.shelves.iter().min_by_key(|(_, shelf)| shelf.used.load(Ordering::Relaxed)).map(|(key, _)| *key);
+        let oldest =
+            held.shelves.iter().min_by_key(|(_, shelf)| shelf.used.load(Ordering::Relaxed)).map(|(key, _)| *key);
         let gone = oldest.and_then(|key| held.shelves.remove(&key));
         self.weigh(&held);
         gone.is_some()
@@ -237,10 +238,8 @@ fn rescore(
 }
 
 fn allowed_rows(connection: &Connection, clause: &Clause, model: i64) -> rusqlite::Result<Vec<i64>> {
-    let sql = format!(
-        "SELECT m.row FROM memories m JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
-        clause.sql
-    );
+    let sql =
+        format!("SELECT m.row FROM memories m JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}", clause.sql);
     let mut values = vec![Value::Integer(model)];
     values.extend(clause.values.iter().cloned());
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()

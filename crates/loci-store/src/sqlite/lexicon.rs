@@ -4,7 +4,7 @@
 //! (`agenc_12`). A question bound to scopes asks for those very terms; one that sees the whole
 //! space asks for the prefix (`agenc_`). So a search touches only the postings of its scopes.
 
-use loci_types::{MemoryId, State};
+use loci_types::MemoryId;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
@@ -18,10 +18,9 @@ const MOST_TERMS: usize = 64;
 
 /// Writes the words of a memory, in place of what was there.
 pub(super) fn write(connection: &Connection, analyser: &Analyser, row: i64) -> rusqlite::Result<()> {
-    let (content, scope, state): (String, i64, String) = connection
-        .prepare_cached("SELECT content, scope, state FROM memories WHERE row = ?1")?
-        .query_row([row], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    debug_assert!(state.parse::<State>().is_ok());
+    let (content, scope): (String, i64) = connection
+        .prepare_cached("SELECT content, scope FROM memories WHERE row = ?1")?
+        .query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let question = question_before(connection, row)?.map(|text| analyser.terms(&text));
     let terms = with_question(analyser.terms(&content), question);
     let mut document = String::with_capacity(content.len() + 8 * terms.len());

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Visible};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
-use uuid::Uuid;
 
 use super::clause::Clause;
 use super::{graph, row};
@@ -40,9 +39,8 @@ pub(super) fn scan(
 ) -> rusqlite::Result<(Vec<Memory>, u64)> {
     let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok((Vec::new(), 0)) };
     let count = format!("SELECT count(*) FROM memories m WHERE {}", clause.sql);
-    let total = connection
-        .prepare_cached(&count)?
-        .query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
+    let total =
+        connection.prepare_cached(&count)?.query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
     let after = if page.after.is_some() { "AND m.id < ?" } else { "" };
     let sql =
         format!("SELECT {} FROM memories m WHERE {} {after} ORDER BY m.id DESC LIMIT ?", row::COLUMNS, clause.sql);
@@ -108,9 +106,7 @@ pub(super) fn history(
     );
     connection
         .prepare_cached(&sql)?
-        .query_map(params_from_iter([value, Value::Integer(limit as i64)]), |row| {
-            row::read_entry(&space.name(), row)
-        })?
+        .query_map(params_from_iter([value, Value::Integer(limit as i64)]), |row| row::read_entry(&space.name(), row))?
         .collect()
 }
 
@@ -224,9 +220,4 @@ fn grouped(connection: &Connection, sql: &str, values: &[Value]) -> rusqlite::Re
         .prepare_cached(sql)?
         .query_map(params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
-}
-
-/// The id in the first column of a row.
-pub(super) fn id(row: &rusqlite::Row<'_>) -> rusqlite::Result<MemoryId> {
-    row.get(0).map(|bytes| MemoryId(Uuid::from_bytes(bytes)))
 }

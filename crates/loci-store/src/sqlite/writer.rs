@@ -130,10 +130,7 @@ fn serve(queue: &Receiver<Order>) {
 }
 
 /// The write connection of a space, opened anew if the file is no longer the one we knew.
-fn connection<'a>(
-    open: &'a mut HashMap<PathBuf, (FileId, Connection)>,
-    path: &Path,
-) -> Result<&'a mut Connection> {
+fn connection<'a>(open: &'a mut HashMap<PathBuf, (FileId, Connection)>, path: &Path) -> Result<&'a mut Connection> {
     let known = open.get(path).map(|(id, _)| *id);
     if known.is_none() || known != FileId::of(path) {
         if open.len() >= OPEN {

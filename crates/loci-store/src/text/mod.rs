@@ -98,7 +98,8 @@ impl Analyser {
 fn identifier(run: &str) -> Option<String> {
     let run = run.trim_matches(|c: char| !c.is_alphanumeric());
     let separated = run.chars().any(|c| matches!(c, '-' | '_' | '.' | '/' | ':' | '\\' | '@' | '#'));
-    let telling = run.chars().any(|c| c.is_ascii_digit()) || run.chars().any(|c| matches!(c, '_' | '/' | '.' | '@' | '\\'));
+    let telling =
+        run.chars().any(|c| c.is_ascii_digit()) || run.chars().any(|c| matches!(c, '_' | '/' | '.' | '@' | '\\'));
     if !(separated && telling) || run.len() > 4 * LONGEST {
         return None;
     }

@@ -1,0 +1,121 @@
+//! Is everything as it should be?
+//!
+//! Each check is a question to one file that has no rows as its good answer. What can be made
+//! again from the records (words, orphans, pointers) is mended on request; damaged pages are only
+//! reported, because what was in them is not ours to guess.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::lexicon;
+use crate::text::Analyser;
+use crate::{Error, Finding, Result};
+
+/// A question with the number of rows that are wrong, and how to mend them.
+struct Check {
+    name: &'static str,
+    count: &'static str,
+    problem: &'static str,
+    mend: Option<&'static str>,
+}
+
+const CHECKS: &[Check] = &[
+    Check {
+        name: "lexicon",
+        count: "SELECT count(*) FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)",
+        problem: "memories cannot be found by their words",
+        mend: None,
+    },
+    Check {
+        name: "lexicon",
+        count: "SELECT count(*) FROM lexicon_docsize WHERE id NOT IN (SELECT row FROM memories)",
+        problem: "words of memories that are gone",
+        mend: Some(
+            "DELETE FROM lexicon WHERE rowid IN (SELECT id FROM lexicon_docsize WHERE id NOT IN (SELECT row FROM memories))",
+        ),
+    },
+    Check {
+        name: "vectors",
+        count: "SELECT count(*) FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions",
+        problem: "vectors have the wrong size",
+        mend: Some(
+            "DELETE FROM vectors WHERE memory IN (SELECT v.memory FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions)",
+        ),
+    },
+    Check {
+        name: "chains",
+        count: "SELECT count(*) FROM memories WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
+        problem: "memories are replaced by ones that are gone",
+        mend: Some(
+            "UPDATE memories SET superseded_by_id = NULL WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
+        ),
+    },
+    Check {
+        name: "ledger",
+        count: "SELECT count(*) FROM memories WHERE row NOT IN (SELECT memory FROM ledger WHERE memory IS NOT NULL AND event = 'add')",
+        problem: "memories have no entry in the ledger",
+        mend: None,
+    },
+    Check {
+        name: "tags",
+        count: "SELECT count(*) FROM memories m WHERE coalesce(json_array_length(m.tags), 0) < (SELECT count(*) FROM tags t WHERE t.memory = m.row)",
+        problem: "memories have tags they do not list",
+        mend: Some(
+            "DELETE FROM tags WHERE NOT EXISTS (SELECT 1 FROM memories m, json_each(m.tags) j WHERE m.row = tags.memory AND j.value = tags.tag)",
+        ),
+    },
+];
+
+/// Looks through one space.
+pub(super) fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
+    let said = |error| Error::sqlite(path, error);
+    let finding = |check: &str, problem: String, repaired: bool| Finding {
+        file: path.display().to_string(),
+        check: check.to_owned(),
+        problem,
+        repaired,
+    };
+    let mut findings = Vec::new();
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)").map_err(said)?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0)).map_err(said)?;
+    for line in lines {
+        let line = line.map_err(said)?;
+        if line != "ok" {
+            findings.push(finding("pages", line, false));
+        }
+    }
+    if !findings.is_empty() {
+        // Counting rows of damaged pages tells nothing more.
+        return Ok(findings);
+    }
+    let orphans: i64 =
+        connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).map_err(said)?;
+    if orphans > 0 {
+        findings.push(finding("links", format!("{orphans} rows point to rows that are gone"), false));
+    }
+    for check in CHECKS {
+        let wrong: i64 = connection.query_row(check.count, [], |row| row.get(0)).map_err(said)?;
+        if wrong == 0 {
+            continue;
+        }
+        let mut repaired = false;
+        if repair && let Some(mend) = check.mend {
+            connection.execute(mend, []).map_err(said)?;
+            repaired = true;
+        } else if repair && check.name == "lexicon" {
+            reindex(connection, analyser).map_err(said)?;
+            repaired = true;
+        }
+        findings.push(finding(check.name, format!("{wrong} {}", check.problem), repaired));
+    }
+    Ok(findings)
+}
+
+fn reindex(connection: &Connection, analyser: &Analyser) -> rusqlite::Result<()> {
+    let rows: Vec<i64> = connection
+        .prepare("SELECT row FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    rows.into_iter().try_for_each(|row| lexicon::write(connection, analyser, row))
+}

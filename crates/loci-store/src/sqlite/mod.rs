@@ -1,0 +1,457 @@
+//! The embedded store: one SQLite file per space.
+//!
+//! `DATA/catalogue.db` lists tenants, spaces and agents; `DATA/tenants/T/spaces/S/loci.db` is a
+//! space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
+//! them and one file is a backup. Several processes may use one folder at once.
+
+mod apply;
+mod catalogue;
+mod clause;
+mod doctor;
+mod file;
+mod graph;
+mod index;
+mod jobs;
+mod lexicon;
+mod read;
+mod row;
+mod schema;
+mod space;
+mod writer;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use loci_types::{
+    Batch, Edge, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Tenant, Vector,
+    Visible,
+};
+use rusqlite::Connection;
+
+use self::apply::Desk;
+use self::catalogue::Catalogue;
+use self::clause::Clause;
+use self::space::OpenSpace;
+use self::writer::Writers;
+use crate::text::Analyser;
+use crate::{Agent, Applied, Cursor, Error, Finding, Hit, Listing, Models, Page, Result, Stats, Store};
+
+/// How the embedded store uses the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// Threads that write; spaces are shared out among them.
+    pub writers: usize,
+    /// Bytes of vectors kept in memory over all spaces.
+    pub vector_bytes: usize,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { writers: 2, vector_bytes: 1 << 30 }
+    }
+}
+
+/// The embedded store.
+#[derive(Clone)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    folder: PathBuf,
+    options: SqliteOptions,
+    catalogue: Catalogue,
+    writers: Writers,
+    analyser: Arc<Analyser>,
+    spaces: Mutex<HashMap<(Tenant, Space), Arc<OpenSpace>>>,
+    registered: Mutex<HashSet<(Tenant, Space)>>,
+}
+
+impl SqliteStore {
+    /// Opens a data folder, and makes it if it is not there.
+    pub fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
+        let unusable = |error: std::io::Error| Error::Folder { path: folder.to_owned(), problem: error.to_string() };
+        std::fs::create_dir_all(folder).map_err(unusable)?;
+        let inner = Inner {
+            folder: folder.to_owned(),
+            catalogue: Catalogue::open(folder)?,
+            writers: Writers::start(options.writers.max(1))?,
+            analyser: Arc::default(),
+            spaces: Mutex::default(),
+            registered: Mutex::default(),
+            options,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    fn space(&self, tenant: &Tenant, space: &Space) -> Arc<OpenSpace> {
+        let mut spaces = self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (tenant.clone(), space.clone());
+        spaces
+            .entry(key)
+            .or_insert_with(|| {
+                let path = self.inner.folder.join("tenants").join(tenant.name()).join("spaces").join(space.name());
+                Arc::new(OpenSpace::new(space.clone(), path.join("loci.db")))
+            })
+            .clone()
+    }
+
+    /// The spaces that this caller looks into.
+    fn spaces_of(&self, visible: &Visible) -> Result<Vec<Arc<OpenSpace>>> {
+        let names: BTreeSet<Space> = match visible.spaces() {
+            Some(spaces) => spaces,
+            None => self.inner.catalogue.spaces(visible.tenant())?.into_iter().collect(),
+        };
+        Ok(names.iter().map(|space| self.space(visible.tenant(), space)).collect())
+    }
+
+    /// Makes the folder of a space that is written for the first time.
+    fn prepare(&self, tenant: &Tenant, space: &OpenSpace, at: Timestamp) -> Result<()> {
+        let key = (tenant.clone(), space.space.clone());
+        let known = self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
+        if known && space.path.exists() {
+            return Ok(());
+        }
+        self.inner.catalogue.register(tenant, &space.space, at)?;
+        if let Some(folder) = space.folder() {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Error::Folder { path: folder.to_owned(), problem: error.to_string() })?;
+        }
+        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        Ok(())
+    }
+
+    /// Reads every space of the caller on a thread that may block.
+    async fn read<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        work: impl Fn(&Connection, &OpenSpace, &Visible) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<Vec<T>> {
+        let store = self.clone();
+        let visible = visible.clone();
+        blocking(move || {
+            let mut found = Vec::new();
+            for space in store.spaces_of(&visible)? {
+                found.extend(space.read(|connection| work(connection, &space, &visible))?);
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Keeps the vectors in memory within their budget.
+    fn trim(&self) {
+        let spaces: Vec<_> =
+            self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let held = || spaces.iter().map(|space| space.index.bytes()).sum::<usize>();
+        while held() > self.inner.options.vector_bytes {
+            let largest = spaces.iter().max_by_key(|space| space.index.bytes());
+            if !largest.is_some_and(|space| space.index.evict()) {
+                break;
+            }
+        }
+    }
+}
+
+/// Runs work that waits for the disk where it does not hold up others.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::Closed),
+        },
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {
+        let Some(first) = batch.changes.first() else { return Ok(Vec::new()) };
+        let space = self.space(&batch.tenant, &batch.space);
+        self.prepare(&batch.tenant, &space, first.at)?;
+        let (analyser, path) = (self.inner.analyser.clone(), space.path.clone());
+        self.inner
+            .writers
+            .run(&space.path, move |connection| {
+                let desk = Desk { connection, path: &path, analyser: &analyser };
+                batch.changes.iter().map(|change| desk.apply(change)).collect()
+            })
+            .await
+    }
+
+    async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>> {
+        let wanted = ids.to_vec();
+        let found = self
+            .read(visible, move |connection, space, visible| read::fetch(connection, &space.space, visible, &wanted))
+            .await?;
+        let mut found: HashMap<MemoryId, Memory> =
+            found.into_iter().flatten().map(|memory| (memory.id, memory)).collect();
+        Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    }
+
+    async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing> {
+        let (filter, limit) = (filter.clone(), page.limit);
+        let pages = self
+            .read(visible, move |connection, space, visible| {
+                read::scan(connection, &space.space, visible, &filter, &page)
+            })
+            .await?;
+        let total = pages.iter().map(|(_, total)| total).sum();
+        let mut memories: Vec<Memory> = pages.into_iter().flat_map(|(memories, _)| memories).collect();
+        memories.sort_by_key(|memory| std::cmp::Reverse(memory.id));
+        let more = memories.len() > limit;
+        memories.truncate(limit);
+        let next = memories.last().filter(|_| more).map(|memory| Cursor::after(memory.id));
+        Ok(Listing { memories, next, total })
+    }
+
+    async fn lexical(&self, visible: &Visible, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
+        let (terms, filter) = (self.inner.analyser.query_terms(query), filter.clone());
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::of(connection, &space.space, visible, &filter)? {
+                    Some(clause) => lexicon::search(connection, &clause, &terms, limit),
+                    None => Ok(Vec::new()),
+                }
+            })
+            .await?;
+        Ok(best(found, limit))
+    }
+
+    async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
+        let (query, filter) = (query.clone(), filter.clone());
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::of(connection, &space.space, visible, &filter)? {
+                    Some(clause) => space.index.search(connection, &clause, &query, limit),
+                    None => Ok(Vec::new()),
+                }
+            })
+            .await?;
+        self.trim();
+        Ok(best(found, limit))
+    }
+
+    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>> {
+        let (model, ids) = (model.to_owned(), ids.to_vec());
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                read::vectors(connection, &space.space, visible, &model, &ids)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn models(&self, visible: &Visible) -> Result<Models> {
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::visible(connection, &space.space, visible)? {
+                    Some(clause) => read::models(connection, &clause),
+                    None => Ok(Models::default()),
+                }
+            })
+            .await?;
+        let mut all = Models::default();
+        for models in found {
+            all.without += models.without;
+            add(&mut all.vectors, models.vectors);
+        }
+        Ok(all)
+    }
+
+    async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>> {
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                read::history(connection, &space.space, visible, id, limit)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn edges(&self, visible: &Visible, id: MemoryId, relation: Option<Relation>) -> Result<Vec<Edge>> {
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                read::edges(connection, &space.space, visible, id, relation)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>> {
+        let (scope, thread) = (scope.clone(), thread.to_owned());
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                read::last_of_thread(connection, &space.space, visible, &scope, &thread)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().next())
+    }
+
+    async fn stats(&self, visible: &Visible) -> Result<Stats> {
+        let whole = *visible.reach() == Reach::Whole;
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                let mut stats = match Clause::visible(connection, &space.space, visible)? {
+                    Some(clause) => read::stats(connection, &clause, whole)?,
+                    None => Stats::default(),
+                };
+                if whole {
+                    stats.bytes = folder_bytes(space.folder());
+                }
+                Ok(stats)
+            })
+            .await?;
+        let mut all = Stats::default();
+        for stats in found {
+            all.memories += stats.memories;
+            all.entities += stats.entities;
+            all.without_vector += stats.without_vector;
+            all.ledger += stats.ledger;
+            all.spaces += stats.spaces;
+            all.bytes += stats.bytes;
+            add(&mut all.by_layer, stats.by_layer);
+            add(&mut all.by_kind, stats.by_kind);
+            add(&mut all.by_state, stats.by_state);
+            add(&mut all.edges, stats.edges);
+            add(&mut all.vectors, stats.vectors);
+            add(&mut all.jobs, stats.jobs);
+        }
+        Ok(all)
+    }
+
+    async fn claim(
+        &self,
+        tenant: &Tenant,
+        kinds: &[JobKind],
+        limit: usize,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Vec<Job>> {
+        let mut jobs = Vec::new();
+        for space in self.inner.catalogue.spaces(tenant)? {
+            let open = self.space(tenant, &space);
+            if jobs.len() >= limit || !open.path.exists() {
+                continue;
+            }
+            let (left, name, path, kinds) = (limit - jobs.len(), space.name(), open.path.clone(), kinds.to_vec());
+            jobs.extend(
+                self.inner
+                    .writers
+                    .run(&open.path, move |connection| jobs::claim(connection, &path, &name, &kinds, left, now, lease))
+                    .await?,
+            );
+        }
+        Ok(jobs)
+    }
+
+    async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
+        let (space, job) = (self.space(tenant, &job.space.parse()?), job.clone());
+        let path = space.path.clone();
+        self.inner
+            .writers
+            .run(&space.path, move |connection| {
+                jobs::finish(connection, &job).map_err(|error| Error::sqlite(&path, error))
+            })
+            .await
+    }
+
+    async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool> {
+        let (space, job, told) = (self.space(tenant, &job.space.parse()?), job.clone(), error.to_owned());
+        let path = space.path.clone();
+        self.inner
+            .writers
+            .run(&space.path, move |connection| {
+                jobs::fail(connection, &job, &told, retry_at).map_err(|error| Error::sqlite(&path, error))
+            })
+            .await
+    }
+
+    async fn create_agent(&self, tenant: &Tenant, agent: Agent) -> Result<bool> {
+        loci_types::slug("agentId", &agent.slug)?;
+        let (store, tenant) = (self.clone(), tenant.clone());
+        blocking(move || store.inner.catalogue.put_agent(&tenant, &agent)).await
+    }
+
+    async fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>> {
+        let (store, tenant) = (self.clone(), tenant.clone());
+        blocking(move || store.inner.catalogue.agents(&tenant)).await
+    }
+
+    async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
+        loci_types::slug("agentId", slug)?;
+        let space = self.space(tenant, &Space::Agent(slug.to_owned()));
+        let (store, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
+        blocking(move || {
+            let known = store.inner.catalogue.drop_agent(&tenant, &slug)?;
+            match space.folder().map(std::fs::remove_dir_all) {
+                Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(Error::Folder { path: space.path.to_path_buf(), problem: error.to_string() })
+                }
+                _ => Ok(known),
+            }
+        })
+        .await
+    }
+
+    async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
+        let (store, visible) = (self.clone(), visible.clone());
+        blocking(move || {
+            let mut findings = Vec::new();
+            if let Some(problem) = store.inner.catalogue.damage()? {
+                let file = store.inner.folder.join("catalogue.db").display().to_string();
+                findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
+            }
+            for space in store.spaces_of(&visible)? {
+                if space.path.exists() {
+                    findings.extend(examine(&space, &store.inner.analyser, repair)?);
+                }
+            }
+            Ok(findings)
+        })
+        .await
+    }
+}
+
+/// A file that cannot even be opened is a finding, not a failure: the others are looked at too.
+fn examine(space: &OpenSpace, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
+    let outcome = if repair {
+        schema::open(&space.path, schema::SPACE).and_then(|mut connection| {
+            let said = |error| Error::sqlite(&space.path, error);
+            let transaction = connection.transaction().map_err(said)?;
+            let findings = doctor::check(&transaction, &space.path, analyser, true)?;
+            transaction.commit().map_err(said)?;
+            Ok(findings)
+        })
+    } else {
+        schema::open_reader(&space.path).and_then(|connection| doctor::check(&connection, &space.path, analyser, false))
+    };
+    match outcome {
+        Err(Error::Damaged { path, problem }) => {
+            Ok(vec![Finding { file: path.display().to_string(), check: "pages".into(), problem, repaired: false }])
+        }
+        outcome => outcome,
+    }
+}
+
+fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    hits.truncate(limit);
+    hits
+}
+
+fn add(all: &mut std::collections::BTreeMap<String, u64>, more: std::collections::BTreeMap<String, u64>) {
+    for (name, count) in more {
+        *all.entry(name).or_default() += count;
+    }
+}
+
+fn folder_bytes(folder: Option<&Path>) -> u64 {
+    let Some(Ok(files)) = folder.map(std::fs::read_dir) else { return 0 };
+    files.flatten().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
+}

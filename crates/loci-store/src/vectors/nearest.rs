@@ -1,0 +1,231 @@
+//! Who is nearest?
+//!
+//! Two ways to the same answer. A short array is scanned by its codes. A long one is scanned by its sketches, an
+//! eighth of the memory, and the codes of the best few hundred decide. The filter is asked inside the scan, of those
+//! who would enter only, so what it rejects takes nobody's place: the result never starves.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use super::arrays::{Arrays, place};
+use super::block::ROWS;
+use super::code::{self, SILENT};
+use super::kernel::{self, LANES};
+use super::query::Query;
+
+/// Up to this many slots the codes are scanned directly: it is exact up to rounding, and quick enough.
+const DIRECT: usize = 12_000;
+
+/// How many the sketches hand to the codes: at least this many,
+const SHORTLIST: usize = 1_000;
+
+/// and this many for each one wanted.
+const SHORTLIST_PER_WANTED: usize = 25;
+
+/// Distances looked at together before any is looked at alone.
+const STRIDE: usize = 64;
+
+/// A key and its estimated cosine with the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// Whose vector it is.
+    pub key: i64,
+    /// The cosine, estimated from codes: in [-1, 1], off by about a thousandth.
+    pub similarity: f32,
+}
+
+impl Arrays {
+    /// The `want` nearest by estimated cosine, best first; equals by key. `keep` is asked only of those who would
+    /// enter the result. A query of another length, or without direction, finds nothing.
+    pub fn nearest(&self, query: &Query, want: usize, keep: &dyn Fn(i64) -> bool) -> Vec<Candidate> {
+        self.search(query, want, &|_, key| keep(key))
+    }
+
+    /// The `want` nearest among `keys`; keys that are not held, and repeats, do not matter. For a filter that leaves
+    /// few, this looks at these few and at nothing else.
+    pub fn nearest_among(&self, query: &Query, want: usize, keys: &[i64]) -> Vec<Candidate> {
+        let mut slots: Vec<u32> = keys.iter().filter_map(|&key| self.find(key)).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        if slots.len() <= DIRECT {
+            return self.rescore(query, want, slots.into_iter());
+        }
+        let mut among = vec![0_u64; code::words(self.slots())];
+        for slot in slots {
+            among[slot as usize / 64] |= 1 << (slot % 64);
+        }
+        self.search(query, want, &|slot, _| among[slot as usize / 64] >> (slot % 64) & 1 == 1)
+    }
+
+    fn search(&self, query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Vec<Candidate> {
+        if !self.answers(query, want) {
+            return Vec::new();
+        }
+        if self.slots() <= DIRECT {
+            return self.scan(query, want, keep);
+        }
+        let many = SHORTLIST.max(want.saturating_mul(SHORTLIST_PER_WANTED)).min(self.slots());
+        self.rescore(query, want, self.shortlist(query, many, keep))
+    }
+
+    fn answers(&self, query: &Query, want: usize) -> bool {
+        want > 0 && query.dimensions() == self.dimensions && query.scale != SILENT
+    }
+
+    /// Every code, in order.
+    fn scan(&self, query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Vec<Candidate> {
+        let mut best = Best::new(want);
+        let mut products = vec![0; self.slots().min(ROWS)];
+        for (number, block) in self.blocks.iter().enumerate() {
+            kernel::products(&query.codes, &block.codes, &mut products);
+            for (row, ((&key, &scale), &product)) in block.keys.iter().zip(&block.scales).zip(&products).enumerate() {
+                let candidate = Candidate { key, similarity: similarity(product, scale, query) };
+                if scale != SILENT && best.would_take(&candidate) && keep((number * ROWS + row) as u32, key) {
+                    best.take(candidate);
+                }
+            }
+        }
+        best.into_sorted()
+    }
+
+    /// The codes of some slots.
+    fn rescore(&self, query: &Query, want: usize, slots: impl Iterator<Item = u32>) -> Vec<Candidate> {
+        let mut best = Best::new(want);
+        if !self.answers(query, want) {
+            return Vec::new();
+        }
+        for slot in slots {
+            let (block, row) = place(slot);
+            let block = &self.blocks[block];
+            let mut product = [0];
+            kernel::products(&query.codes, block.code(row, self.dimensions), &mut product);
+            let candidate =
+                Candidate { key: block.keys[row], similarity: similarity(product[0], block.scales[row], query) };
+            if block.scales[row] != SILENT && best.would_take(&candidate) {
+                best.take(candidate);
+            }
+        }
+        best.into_sorted()
+    }
+
+    /// The slots of the `want` sketches nearest to the query's, in no order.
+    fn shortlist(
+        &self,
+        query: &Query,
+        want: usize,
+        keep: &dyn Fn(u32, i64) -> bool,
+    ) -> impl Iterator<Item = u32> + use<> {
+        let mut bar = Bar::new(want, self.dimensions);
+        let mut found: Vec<(u16, u32)> = Vec::with_capacity(want * 4);
+        let mut distances = vec![0; ROWS];
+        for (number, block) in self.blocks.iter().enumerate() {
+            let rows = block.keys.len();
+            kernel::distances(&query.sketch, &block.sketches, &mut distances[..rows.next_multiple_of(LANES)]);
+            for (stride, distances) in distances[..rows].chunks(STRIDE).enumerate() {
+                // Nearly all strides hold nobody near enough, and this says so without a branch per row.
+                if distances.iter().fold(u16::MAX, |least, &distance| least.min(distance)) >= bar.height {
+                    continue;
+                }
+                for (place, &distance) in distances.iter().enumerate() {
+                    let row = stride * STRIDE + place;
+                    let slot = (number * ROWS + row) as u32;
+                    if distance < bar.height && block.scales[row] != SILENT && keep(slot, block.keys[row]) {
+                        found.push((distance, slot));
+                        bar.passed(distance);
+                    }
+                }
+            }
+        }
+        let limit = bar.limit;
+        found.into_iter().filter(move |&(distance, _)| distance <= limit).map(|(_, slot)| slot)
+    }
+}
+
+fn similarity(product: i32, scale: f32, query: &Query) -> f32 {
+    (product as f32 * scale * query.scale).clamp(-1.0, 1.0)
+}
+
+/// How near must a sketch be to matter still? Counts by distance, and sinks as nearer ones are found: a heap's answer
+/// at the price of an addition.
+struct Bar {
+    want: usize,
+    counts: Vec<usize>,
+    /// How many have been found within the limit.
+    within: usize,
+    /// The distance within which at least `want` have been found, once they have.
+    limit: u16,
+    /// Only what is below may still enter: the limit itself, too, until that is full.
+    height: u16,
+}
+
+impl Bar {
+    fn new(want: usize, dimensions: usize) -> Self {
+        let limit = dimensions.min(usize::from(u16::MAX) - 1) as u16;
+        Self { want, counts: vec![0; usize::from(limit) + 1], within: 0, limit, height: limit + 1 }
+    }
+
+    fn passed(&mut self, distance: u16) {
+        self.counts[usize::from(distance)] += 1;
+        self.within += 1;
+        while self.limit > 0 && self.within - self.counts[usize::from(self.limit)] >= self.want {
+            self.within -= self.counts[usize::from(self.limit)];
+            self.limit -= 1;
+        }
+        self.height = if self.within >= self.want { self.limit } else { self.limit + 1 };
+    }
+}
+
+/// The best so far, never more than wanted; the worst of them on top.
+struct Best {
+    want: usize,
+    heap: BinaryHeap<Worst>,
+}
+
+impl Best {
+    fn new(want: usize) -> Self {
+        Self { want, heap: BinaryHeap::new() }
+    }
+
+    fn would_take(&self, candidate: &Candidate) -> bool {
+        self.heap.len() < self.want || self.heap.peek().is_some_and(|worst| rank(candidate, &worst.0).is_lt())
+    }
+
+    fn take(&mut self, candidate: Candidate) {
+        if self.heap.len() == self.want {
+            self.heap.pop();
+        }
+        self.heap.push(Worst(candidate));
+    }
+
+    fn into_sorted(self) -> Vec<Candidate> {
+        self.heap.into_sorted_vec().into_iter().map(|worst| worst.0).collect()
+    }
+}
+
+/// Better first: by similarity, then by key, so that the same question has the same answer.
+fn rank(left: &Candidate, right: &Candidate) -> Ordering {
+    right.similarity.total_cmp(&left.similarity).then(left.key.cmp(&right.key))
+}
+
+/// A candidate ordered so that the worst is the greatest.
+struct Worst(Candidate);
+
+impl Ord for Worst {
+    fn cmp(&self, other: &Self) -> Ordering {
+        rank(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for Worst {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Worst {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Worst {}

@@ -1,0 +1,70 @@
+//! What is being looked for, in every form it is compared in?
+//!
+//! Made once for a question and used on every scope it may see.
+
+use super::{code, kernel};
+
+/// A squared length from here to its reciprocal is far from the ends of `f32`, and so are its parts.
+const ORDINARY: f32 = 1e-20;
+
+/// A question's vector.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// The vector at length one, if it has a direction.
+    direction: Option<Vec<f32>>,
+    pub(super) codes: Vec<i8>,
+    pub(super) scale: f32,
+    pub(super) sketch: Vec<u64>,
+}
+
+impl Query {
+    /// Prepares a vector of any length. One without direction (zero or not finite) finds nothing.
+    pub fn new(vector: &[f32]) -> Self {
+        let mut codes = vec![0; vector.len()];
+        let scale = code::quantise(vector, &mut codes);
+        let sketch = code::sketch(vector).collect();
+        let direction =
+            code::length(vector).map(|length| vector.iter().map(|&value| (f64::from(value) / length) as f32).collect());
+        Self { direction, codes, scale, sketch }
+    }
+
+    /// The cosine with a vector at full precision; -1 where there is none, so that nonsense never ranks first.
+    pub fn exact(&self, vector: &[f32]) -> f32 {
+        let (Some(direction), true) = (&self.direction, vector.len() == self.codes.len()) else { return -1.0 };
+        let (product, square) = kernel::product_and_square(direction, vector);
+        if (ORDINARY..1.0 / ORDINARY).contains(&square) {
+            return (product / square.sqrt()).clamp(-1.0, 1.0);
+        }
+        // Too long or too short for `f32` to square, or no direction at all.
+        let Some(length) = code::length(vector) else { return -1.0 };
+        let product: f64 = direction.iter().zip(vector).map(|(&own, &other)| f64::from(own) * f64::from(other)).sum();
+        (product / length).clamp(-1.0, 1.0) as f32
+    }
+
+    /// How many dimensions the vector has.
+    pub fn dimensions(&self) -> usize {
+        self.codes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cosines() {
+        let check = |left: &[f32], right: &[f32], expect: f32| {
+            let found = Query::new(left).exact(right);
+            assert!((found - expect).abs() < 1e-6, "{left:?} {right:?}: {found}");
+        };
+        check(&[1.0, 0.0], &[2.0, 0.0], 1.0);
+        check(&[1.0, 0.0], &[0.0, 3.0], 0.0);
+        check(&[1.0, 0.0], &[-1e-30, 0.0], -1.0);
+        check(&[3e38, 3e38], &[3e38, 0.0], 0.5_f32.sqrt());
+        check(&[1.0, 0.0], &[0.0, 0.0], -1.0);
+        check(&[0.0, 0.0], &[1.0, 0.0], -1.0);
+        check(&[1.0, 0.0], &[f32::NAN, 0.0], -1.0);
+        check(&[1.0, 0.0], &[f32::INFINITY, 0.0], -1.0);
+        check(&[1.0, 0.0], &[1.0, 0.0, 0.0], -1.0);
+    }
+}

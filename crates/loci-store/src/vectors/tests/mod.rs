@@ -1,0 +1,5 @@
+//! Laws and recall of the scan, against plain models of both.
+
+mod laws;
+mod recall;
+mod seeded;

@@ -1,0 +1,107 @@
+//! Does the estimate, followed by an exact rescore, find what an exact search finds?
+
+use super::seeded::Seeded;
+use crate::vectors::{Arrays, Candidate, Query};
+
+const DIMENSIONS: usize = 384;
+const TOP: usize = 10;
+const ASKED: usize = 40;
+
+struct Corpus {
+    vectors: Vec<Vec<f32>>,
+    arrays: Arrays,
+    queries: Vec<Query>,
+}
+
+fn corpus(many: usize, queries: usize) -> Corpus {
+    let mut source = Seeded::new(7, many, DIMENSIONS);
+    let vectors: Vec<_> = (0..many).map(|_| source.next()).collect();
+    let mut arrays = Arrays::new(DIMENSIONS);
+    for (key, vector) in vectors.iter().enumerate() {
+        arrays.insert(key as i64, vector);
+    }
+    let queries = (0..queries).map(|_| Query::new(&source.next())).collect();
+    Corpus { vectors, arrays, queries }
+}
+
+impl Corpus {
+    /// The exact best among those kept.
+    fn exact(&self, query: &Query, keep: impl Fn(i64) -> bool) -> Vec<i64> {
+        self.best(query, (0..self.vectors.len() as i64).filter(|&key| keep(key)))
+    }
+
+    fn best(&self, query: &Query, keys: impl Iterator<Item = i64>) -> Vec<i64> {
+        let mut scored: Vec<_> = keys.map(|key| (query.exact(&self.vectors[key as usize]), key)).collect();
+        scored.sort_by(|left, right| right.0.total_cmp(&left.0));
+        scored.truncate(TOP);
+        scored.into_iter().map(|(_, key)| key).collect()
+    }
+
+    fn recall(&self, keep: impl Fn(i64) -> bool, ask: impl Fn(&Query) -> Vec<Candidate>) -> f64 {
+        let (mut hits, mut all) = (0, 0);
+        for query in &self.queries {
+            let expect = self.exact(query, &keep);
+            let found = self.best(query, ask(query).into_iter().map(|candidate| candidate.key));
+            hits += expect.iter().filter(|key| found.contains(key)).count();
+            all += expect.len();
+        }
+        hits as f64 / all as f64
+    }
+}
+
+#[test]
+fn recall_is_that_of_an_exact_search() {
+    let corpus = corpus(20_000, 30);
+    let arrays = &corpus.arrays;
+
+    let all = corpus.recall(|_| true, |query| arrays.nearest(query, ASKED, &|_| true));
+    assert!(all >= 0.999, "unfiltered: {all}");
+
+    // One in fifty is kept: the nearest of these are far down the list of all.
+    let few = |key: i64| key % 50 == 3;
+    let filtered = corpus.recall(few, |query| arrays.nearest(query, ASKED, &few));
+    assert!(filtered >= 0.999, "filtered: {filtered}");
+
+    let keys: Vec<i64> = (0..20_000).filter(|&key| few(key)).collect();
+    let among = corpus.recall(few, |query| arrays.nearest_among(query, ASKED, &keys));
+    assert!(among >= 0.999, "among few: {among}");
+
+    let most = |key: i64| key % 10 != 3;
+    let keys: Vec<i64> = (0..20_000).filter(|&key| most(key)).collect();
+    let among = corpus.recall(most, |query| arrays.nearest_among(query, ASKED, &keys));
+    assert!(among >= 0.999, "among many: {among}");
+}
+
+#[test]
+fn tombstones_do_not_starve_a_long_array() {
+    let mut corpus = corpus(16_000, 10);
+    let alive = |key: i64| key % 40 == 0;
+    for key in (0..16_000).filter(|&key| !alive(key)) {
+        assert!(corpus.arrays.remove(key));
+    }
+    let recall = corpus.recall(alive, |query| corpus.arrays.nearest(query, ASKED, &|_| true));
+    assert!(recall >= 0.999, "{recall}");
+}
+
+#[test]
+fn a_long_array_of_one_vector_answers_in_full() {
+    let mut arrays = Arrays::new(64);
+    let vector = vec![0.5; 64];
+    for key in 0..13_000 {
+        arrays.insert(key, &vector);
+    }
+    let found = arrays.nearest(&Query::new(&vector), 25, &|key| key >= 5);
+    assert_eq!(found.len(), 25);
+    assert!(found.iter().all(|candidate| candidate.similarity > 0.999));
+}
+
+#[test]
+fn a_vector_takes_no_more_than_it_should() {
+    let mut arrays = Arrays::new(DIMENSIONS);
+    let vector = vec![1.0; DIMENSIONS];
+    for key in 0..8_192 {
+        arrays.insert(key, &vector);
+    }
+    let each = arrays.bytes() / arrays.len();
+    assert!(each <= 460, "{each}");
+}

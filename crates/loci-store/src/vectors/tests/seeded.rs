@@ -1,0 +1,56 @@
+//! What do sentence vectors look like, when a seed must be enough to make them?
+//!
+//! Clusters of unequal tightness around centres, in coordinates of unequal spread, all leaning to one side: what
+//! distinguishes real embeddings from noise on a sphere, and what makes sign bits unequal in worth.
+
+use rand::rngs::SmallRng;
+use rand::{Rng, RngCore, SeedableRng};
+
+/// Members of a cluster, in the mean.
+const MEMBERS: usize = 200;
+
+/// A source of vectors of unit length.
+pub(super) struct Seeded {
+    random: SmallRng,
+    spread: Vec<f32>,
+    centres: Vec<Vec<f32>>,
+}
+
+impl Seeded {
+    /// A source meant for about `many` vectors.
+    pub(super) fn new(seed: u64, many: usize, dimensions: usize) -> Self {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let spread: Vec<f32> = (0..dimensions).map(|_| random.random_range(0.3_f32..1.7)).collect();
+        let lean: Vec<f32> = spread.iter().map(|spread| 0.3 * spread * gaussian(&mut random)).collect();
+        let centres = (0..many.div_ceil(MEMBERS))
+            .map(|_| spread.iter().zip(&lean).map(|(spread, lean)| lean + spread * gaussian(&mut random)).collect())
+            .collect();
+        Self { random, spread, centres }
+    }
+
+    /// The next vector: near some centre.
+    pub(super) fn next(&mut self) -> Vec<f32> {
+        let centre = self.random.random_range(0..self.centres.len());
+        let distance = self.random.random_range(0.4_f32..1.0);
+        let vector: Vec<f32> = self.centres[centre]
+            .iter()
+            .zip(&self.spread)
+            .map(|(centre, spread)| centre + distance * spread * gaussian(&mut self.random))
+            .collect();
+        unit(vector)
+    }
+}
+
+/// The same direction at length one.
+pub(super) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|value| *value /= length);
+    vector
+}
+
+/// Near enough to a normal variate for one call to the generator: four uniform ones, summed and set to variance one.
+fn gaussian(random: &mut SmallRng) -> f32 {
+    let bits = random.next_u64();
+    let sum: u32 = (0..4).map(|place| (bits >> (16 * place)) as u32 & 0xFFFF).sum();
+    (sum as f32 / 65_536.0 - 2.0) * 1.732
+}
