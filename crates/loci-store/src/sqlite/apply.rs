@@ -342,7 +342,7 @@ impl Desk<'_> {
     }
 
     fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
-        let found = self.sql(
+        let found: Option<(i64, usize)> = self.sql(
             self.connection
                 .prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1")
                 .and_then(|mut s| s.query_row([&vector.model], |row| Ok((row.get(0)?, row.get(1)?))).optional()),
