@@ -5,6 +5,7 @@
 //! propose: rows are checked by the one clause and rescored by their exact vectors, and when too
 //! few pass, the search is repeated among exactly those that may.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -146,9 +147,9 @@ impl Index {
             held.sequence = sequence;
         }
         for scope in scopes {
-            if !held.shelves.contains_key(&(*scope, model)) {
+            if let Entry::Vacant(place) = held.shelves.entry((*scope, model)) {
                 let arrays = load(connection, *scope, model, dimensions)?;
-                held.shelves.insert((*scope, model), Shelf { arrays, used: AtomicU64::new(u64::MAX) });
+                place.insert(Shelf { arrays, used: AtomicU64::new(u64::MAX) });
             }
         }
         self.weigh(&held);
