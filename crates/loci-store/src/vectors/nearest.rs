@@ -26,7 +26,7 @@ const SLOTS_PER_SHORTLISTED: usize = 2_000;
 const SHORTLISTED_PER_WANTED: usize = 12;
 
 /// Distances looked at together before any is looked at alone.
-const STRIDE: usize = 64;
+const STRIDE: usize = 32;
 
 /// A key and its estimated cosine with the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
