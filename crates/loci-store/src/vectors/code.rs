@@ -35,8 +35,8 @@ pub(super) fn length(vector: &[f32]) -> Option<f64> {
 
 /// Writes the int8 code of `vector` and returns its scale, [`SILENT`] if it has no direction.
 ///
-/// The step is set by the largest value. Clipping at a quantile would make the step finer, but sentence vectors have
-/// few outliers and these carry the meaning; measured, the plain rule already loses no neighbour.
+/// The step is set by the largest value: nothing is clipped. Clipping at a quantile would make the step finer; it was
+/// not tried, since a scan of these codes with an exact rescore already had recall 1.0.
 pub(super) fn quantise(vector: &[f32], codes: &mut [i8]) -> f32 {
     codes.fill(0);
     if vector.len() != codes.len() || length(vector).is_none() {
