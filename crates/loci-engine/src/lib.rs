@@ -1,1 +1,42 @@
-//! loci-engine
+//! How is it remembered, recalled, kept?
+//!
+//! The house itself: rules of memory between two doors. What comes in becomes a `Change` for
+//! `Store::apply`; what goes out was read with a `Visible` made by [`policy`]. Between them stand
+//! pure functions on plain values. It names no backend, reads no environment, prints nothing, and
+//! knows the time only through [`Clock`].
+
+mod clock;
+mod config;
+pub mod curve;
+mod engine;
+mod error;
+mod forget;
+mod fuse;
+mod importance;
+mod ingest;
+mod kinds;
+pub mod policy;
+mod read;
+mod recall;
+mod remember;
+mod reembed;
+pub mod score;
+mod search;
+mod text;
+mod update;
+
+pub use clock::{Clock, Fixed, System};
+pub use config::{Config, Fusion, Lifecycle, Limits, Retrieval, Weights};
+pub use engine::Engine;
+pub use error::{Error, Result};
+pub use importance::importance;
+pub use ingest::Turn;
+pub use kinds::choose_kind;
+pub use policy::Caller;
+pub use read::{History, ListRequest, ListResponse};
+pub use recall::{Explanation, LaneRank, Recall, RecallHit, RecallRequest};
+pub use reembed::Reembedded;
+pub use remember::NewMemory;
+pub use search::{SearchHit, SearchRequest, SearchResponse};
+pub use text::{content_hash, estimate_tokens, normalise};
+pub use update::Update;

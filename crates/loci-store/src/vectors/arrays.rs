@@ -16,7 +16,7 @@ pub struct Arrays {
 }
 
 impl Arrays {
-    /// Arrays for vectors of so many dimensions (up to 65,534), empty.
+    /// Arrays for vectors of so many dimensions (up to 21,844), empty.
     pub fn new(dimensions: usize) -> Self {
         Self { dimensions, blocks: Vec::new(), keys: Keys::default(), free: Vec::new() }
     }

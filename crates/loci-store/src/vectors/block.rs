@@ -38,10 +38,10 @@ impl Block {
         row
     }
 
-    /// Makes room by a quarter, where a plain `Vec` would double: most scopes are small and stay so.
+    /// Makes room by an eighth, where a plain `Vec` would double: most scopes are small and stay so.
     fn grow(&mut self, dimensions: usize) {
         let rows = self.keys.len();
-        let more = (rows / 4).next_multiple_of(LANES).max(LANES).min(ROWS.saturating_sub(rows).max(1));
+        let more = (rows / 8).next_multiple_of(LANES).max(LANES).min(ROWS.saturating_sub(rows).max(1));
         self.keys.reserve_exact(more);
         self.scales.reserve_exact(more);
         self.codes.reserve_exact(more * dimensions);

@@ -17,13 +17,16 @@ use super::query::Query;
 const DIRECT: usize = 12_000;
 
 /// How many the sketches hand to the codes: at least this many,
-const SHORTLIST: usize = 1_000;
+const SHORTLIST: usize = 500;
 
-/// and this many for each one wanted.
-const SHORTLIST_PER_WANTED: usize = 25;
+/// one more for so many slots, since a longer array has more that are nearly as near,
+const SLOTS_PER_SHORTLISTED: usize = 2_000;
+
+/// and no fewer than this many for each one wanted.
+const SHORTLISTED_PER_WANTED: usize = 12;
 
 /// Distances looked at together before any is looked at alone.
-const STRIDE: usize = 64;
+const STRIDE: usize = 32;
 
 /// A key and its estimated cosine with the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,7 +67,8 @@ impl Arrays {
         if self.slots() <= DIRECT {
             return self.scan(query, want, keep);
         }
-        let many = SHORTLIST.max(want.saturating_mul(SHORTLIST_PER_WANTED)).min(self.slots());
+        let many = SHORTLIST + self.slots() / SLOTS_PER_SHORTLISTED;
+        let many = many.max(want.saturating_mul(SHORTLISTED_PER_WANTED)).min(self.slots());
         self.rescore(query, want, self.shortlist(query, many, keep))
     }
 
@@ -80,6 +84,9 @@ impl Arrays {
             kernel::products(&query.codes, &block.codes, &mut products);
             for (row, ((&key, &scale), &product)) in block.keys.iter().zip(&block.scales).zip(&products).enumerate() {
                 let candidate = Candidate { key, similarity: similarity(product, scale, query) };
+                if candidate.similarity < best.floor {
+                    continue;
+                }
                 if scale != SILENT && best.would_take(&candidate) && keep((number * ROWS + row) as u32, key) {
                     best.take(candidate);
                 }
@@ -120,7 +127,8 @@ impl Arrays {
         let mut distances = vec![0; ROWS];
         for (number, block) in self.blocks.iter().enumerate() {
             let rows = block.keys.len();
-            kernel::distances(&query.sketch, &block.sketches, &mut distances[..rows.next_multiple_of(LANES)]);
+            let padded = &mut distances[..rows.next_multiple_of(LANES)];
+            kernel::distances(&query.signs, &query.heavy, &block.sketches, padded);
             for (stride, distances) in distances[..rows].chunks(STRIDE).enumerate() {
                 // Nearly all strides hold nobody near enough, and this says so without a branch per row.
                 if distances.iter().fold(u16::MAX, |least, &distance| least.min(distance)) >= bar.height {
@@ -160,7 +168,8 @@ struct Bar {
 
 impl Bar {
     fn new(want: usize, dimensions: usize) -> Self {
-        let limit = dimensions.min(usize::from(u16::MAX) - 1) as u16;
+        // Every dimension differs, and every one is heavy.
+        let limit = (3 * dimensions).min(usize::from(u16::MAX) - 1) as u16;
         Self { want, counts: vec![0; usize::from(limit) + 1], within: 0, limit, height: limit + 1 }
     }
 
@@ -179,11 +188,13 @@ impl Bar {
 struct Best {
     want: usize,
     heap: BinaryHeap<Worst>,
+    /// Who is less similar need not ask.
+    floor: f32,
 }
 
 impl Best {
     fn new(want: usize) -> Self {
-        Self { want, heap: BinaryHeap::new() }
+        Self { want, heap: BinaryHeap::new(), floor: f32::NEG_INFINITY }
     }
 
     fn would_take(&self, candidate: &Candidate) -> bool {
@@ -195,6 +206,9 @@ impl Best {
             self.heap.pop();
         }
         self.heap.push(Worst(candidate));
+        if let Some(worst) = self.heap.peek().filter(|_| self.heap.len() == self.want) {
+            self.floor = worst.0.similarity;
+        }
     }
 
     fn into_sorted(self) -> Vec<Candidate> {

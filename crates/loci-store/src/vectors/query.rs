@@ -4,9 +4,6 @@
 
 use super::{code, kernel};
 
-/// A squared length from here to its reciprocal is far from the ends of `f32`, and so are its parts.
-const ORDINARY: f32 = 1e-20;
-
 /// A question's vector.
 #[derive(Debug, Clone)]
 pub struct Query {
@@ -14,7 +11,8 @@ pub struct Query {
     direction: Option<Vec<f32>>,
     pub(super) codes: Vec<i8>,
     pub(super) scale: f32,
-    pub(super) sketch: Vec<u64>,
+    pub(super) signs: Vec<u64>,
+    pub(super) heavy: Vec<u64>,
 }
 
 impl Query {
@@ -22,17 +20,24 @@ impl Query {
     pub fn new(vector: &[f32]) -> Self {
         let mut codes = vec![0; vector.len()];
         let scale = code::quantise(vector, &mut codes);
+<<<<<<< HEAD
         let sketch = code::sketch(vector).collect();
         let direction =
             code::length(vector).map(|length| vector.iter().map(|&value| (f64::from(value) / length) as f32).collect());
         Self { direction, codes, scale, sketch }
+=======
+        let (signs, heavy) = (code::sketch(vector).collect(), code::heavy(vector).collect());
+        let direction =
+            code::length(vector).map(|length| vector.iter().map(|&value| (f64::from(value) / length) as f32).collect());
+        Self { direction, codes, scale, signs, heavy }
+>>>>>>> vectors
     }
 
     /// The cosine with a vector at full precision; -1 where there is none, so that nonsense never ranks first.
     pub fn exact(&self, vector: &[f32]) -> f32 {
         let (Some(direction), true) = (&self.direction, vector.len() == self.codes.len()) else { return -1.0 };
         let (product, square) = kernel::product_and_square(direction, vector);
-        if (ORDINARY..1.0 / ORDINARY).contains(&square) {
+        if (code::ORDINARY..1.0 / code::ORDINARY).contains(&square) {
             return (product / square.sqrt()).clamp(-1.0, 1.0);
         }
         // Too long or too short for `f32` to square, or no direction at all.

@@ -1,0 +1,216 @@
+//! What can be set?
+//!
+//! Every value has a default that works; a wrong one is refused with its name before anything
+//! runs.
+
+use loci_types::{Error, ErrorKind, KindSpec, Kinds};
+use serde::{Deserialize, Serialize};
+
+/// The rules of memory that a configuration may change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// How large things may be.
+    pub limits: Limits,
+    /// How recall ranks.
+    pub retrieval: Retrieval,
+    /// How memories age and go.
+    pub lifecycle: Lifecycle,
+    /// Kinds beside the built-in ones.
+    pub kinds: Vec<KindSpec>,
+}
+
+/// How large things may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Characters of a memory.
+    pub content_characters: usize,
+    /// Characters of a question.
+    pub query_characters: usize,
+    /// Tags of a memory.
+    pub tags: usize,
+    /// Bytes of a memory's metadata, as JSON.
+    pub metadata_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { content_characters: 8_192, query_characters: 8_192, tags: 64, metadata_bytes: 65_536 }
+    }
+}
+
+/// How recall ranks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Retrieval {
+    /// Hits when the caller gives no number.
+    pub limit: usize,
+    /// Hits at most.
+    pub max_limit: usize,
+    /// Candidates per lane for each hit wanted.
+    pub overfetch: usize,
+    /// Candidates per lane at least, so that short answers are ranked as well as long ones.
+    pub candidates: usize,
+    /// Cosine below which the vector lane does not count; none: the model's own.
+    pub threshold: Option<f64>,
+    /// The weights of the score.
+    pub weights: Weights,
+    /// How the lanes become one relevance.
+    pub fusion: Fusion,
+    /// The weight of the lexical lane.
+    pub lexical_weight: f64,
+    /// The weight of the vector lane.
+    pub vector_weight: f64,
+    /// The constant of reciprocal rank fusion: larger is flatter.
+    pub rrf_k: f64,
+    /// What the user's own words count more, and the assistant's less, within relevance.
+    pub role_prior: f64,
+    /// What the most specific layer adds to a score.
+    pub layer_bonus: f64,
+    /// Cosine at which two memories are the same; the more specific one is kept.
+    pub duplicate_similarity: f64,
+}
+
+impl Default for Retrieval {
+    fn default() -> Self {
+        Self {
+            limit: 10,
+            max_limit: 100,
+            overfetch: 3,
+            candidates: 100,
+            threshold: None,
+            weights: Weights::default(),
+            fusion: Fusion::Convex,
+            lexical_weight: 1.0,
+            vector_weight: 1.0,
+            rrf_k: 60.0,
+            role_prior: 0.1,
+            layer_bonus: 0.05,
+            duplicate_similarity: 0.95,
+        }
+    }
+}
+
+/// How the lanes become one relevance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fusion {
+    /// The weighted mean of the lanes' normalised scores.
+    Convex,
+    /// Reciprocal rank fusion, as a share of the best possible.
+    Rrf,
+}
+
+/// The weights of the score; they sum to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// Of relevance.
+    pub similarity: f64,
+    /// Of recency.
+    pub recency: f64,
+    /// Of utility.
+    pub utility: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self { similarity: 0.5, recency: 0.3, utility: 0.2 }
+    }
+}
+
+impl Weights {
+    /// Refuses weights that do not sum to 1.
+    pub fn validate(&self) -> Result<(), Error> {
+        let all = [self.similarity, self.recency, self.utility];
+        let sum: f64 = all.iter().sum();
+        if all.iter().all(|weight| (0.0..=1.0).contains(weight)) && (sum - 1.0).abs() < 1e-6 {
+            return Ok(());
+        }
+        Err(wrong("retrieval.weights", format!("the weights {all:?} must each lie in 0..1 and sum to 1, not {sum}")))
+    }
+}
+
+/// How memories age and go.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lifecycle {
+    /// Days between a soft delete and the end.
+    pub purge_days: u32,
+    /// How fast the confidence of a new memory fades.
+    pub decay_rate: f64,
+}
+
+impl Default for Lifecycle {
+    fn default() -> Self {
+        Self { purge_days: 30, decay_rate: 0.1 }
+    }
+}
+
+impl Config {
+    /// Refuses what cannot work, by its name.
+    pub fn validate(&self) -> Result<(), Error> {
+        let positive = [
+            ("limits.content_characters", self.limits.content_characters),
+            ("limits.query_characters", self.limits.query_characters),
+            ("retrieval.limit", self.retrieval.limit),
+            ("retrieval.max_limit", self.retrieval.max_limit),
+            ("retrieval.overfetch", self.retrieval.overfetch),
+            ("retrieval.candidates", self.retrieval.candidates),
+        ];
+        for (field, value) in positive {
+            if value == 0 {
+                return Err(wrong(field, format!("{field} is 0, but must be at least 1")));
+            }
+        }
+        if self.retrieval.limit > self.retrieval.max_limit {
+            return Err(wrong("retrieval.limit", "retrieval.limit is above retrieval.max_limit".into()));
+        }
+        let shares = [
+            ("retrieval.threshold", self.retrieval.threshold.unwrap_or(0.0), 0.0, 1.0),
+            ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
+            ("retrieval.role_prior", self.retrieval.role_prior, 0.0, 1.0),
+            ("retrieval.layer_bonus", self.retrieval.layer_bonus, 0.0, 1.0),
+            ("retrieval.lexical_weight", self.retrieval.lexical_weight, 0.0, 1e6),
+            ("retrieval.vector_weight", self.retrieval.vector_weight, 0.0, 1e6),
+            ("retrieval.rrf_k", self.retrieval.rrf_k, 1e-6, 1e6),
+            ("lifecycle.decay_rate", self.lifecycle.decay_rate, 0.0, 10.0),
+        ];
+        for (field, value, from, until) in shares {
+            if !(from..=until).contains(&value) {
+                return Err(wrong(field, format!("{field} is {value}, but must lie between {from} and {until}")));
+            }
+        }
+        if self.retrieval.lexical_weight + self.retrieval.vector_weight <= 0.0 {
+            return Err(wrong("retrieval.lexical_weight", "at least one lane needs a weight above 0".into()));
+        }
+        self.retrieval.weights.validate()?;
+        Kinds::with(self.kinds.clone()).map(drop)
+    }
+}
+
+fn wrong(field: &'static str, message: String) -> Error {
+    Error::new(ErrorKind::Configuration, message).at(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_valid_and_wrong_values_are_named() {
+        assert_eq!(Config::default().validate(), Ok(()));
+        let check = |field: &str, change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            assert_eq!(config.validate().unwrap_err().field(), Some(field));
+        };
+        check("retrieval.limit", |config| config.retrieval.limit = 0);
+        check("retrieval.limit", |config| config.retrieval.limit = 101);
+        check("retrieval.weights", |config| config.retrieval.weights.recency = 0.5);
+        check("retrieval.weights", |config| config.retrieval.weights.recency = f64::NAN);
+        check("retrieval.threshold", |config| config.retrieval.threshold = Some(1.5));
+        check("lifecycle.decay_rate", |config| config.lifecycle.decay_rate = f64::NAN);
+    }
+}

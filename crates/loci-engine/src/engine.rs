@@ -1,0 +1,139 @@
+//! What holds the house together?
+//!
+//! An [`Engine`] is a store, perhaps an embedder, a clock and a configuration. Its verbs stand in
+//! files of their own, named after them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use loci_models::{Detail, Embedder};
+use loci_store::Store;
+use loci_types::{Action, Batch, Change, JobKind, JobSpec, Kinds, MemoryId, Provenance, Space, Tenant, Vector};
+use serde_json::json;
+use tokio::task::JoinSet;
+use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
+
+use crate::policy::Caller;
+use crate::{Clock, Config, Result};
+
+/// The memory of agents.
+pub struct Engine {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) config: Config,
+    pub(crate) kinds: Kinds,
+    ids: Mutex<ContextV7>,
+    behind: tokio::sync::Mutex<JoinSet<()>>,
+}
+
+impl Engine {
+    /// An engine on this store. Without an embedder it finds by words, and says so.
+    pub fn new(
+        store: Arc<dyn Store>,
+        embedder: Option<Arc<dyn Embedder>>,
+        clock: Arc<dyn Clock>,
+        config: Config,
+    ) -> Result<Self> {
+        config.validate()?;
+        let kinds = Kinds::with(config.kinds.clone())?;
+        Ok(Self {
+            store,
+            embedder,
+            clock,
+            config,
+            kinds,
+            ids: Mutex::new(ContextV7::new()),
+            behind: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// The kinds that exist here.
+    pub fn kinds(&self) -> &Kinds {
+        &self.kinds
+    }
+
+    /// The rules in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The store below, for those who look after it.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Now.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// An id that sorts after all that this engine made before, at the clock's time.
+    pub(crate) fn new_id(&self, at: Timestamp) -> MemoryId {
+        let context = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let seconds = at.as_second().max(0).unsigned_abs();
+        let nanoseconds = at.subsec_nanosecond().max(0).unsigned_abs();
+        MemoryId(Uuid::new_v7(UuidTimestamp::from_unix(&*context, seconds, nanoseconds)))
+    }
+
+    /// The vector of a text. `None` when there is no model or it fails: the words are kept, the
+    /// vector follows.
+    pub(crate) async fn embed_one(&self, text: &str) -> Option<Vector> {
+        let embedder = self.embedder.as_ref()?;
+        match embedder.embed(&[text.to_owned()], Detail::Sentence).await {
+            Ok(mut made) => made.pop().map(|made| Vector {
+                model: embedder.model().name.clone(),
+                values: made.vector,
+                token_states: None,
+            }),
+            Err(error) => {
+                tracing::warn!(%error, "the embedding model failed");
+                None
+            }
+        }
+    }
+
+    /// The job that makes the vector of a memory later.
+    pub(crate) fn embed_job(&self, id: MemoryId, at: Timestamp) -> JobSpec {
+        JobSpec {
+            kind: JobKind::Embed,
+            payload: json!({ "memory": id }),
+            unique: Some(format!("embed {id}")),
+            run_after: at,
+        }
+    }
+
+    /// A change by this caller, now.
+    pub(crate) fn change(&self, caller: &Caller, node: &str, reason: &str, action: Action) -> Change {
+        Change {
+            action,
+            reason: reason.to_owned(),
+            provenance: Provenance {
+                actor: caller.actor.clone().or_else(|| caller.identifiers.user_id.clone()),
+                node: node.to_owned(),
+                thread: None,
+                request: None,
+            },
+            at: self.clock.now(),
+        }
+    }
+
+    /// Counts that recall returned these, without making anyone wait.
+    pub(crate) async fn touch_behind(&self, tenant: Tenant, space: Space, change: Change) {
+        let store = self.store.clone();
+        let mut behind = self.behind.lock().await;
+        // What is done is swept up, so that a long-lived engine does not gather it.
+        while behind.try_join_next().is_some() {}
+        behind.spawn(async move {
+            if let Err(error) = store.apply(Batch { tenant, space, changes: vec![change] }).await {
+                tracing::warn!(%error, "an access count was not written");
+            }
+        });
+    }
+
+    /// Waits for everything that is written behind.
+    pub async fn flush(&self) {
+        let mut behind = self.behind.lock().await;
+        while behind.join_next().await.is_some() {}
+    }
+}

@@ -1,0 +1,56 @@
+//! How much does a text matter, before anyone has used it?
+//!
+//! Pure. Signals in the words of the text, in English and Russian, on a middling base. Age and use
+//! are not part of it: recency and utility count them when a question is asked.
+
+/// Signals of who someone is and what they want kept.
+const PERSONAL: &[&str] = &[
+    "my name is",
+    "i prefer",
+    "remember that",
+    "i am allergic",
+    "always use",
+    "never use",
+    "меня зовут",
+    "я предпочитаю",
+    "запомни",
+];
+
+/// Signals of decisions and promises.
+const COMMITTED: &[&str] = &["i will", "i'll", "let's do", "decided", "we agreed", "я буду", "решил", "договорились"];
+
+/// The importance of a text, 0..1.
+pub fn importance(text: &str, source_type: Option<&str>) -> f64 {
+    let text = text.to_lowercase().replace('’', "'");
+    let says = |signals: &[&str]| signals.iter().any(|signal| text.contains(signal));
+    let mut score: f64 = 0.5;
+    if says(PERSONAL) {
+        score += 0.3;
+    }
+    if says(COMMITTED) {
+        score += 0.2;
+    }
+    if source_type == Some("tool_result") {
+        score += 0.1;
+    }
+    score.clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::importance;
+
+    #[test]
+    fn signals_raise_importance() {
+        for (text, source, expect) in [
+            ("The sky is blue", None, 0.5),
+            ("My name is Ana", None, 0.8),
+            ("I prefer tabs and decided so", None, 1.0),
+            ("We decided to ship", None, 0.7),
+            ("exit code 0", Some("tool_result"), 0.6),
+            ("Меня зовут Анна", None, 0.8),
+        ] {
+            assert!((importance(text, source) - expect).abs() < 1e-9, "{text}");
+        }
+    }
+}

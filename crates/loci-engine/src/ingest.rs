@@ -1,0 +1,104 @@
+//! How does a turn of a conversation come in?
+//!
+//! A turn is an event: an episodic memory, linked to the one before it in its thread. A turn
+//! longer than a memory may be becomes several, one after the other, with the same reference.
+
+use jiff::Timestamp;
+use loci_types::{Kind, Receipt, Source};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::policy::{self, Caller};
+use crate::{Engine, NewMemory, Result};
+
+/// One turn of a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Turn {
+    /// The conversation.
+    pub thread_id: String,
+    /// The text.
+    pub content: String,
+    /// Who said it.
+    pub actor_id: Option<String>,
+    /// In which role: `user`, `assistant`, `tool`, `system`.
+    pub role: Option<String>,
+    /// When it was said.
+    pub event_time: Option<Timestamp>,
+    /// The message's own id.
+    pub reference: Option<String>,
+    /// Anything else, by name.
+    pub metadata: Map<String, Value>,
+}
+
+impl Engine {
+    /// Takes in one turn. The receipts are durable, one per piece.
+    pub async fn ingest(&self, caller: &Caller, turn: Turn) -> Result<Vec<Receipt>> {
+        let scope = policy::target(caller, None)?;
+        let seen = policy::only(caller, &scope);
+        let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
+        let mut follows = before.map(|memory| memory.id);
+        let mut receipts = Vec::new();
+        for piece in pieces(&turn.content, self.config.limits.content_characters) {
+            let new = NewMemory {
+                content: piece.to_owned(),
+                kind: Some(Kind::EPISODIC.to_owned()),
+                metadata: turn.metadata.clone(),
+                source: Some(Source {
+                    kind: "conversation".to_owned(),
+                    role: turn.role.clone(),
+                    reference: turn.reference.clone(),
+                }),
+                event_time: turn.event_time,
+                thread_id: Some(turn.thread_id.clone()),
+                actor_id: turn.actor_id.clone(),
+                role: turn.role.clone(),
+                ..NewMemory::default()
+            };
+            let (scope, addition) = self.admit(caller, new, follows)?;
+            let receipt = self.keep(caller, scope, addition, "a turn of the conversation").await?;
+            follows = Some(receipt.id);
+            receipts.push(receipt);
+        }
+        Ok(receipts)
+    }
+}
+
+/// The text in pieces of at most `most` characters, cut at the end of a paragraph, sentence or
+/// word where one is near.
+fn pieces(text: &str, most: usize) -> Vec<&str> {
+    let mut rest = text;
+    let mut pieces = Vec::new();
+    while let Some((end, _)) = rest.char_indices().nth(most) {
+        let head = &rest[..end];
+        // Only the second half is searched, so that a piece is never small.
+        let late = |at: &usize| *at > end / 2;
+        let cut = head
+            .rfind("\n\n")
+            .filter(late)
+            .or_else(|| head.rfind(". ").map(|at| at + 1).filter(late))
+            .or_else(|| head.rfind(char::is_whitespace).filter(late))
+            .unwrap_or(end);
+        pieces.push(rest[..cut].trim_end());
+        rest = rest[cut..].trim_start();
+    }
+    if !rest.is_empty() || pieces.is_empty() {
+        pieces.push(rest);
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pieces;
+
+    #[test]
+    fn a_long_turn_is_cut_where_it_breathes() {
+        assert_eq!(pieces("short", 10), ["short"]);
+        assert_eq!(pieces("", 10), [""]);
+        assert_eq!(pieces("one two three four", 10), ["one two", "three four"]);
+        assert_eq!(pieces("Aaaa bbb. Ccc ddd", 12), ["Aaaa bbb.", "Ccc ddd"]);
+        assert_eq!(pieces("ääääääääää", 4), ["ääää", "ääää", "ää"]);
+        assert_eq!(pieces("aaaaaa\n\nbbb ccc", 12), ["aaaaaa", "bbb ccc"]);
+    }
+}

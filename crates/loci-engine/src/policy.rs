@@ -1,0 +1,121 @@
+//! Who may see what?
+//!
+//! The only maker of a [`Visible`]. It fails closed: identifiers that name no scope see nothing,
+//! and say so; an absent identifier narrows, never widens.
+
+use loci_types::{Error, ErrorKind, Identifiers, Layer, Reach, Scope, Tenant, Visible};
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The tenant they belong to.
+    pub tenant: Tenant,
+    /// The identifiers they come with.
+    pub identifiers: Identifiers,
+    /// Who they are, for the ledger and for entries that only their writer may see.
+    pub actor: Option<String>,
+    /// Whether they run the store itself, and see the whole tenant.
+    pub operator: bool,
+}
+
+impl Caller {
+    /// A caller with identifiers, in the default tenant.
+    pub fn new(identifiers: Identifiers) -> Self {
+        Self { tenant: Tenant::default(), identifiers, actor: None, operator: false }
+    }
+
+    /// The person who runs the store, in the default tenant.
+    pub fn operator() -> Self {
+        Self { operator: true, ..Self::new(Identifiers::default()) }
+    }
+}
+
+/// What this caller sees, in these layers or in all that its identifiers open.
+#[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
+pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Error> {
+    caller.identifiers.validate()?;
+    if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
+        return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, None, caller.actor.clone()));
+    }
+    let open = caller.identifiers.layers();
+    let layers = layers.unwrap_or(&open);
+    if layers.is_empty() {
+        return Err(Error::new(ErrorKind::MissingIdentifier, "these identifiers open no layer, so nothing is visible")
+            .at("identifiers")
+            .hint("add --user NAME, or one of --project, --team, --org, --company"));
+    }
+    let scopes =
+        layers.iter().map(|layer| Scope::new(*layer, &caller.identifiers)).collect::<Result<Vec<_>, _>>()?;
+    let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
+    Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), None, viewer))
+}
+
+/// The scope that a new memory of this caller belongs to: in the layer given, or in the most
+/// specific one that the identifiers open.
+pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
+    let layer = match layer {
+        Some(layer) => layer,
+        None => *caller.identifiers.layers().first().ok_or_else(|| {
+            Error::new(ErrorKind::MissingIdentifier, "no identifier says whose memory this is")
+                .at("identifiers")
+                .hint("add --user NAME, or one of --project, --team, --org, --company")
+        })?,
+    };
+    Scope::new(layer, &caller.identifiers)
+}
+
+/// Sees exactly one scope.
+#[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
+pub(crate) fn only(caller: &Caller, scope: &Scope) -> Visible {
+    let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
+    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), None, viewer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caller(given: &[(&str, &str)]) -> Caller {
+        let object = given.iter().map(|(field, value)| ((*field).to_owned(), (*value).into())).collect();
+        Caller::new(serde_json::from_value(serde_json::Value::Object(object)).unwrap())
+    }
+
+    #[test]
+    fn identifiers_open_their_layers_and_no_others() {
+        let check = |given: &[(&str, &str)], expect: &[&str]| {
+            let visible = visible(&caller(given), None).unwrap();
+            let Reach::Scopes(scopes) = visible.reach() else { panic!("whole") };
+            assert_eq!(scopes.iter().map(ToString::to_string).collect::<Vec<_>>(), expect);
+        };
+        check(&[("userId", "u")], &["user u"]);
+        check(&[("userId", "u"), ("agentId", "a")], &["agent a / u", "user u"]);
+        check(&[("userId", "u"), ("sessionId", "s")], &["user u", "session u / s"]);
+        check(&[("companyId", "c"), ("sessionId", "s")], &["company c"]);
+    }
+
+    #[test]
+    fn it_fails_closed() {
+        for given in [&[][..], &[("agentId", "a")], &[("sessionId", "s")]] {
+            assert_eq!(visible(&caller(given), None).unwrap_err().kind(), ErrorKind::MissingIdentifier);
+        }
+        let error = visible(&caller(&[("userId", "u")]), Some(&[Layer::User, Layer::Project])).unwrap_err();
+        assert_eq!(error.field(), Some("projectId"));
+        assert_eq!(visible(&caller(&[("userId", "")]), None).unwrap_err().field(), Some("userId"));
+    }
+
+    #[test]
+    fn an_operator_with_identifiers_sees_only_those() {
+        let mut operator = Caller::operator();
+        assert_eq!(*visible(&operator, None).unwrap().reach(), Reach::Whole);
+        operator.identifiers.user_id = Some("u".into());
+        assert_ne!(*visible(&operator, None).unwrap().reach(), Reach::Whole);
+    }
+
+    #[test]
+    fn a_new_memory_goes_to_the_most_specific_layer_open() {
+        assert_eq!(target(&caller(&[("userId", "u"), ("agentId", "a")]), None).unwrap().layer(), Layer::Agent);
+        assert_eq!(target(&caller(&[("userId", "u"), ("sessionId", "s")]), None).unwrap().layer(), Layer::User);
+        assert_eq!(target(&caller(&[("teamId", "t")]), None).unwrap().layer(), Layer::Team);
+        assert!(target(&caller(&[]), None).is_err());
+    }
+}

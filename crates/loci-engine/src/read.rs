@@ -1,0 +1,107 @@
+//! How are memories looked at, one by one or page by page?
+
+use jiff::Timestamp;
+use loci_store::{Cursor, Finding, Models, Page, Stats};
+use loci_types::{Error, Filter, Layer, LedgerEntry, Memory, MemoryId, State, Visible};
+use serde::Serialize;
+
+use crate::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// The most that one page may hold.
+const PAGE: usize = 100;
+
+/// Which memories to list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListRequest {
+    /// In these layers; none: in all that the identifiers open.
+    pub layers: Option<Vec<Layer>>,
+    /// Those that match; none: what holds now.
+    pub filter: Option<Filter>,
+    /// After this place.
+    pub cursor: Option<String>,
+    /// So many; 50 by default, 100 at most.
+    pub limit: Option<usize>,
+}
+
+/// A page of memories.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ListResponse {
+    /// The memories, newest first.
+    pub memories: Vec<Memory>,
+    /// Where the next page starts; none: this was the last.
+    pub next_cursor: Option<String>,
+    /// How many there are on all pages.
+    pub total_count: u64,
+}
+
+/// What happened to a memory.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct History {
+    /// The entries, oldest first.
+    pub events: Vec<LedgerEntry>,
+}
+
+impl Engine {
+    /// One memory by its id. A soft-deleted one is seen too, with its state.
+    pub async fn get(&self, caller: &Caller, id: MemoryId) -> Result<Memory> {
+        let visible = policy::visible(caller, None)?;
+        self.one(&visible, id).await
+    }
+
+    /// The memory with this id, or that there is none to be seen.
+    pub(crate) async fn one(&self, visible: &Visible, id: MemoryId) -> Result<Memory> {
+        let mut found = self.store.fetch(visible, &[id]).await?;
+        Ok(found.pop().ok_or(loci_store::Error::NotFound(id))?)
+    }
+
+    /// A page of memories, newest first.
+    pub async fn list(&self, caller: &Caller, request: ListRequest) -> Result<ListResponse> {
+        let visible = policy::visible(caller, request.layers.as_deref())?;
+        let filter = request.filter.unwrap_or_else(|| Filter::at(self.now()));
+        filter.validate()?;
+        let limit = request.limit.unwrap_or(50);
+        if limit == 0 || limit > PAGE {
+            return Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {PAGE}")).into());
+        }
+        let after = request.cursor.map(|cursor| cursor.parse::<Cursor>()).transpose()?;
+        let listing = self.store.scan(&visible, &filter, Page { after, limit }).await?;
+        Ok(ListResponse {
+            memories: listing.memories,
+            next_cursor: listing.next.map(|cursor| cursor.to_string()),
+            total_count: listing.total,
+        })
+    }
+
+    /// What happened to a memory, oldest first.
+    pub async fn history(&self, caller: &Caller, id: MemoryId, limit: usize) -> Result<History> {
+        let visible = policy::visible(caller, None)?;
+        let events = self.store.history(&visible, id, limit).await?;
+        if events.is_empty() {
+            return Err(loci_store::Error::NotFound(id).into());
+        }
+        Ok(History { events })
+    }
+
+    /// What there is, counted.
+    pub async fn stats(&self, caller: &Caller) -> Result<Stats> {
+        Ok(self.store.stats(&policy::visible(caller, None)?).await?)
+    }
+
+    /// The vectors that there are, by model.
+    pub async fn models(&self, caller: &Caller) -> Result<Models> {
+        Ok(self.store.models(&policy::visible(caller, None)?).await?)
+    }
+
+    /// Looks for damage, and mends it if told to.
+    pub async fn doctor(&self, caller: &Caller, repair: bool) -> Result<Vec<Finding>> {
+        Ok(self.store.check(&policy::visible(caller, None)?, repair).await?)
+    }
+
+    /// A filter over every state, for those who look after the store.
+    pub fn everything(&self, at: Option<Timestamp>) -> Filter {
+        Filter { states: State::ALL.to_vec(), ..Filter::everything(at.unwrap_or_else(|| self.now())) }
+    }
+}

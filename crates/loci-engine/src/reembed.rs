@@ -1,0 +1,113 @@
+//! How do memories get their vectors later?
+//!
+//! Two ways: the jobs that `remember` left when no model was there, and a pass over everything
+//! after the model has changed. Both can be stopped at any time and go on where they were.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use loci_models::Detail;
+use loci_store::Page;
+use loci_types::{Action, Batch, Change, Filter, JobKind, Memory, MemoryId, State, Vector};
+use serde::Serialize;
+
+use crate::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// So many texts are given to the model at once.
+const BATCH: usize = 64;
+
+/// A job is tried so often before it is laid aside.
+const ATTEMPTS: u32 = 8;
+
+/// What a pass did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reembedded {
+    /// Memories looked at.
+    pub seen: u64,
+    /// Vectors made.
+    pub embedded: u64,
+}
+
+impl Engine {
+    /// Does up to `limit` waiting embedding jobs. Returns how many there were.
+    pub async fn embed_waiting(&self, caller: &Caller, limit: usize) -> Result<usize> {
+        if self.embedder.is_none() {
+            return Ok(0);
+        }
+        let (now, lease) = (self.now(), Duration::from_secs(120));
+        let jobs = self.store.claim(&caller.tenant, &[JobKind::Embed], limit, now, lease).await?;
+        for jobs in jobs.chunks(BATCH) {
+            let id = |job: &loci_types::Job| serde_json::from_value::<MemoryId>(job.payload["memory"].clone()).ok();
+            let ids: Vec<MemoryId> = jobs.iter().filter_map(id).collect();
+            let visible = policy::visible(caller, None)?;
+            let memories = self.store.fetch(&visible, &ids).await?;
+            let outcome = self.embed_all(caller, &memories).await;
+            for job in jobs {
+                match &outcome {
+                    Ok(()) => drop(self.store.finish(&caller.tenant, job).await?),
+                    Err(error) => {
+                        let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(12)));
+                        let again = (job.attempt < ATTEMPTS).then(|| now.saturating_add(wait).unwrap_or(now));
+                        self.store.fail(&caller.tenant, job, &error.to_string(), again).await?;
+                    }
+                }
+            }
+            outcome?;
+        }
+        Ok(jobs.len())
+    }
+
+    /// Gives every memory that has no vector of the present model one. `progress` hears how many
+    /// were looked at, and how many there are.
+    pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
+        let Some(embedder) = &self.embedder else { return Ok(Reembedded::default()) };
+        let visible = policy::visible(caller, None)?;
+        let filter = Filter {
+            states: vec![State::Active, State::Decayed, State::Archived],
+            ..Filter::everything(self.now())
+        };
+        let mut done = Reembedded::default();
+        let mut page = Page { after: None, limit: BATCH };
+        loop {
+            let listing = self.store.scan(&visible, &filter, page).await?;
+            let ids: Vec<MemoryId> = listing.memories.iter().map(|memory| memory.id).collect();
+            let have: HashSet<MemoryId> = self
+                .store
+                .vectors(&visible, &embedder.model().name, &ids)
+                .await?
+                .into_iter()
+                .map(|(id, _)| id)
+                .collect();
+            let without: Vec<Memory> =
+                listing.memories.into_iter().filter(|memory| !have.contains(&memory.id)).collect();
+            self.embed_all(caller, &without).await?;
+            done.seen += ids.len() as u64;
+            done.embedded += without.len() as u64;
+            progress(done.seen, listing.total);
+            match listing.next {
+                Some(next) => page = Page { after: Some(next), limit: BATCH },
+                None => return Ok(done),
+            }
+        }
+    }
+
+    async fn embed_all(&self, caller: &Caller, memories: &[Memory]) -> Result<()> {
+        let Some(embedder) = self.embedder.as_ref().filter(|_| !memories.is_empty()) else { return Ok(()) };
+        let texts: Vec<String> = memories.iter().map(|memory| memory.content.clone()).collect();
+        let made = embedder.embed(&texts, Detail::Sentence).await?;
+        let mut by_space: std::collections::BTreeMap<_, Vec<Change>> = std::collections::BTreeMap::new();
+        for (memory, made) in memories.iter().zip(made) {
+            let vector = Vector { model: embedder.model().name.clone(), values: made.vector, token_states: None };
+            let action = Action::Embed { id: memory.id, of: memory.content_hash, vector };
+            let change = self.change(caller, "worker", "embedded", action);
+            by_space.entry(memory.scope()?.space()).or_default().push(change);
+        }
+        for (space, changes) in by_space {
+            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        }
+        Ok(())
+    }
+}

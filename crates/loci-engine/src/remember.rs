@@ -1,0 +1,267 @@
+//! How does something come to be remembered?
+//!
+//! Checked, normalised, hashed, embedded if a model is at hand, and applied in one transaction.
+//! The words are safe even when the model is not there: its work waits as a job.
+
+use jiff::Timestamp;
+use loci_types::{
+    AccessPolicy, Action, Addition, Batch, Class, Durability, Error, ErrorKind, KnowledgePointer, Layer, Memory,
+    MemoryId, Outcome, Receipt, Scope, Source, State, unit,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::policy::{self, Caller};
+use crate::text::{content_hash, estimate_tokens, event_key};
+use crate::{Engine, Result, choose_kind, importance};
+
+/// Something to remember. Only the content is required.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct NewMemory {
+    /// The text.
+    pub content: String,
+    /// The layer; none: the most specific one that the identifiers open.
+    pub layer: Option<Layer>,
+    /// The kind; none: chosen by the text.
+    pub kind: Option<String>,
+    /// A label from the categories configuration.
+    pub category: Option<String>,
+    /// Free labels.
+    pub tags: Vec<String>,
+    /// Anything else, by name.
+    pub metadata: Map<String, Value>,
+    /// How it was acquired.
+    pub source: Option<Source>,
+    /// The knowledge item it mirrors.
+    pub knowledge_pointer: Option<KnowledgePointer>,
+    /// Who, within the scope, may see it.
+    pub access_policy: Option<AccessPolicy>,
+    /// How much it matters; none: judged by the text.
+    pub importance: Option<f64>,
+    /// How sure the caller is.
+    pub confidence: Option<f64>,
+    /// How fast it fades.
+    pub decay_rate: Option<f64>,
+    /// Kept whatever happens.
+    pub pinned: bool,
+    /// When it happened.
+    pub event_time: Option<Timestamp>,
+    /// Since when it holds.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held.
+    pub valid_until: Option<Timestamp>,
+    /// When it stops to be of use.
+    pub expires_at: Option<Timestamp>,
+    /// The conversation.
+    pub thread_id: Option<String>,
+    /// The run.
+    pub run_id: Option<String>,
+    /// Who said it.
+    pub actor_id: Option<String>,
+    /// In which role.
+    pub role: Option<String>,
+}
+
+impl Engine {
+    /// Remembers one thing. When it returns, it is durable.
+    pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        let (scope, addition) = self.admit(caller, new, None)?;
+        self.keep(caller, scope, addition, "remembered").await
+    }
+
+    /// Checks a new memory and makes the record of it.
+    pub(crate) fn admit(
+        &self,
+        caller: &Caller,
+        new: NewMemory,
+        follows: Option<MemoryId>,
+    ) -> Result<(Scope, Addition)> {
+        let scope = policy::target(caller, new.layer)?;
+        self.check(&new)?;
+        let now = self.clock.now();
+        let (kind, sure) = match &new.kind {
+            Some(name) => (self.kinds.parse(name)?, 1.0),
+            None => {
+                let (name, sure) = choose_kind(&new.content);
+                (self.kinds.parse(name)?, sure)
+            }
+        };
+        let importance = match new.importance {
+            Some(given) => given,
+            None => importance(&new.content, new.source.as_ref().map(|source| source.kind.as_str())),
+        };
+        let mut identifiers = scope.identifiers();
+        // Other identifiers say where it came from; those of the scope are the scope's own.
+        for which in loci_types::Identifier::ALL {
+            if identifiers.get(which).is_none()
+                && let Some(value) = caller.identifiers.get(which)
+            {
+                identifiers.set(which, Some(value.to_owned()));
+            }
+        }
+        let mut metadata = new.metadata;
+        if new.kind.is_none() {
+            metadata.entry("kindConfidence").or_insert_with(|| sure.into());
+        }
+        let hash = content_hash(&new.content);
+        let memory = Memory {
+            id: self.new_id(now),
+            version: 1,
+            layer: scope.layer(),
+            identifiers,
+            thread_id: new.thread_id,
+            run_id: new.run_id,
+            actor_id: new.actor_id,
+            role: new.role,
+            category: new.category,
+            tokens: estimate_tokens(&new.content),
+            content: new.content,
+            content_hash: hash,
+            tags: new.tags,
+            metadata,
+            source: new.source,
+            knowledge_pointer: new.knowledge_pointer,
+            access_policy: new.access_policy.unwrap_or_default(),
+            importance,
+            confidence: new.confidence.unwrap_or(1.0),
+            decay_rate: new.decay_rate.unwrap_or(self.config.lifecycle.decay_rate),
+            pinned: new.pinned,
+            access_count: 0,
+            last_accessed_at: None,
+            relevance: 1.0,
+            event_time: new.event_time,
+            created_at: now,
+            updated_at: now,
+            valid_from: new.valid_from,
+            valid_until: new.valid_until,
+            expires_at: new.expires_at,
+            purge_at: None,
+            supersedes_id: None,
+            superseded_by_id: None,
+            state: State::Active,
+            kind,
+        };
+        let unless = Some(self.twin_key(&memory));
+        Ok((scope, Addition { unless, follows, ..Addition::new(memory) }))
+    }
+
+    /// Facts are the same by what they say; events also by when and where they happened.
+    pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
+        if self.kinds.spec(&memory.kind).class != Class::Episodic {
+            return memory.content_hash;
+        }
+        let time = memory.event_time.map(|at| at.as_microsecond().to_string());
+        let place = [
+            memory.thread_id.as_deref(),
+            memory.identifiers.session_id.as_deref(),
+            memory.actor_id.as_deref(),
+            memory.source.as_ref().and_then(|source| source.reference.as_deref()),
+            time.as_deref(),
+        ];
+        event_key(&memory.content, &place)
+    }
+
+    /// Embeds and applies an addition.
+    pub(crate) async fn keep(
+        &self,
+        caller: &Caller,
+        scope: Scope,
+        mut addition: Addition,
+        reason: &str,
+    ) -> Result<Receipt> {
+        addition.vector = self.embed_one(&addition.memory.content).await;
+        let embedded = addition.vector.is_some();
+        if !embedded {
+            addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));
+        }
+        let thread = addition.memory.thread_id.clone();
+        let mut change = self.change(caller, "hotpath", reason, Action::Add(Box::new(addition)));
+        change.provenance.thread = thread;
+        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
+        let applied = self.store.apply(batch).await?;
+        receipt(applied.first(), embedded, false)
+    }
+
+    fn check(&self, new: &NewMemory) -> Result<()> {
+        self.check_content(&new.content)?;
+        for (field, value) in
+            [("importance", new.importance), ("confidence", new.confidence), ("decayRate", new.decay_rate)]
+        {
+            if let Some(value) = value {
+                unit(field, value)?;
+            }
+        }
+        self.check_tags(&new.tags)?;
+        self.check_metadata(&new.metadata)?;
+        if let (Some(from), Some(until)) = (new.valid_from, new.valid_until)
+            && from > until
+        {
+            return Err(Error::invalid("validUntil", "validUntil lies before validFrom").into());
+        }
+        Ok(())
+    }
+
+    /// Refuses text that is empty, too long, or cannot be kept as it is.
+    pub(crate) fn check_content(&self, content: &str) -> Result<()> {
+        if content.trim().is_empty() {
+            return Err(Error::invalid("content", "content is empty").hint("say what is to be remembered").into());
+        }
+        let (length, most) = (content.chars().count(), self.config.limits.content_characters);
+        if length > most {
+            return Err(Error::new(
+                ErrorKind::ContentTooLong,
+                format!("content has {length} characters, more than {most}"),
+            )
+            .at("content")
+            .hint("split it, shorten it, or raise limits.content_characters")
+            .into());
+        }
+        if content.contains('\0') {
+            return Err(Error::invalid("content", "content contains a NUL character").into());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_tags(&self, tags: &[String]) -> Result<()> {
+        let most = self.config.limits.tags;
+        if tags.len() > most {
+            return Err(Error::invalid("tags", format!("there are {} tags, more than {most}", tags.len())).into());
+        }
+        match tags.iter().find(|tag| tag.trim().is_empty() || tag.len() > loci_types::IDENTIFIER_BYTES) {
+            Some(tag) => {
+                Err(Error::invalid("tags", format!("`{tag}` is no tag: empty, or longer than 256 bytes")).into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_metadata(&self, metadata: &Map<String, Value>) -> Result<()> {
+        let most = self.config.limits.metadata_bytes;
+        let bytes = serde_json::to_string(metadata).map_or(0, |text| text.len());
+        if bytes > most {
+            return Err(Error::invalid("metadata", format!("metadata has {bytes} bytes, more than {most}")).into());
+        }
+        Ok(())
+    }
+}
+
+/// What the caller is told of an applied change.
+pub(crate) fn receipt(
+    applied: Option<&loci_store::Applied>,
+    embedded: bool,
+    again: bool,
+) -> Result<Receipt> {
+    let applied = applied.ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?;
+    let id = applied.id.ok_or_else(|| Error::new(ErrorKind::Internal, "the store named no memory"))?;
+    let written = applied.outcome != Outcome::None;
+    Ok(Receipt {
+        id,
+        event: applied.outcome,
+        version: applied.version,
+        embedding_generated: embedded && written && !again,
+        embedding_regenerated: embedded && written && again,
+        redacted: Vec::new(),
+        durability: Durability::Durable,
+    })
+}

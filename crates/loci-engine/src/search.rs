@@ -1,0 +1,105 @@
+//! Which memories are like this, layer by layer?
+//!
+//! The plain search by similarity that memory providers offer: so many per layer, above a
+//! threshold, layers merged by precedence. Without a model the words decide, and it says so.
+
+use loci_types::{Layer, Memory};
+use serde::Serialize;
+
+use crate::policy::{self, Caller};
+use crate::{Engine, RecallHit, RecallRequest, Result};
+
+/// The same question as recall's; `limit` counts per layer.
+pub type SearchRequest = RecallRequest;
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchResponse {
+    /// The results, by layer precedence and then by score.
+    pub results: Vec<SearchHit>,
+    /// How many there were before the limit.
+    pub total_count: usize,
+    /// The layers that were searched.
+    pub searched_layers: Vec<Layer>,
+    /// Lanes that could not be asked.
+    pub degraded: Vec<String>,
+}
+
+/// One result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchHit {
+    /// The memory.
+    pub memory: Memory,
+    /// Its similarity, 0..1.
+    pub score: f64,
+    /// The layer it came from.
+    pub layer: Layer,
+}
+
+impl Engine {
+    /// Searches each layer and merges by precedence.
+    pub async fn search(&self, caller: &Caller, request: SearchRequest) -> Result<SearchResponse> {
+        let (filter, limit, _) = self.read_request(&request)?;
+        let searched = request.layers.clone().unwrap_or_else(|| caller.identifiers.layers());
+        // Refuses before anything is searched: a missing identifier, or no layer at all.
+        let visible = policy::visible(caller, Some(&searched))?;
+        let wanted = self.config.retrieval.max_limit;
+        let mut merged: Vec<RecallHit> = Vec::new();
+        let mut degraded = Vec::new();
+        let mut total = 0;
+        let mut query = None;
+        let mut layers = searched.clone();
+        layers.sort_by_key(|layer| layer.precedence());
+        for layer in &layers {
+            let here = policy::visible(caller, Some(&[*layer]))?;
+            let hits = match self.vector_lane(&here, &request, &filter, wanted).await? {
+                Some((vector, hits)) => {
+                    query = Some(vector);
+                    hits
+                }
+                None => {
+                    degraded = vec!["vector".to_owned()];
+                    let mut hits = self.store.lexical(&here, &request.query, &filter, wanted).await?;
+                    let best = hits.first().map_or(1.0, |hit| hit.score.max(f64::MIN_POSITIVE));
+                    hits.iter_mut().for_each(|hit| hit.score /= best);
+                    hits
+                }
+            };
+            total += hits.len();
+            let ids: Vec<_> = hits.iter().take(limit).map(|hit| hit.id).collect();
+            let memories = self.store.fetch(&here, &ids).await?;
+            let scores: std::collections::HashMap<_, _> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
+            merged.extend(memories.into_iter().map(|memory| plain(scores[&memory.id], memory)));
+        }
+        self.one_of_each(&visible, query.as_ref(), &mut merged).await?;
+        merged.sort_by(|a, b| {
+            let precedence = a.memory.layer.precedence().cmp(&b.memory.layer.precedence());
+            precedence.then(b.score.total_cmp(&a.score)).then(a.memory.id.cmp(&b.memory.id))
+        });
+        merged.truncate(limit);
+        let results = merged
+            .into_iter()
+            .map(|hit| SearchHit { layer: hit.memory.layer, score: hit.score, memory: hit.memory })
+            .collect();
+        Ok(SearchResponse { results, total_count: total, searched_layers: layers, degraded })
+    }
+}
+
+fn plain(score: f64, memory: Memory) -> RecallHit {
+    RecallHit {
+        memory,
+        score,
+        explain: crate::Explanation {
+            lanes: Vec::new(),
+            similarity: Some(score),
+            relevance: score,
+            recency: 0.0,
+            utility: 0.0,
+            boost: 1.0,
+            layer: 0.0,
+            stands_for: Vec::new(),
+        },
+    }
+}

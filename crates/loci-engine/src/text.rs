@@ -1,0 +1,67 @@
+//! When do two texts say the same?
+
+use loci_types::ContentHash;
+use unicode_normalization::UnicodeNormalization;
+
+/// The text as it is compared: composed, in lower case, with single spaces, without the full stop
+/// at its end.
+pub fn normalise(text: &str) -> String {
+    let composed: String = text.nfkc().collect();
+    let lower = composed.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    words.join(" ").trim_end_matches(['.', '!', ' ']).to_owned()
+}
+
+/// The hash of the normalised text.
+pub fn content_hash(text: &str) -> ContentHash {
+    ContentHash(*blake3::hash(normalise(text).as_bytes()).as_bytes())
+}
+
+/// The key under which the same event would be found again: its text, and when and where it was
+/// said. Two people may say "thanks" twice; the same message may not come in twice.
+pub(crate) fn event_key(text: &str, place: &[Option<&str>]) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(normalise(text).as_bytes());
+    for part in place {
+        hasher.update(&[0x1f]);
+        hasher.update(part.unwrap_or_default().as_bytes());
+    }
+    ContentHash(*hasher.finalize().as_bytes())
+}
+
+/// About how many tokens a text has, for sizes and statistics: current tokenizers take four
+/// characters of Latin text or two of others, and at least one token for each word.
+pub fn estimate_tokens(text: &str) -> u32 {
+    let estimate = |word: &str| {
+        let wide = word.chars().filter(|c| !c.is_ascii()).count();
+        let narrow = word.chars().count() - wide;
+        (narrow.div_ceil(5) + wide.div_ceil(2)).max(1)
+    };
+    text.split_whitespace().map(estimate).sum::<usize>().min(u32::MAX as usize) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_differences_do_not_make_another_text() {
+        for (a, b) in [
+            ("I like tea", "  i LIKE\n tea. "),
+            ("Café", "Cafe\u{301}"),
+            ("it works", "It works!"),
+        ] {
+            assert_eq!(content_hash(a), content_hash(b), "{a:?} {b:?}");
+        }
+        for (a, b) in [("I like tea", "I like teas"), ("3 nodes", "5 nodes"), ("yes", "yes?")] {
+            assert_ne!(content_hash(a), content_hash(b), "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_about_right() {
+        for (text, expect) in [("", 0), ("hello", 1), ("hello world", 2), ("internationalisation", 4), ("Привет", 3)] {
+            assert_eq!(estimate_tokens(text), expect, "{text}");
+        }
+    }
+}

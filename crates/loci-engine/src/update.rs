@@ -1,0 +1,120 @@
+//! How is a memory changed?
+
+use jiff::Timestamp;
+use loci_types::{
+    AccessPolicy, Action, Batch, Error, KnowledgePointer, MemoryId, NewContent, Patch, Receipt, Revision, Source, unit,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::policy::{self, Caller};
+use crate::remember::receipt;
+use crate::text::{content_hash, estimate_tokens};
+use crate::{Engine, Result};
+
+/// New values for a memory; what is absent stays.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Update {
+    /// The version the caller saw; another one in the store is a conflict.
+    pub version: Option<u64>,
+    /// New text; its vector is made anew.
+    pub content: Option<String>,
+    /// New kind.
+    pub kind: Option<String>,
+    /// New category.
+    pub category: Option<String>,
+    /// New tags, in place of the old.
+    pub tags: Option<Vec<String>>,
+    /// Metadata merged over the old, field by field; null removes a field.
+    pub metadata: Option<Map<String, Value>>,
+    /// New source.
+    pub source: Option<Source>,
+    /// New knowledge pointer.
+    pub knowledge_pointer: Option<KnowledgePointer>,
+    /// New access policy.
+    pub access_policy: Option<AccessPolicy>,
+    /// New importance.
+    pub importance: Option<f64>,
+    /// New confidence.
+    pub confidence: Option<f64>,
+    /// Pinned or not.
+    pub pinned: Option<bool>,
+    /// When it happened.
+    pub event_time: Option<Timestamp>,
+    /// Since when it holds.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held.
+    pub valid_until: Option<Timestamp>,
+    /// When it stops to be of use.
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Engine {
+    /// Changes a memory that the caller may see.
+    pub async fn update(&self, caller: &Caller, id: MemoryId, update: Update) -> Result<Receipt> {
+        let visible = policy::visible(caller, None)?;
+        let memory = self.one(&visible, id).await?;
+        for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {
+            if let Some(value) = value {
+                unit(field, value)?;
+            }
+        }
+        if let Some(tags) = &update.tags {
+            self.check_tags(tags)?;
+        }
+        if let Some(metadata) = &update.metadata {
+            let mut merged = memory.metadata.clone();
+            merged.extend(metadata.clone());
+            self.check_metadata(&merged)?;
+        }
+        let mut after = memory.clone();
+        let content = match update.content {
+            Some(text) if text != memory.content => {
+                self.check_content(&text)?;
+                after.content.clone_from(&text);
+                after.content_hash = content_hash(&text);
+                let unless = Some(self.twin_key(&after));
+                Some(NewContent { hash: after.content_hash, tokens: estimate_tokens(&text), text, unless })
+            }
+            _ => None,
+        };
+        let vector = match &content {
+            Some(content) => self.embed_one(&content.text).await,
+            None => None,
+        };
+        let now = self.now();
+        let missing = content.is_some() && vector.is_none();
+        let jobs = if missing { vec![self.embed_job(id, now)] } else { Vec::new() };
+        let patch = Patch {
+            content,
+            kind: update.kind.as_deref().map(|name| self.kinds.parse(name)).transpose()?,
+            category: update.category.map(Some),
+            tags: update.tags,
+            metadata: update.metadata,
+            source: update.source.map(Some),
+            knowledge_pointer: update.knowledge_pointer.map(Some),
+            access_policy: update.access_policy,
+            importance: update.importance,
+            confidence: update.confidence,
+            decay_rate: None,
+            pinned: update.pinned,
+            event_time: update.event_time.map(Some),
+            valid_from: update.valid_from.map(Some),
+            valid_until: update.valid_until.map(Some),
+            expires_at: update.expires_at.map(Some),
+        };
+        if patch.is_empty() && update.version.is_none_or(|version| version == memory.version) {
+            return Err(Error::invalid("update", "nothing to change was given")
+                .hint("give new content, kind, category, tags, metadata, importance, confidence or times")
+                .into());
+        }
+        let embedded = vector.is_some();
+        let revision = Revision { id, expect: update.version, patch, vector, jobs };
+        let change = self.change(caller, "hotpath", "updated", Action::Revise(Box::new(revision)));
+        let space = memory.scope()?.space();
+        let applied =
+            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        receipt(applied.first(), embedded, true)
+    }
+}
