@@ -20,17 +20,10 @@ impl Query {
     pub fn new(vector: &[f32]) -> Self {
         let mut codes = vec![0; vector.len()];
         let scale = code::quantise(vector, &mut codes);
-<<<<<<< HEAD
-        let sketch = code::sketch(vector).collect();
-        let direction =
-            code::length(vector).map(|length| vector.iter().map(|&value| (f64::from(value) / length) as f32).collect());
-        Self { direction, codes, scale, sketch }
-=======
         let (signs, heavy) = (code::sketch(vector).collect(), code::heavy(vector).collect());
         let direction =
             code::length(vector).map(|length| vector.iter().map(|&value| (f64::from(value) / length) as f32).collect());
         Self { direction, codes, scale, signs, heavy }
->>>>>>> vectors
     }
 
     /// The cosine with a vector at full precision; -1 where there is none, so that nonsense never ranks first.
