@@ -18,9 +18,9 @@ pub mod http;
 pub mod local;
 pub mod secret;
 
-// pub use cache::Cached;
+pub use cache::Cached;
 pub use embedder::{Detail, Embedder, Embedding, Model, Token};
 pub use error::Error;
-// pub use http::{Remote, RemoteConfig, Retries};
+pub use http::{Remote, RemoteConfig, Retries};
 pub use local::Local;
 pub use secret::Secret;
