@@ -94,7 +94,7 @@ fn load_network(folder: &Folder) -> Result<(Network, usize, usize), Error> {
 
 impl Inner {
     fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
-        let written = self.words.write(texts)?;
+        let written = self.words.write(texts, detail)?;
         match &self.network {
             Network::Table(table) => Ok(written.iter().map(|text| table.embed(text, detail)).collect()),
             Network::Bert(bert) => {

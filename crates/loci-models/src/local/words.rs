@@ -8,6 +8,7 @@ use std::fmt;
 use tokenizers::{Tokenizer, TruncationParams};
 
 use super::folder::{Folder, Sort};
+use crate::embedder::Detail;
 use crate::error::Error;
 
 /// The tokenizer of a model.
@@ -23,6 +24,7 @@ pub(super) struct Words {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Written {
     pub(super) ids: Vec<u32>,
+    /// The ids as words, where they are asked for.
     pub(super) pieces: Vec<String>,
     /// Which of the ids are the model's own markers and not the text's tokens.
     pub(super) markers: Vec<bool>,
@@ -52,23 +54,24 @@ impl Words {
     }
 
     /// Each text as ids, in order.
-    pub(super) fn write(&self, texts: &[String]) -> Result<Vec<Written>, Error> {
+    pub(super) fn write(&self, texts: &[String], detail: Detail) -> Result<Vec<Written>, Error> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let encodings = self
             .tokenizer
             .encode_batch_fast(texts, self.markers)
             .map_err(|error| Error::Inference { problem: error.to_string() })?;
-        Ok(encodings.into_iter().map(|encoding| self.keep(&encoding)).collect())
+        Ok(encodings.into_iter().map(|encoding| self.keep(&encoding, detail)).collect())
     }
 
-    fn keep(&self, encoding: &tokenizers::Encoding) -> Written {
+    fn keep(&self, encoding: &tokenizers::Encoding, detail: Detail) -> Written {
         let mut written = Written::default();
-        let markers = encoding.get_special_tokens_mask();
-        for ((&id, piece), &marker) in encoding.get_ids().iter().zip(encoding.get_tokens()).zip(markers) {
+        for (&id, &marker) in encoding.get_ids().iter().zip(encoding.get_special_tokens_mask()) {
             if Some(id) != self.dropped {
                 written.ids.push(id);
-                written.pieces.push(piece.clone());
                 written.markers.push(marker == 1);
+                if detail == Detail::Tokens {
+                    written.pieces.push(self.tokenizer.id_to_token(id).unwrap_or_default());
+                }
             }
         }
         written
