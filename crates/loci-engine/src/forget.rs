@@ -17,8 +17,7 @@ impl Engine {
         reason: Option<&str>,
     ) -> Result<Receipt> {
         let days = i64::from(self.config.lifecycle.purge_days);
-        let purge_at =
-            self.now().saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(jiff::Timestamp::MAX);
+        let purge_at = self.now().saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(jiff::Timestamp::MAX);
         let action = Action::Forget { id, expect: version, purge_at };
         self.on_one(caller, id, reason.unwrap_or("forgotten"), action).await
     }
@@ -33,8 +32,7 @@ impl Engine {
         let visible = policy::visible(caller, None)?;
         let space = self.one(&visible, id).await?.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);
-        let applied =
-            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
         receipt(applied.first(), false, false)
     }
 }

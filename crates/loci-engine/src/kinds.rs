@@ -6,13 +6,70 @@
 /// Signals by kind, in the order in which they are tried. A signal with a leading `^` must start
 /// the text.
 const SIGNALS: &[(&str, &[&str])] = &[
-    ("correction", &["i was wrong", "correct answer is", "corrected:", "actually, it", "not correct", "correction:", "я ошиб", "поправка"]),
+    (
+        "correction",
+        &[
+            "i was wrong",
+            "correct answer is",
+            "corrected:",
+            "actually, it",
+            "not correct",
+            "correction:",
+            "я ошиб",
+            "поправка",
+        ],
+    ),
     ("decision", &["decided to", "we chose", "chose ", "decision:", "we agreed", "решили", "решил "]),
-    ("preference", &["prefers ", "i prefer", "likes ", "i like", "dislikes ", "i hate", "favourite", "favorite", "предпочита", "нравится"]),
-    ("episodic", &["in our session", "in our conversation", "yesterday we", "last time we", "^we discussed", "мы обсуждали"]),
-    ("task", &["^deployed", "^fixed", "^ran ", "^migrated", "todo", "to do:", "deadline is", "by friday", "нужно сделать", "^задеплоил"]),
+    (
+        "preference",
+        &[
+            "prefers ",
+            "i prefer",
+            "likes ",
+            "i like",
+            "dislikes ",
+            "i hate",
+            "favourite",
+            "favorite",
+            "предпочита",
+            "нравится",
+        ],
+    ),
+    (
+        "episodic",
+        &["in our session", "in our conversation", "yesterday we", "last time we", "^we discussed", "мы обсуждали"],
+    ),
+    (
+        "task",
+        &[
+            "^deployed",
+            "^fixed",
+            "^ran ",
+            "^migrated",
+            "todo",
+            "to do:",
+            "deadline is",
+            "by friday",
+            "нужно сделать",
+            "^задеплоил",
+        ],
+    ),
     ("project", &["^project ", "the project", "repository ", "repo ", "^проект "]),
-    ("person", &[" is my ", "is the user's ", "is a person", "team lead", "'s wife", "'s husband", "is our ", "мой начальник", "моя жена", "мой муж"]),
+    (
+        "person",
+        &[
+            " is my ",
+            "is the user's ",
+            "is a person",
+            "team lead",
+            "'s wife",
+            "'s husband",
+            "is our ",
+            "мой начальник",
+            "моя жена",
+            "мой муж",
+        ],
+    ),
     ("fact", &["user uses", "user's", "my ", "i use", "i am ", "i live", "у меня ", "я живу"]),
 ];
 

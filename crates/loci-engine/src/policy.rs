@@ -44,8 +44,7 @@ pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Err
             .at("identifiers")
             .hint("add --user NAME, or one of --project, --team, --org, --company"));
     }
-    let scopes =
-        layers.iter().map(|layer| Scope::new(*layer, &caller.identifiers)).collect::<Result<Vec<_>, _>>()?;
+    let scopes = layers.iter().map(|layer| Scope::new(*layer, &caller.identifiers)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
     Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), None, viewer))
 }

@@ -118,10 +118,13 @@ impl Engine {
     pub(crate) fn read_request(&self, request: &RecallRequest) -> Result<(Filter, usize, Timestamp)> {
         let (length, most) = (request.query.chars().count(), self.config.limits.query_characters);
         if length > most {
-            return Err(Error::new(ErrorKind::QueryTooLong, format!("query has {length} characters, more than {most}"))
-                .at("query")
-                .hint("ask a shorter question")
-                .into());
+            return Err(Error::new(
+                ErrorKind::QueryTooLong,
+                format!("query has {length} characters, more than {most}"),
+            )
+            .at("query")
+            .hint("ask a shorter question")
+            .into());
         }
         if request.query.trim().is_empty() {
             return Err(Error::invalid("query", "query is empty").hint("ask something; `loci list` shows all").into());

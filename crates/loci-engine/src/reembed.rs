@@ -65,10 +65,8 @@ impl Engine {
     pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
         let Some(embedder) = &self.embedder else { return Ok(Reembedded::default()) };
         let visible = policy::visible(caller, None)?;
-        let filter = Filter {
-            states: vec![State::Active, State::Decayed, State::Archived],
-            ..Filter::everything(self.now())
-        };
+        let filter =
+            Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
         let mut done = Reembedded::default();
         let mut page = Page { after: None, limit: BATCH };
         loop {

@@ -247,11 +247,7 @@ impl Engine {
 }
 
 /// What the caller is told of an applied change.
-pub(crate) fn receipt(
-    applied: Option<&loci_store::Applied>,
-    embedded: bool,
-    again: bool,
-) -> Result<Receipt> {
+pub(crate) fn receipt(applied: Option<&loci_store::Applied>, embedded: bool, again: bool) -> Result<Receipt> {
     let applied = applied.ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?;
     let id = applied.id.ok_or_else(|| Error::new(ErrorKind::Internal, "the store named no memory"))?;
     let written = applied.outcome != Outcome::None;

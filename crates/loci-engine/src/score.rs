@@ -40,8 +40,7 @@ pub struct Terms {
 impl Terms {
     /// The sum.
     pub fn score(&self, weights: &Weights) -> f64 {
-        let sum =
-            weights.similarity * self.relevance + weights.recency * self.recency + weights.utility * self.utility;
+        let sum = weights.similarity * self.relevance + weights.recency * self.recency + weights.utility * self.utility;
         sum * self.boost + self.layer
     }
 }

@@ -46,11 +46,7 @@ mod tests {
 
     #[test]
     fn small_differences_do_not_make_another_text() {
-        for (a, b) in [
-            ("I like tea", "  i LIKE\n tea. "),
-            ("Café", "Cafe\u{301}"),
-            ("it works", "It works!"),
-        ] {
+        for (a, b) in [("I like tea", "  i LIKE\n tea. "), ("Café", "Cafe\u{301}"), ("it works", "It works!")] {
             assert_eq!(content_hash(a), content_hash(b), "{a:?} {b:?}");
         }
         for (a, b) in [("I like tea", "I like teas"), ("3 nodes", "5 nodes"), ("yes", "yes?")] {
@@ -60,7 +56,8 @@ mod tests {
 
     #[test]
     fn tokens_are_about_right() {
-        for (text, expect) in [("", 0), ("hello", 1), ("hello world", 2), ("internationalisation", 4), ("Привет", 3)] {
+        for (text, expect) in [("", 0), ("hello", 1), ("hello world", 2), ("internationalisation", 4), ("Привет", 3)]
+        {
             assert_eq!(estimate_tokens(text), expect, "{text}");
         }
     }

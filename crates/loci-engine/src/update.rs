@@ -113,8 +113,7 @@ impl Engine {
         let revision = Revision { id, expect: update.version, patch, vector, jobs };
         let change = self.change(caller, "hotpath", "updated", Action::Revise(Box::new(revision)));
         let space = memory.scope()?.space();
-        let applied =
-            self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
         receipt(applied.first(), embedded, true)
     }
 }

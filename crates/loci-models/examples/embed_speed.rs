@@ -1,0 +1,46 @@
+//! How fast is the local model on this machine?
+//!
+//! `cargo run --release --example embed_speed -p loci-models -- <model folder>`
+
+#![allow(clippy::print_stdout, reason = "an example speaks to a person")]
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use loci_models::{Detail, Embedder, Error, Local};
+
+const SENTENCE: &str =
+    "The user prefers short answers and has been learning the cello with a teacher in Porto since May.";
+
+fn main() -> Result<(), Error> {
+    let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
+        println!("usage: embed_speed <model folder>");
+        return Ok(());
+    };
+    let start = Instant::now();
+    let local = Local::load(&folder)?;
+    println!("{}: loaded in {:.0?}", local.model().name, start.elapsed());
+
+    let one = vec![SENTENCE.to_owned()];
+    let tokens = local.embed_blocking(&one, Detail::Tokens)?[0].tokens.len();
+    let mut times = timed(100, || local.embed_blocking(&one, Detail::Tokens).map(drop))?;
+    times.sort();
+    println!("one sentence of {tokens} tokens: median {:.2?}, p95 {:.2?}", times[50], times[95]);
+
+    for (what, repeat) in [("short", 1), ("medium", 3), ("long", 12)] {
+        let texts: Vec<_> = (0..256).map(|n| format!("{n} {}", [SENTENCE].repeat(repeat).join(" "))).collect();
+        let times = timed(3, || local.embed_blocking(&texts, Detail::Sentence).map(drop))?;
+        let best = times.iter().min().copied().unwrap_or_default();
+        println!("{what} texts ({} tokens): {:.0}/s", tokens * repeat, texts.len() as f64 / best.as_secs_f64());
+    }
+    Ok(())
+}
+
+fn timed(rounds: usize, mut work: impl FnMut() -> Result<(), Error>) -> Result<Vec<Duration>, Error> {
+    (0..rounds)
+        .map(|_| {
+            let start = Instant::now();
+            work().map(|()| start.elapsed())
+        })
+        .collect()
+}

@@ -1,0 +1,216 @@
+//! How is a model service called, and how often?
+//!
+//! One POST with JSON both ways. Only what may pass by itself is tried again: too many requests,
+//! failures on the service's side and timeouts. The key goes into one header, and neither it nor
+//! the address's own credentials ever reach an error.
+
+use std::time::Duration;
+
+use backon::{ExponentialBuilder, Retryable};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Response, Url};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::secret::Secret;
+
+/// How much of a service's complaint is passed on.
+const MESSAGE_CHARACTERS: usize = 300;
+
+/// How long a connection may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How often and how patiently a call is repeated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Retries {
+    /// How many times the call is made at most; 1 means never again.
+    pub attempts: usize,
+    /// The wait after the first failure; each later one is twice as long.
+    pub first_delay: Duration,
+    /// The longest wait. A service that asks for a longer one is not waited for.
+    pub longest_delay: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self { attempts: 3, first_delay: Duration::from_secs(1), longest_delay: Duration::from_secs(30) }
+    }
+}
+
+/// One call of one service.
+#[derive(Debug)]
+pub(super) struct Service {
+    client: Client,
+    url: Url,
+    /// The address as it may be shown.
+    shown: String,
+    api_key: Option<Secret>,
+    timeout: Duration,
+    retries: Retries,
+}
+
+impl Service {
+    /// The call `path` below `base_url`.
+    pub(super) fn new(
+        base_url: &str,
+        path: &str,
+        api_key: Option<Secret>,
+        timeout: Duration,
+        retries: Retries,
+    ) -> Result<Self, Error> {
+        let setting = |field, problem: String| Error::Setting { field, problem };
+        let url = Url::parse(&format!("{}/{path}", base_url.trim().trim_end_matches('/')))
+            .map_err(|error| setting("base_url", error.to_string()))?;
+        let Some(host) = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")) else {
+            return Err(setting("base_url", "it must begin with http:// or https:// and a host".to_owned()));
+        };
+        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+        let shown = format!("{}://{host}{port}{}", url.scheme(), url.path());
+        let mut headers = HeaderMap::new();
+        if let Some(key) = &api_key {
+            let mut value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()))
+                .map_err(|_| setting("api_key", "it has characters that no header can carry".to_owned()))?;
+            value.set_sensitive(true);
+            headers.insert(AUTHORIZATION, value);
+        }
+        let client = Client::builder()
+            .default_headers(headers)
+            .connect_timeout(CONNECT_TIMEOUT.min(timeout))
+            .timeout(timeout)
+            .build()
+            .map_err(|error| setting("base_url", error.without_url().to_string()))?;
+        Ok(Self { client, url, shown, api_key, timeout, retries })
+    }
+
+    /// Sends `question` until there is an answer or no more point in asking.
+    pub(super) async fn post<A: DeserializeOwned>(&self, question: &impl Serialize) -> Result<A, Error> {
+        let body = serde_json::to_vec(question).map_err(|error| self.nonsense(error.to_string()))?;
+        let backoff = ExponentialBuilder::default()
+            .with_min_delay(self.retries.first_delay)
+            .with_max_delay(self.retries.longest_delay)
+            .with_factor(2.0)
+            .with_max_times(self.retries.attempts.saturating_sub(1))
+            .with_jitter();
+        (|| self.once(body.clone()))
+            .retry(backoff)
+            .when(Error::is_transient)
+            .adjust(|error, delay| self.patience(error, delay))
+            .notify(|error, delay| tracing::warn!(%error, ?delay, "the call is repeated"))
+            .await
+    }
+
+    /// The wait before the next attempt: the service's own wish where it has one.
+    fn patience(&self, error: &Error, delay: Option<Duration>) -> Option<Duration> {
+        match error {
+            Error::RateLimited { retry_after: Some(wish), .. } => {
+                delay.filter(|_| *wish <= self.retries.longest_delay).map(|_| *wish)
+            }
+            _ => delay,
+        }
+    }
+
+    async fn once<A: DeserializeOwned>(&self, body: Vec<u8>) -> Result<A, Error> {
+        let request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
+        let response = request.send().await.map_err(|error| self.lost(error))?;
+        if !response.status().is_success() {
+            return Err(self.refused(response).await);
+        }
+        let bytes = response.bytes().await.map_err(|error| self.lost(error))?;
+        serde_json::from_slice(&bytes).map_err(|error| self.nonsense(error.to_string()))
+    }
+
+    /// The service answered, but not with success.
+    async fn refused(&self, response: Response) -> Error {
+        let (service, status) = (self.shown.clone(), response.status().as_u16());
+        if status == 429 {
+            return Error::RateLimited { service, retry_after: retry_after(response.headers()) };
+        }
+        let body = response.text().await.unwrap_or_default();
+        Error::Http { service, status, message: self.shorten(&complaint(&body)) }
+    }
+
+    /// The service did not answer.
+    fn lost(&self, error: reqwest::Error) -> Error {
+        let service = self.shown.clone();
+        if error.is_timeout() {
+            return Error::Timeout { service, after: self.timeout };
+        }
+        let error = error.without_url();
+        let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
+        Error::Unreachable { service, problem: self.shorten(&format!("{error}{cause}")) }
+    }
+
+    /// The service answered with something that cannot be used.
+    pub(super) fn nonsense(&self, problem: String) -> Error {
+        Error::BadResponse { service: self.shown.clone(), problem: self.shorten(&problem) }
+    }
+
+    /// Without the key, and not longer than a person will read.
+    fn shorten(&self, text: &str) -> String {
+        let text = self.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
+        text.chars().take(MESSAGE_CHARACTERS).collect()
+    }
+}
+
+/// The seconds of a `Retry-After`. Its other form, a date, would need a clock and is not seen from
+/// model services; the usual wait applies then.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+/// The sentence in an error body, wherever the service puts it.
+fn complaint(body: &str) -> String {
+    let json: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    let places = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]];
+    let sentence = places.into_iter().find_map(|place| place.as_str());
+    sentence.map_or_else(|| body.trim().to_owned(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_complaint_is_found_in_every_common_shape() {
+        for (body, expected) in [
+            (r#"{"error":{"message":"no such model","type":"x"}}"#, "no such model"),
+            (r#"{"error":"no such model"}"#, "no such model"),
+            (r#"{"detail":"no such model"}"#, "no such model"),
+            ("  plain text \n", "plain text"),
+            ("", ""),
+        ] {
+            assert_eq!(complaint(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_checked_and_shown_without_credentials() {
+        let service = |url: &str| Service::new(url, "embeddings", None, Duration::from_secs(1), Retries::default());
+        for (url, shown) in [
+            ("https://user:pass@host/v1/", "https://host/v1/embeddings"),
+            ("http://localhost:11434/v1", "http://localhost:11434/v1/embeddings"),
+        ] {
+            assert_eq!(service(url).unwrap().shown, shown);
+        }
+        for url in ["", "host/v1", "ftp://host", "file:///tmp"] {
+            assert!(matches!(service(url), Err(Error::Setting { field: "base_url", .. })), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_wish_to_wait_is_read_in_seconds() {
+        for (value, expected) in [
+            ("2", Some(2.0)),
+            ("0.5", Some(0.5)),
+            ("soon", None),
+            ("-1", None),
+            ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
+            assert_eq!(retry_after(&headers), expected.map(Duration::from_secs_f64), "{value}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What lies in a model folder?
+//!
+//! A folder holds `config.json`, `tokenizer.json` and `model.safetensors`. The config says which
+//! of the two sorts of model it is; anything else is refused here, by field, before a tensor is
+//! touched.
+//!
+//! The model's name is made from the content: the known weights have their known name, any other
+//! folder is called by its own name and a fingerprint, so that two models in folders of the same
+//! name are still two models.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// The name of the model that Loci is tuned for.
+pub(super) const MINILM: &str = "all-MiniLM-L6-v2";
+
+/// The file that holds the weights.
+pub(super) const WEIGHTS: &str = "model.safetensors";
+
+/// The longest text of a static model: its reference implementation cuts there.
+const TABLE_MAX_TOKENS: usize = 512;
+
+/// The longest text of sentence-transformers models that do not say otherwise.
+const USUAL_MAX_TOKENS: usize = 256;
+
+/// Fingerprints of weights and vocabulary that are all-MiniLM-L6-v2: the original, and the same
+/// weights rounded to 16 bits, whose vectors agree with it to five digits.
+const MINILM_FINGERPRINTS: [&str; 2] = ["80e3e234e92d", "6b2e5c933798"];
+
+/// A folder whose files are in memory and whose config makes sense.
+#[derive(Debug)]
+pub(super) struct Folder {
+    pub(super) path: PathBuf,
+    pub(super) sort: Sort,
+    pub(super) tokenizer: Vec<u8>,
+    pub(super) weights: Vec<u8>,
+    max_tokens: usize,
+}
+
+/// The sorts of model that Loci can run.
+#[derive(Debug)]
+pub(super) enum Sort {
+    /// A BERT encoder whose token states are averaged.
+    Bert(BertConfig),
+    /// A table of token vectors, which are averaged.
+    Table {
+        /// The length of the vectors, if the config says it.
+        hidden_dim: Option<usize>,
+    },
+}
+
+/// The part of a BERT `config.json` that shapes the network.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct BertConfig {
+    pub(super) hidden_size: usize,
+    pub(super) intermediate_size: usize,
+    pub(super) num_attention_heads: usize,
+    pub(super) num_hidden_layers: usize,
+    pub(super) vocab_size: usize,
+    pub(super) max_position_embeddings: usize,
+    pub(super) layer_norm_eps: f32,
+    hidden_act: String,
+    #[serde(default)]
+    position_embedding_type: Option<String>,
+}
+
+/// The part of a model2vec `config.json` that matters here.
+#[derive(Debug, Deserialize)]
+struct TableConfig {
+    hidden_dim: Option<usize>,
+}
+
+/// What names the sort of model.
+#[derive(Debug, Deserialize)]
+struct Head {
+    model_type: String,
+}
+
+impl Folder {
+    /// Reads the files of `path` and checks what the config says.
+    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        if !is_complete(path) {
+            return Err(Error::ModelMissing { looked: vec![path.to_owned()] });
+        }
+        let config = path.join("config.json");
+        let head: Head = parse(&config)?;
+        let (sort, max_tokens) = match head.model_type.as_str() {
+            "bert" => {
+                let bert = BertConfig::read(&config)?;
+                refuse_other_pooling(path)?;
+                let max_tokens = max_tokens(path)?.min(bert.max_position_embeddings);
+                (Sort::Bert(bert), max_tokens)
+            }
+            "model2vec" => {
+                let table: TableConfig = parse(&config)?;
+                (Sort::Table { hidden_dim: table.hidden_dim }, TABLE_MAX_TOKENS)
+            }
+            other => {
+                let problem = format!("`{other}` cannot be run; Loci runs `bert` and `model2vec`");
+                return Err(Error::invalid(config, "model_type", problem));
+            }
+        };
+        let tokenizer = read(&path.join("tokenizer.json"))?;
+        let weights = read(&path.join(WEIGHTS))?;
+        Ok(Self { path: path.to_owned(), sort, tokenizer, weights, max_tokens })
+    }
+
+    /// Tokens beyond this many are cut off, the model's own markers included.
+    pub(super) fn max_tokens(&self) -> usize {
+        self.max_tokens
+    }
+
+    /// The name that tells this model's vectors from those of every other.
+    pub(super) fn model_name(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(blake3::hash(&self.weights).as_bytes());
+        hasher.update(blake3::hash(&self.tokenizer).as_bytes());
+        // A config can change the vectors without touching weights or words.
+        hasher.update(format!("{:?} {}", self.sort, self.max_tokens).as_bytes());
+        let fingerprint = &hasher.finalize().to_hex()[..12];
+        if MINILM_FINGERPRINTS.contains(&fingerprint) {
+            return MINILM.to_owned();
+        }
+        let folder = self.path.file_name().map_or_else(|| "local".into(), |name| name.to_string_lossy());
+        format!("{folder}@{fingerprint}")
+    }
+
+    /// The file that holds the weights.
+    pub(super) fn weights_path(&self) -> PathBuf {
+        self.path.join(WEIGHTS)
+    }
+}
+
+/// Whether the three files that make a model are there.
+pub(super) fn is_complete(path: &Path) -> bool {
+    ["config.json", "tokenizer.json", WEIGHTS].iter().all(|file| path.join(file).is_file())
+}
+
+impl BertConfig {
+    fn read(path: &Path) -> Result<Self, Error> {
+        let config: Self = parse(path)?;
+        let refuse = |field: &str, problem: String| Err(Error::invalid(path, field, problem));
+        if config.hidden_act != "gelu" {
+            return refuse("hidden_act", format!("`{}` cannot be run; Loci runs `gelu`", config.hidden_act));
+        }
+        if let Some(other) = config.position_embedding_type.as_deref().filter(|&name| name != "absolute") {
+            return refuse("position_embedding_type", format!("`{other}` cannot be run; Loci runs `absolute`"));
+        }
+        if config.num_attention_heads == 0 || !config.hidden_size.is_multiple_of(config.num_attention_heads) {
+            let (size, heads) = (config.hidden_size, config.num_attention_heads);
+            return refuse("num_attention_heads", format!("hidden_size {size} does not divide into {heads} heads"));
+        }
+        if config.hidden_size == 0 || config.max_position_embeddings < 2 {
+            return refuse("hidden_size", "the network has no room for a text".into());
+        }
+        Ok(config)
+    }
+}
+
+/// A wrong pooling would give plausible vectors of no use, so it is refused rather than ignored.
+fn refuse_other_pooling(folder: &Path) -> Result<(), Error> {
+    #[derive(Deserialize)]
+    struct Pooling {
+        #[serde(default = "yes")]
+        pooling_mode_mean_tokens: bool,
+        #[serde(default)]
+        pooling_mode_cls_token: bool,
+    }
+    fn yes() -> bool {
+        true
+    }
+    let path = folder.join("1_Pooling").join("config.json");
+    if !path.is_file() {
+        return Ok(());
+    }
+    let pooling: Pooling = parse(&path)?;
+    if pooling.pooling_mode_cls_token || !pooling.pooling_mode_mean_tokens {
+        let problem = "the model does not average its tokens; Loci runs models that do";
+        return Err(Error::invalid(path, "pooling_mode_mean_tokens", problem));
+    }
+    Ok(())
+}
+
+fn max_tokens(folder: &Path) -> Result<usize, Error> {
+    #[derive(Deserialize)]
+    struct Sentences {
+        max_seq_length: Option<usize>,
+    }
+    let path = folder.join("sentence_bert_config.json");
+    if !path.is_file() {
+        return Ok(USUAL_MAX_TOKENS);
+    }
+    match parse::<Sentences>(&path)?.max_seq_length {
+        // Two are taken by the markers at both ends.
+        Some(length) if length < 3 => {
+            Err(Error::invalid(path, "max_seq_length", format!("{length} leaves no room for a text")))
+        }
+        length => Ok(length.unwrap_or(USUAL_MAX_TOKENS)),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    std::fs::read(path).map_err(|error| Error::file(path, error))
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
+    let bytes = read(path)?;
+    // serde names the field and the line, which is all a person needs to find it.
+    serde_json::from_slice(&bytes).map_err(|error| Error::invalid(path, "JSON", error.to_string()))
+}

@@ -1,0 +1,103 @@
+//! How does a static model embed?
+//!
+//! A model2vec folder is a table: each piece has one vector, whatever stands around it. A text is
+//! the mean of its pieces, thousands of times cheaper than a network and less exact.
+
+use candle_core::safetensors::BufferedSafetensors;
+use candle_core::{DType, Device};
+
+use super::folder::Folder;
+use super::words::Written;
+use crate::embedder::{Detail, Embedding, Token, normalise};
+use crate::error::Error;
+
+/// One vector per piece.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) dimensions: usize,
+    rows: Vec<f32>,
+    /// Which row a piece has, where pieces share rows.
+    mapping: Option<Vec<usize>>,
+    /// How much a piece counts, where the model keeps that apart from the rows.
+    weights: Option<Vec<f32>>,
+}
+
+impl Table {
+    /// The table of `folder`; `expected` is the length of the vectors by its config.
+    pub(super) fn load(folder: &Folder, expected: Option<usize>) -> Result<Self, Error> {
+        let path = folder.weights_path();
+        let invalid = |field: &str, problem: String| Error::invalid(&path, field, problem);
+        let tensors = BufferedSafetensors::new(folder.weights.clone())
+            .map_err(|error| invalid("safetensors", error.to_string()))?;
+        let names: Vec<String> = tensors.tensors().into_iter().map(|(name, _)| name).collect();
+        let tensor = |name: &str, dtype: DType| {
+            let read = || tensors.load(name, &Device::Cpu)?.to_dtype(dtype);
+            read().map_err(|error| invalid(name, error.to_string()))
+        };
+        let has = |name: &str| names.iter().any(|other| other == name);
+
+        let rows = tensor("embeddings", DType::F32)?;
+        let (count, dimensions) = rows.dims2().map_err(|error| invalid("embeddings", error.to_string()))?;
+        if let Some(expected) = expected.filter(|&expected| expected != dimensions) {
+            let problem = format!("config.json says hidden_dim {expected}, but the rows have {dimensions} numbers");
+            return Err(invalid("embeddings", problem));
+        }
+        if count == 0 || dimensions == 0 {
+            return Err(invalid("embeddings", "the table is empty".into()));
+        }
+        let mapping = if has("mapping") {
+            let mapping: Vec<usize> =
+                tensor("mapping", DType::I64)?.to_vec1::<i64>()?.into_iter().map(|row| row as usize).collect();
+            if let Some(row) = mapping.iter().find(|&&row| row >= count) {
+                return Err(invalid("mapping", format!("points at row {row}, but the table has {count}")));
+            }
+            Some(mapping)
+        } else {
+            None
+        };
+        let pieces = mapping.as_ref().map_or(count, Vec::len);
+        let weights = if has("weights") { Some(tensor("weights", DType::F32)?.to_vec1::<f32>()?) } else { None };
+        if let Some(weights) = weights.as_ref().filter(|weights| weights.len() != pieces) {
+            return Err(invalid("weights", format!("has {} weights for {pieces} pieces", weights.len())));
+        }
+        let rows = rows.flatten_all()?.to_vec1::<f32>()?;
+        Ok(Self { dimensions, rows, mapping, weights })
+    }
+
+    /// How many pieces have a vector.
+    pub(super) fn vocabulary(&self) -> usize {
+        self.mapping.as_ref().map_or(self.rows.len() / self.dimensions, Vec::len)
+    }
+
+    /// The mean of the text's pieces. A text without any gets a vector of zeros, near to nothing.
+    pub(super) fn embed(&self, text: &Written, detail: Detail) -> Embedding {
+        let mut vector = vec![0.0; self.dimensions];
+        for &id in &text.ids {
+            let weight = self.weight(id);
+            for (sum, x) in vector.iter_mut().zip(self.row(id)) {
+                *sum += weight * x;
+            }
+        }
+        normalise(&mut vector);
+        let tokens = match detail {
+            Detail::Sentence => Vec::new(),
+            Detail::Tokens => text.ids.iter().zip(&text.pieces).map(|(&id, piece)| self.token(id, piece)).collect(),
+        };
+        Embedding { vector, tokens }
+    }
+
+    fn token(&self, id: u32, piece: &str) -> Token {
+        let mut state = self.row(id).to_vec();
+        normalise(&mut state);
+        Token { id, piece: piece.to_owned(), state }
+    }
+
+    fn row(&self, id: u32) -> &[f32] {
+        let row = self.mapping.as_ref().map_or(id as usize, |mapping| mapping[id as usize]);
+        &self.rows[row * self.dimensions..][..self.dimensions]
+    }
+
+    fn weight(&self, id: u32) -> f32 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[id as usize])
+    }
+}

@@ -1,0 +1,103 @@
+//! Are the local model's vectors those of the reference implementation?
+
+use std::path::PathBuf;
+
+use loci_models::local::{Places, Weights, look, verify};
+use loci_models::{Detail, Embedder, Local};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Row {
+    text: String,
+    vector: Vec<f32>,
+}
+
+fn reference() -> Vec<Row> {
+    serde_json::from_str(include_str!("fixtures/reference.json")).unwrap()
+}
+
+/// The folder of the model that `make model` fetches. Its absence is a failure with a hint: a
+/// test that passes without its model proves nothing.
+#[expect(clippy::disallowed_methods, reason = "a test must find the model that `make model` has fetched")]
+pub(crate) fn model_folder() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = variable("XDG_CACHE_HOME")
+        .or_else(|| variable("HOME").map(|home| home.join(".cache")))
+        .unwrap_or_default()
+        .join("loci");
+    let places = Places { explicit: variable("LOCI_MODEL_DIR"), cache, hub: false };
+    look(&places).unwrap_or_else(|error| panic!("{error}; {}", error.hint()))
+}
+
+pub(crate) fn cosine(left: &[f32], right: &[f32]) -> f32 {
+    assert_eq!(left.len(), right.len());
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+    dot(left, right) / (dot(left, left) * dot(right, right)).sqrt()
+}
+
+#[tokio::test]
+async fn vectors_equal_the_reference() {
+    let local = Local::load(&model_folder()).unwrap();
+    assert_eq!((local.model().name.as_str(), local.model().dimensions), ("all-MiniLM-L6-v2", 384));
+    let rows = reference();
+    assert_eq!(rows.len(), 50);
+    let texts: Vec<_> = rows.iter().map(|row| row.text.clone()).collect();
+    let embeddings = local.embed(&texts, Detail::Sentence).await.unwrap();
+    let mut least = 1.0_f32;
+    for (row, embedding) in rows.iter().zip(&embeddings) {
+        let cosine = cosine(&row.vector, &embedding.vector);
+        assert!(cosine >= 0.9999, "{cosine} for {:?}", row.text);
+        least = least.min(cosine);
+        assert!(embedding.tokens.is_empty());
+    }
+    println!("least cosine {least:.8}");
+}
+
+#[tokio::test]
+async fn a_vector_does_not_depend_on_its_company() {
+    let local = Local::load(&model_folder()).unwrap();
+    let texts: Vec<_> = reference().into_iter().map(|row| row.text).collect();
+    let together = local.embed(&texts, Detail::Sentence).await.unwrap();
+    for (text, embedding) in texts.iter().zip(&together).step_by(7) {
+        let alone = local.embed(std::slice::from_ref(text), Detail::Sentence).await.unwrap();
+        assert!(cosine(&alone[0].vector, &embedding.vector) > 0.999_999, "{text:?}");
+    }
+    assert_eq!(local.embed(&[], Detail::Sentence).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn tokens_are_the_words_without_markers() {
+    let local = Local::load(&model_folder()).unwrap();
+    let texts = ["The cellist, Zsófia", "", "[SEP] as a word"].map(String::from);
+    let embeddings = local.embed(&texts, Detail::Tokens).await.unwrap();
+    let pieces = |index: usize| {
+        let tokens = &embeddings[index].tokens;
+        tokens.iter().map(|token| token.piece.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(pieces(0), "the cellist , z ##so ##fia");
+    assert_eq!(pieces(1), "");
+    assert_eq!(pieces(2), "[SEP] as a word");
+    let lengths = |vector: &[f32]| vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    for embedding in &embeddings {
+        assert!((lengths(&embedding.vector) - 1.0).abs() < 1e-5);
+        for token in &embedding.tokens {
+            assert_eq!(token.state.len(), 384);
+            assert!((lengths(&token.state) - 1.0).abs() < 1e-5);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_long_text_is_cut_at_the_limit() {
+    let local = Local::load(&model_folder()).unwrap();
+    let texts = ["word ".repeat(254), "word ".repeat(5000)];
+    let embeddings = local.embed(&texts, Detail::Tokens).await.unwrap();
+    assert_eq!(embeddings[0].tokens.len(), 254);
+    assert_eq!(embeddings[0], embeddings[1]);
+}
+
+#[test]
+fn the_fetched_weights_are_known() {
+    let weights = verify(&model_folder()).unwrap();
+    assert!(matches!(weights, Weights::Original | Weights::Half), "{weights:?}");
+}
