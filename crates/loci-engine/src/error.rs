@@ -34,7 +34,7 @@ impl Error {
             Error::Store(error) => error.problem(operation),
             Error::Model(error) => {
                 let mut problem = Problem::new(error.kind(), error.to_string(), operation);
-                problem.hint = error.hint().map(Into::into);
+                problem.hint = Some(error.hint().to_owned());
                 problem
             }
         }

@@ -7,9 +7,10 @@
 
 use candle_core::safetensors::SliceSafetensors;
 use candle_core::{DType, Device, Tensor};
-use candle_nn::ops::{layer_norm, softmax_last_dim};
 
 use super::folder::{BertConfig, Folder};
+use super::kernels::Join;
+use super::steps::{Attend, Gelu, Norm};
 use super::words::Written;
 use crate::embedder::{Detail, Embedding, Token, normalise};
 use crate::error::Error;
@@ -20,35 +21,25 @@ pub(super) struct Bert {
     pieces: Tensor,
     /// Positions, with the one segment that Loci uses already added.
     positions: Tensor,
-    norm: Norm,
+    join: Join,
     layers: Vec<Layer>,
     size: usize,
 }
 
-/// One layer: attention, then two dense steps, each followed by a norm over itself and its input.
+/// One layer: attention, then two dense steps, each joined to its own input.
+///
+/// Weights have one row per output, as they lie in the file.
 #[derive(Debug)]
 struct Layer {
-    attention: Dense,
-    attended: Dense,
-    attended_norm: Norm,
-    up: Dense,
-    down: Dense,
-    norm: Norm,
+    views: Tensor,
+    views_bias: Vec<f32>,
+    mixed: Tensor,
+    mixed_join: Join,
+    up: Tensor,
+    up_bias: Vec<f32>,
+    down: Tensor,
+    down_join: Join,
     heads: usize,
-}
-
-#[derive(Debug)]
-struct Dense {
-    /// Transposed: one column per output.
-    weight: Tensor,
-    bias: Tensor,
-}
-
-#[derive(Debug)]
-struct Norm {
-    weight: Tensor,
-    bias: Tensor,
-    epsilon: f32,
 }
 
 impl Bert {
@@ -64,7 +55,7 @@ impl Bert {
         Ok(Self {
             pieces: file.tensor("embeddings.word_embeddings.weight", &[config.vocab_size, size])?,
             positions: positions.broadcast_add(&segments.narrow(0, 0, 1)?)?,
-            norm: file.norm("embeddings.LayerNorm")?,
+            join: file.join(vec![0.0; size], "embeddings.LayerNorm")?,
             layers,
             size,
         })
@@ -90,8 +81,8 @@ impl Bert {
         let positions: Vec<u32> = lengths.iter().flat_map(|&length| 0..length as u32).collect();
         let ids = Tensor::new(ids, &Device::Cpu)?;
         let positions = Tensor::new(positions, &Device::Cpu)?;
-        let sum = (self.pieces.index_select(&ids, 0)? + self.positions.index_select(&positions, 0)?)?;
-        let mut states = self.norm.apply(&sum)?;
+        let mut states = self.pieces.index_select(&ids, 0)?;
+        states.inplace_op2(&self.positions.index_select(&positions, 0)?, &Norm(&self.join))?;
         for layer in &self.layers {
             states = layer.apply(&states, lengths)?;
         }
@@ -129,57 +120,35 @@ impl Layer {
         // Query, key and value are one matrix, so that one large product replaces three small
         // ones. The scale of the attention is part of the query.
         let scale = 1.0 / ((size / heads) as f64).sqrt();
-        let query = file.dense(&name("attention.self.query"), size, size)?;
-        let key = file.dense(&name("attention.self.key"), size, size)?;
-        let value = file.dense(&name("attention.self.value"), size, size)?;
-        let attention = Dense {
-            weight: Tensor::cat(&[&(query.weight * scale)?, &key.weight, &value.weight], 1)?,
-            bias: Tensor::cat(&[&(query.bias * scale)?, &key.bias, &value.bias], 0)?,
-        };
+        let (query, query_bias) = file.dense(&name("attention.self.query"), size, size)?;
+        let (key, key_bias) = file.dense(&name("attention.self.key"), size, size)?;
+        let (value, value_bias) = file.dense(&name("attention.self.value"), size, size)?;
+        let query_bias: Vec<f32> = query_bias.into_iter().map(|x| x * scale as f32).collect();
+        let (mixed, mixed_bias) = file.dense(&name("attention.output.dense"), size, size)?;
+        let (up, up_bias) = file.dense(&name("intermediate.dense"), size, wide)?;
+        let (down, down_bias) = file.dense(&name("output.dense"), wide, size)?;
         Ok(Self {
-            attention,
-            attended: file.dense(&name("attention.output.dense"), size, size)?,
-            attended_norm: file.norm(&name("attention.output.LayerNorm"))?,
-            up: file.dense(&name("intermediate.dense"), size, wide)?,
-            down: file.dense(&name("output.dense"), wide, size)?,
-            norm: file.norm(&name("output.LayerNorm"))?,
+            views: Tensor::cat(&[&(query * scale)?, &key, &value], 0)?,
+            views_bias: [query_bias, key_bias, value_bias].concat(),
+            mixed,
+            mixed_join: file.join(mixed_bias, &name("attention.output.LayerNorm"))?,
+            up,
+            up_bias,
+            down,
+            down_join: file.join(down_bias, &name("output.LayerNorm"))?,
             heads,
         })
     }
 
     fn apply(&self, states: &Tensor, lengths: &[usize]) -> Result<Tensor, Error> {
-        let mixed = self.attend(&self.attention.apply(states)?, lengths)?;
-        let states = self.attended_norm.apply(&(self.attended.apply(&mixed)? + states)?)?;
-        let wide = self.up.apply(&states)?.gelu_erf()?;
-        self.norm.apply(&(self.down.apply(&wide)? + states)?)
-    }
-
-    /// Lets the tokens of each text look at each other.
-    fn attend(&self, views: &Tensor, lengths: &[usize]) -> Result<Tensor, Error> {
-        let width = views.dim(1)? / 3 / self.heads;
-        let mut start = 0;
-        let mut mixed = Vec::with_capacity(lengths.len());
-        for &length in lengths {
-            let own = views.narrow(0, start, length)?.reshape((length, 3, self.heads, width))?;
-            let view = |index: usize| own.narrow(1, index, 1)?.squeeze(1)?.transpose(0, 1);
-            let (query, key, value) = (view(0)?, view(1)?, view(2)?);
-            let weights = softmax_last_dim(&query.matmul(&key.t()?)?)?;
-            mixed.push(weights.matmul(&value)?.transpose(0, 1)?.reshape((length, self.heads * width))?);
-            start += length;
-        }
-        Ok(Tensor::cat(&mixed, 0)?)
-    }
-}
-
-impl Dense {
-    fn apply(&self, input: &Tensor) -> Result<Tensor, Error> {
-        Ok(input.matmul(&self.weight)?.broadcast_add(&self.bias)?)
-    }
-}
-
-impl Norm {
-    fn apply(&self, input: &Tensor) -> Result<Tensor, Error> {
-        Ok(layer_norm(input, &self.weight, &self.bias, self.epsilon)?)
+        let attend = Attend { bias: &self.views_bias, heads: self.heads, lengths };
+        let mixed = states.matmul(&self.views.t()?)?.apply_op1_no_bwd(&attend)?.matmul(&self.mixed.t()?)?;
+        mixed.inplace_op2(states, &Norm(&self.mixed_join))?;
+        let wide = mixed.matmul(&self.up.t()?)?;
+        wide.inplace_op1(&Gelu(&self.up_bias))?;
+        let states = wide.matmul(&self.down.t()?)?;
+        states.inplace_op2(&mixed, &Norm(&self.down_join))?;
+        Ok(states)
     }
 }
 
@@ -212,16 +181,21 @@ impl<'a> File<'a> {
         Ok(self.tensors.load(&name, &Device::Cpu)?.to_dtype(DType::F32)?)
     }
 
-    fn dense(&self, name: &str, from: usize, to: usize) -> Result<Dense, Error> {
-        let weight = self.tensor(&format!("{name}.weight"), &[to, from])?;
-        Ok(Dense { weight: weight.t()?.contiguous()?, bias: self.tensor(&format!("{name}.bias"), &[to])? })
+    fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, Error> {
+        Ok(self.tensor(name, &[length])?.to_vec1()?)
     }
 
-    fn norm(&self, name: &str) -> Result<Norm, Error> {
-        let size = [self.config.hidden_size];
-        let weight = self.tensor(&format!("{name}.weight"), &size)?;
-        let bias = self.tensor(&format!("{name}.bias"), &size)?;
-        Ok(Norm { weight, bias, epsilon: self.config.layer_norm_eps })
+    /// The weight and the bias of a dense step.
+    fn dense(&self, name: &str, from: usize, to: usize) -> Result<(Tensor, Vec<f32>), Error> {
+        Ok((self.tensor(&format!("{name}.weight"), &[to, from])?, self.vector(&format!("{name}.bias"), to)?))
+    }
+
+    /// The norm `name`, with the bias of the step before it.
+    fn join(&self, bias: Vec<f32>, name: &str) -> Result<Join, Error> {
+        let size = self.config.hidden_size;
+        let weight = self.vector(&format!("{name}.weight"), size)?;
+        let shift = self.vector(&format!("{name}.bias"), size)?;
+        Ok(Join { bias, weight, shift, epsilon: self.config.layer_norm_eps })
     }
 
     /// The fields of the config that shape the tensors, so that the wrong one can be found.

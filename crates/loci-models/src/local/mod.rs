@@ -11,6 +11,8 @@ mod bert;
 pub mod find;
 mod folder;
 mod hub;
+mod kernels;
+mod steps;
 mod table;
 mod words;
 
