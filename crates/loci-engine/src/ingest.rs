@@ -1,7 +1,7 @@
 //! How does a turn of a conversation come in?
 //!
-//! A turn is an event: an episodic memory, linked to the one before it in its thread. A turn
-//! longer than a memory may be becomes several, one after the other, with the same reference.
+//! A turn is an event: an episodic memory, linked to the one before it in its thread. No model is
+//! asked on the way; the vector follows as a job. A turn longer than a memory may be becomes several, one after the other, with the same reference.
 
 use jiff::Timestamp;
 use loci_types::{Kind, Receipt, Source};
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::policy::{self, Caller};
+use crate::remember::Embed;
 use crate::{Engine, NewMemory, Result};
 
 /// One turn of a conversation.
@@ -56,7 +57,7 @@ impl Engine {
                 ..NewMemory::default()
             };
             let (scope, addition) = self.admit(caller, new, follows)?;
-            let receipt = self.keep(caller, scope, addition, "a turn of the conversation").await?;
+            let receipt = self.keep(caller, scope, addition, Embed::Later, "a turn of the conversation").await?;
             follows = Some(receipt.id);
             receipts.push(receipt);
         }

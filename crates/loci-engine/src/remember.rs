@@ -63,11 +63,20 @@ pub struct NewMemory {
     pub role: Option<String>,
 }
 
+/// When the vector of a new memory is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Embed {
+    /// Before it is applied, if a model is at hand.
+    Now,
+    /// By a job.
+    Later,
+}
+
 impl Engine {
     /// Remembers one thing. When it returns, it is durable.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
         let (scope, addition) = self.admit(caller, new, None)?;
-        self.keep(caller, scope, addition, "remembered").await
+        self.keep(caller, scope, addition, Embed::Now, "remembered").await
     }
 
     /// Checks a new memory and makes the record of it.
@@ -168,9 +177,12 @@ impl Engine {
         caller: &Caller,
         scope: Scope,
         mut addition: Addition,
+        embed: Embed,
         reason: &str,
     ) -> Result<Receipt> {
-        addition.vector = self.embed_one(&addition.memory.content).await;
+        if embed == Embed::Now {
+            addition.vector = self.embed_one(&addition.memory.content).await;
+        }
         let embedded = addition.vector.is_some();
         if !embedded {
             addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));

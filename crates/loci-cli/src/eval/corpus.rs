@@ -1,0 +1,119 @@
+//! What does a conversation with questions look like?
+
+use std::io::BufRead;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::fmt::strtime;
+use loci_engine::Turn;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// One turn.
+#[derive(Debug, Deserialize)]
+pub(super) struct Line {
+    pub(super) conv: String,
+    pub(super) id: String,
+    session: Value,
+    #[serde(default)]
+    date: Option<String>,
+    speaker: String,
+    text: String,
+    #[serde(default)]
+    caption: Option<String>,
+}
+
+/// One question.
+#[derive(Debug, Deserialize)]
+pub(super) struct Question {
+    pub(super) qid: String,
+    pub(super) conv: String,
+    pub(super) question: String,
+    #[serde(default)]
+    pub(super) category: Option<String>,
+    #[serde(default)]
+    pub(super) evidence: Vec<String>,
+}
+
+impl Line {
+    pub(super) fn session(&self) -> String {
+        match &self.session {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// The turn as an agent would give it to Loci.
+    pub(super) fn turn(&self) -> Turn {
+        let role = ["user", "assistant", "system", "tool"].contains(&self.speaker.as_str());
+        let content = match &self.caption {
+            Some(caption) => format!("{} [shared image: {caption}]", self.text),
+            None => self.text.clone(),
+        };
+        Turn {
+            thread_id: self.conv.clone(),
+            content,
+            actor_id: Some(self.speaker.clone()),
+            role: role.then(|| self.speaker.clone()),
+            event_time: self.date.as_deref().and_then(read_date),
+            reference: Some(self.id.clone()),
+            ..Turn::default()
+        }
+    }
+}
+
+/// Dates as such corpora write them.
+fn read_date(text: &str) -> Option<Timestamp> {
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Some(instant);
+    }
+    let civil = ["%I:%M %p on %d %B, %Y", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"]
+        .iter()
+        .find_map(|format| strtime::parse(format, text).ok()?.to_datetime().ok())
+        .or_else(|| {
+            ["%B-%d-%Y", "%Y-%m-%d", "%d %B %Y", "%B %d, %Y"]
+                .iter()
+                .find_map(|format| strtime::parse(format, text).ok()?.to_date().ok())
+                .map(DateTime::from)
+        })?;
+    civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+}
+
+/// Reads JSON lines; a wrong one is named by its number.
+pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
+    let file = std::fs::File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let mut values = Vec::new();
+    for (number, line) in std::io::BufReader::new(file).lines().enumerate() {
+        let line = line.with_context(|| format!("{} line {}", path.display(), number + 1))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str(&line) {
+            Ok(value) => values.push(value),
+            Err(error) => bail!("{} line {}: {error}", path.display(), number + 1),
+        }
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_date;
+
+    #[test]
+    fn dates_of_corpora() {
+        for (text, expect) in [
+            ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00Z"),
+            ("10:04 am on 19 June, 2023", "2023-06-19T10:04:00Z"),
+            ("March-15-2024", "2024-03-15T00:00:00Z"),
+            ("2024-03-15", "2024-03-15T00:00:00Z"),
+            ("2024-03-15T10:00:00Z", "2024-03-15T10:00:00Z"),
+        ] {
+            assert_eq!(read_date(text).map(|at| at.to_string()).as_deref(), Some(expect), "{text}");
+        }
+        assert_eq!(read_date("soon"), None);
+    }
+}

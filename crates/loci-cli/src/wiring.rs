@@ -1,0 +1,59 @@
+//! Which parts make up this Loci?
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use loci_engine::{Clock, Engine};
+use loci_models::local::find::Places;
+use loci_models::local::hub::Hub;
+use loci_models::{Cached, Embedder, Local, Remote, RemoteConfig, Secret};
+use loci_store::{SqliteOptions, SqliteStore, Store};
+
+use crate::settings::{Provider, Settings, variable};
+
+/// An engine on the data folder, with the embedder that is set.
+pub(crate) fn engine(
+    settings: &Settings,
+    data: &Path,
+    embedder: Option<Arc<dyn Embedder>>,
+    clock: Arc<dyn Clock>,
+) -> Result<Engine, loci_engine::Error> {
+    let options = SqliteOptions { writers: settings.store.writers, vector_bytes: settings.store.vector_bytes };
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data, options)?);
+    Engine::new(store, embedder, clock, settings.engine())
+}
+
+/// The embedder that is set; none if it is switched off.
+pub(crate) async fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, loci_models::Error> {
+    let wanted = &settings.embeddings;
+    match wanted.provider {
+        Provider::None => Ok(None),
+        Provider::Local => {
+            let places = places(settings);
+            let folder = loci_models::local::find::find(&places, &Hub::default(), &mut |_, _| {}).await?;
+            // Reading 90 MB of weights is work for a thread that may block.
+            let loaded = tokio::task::spawn_blocking(move || Local::load(&folder)).await;
+            let local = loaded.map_err(|_| loci_models::Error::ModelMissing { looked: Vec::new() })??;
+            Ok(Some(Arc::new(Cached::new(local))))
+        }
+        Provider::Openai => {
+            let mut config = RemoteConfig::new(&wanted.base_url, &wanted.model);
+            config.dimensions = wanted.dimensions;
+            config.batch_size = wanted.batch_size;
+            config.api_key = variable(&wanted.api_key_env).map(Secret::new);
+            Ok(Some(Arc::new(Cached::new(Remote::connect(config).await?))))
+        }
+    }
+}
+
+/// Where a local model may lie.
+pub(crate) fn places(settings: &Settings) -> Places {
+    let folder = variable("LOCI_MODEL_DIR").map(PathBuf::from).or_else(|| settings.embeddings.folder.clone());
+    Places { explicit: folder, cache: cache_folder(), hub: settings.embeddings.hub }
+}
+
+fn cache_folder() -> PathBuf {
+    directories::BaseDirs::new()
+        .map_or_else(|| PathBuf::from(".cache"), |base| base.cache_dir().to_owned())
+        .join("loci")
+}
