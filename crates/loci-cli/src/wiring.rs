@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loci_engine::{Clock, Engine};
-use loci_models::local::find::Places;
-use loci_models::local::hub::Hub;
+use loci_models::local::Places;
+use loci_models::local::Hub;
 use loci_models::{Cached, Embedder, Local, Remote, RemoteConfig, Secret};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 
@@ -30,7 +30,7 @@ pub(crate) async fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embed
         Provider::None => Ok(None),
         Provider::Local => {
             let places = places(settings);
-            let folder = loci_models::local::find::find(&places, &Hub::default(), &mut |_, _| {}).await?;
+            let folder = loci_models::local::find(&places, &Hub::default(), &|_, _| {}).await?;
             // Reading 90 MB of weights is work for a thread that may block.
             let loaded = tokio::task::spawn_blocking(move || Local::load(&folder)).await;
             let local = loaded.map_err(|_| loci_models::Error::ModelMissing { looked: Vec::new() })??;
