@@ -88,6 +88,11 @@ impl SqliteStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// How many transactions this store has committed; each syncs its log once.
+    pub fn commits(&self) -> u64 {
+        self.inner.writers.commits()
+    }
+
     fn space(&self, tenant: &Tenant, space: &Space) -> Arc<OpenSpace> {
         let mut spaces = self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (tenant.clone(), space.clone());

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::{Receiver, Sender};
 use rusqlite::{Connection, TransactionBehavior};
@@ -26,6 +27,7 @@ const OPEN: usize = 128;
 /// The threads that write.
 pub(super) struct Writers {
     queues: Vec<Sender<Order>>,
+    commits: Arc<AtomicU64>,
 }
 
 struct Order {
@@ -74,15 +76,22 @@ impl Writers {
     /// Starts `count` threads. They end when this value is dropped and their queues are empty.
     pub(super) fn start(count: usize) -> Result<Self> {
         let mut queues = Vec::with_capacity(count);
+        let commits = Arc::new(AtomicU64::new(0));
         for number in 0..count {
             let (sender, receiver) = crossbeam_channel::unbounded();
+            let counter = commits.clone();
             std::thread::Builder::new()
                 .name(format!("loci-writer-{number}"))
-                .spawn(move || serve(&receiver))
+                .spawn(move || serve(&receiver, &counter))
                 .map_err(|error| Error::Folder { path: PathBuf::new(), problem: error.to_string() })?;
             queues.push(sender);
         }
-        Ok(Self { queues })
+        Ok(Self { queues, commits })
+    }
+
+    /// How many transactions were committed so far; each syncs the log once.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Runs `work` in a transaction on the space at `path` and waits until it is durable.
@@ -106,7 +115,7 @@ fn share(path: &Path, count: usize) -> usize {
     (hasher.finish() % count as u64) as usize
 }
 
-fn serve(queue: &Receiver<Order>) {
+fn serve(queue: &Receiver<Order>, commits: &AtomicU64) {
     let mut open: HashMap<PathBuf, (FileId, Connection)> = HashMap::new();
     while let Ok(first) = queue.recv() {
         let mut waiting = vec![first];
@@ -117,6 +126,7 @@ fn serve(queue: &Receiver<Order>) {
             waiting = others;
             let mut tasks: Vec<_> = mine.into_iter().map(|order| order.task).collect();
             let outcome = connection(&mut open, &path).and_then(|connection| commit(connection, &path, &mut tasks));
+            commits.fetch_add(1, Ordering::Relaxed);
             if outcome.is_err() {
                 // A connection that failed once is not trusted again.
                 open.remove(path.as_path());

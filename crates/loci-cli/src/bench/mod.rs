@@ -1,0 +1,38 @@
+//! What does it cost?
+//!
+//! Each figure is a JSON line `{"work","n","metric","value"}`. Costs are given as CPU time or as a
+//! ratio taken in the same run, because the clock of a shared machine tells little.
+
+mod add;
+mod data;
+mod find;
+mod meter;
+
+use anyhow::Result;
+
+/// What to measure.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BenchArgs {
+    /// What to measure: `add`, `find` or both
+    #[arg(value_parser = ["add", "find", "all"], default_value = "all")]
+    what: String,
+    /// The largest store to grow to
+    #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
+    largest: usize,
+    /// The seed of all made-up data
+    #[arg(long, default_value_t = 7)]
+    seed: u64,
+}
+
+/// Runs the measurements in a scratch folder.
+pub(crate) async fn run(args: BenchArgs) -> Result<()> {
+    let scratch = tempfile::tempdir()?;
+    meter::print("seed", 1, "seed", args.seed as f64);
+    if args.what != "find" {
+        add::measure(scratch.path(), args.seed).await?;
+    }
+    if args.what != "add" {
+        find::measure(scratch.path(), args.seed, args.largest).await?;
+    }
+    Ok(())
+}
