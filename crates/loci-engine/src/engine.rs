@@ -58,6 +58,11 @@ impl Engine {
         &self.config
     }
 
+    /// The model that embeds; none: words alone.
+    pub fn model(&self) -> Option<&loci_models::Model> {
+        self.embedder.as_ref().map(|embedder| embedder.model())
+    }
+
     /// The store below, for those who look after it.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store

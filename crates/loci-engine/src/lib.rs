@@ -5,6 +5,7 @@
 //! pure functions on plain values. It names no backend, reads no environment, prints nothing, and
 //! knows the time only through [`Clock`].
 
+mod agent;
 mod clock;
 mod config;
 pub mod curve;
@@ -12,6 +13,7 @@ mod engine;
 mod error;
 mod forget;
 mod fuse;
+mod import;
 mod importance;
 mod ingest;
 mod kinds;

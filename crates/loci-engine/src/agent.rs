@@ -1,0 +1,45 @@
+//! Which agents have a memory of their own?
+
+use loci_store::Agent;
+use loci_types::{Error, ErrorKind};
+use serde_json::Value;
+
+use crate::policy::Caller;
+use crate::{Engine, Result};
+
+impl Engine {
+    /// Registers an agent, or gives a known one its configuration; true if it is new.
+    pub async fn create_agent(&self, caller: &Caller, slug: &str, config: Value) -> Result<bool> {
+        operator(caller)?;
+        if !config.is_object() {
+            return Err(Error::invalid("config", "an agent's config must be a JSON object").into());
+        }
+        let agent = Agent { slug: slug.to_owned(), config, created_at: self.now() };
+        Ok(self.store.create_agent(&caller.tenant, agent).await?)
+    }
+
+    /// The agents there are.
+    pub async fn agents(&self, caller: &Caller) -> Result<Vec<Agent>> {
+        operator(caller)?;
+        Ok(self.store.agents(&caller.tenant).await?)
+    }
+
+    /// Removes an agent with everything that it knows.
+    pub async fn drop_agent(&self, caller: &Caller, slug: &str) -> Result<()> {
+        operator(caller)?;
+        if self.store.drop_agent(&caller.tenant, slug).await? {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotFound, format!("there is no agent `{slug}`"))
+            .at("agentId")
+            .hint("`loci agent list` shows them")
+            .into())
+    }
+}
+
+fn operator(caller: &Caller) -> Result<()> {
+    if caller.operator {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Unauthorized, "only the operator of the store looks after agents").into())
+}

@@ -1,0 +1,137 @@
+//! How do memories that were made elsewhere come in?
+//!
+//! A record comes in as it is: with its id, times, scores and state, but never with a hash that
+//! its text does not have. Many share one transaction, and what is already here is passed over,
+//! so that an import that was cut short can simply be run again.
+
+use std::collections::{BTreeMap, HashSet};
+
+use loci_models::Detail;
+use loci_types::{
+    Action, Addition, Batch, Error, ErrorKind, Layer, Memory, MemoryId, Outcome, Space, State, Vector, unit,
+};
+
+use crate::policy::{self, Caller};
+use crate::text::content_hash;
+use crate::{Engine, NewMemory, Result};
+
+impl Engine {
+    /// The record that `remember` would make of this, without keeping it.
+    pub fn draft(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
+        Ok(self.admit(caller, new, None)?.1.memory)
+    }
+
+    /// Refuses a record that could not have been made here.
+    pub fn check_record(&self, caller: &Caller, memory: &Memory) -> Result<()> {
+        let scope = memory.scope()?;
+        if !caller.operator && policy::target(caller, Some(memory.layer))? != scope {
+            return Err(Error::new(ErrorKind::Unauthorized, format!("{scope} is not a scope of this caller"))
+                .at("identifiers")
+                .into());
+        }
+        self.check_content(&memory.content)?;
+        self.kinds.parse(memory.kind.name())?;
+        let scores =
+            [("importance", memory.importance), ("confidence", memory.confidence), ("relevance", memory.relevance)];
+        for (field, value) in scores {
+            unit(field, value)?;
+        }
+        if !(memory.decay_rate.is_finite() && memory.decay_rate >= 0.0) {
+            return Err(
+                Error::invalid("decayRate", format!("decayRate is {}, which is no rate", memory.decay_rate)).into()
+            );
+        }
+        if memory.version == 0 {
+            return Err(Error::invalid("version", "version is 0, but versions start at 1").into());
+        }
+        self.check_tags(&memory.tags)?;
+        self.check_metadata(&memory.metadata)
+    }
+
+    /// Keeps records as they are, many per transaction. One outcome each, in order: created, or
+    /// none for a record whose id or text its scope already has.
+    pub async fn import_many(&self, caller: &Caller, memories: Vec<Memory>) -> Result<Vec<Outcome>> {
+        for memory in &memories {
+            self.check_record(caller, memory)?;
+        }
+        let here = self.already_here(caller, &memories).await?;
+        let mut outcomes = vec![Outcome::None; memories.len()];
+        let mut seen: HashSet<MemoryId> = HashSet::new();
+        let wanted: Vec<(usize, Memory)> = memories
+            .into_iter()
+            .enumerate()
+            .filter(|(_, memory)| !here.contains(&memory.id) && seen.insert(memory.id))
+            .collect();
+        let vectors = self.embed_many(wanted.iter().map(|(_, memory)| memory)).await;
+        let mut by_space: BTreeMap<Space, (Vec<usize>, Vec<loci_types::Change>)> = BTreeMap::new();
+        for ((place, memory), vector) in wanted.into_iter().zip(vectors) {
+            let space = memory.scope()?.space();
+            let change = self.change(caller, "operator", "imported", Action::Add(Box::new(self.whole(memory, vector))));
+            let (places, changes) = by_space.entry(space).or_default();
+            places.push(place);
+            changes.push(change);
+        }
+        for (space, (places, changes)) in by_space {
+            let batch = Batch { tenant: caller.tenant.clone(), space, changes };
+            for (place, outcome) in places.into_iter().zip(self.apply_or_skip(batch).await?) {
+                outcomes[place] = outcome;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Another process may bring in the same record at the same moment; then each goes alone, and
+    /// the ones that lost are passed over.
+    async fn apply_or_skip(&self, batch: Batch) -> Result<Vec<Outcome>> {
+        match self.store.apply(batch.clone()).await {
+            Ok(applied) => return Ok(applied.into_iter().map(|applied| applied.outcome).collect()),
+            Err(loci_store::Error::Refused(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut outcomes = Vec::with_capacity(batch.changes.len());
+        for change in batch.changes {
+            let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes: vec![change] };
+            outcomes.push(match self.store.apply(alone).await {
+                Ok(applied) => applied.first().map_or(Outcome::None, |applied| applied.outcome),
+                Err(loci_store::Error::Refused(_)) => Outcome::None,
+                Err(error) => return Err(error.into()),
+            });
+        }
+        Ok(outcomes)
+    }
+
+    async fn already_here(&self, caller: &Caller, memories: &[Memory]) -> Result<HashSet<MemoryId>> {
+        let layers: Vec<Layer> =
+            memories.iter().map(|memory| memory.layer).collect::<HashSet<_>>().into_iter().collect();
+        let visible = policy::visible(caller, if caller.operator { None } else { Some(&layers) })?;
+        let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+        Ok(self.store.fetch(&visible, &ids).await?.into_iter().map(|memory| memory.id).collect())
+    }
+
+    fn whole(&self, mut memory: Memory, vector: Option<Vector>) -> Addition {
+        memory.content_hash = content_hash(&memory.content);
+        // Only what holds now may stand in for another: a forgotten or replaced record is history.
+        let live = matches!(memory.state, State::Active | State::Decayed) && memory.superseded_by_id.is_none();
+        let unless = live.then(|| self.twin_key(&memory));
+        let jobs = if vector.is_none() && live { vec![self.embed_job(memory.id, self.now())] } else { Vec::new() };
+        Addition { unless, vector, jobs, ..Addition::new(memory) }
+    }
+
+    /// A vector for each, or none for any of them when no model can be asked.
+    async fn embed_many<'a>(&self, memories: impl ExactSizeIterator<Item = &'a Memory>) -> Vec<Option<Vector>> {
+        let count = memories.len();
+        let Some(embedder) = self.embedder.as_ref().filter(|_| count > 0) else { return vec![None; count] };
+        let texts: Vec<String> = memories.map(|memory| memory.content.clone()).collect();
+        match embedder.embed(&texts, Detail::Sentence).await {
+            Ok(made) => {
+                let model = &embedder.model().name;
+                let vector = |values| Some(Vector { model: model.clone(), values, token_states: None });
+                made.into_iter().map(|made| vector(made.vector)).collect()
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the embedding model failed");
+                vec![None; count]
+            }
+        }
+    }
+}
