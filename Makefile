@@ -1,0 +1,49 @@
+# Two commands for newcomers: `make run` and `make test`. `make check` is what CI runs.
+.DELETE_ON_ERROR:
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+LOCI := $(TARGET)/release/loci
+LISTEN ?= 127.0.0.1:7077
+# nextest where it is installed; the toolchain's own runner where it is not.
+RUNNER := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" || echo test)
+
+.PHONY: help run build model test check format lint documentation eval bench clean
+
+help: ## What can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+run: model build ## Fetch the model, build, show a first remember and recall, then serve on loopback
+	@scripts/first-steps.sh $(LOCI)
+	@echo; echo "Serving on http://$(LISTEN) (Ctrl-C ends it)"
+	@$(LOCI) serve --listen $(LISTEN)
+
+build: ## The release binary
+	cargo build --release --locked --package loci-cli
+
+model: ## Fetch the embedding model (83 MB, once) and check its hash
+	@scripts/fetch-model.sh
+
+test: model ## Everything that is tested, with what it needs
+	cargo $(RUNNER) --locked --workspace
+
+check: format lint test documentation ## What CI runs
+
+format:
+	cargo fmt --all --check
+
+lint:
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+documentation:
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+
+bench: build ## What adding and finding cost, as JSON lines
+	$(LOCI) bench
+
+eval: model build ## Recall measured on CORPUS and QUESTIONS, written to RUN
+	$(LOCI) eval --corpus $(CORPUS) --questions $(QUESTIONS) --out $(RUN)
+
+clean: ## What was built
+	cargo clean

@@ -1,0 +1,137 @@
+//! Is the house in order?
+//!
+//! Guards what no compiler sees: which room may use which, how long a file may grow, and that
+//! `docs/coverage.md` names tests that exist.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which rooms a room may use; the testkit stands outside.
+const EDGES: &[(&str, &[&str])] = &[
+    ("loci-types", &[]),
+    ("loci-store", &["loci-types"]),
+    ("loci-models", &["loci-types"]),
+    ("loci-engine", &["loci-types", "loci-store", "loci-models"]),
+    ("loci-server", &["loci-types", "loci-engine"]),
+    ("loci-cli", &["loci-types", "loci-store", "loci-models", "loci-engine", "loci-server"]),
+    ("loci-testkit", &["loci-types", "loci-store", "loci-models", "loci-engine"]),
+];
+
+/// Crates that only these rooms may use.
+const OUTSIDE: &[(&str, &[&str])] = &[
+    ("rusqlite", &["loci-store", "loci-cli"]),
+    ("candle-core", &["loci-models"]),
+    ("reqwest", &["loci-models"]),
+    ("axum", &["loci-server"]),
+    ("clap", &["loci-cli"]),
+    ("anyhow", &["loci-cli"]),
+];
+
+/// A file longer than this is about more than one thing.
+const LONGEST: usize = 600;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&root().join("crates"), &mut found);
+    assert!(found.len() > 40, "the sources were not found");
+    found
+}
+
+/// The dependencies of a room, without those that only its tests use.
+fn dependencies(room: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join("crates").join(room).join("Cargo.toml")).unwrap();
+    let mut inside = false;
+    let mut names = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('[') {
+            inside = line == "[dependencies]";
+        } else if inside && let Some(end) = line.find(['.', ' ', '=']) {
+            names.push(line[..end].to_owned());
+        }
+    }
+    names
+}
+
+#[test]
+fn dependencies_point_down() {
+    for (room, allowed) in EDGES {
+        for name in dependencies(room) {
+            if name.starts_with("loci-") {
+                assert!(allowed.contains(&name.as_str()), "{room} must not use {name}");
+            }
+            if let Some((_, rooms)) = OUTSIDE.iter().find(|(outside, _)| *outside == name) {
+                assert!(rooms.contains(room), "{room} must not use {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_room_is_guarded() {
+    let rooms: Vec<String> = fs::read_dir(root().join("crates"))
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    for room in rooms {
+        assert!(EDGES.iter().any(|(guarded, _)| *guarded == room), "{room} has no line in EDGES");
+    }
+}
+
+#[test]
+fn files_are_about_one_thing() {
+    for (path, text) in sources() {
+        let lines = text.lines().count();
+        assert!(lines <= LONGEST || path.components().any(|part| part.as_os_str() == "tests"), "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn files_say_what_they_are_about() {
+    for (path, text) in sources() {
+        if !path.components().any(|part| part.as_os_str() == "ui") {
+            assert!(text.starts_with("//!"), "{} has no head", path.display());
+        }
+    }
+}
+
+#[test]
+fn coverage_names_tests_that_exist() {
+    let coverage = fs::read_to_string(root().join("docs/coverage.md")).unwrap();
+    let sources = sources();
+    let mut tests: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, text) in &sources {
+        for (place, _) in text.match_indices("fn ") {
+            let name = &text[place + 3..];
+            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(0);
+            *tests.entry(&name[..end]).or_default() += 1;
+        }
+    }
+    let rows: Vec<&str> = coverage.lines().filter(|line| line.starts_with("| S")).collect();
+    assert!(rows.len() > 20, "the rows were not found");
+    for row in rows {
+        let proof = row.trim_end_matches('|').rsplit('|').next().unwrap().trim();
+        if proof == "–" {
+            continue;
+        }
+        for name in proof.split(',').map(|name| name.trim().trim_matches('`')) {
+            assert!(tests.contains_key(name), "docs/coverage.md names `{name}`, which is no test:\n{row}");
+        }
+    }
+}
