@@ -13,6 +13,7 @@ use loci_types::{Action, Batch, Change, Filter, JobKind, Memory, MemoryId, State
 use serde::Serialize;
 
 use crate::policy::{self, Caller};
+use crate::text::embedding_text;
 use crate::{Engine, Result};
 
 /// So many texts are given to the model at once.
@@ -94,7 +95,7 @@ impl Engine {
 
     async fn embed_all(&self, caller: &Caller, memories: &[Memory]) -> Result<()> {
         let Some(embedder) = self.embedder.as_ref().filter(|_| !memories.is_empty()) else { return Ok(()) };
-        let texts: Vec<String> = memories.iter().map(|memory| memory.content.clone()).collect();
+        let texts: Vec<String> = memories.iter().map(embedding_text).collect();
         let made = embedder.embed(&texts, Detail::Sentence).await?;
         let mut by_space: std::collections::BTreeMap<_, Vec<Change>> = std::collections::BTreeMap::new();
         for (memory, made) in memories.iter().zip(made) {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::policy::{self, Caller};
-use crate::text::{content_hash, estimate_tokens, event_key};
+use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
 use crate::{Engine, Result, choose_kind, importance};
 
 /// Something to remember. Only the content is required.
@@ -181,7 +181,7 @@ impl Engine {
         reason: &str,
     ) -> Result<Receipt> {
         if embed == Embed::Now {
-            addition.vector = self.embed_one(&addition.memory.content).await;
+            addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
         }
         let embedded = addition.vector.is_some();
         if !embedded {

@@ -1,6 +1,6 @@
 //! When do two texts say the same?
 
-use loci_types::ContentHash;
+use loci_types::{ContentHash, Memory};
 use unicode_normalization::UnicodeNormalization;
 
 /// The text as it is compared: composed, in lower case, with single spaces, without the full stop
@@ -27,6 +27,14 @@ pub(crate) fn event_key(text: &str, place: &[Option<&str>]) -> ContentHash {
         hasher.update(part.unwrap_or_default().as_bytes());
     }
     ContentHash(*hasher.finalize().as_bytes())
+}
+
+/// The text that is embedded: a named speaker's words carry the name, because questions ask for it.
+pub(crate) fn embedding_text(memory: &Memory) -> String {
+    match (&memory.actor_id, &memory.role) {
+        (Some(actor), None) => format!("{actor}: {}", memory.content),
+        _ => memory.content.clone(),
+    }
 }
 
 /// About how many tokens a text has, for sizes and statistics: current tokenizers take four

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::policy::{self, Caller};
 use crate::remember::receipt;
-use crate::text::{content_hash, estimate_tokens};
+use crate::text::{content_hash, embedding_text, estimate_tokens};
 use crate::{Engine, Result};
 
 /// New values for a memory; what is absent stays.
@@ -80,7 +80,7 @@ impl Engine {
             _ => None,
         };
         let vector = match &content {
-            Some(content) => self.embed_one(&content.text).await,
+            Some(_) => self.embed_one(&embedding_text(&after)).await,
             None => None,
         };
         let now = self.now();
