@@ -1,0 +1,3 @@
+//! Does the embedded store keep its promises?
+
+mod contract;
