@@ -35,8 +35,8 @@ struct Order {
 
 /// Work inside a transaction whose answer waits for the commit.
 trait Task: Send {
-    /// Does the work; false if it failed and its savepoint is to be rolled back.
-    fn run(&mut self, connection: &Connection) -> bool;
+    /// Does the work. The failure is for the writer to know of; the caller is told its own.
+    fn run(&mut self, connection: &Connection) -> Result<()>;
     /// Answers the caller. `commit` tells how the shared transaction ended.
     fn answer(self: Box<Self>, commit: Result<(), Failure>);
 }
@@ -51,11 +51,11 @@ struct Waiting<T, W> {
 }
 
 impl<T: Send, W: FnMut(&Connection) -> Result<T> + Send> Task for Waiting<T, W> {
-    fn run(&mut self, connection: &Connection) -> bool {
+    fn run(&mut self, connection: &Connection) -> Result<()> {
         let result = (self.work)(connection);
-        let good = result.is_ok();
+        let told = result.as_ref().map(drop).map_err(retell);
         self.result = Some(result);
-        good
+        told
     }
 
     fn answer(self: Box<Self>, commit: Result<(), Failure>) {
@@ -152,10 +152,16 @@ fn commit(connection: &mut Connection, path: &Path, tasks: &mut [Box<dyn Task>])
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
     for task in tasks {
         let savepoint = transaction.savepoint().map_err(said)?;
-        if task.run(&savepoint) {
-            savepoint.commit().map_err(said)?;
-        } else {
-            drop(savepoint);
+        match task.run(&savepoint) {
+            Ok(()) => savepoint.commit().map_err(said)?,
+            Err(error) => {
+                drop(savepoint);
+                // A full or failing disk rolls the whole transaction back. Going on would commit
+                // the rest without those who came before.
+                if transaction.is_autocommit() {
+                    return Err(error);
+                }
+            }
         }
     }
     transaction.commit().map_err(said)
@@ -169,6 +175,11 @@ fn retell(error: &Error) -> Error {
         Error::ReadOnly { path, problem } => Error::ReadOnly { path: path.clone(), problem: problem.clone() },
         Error::Newer { path, found, known } => Error::Newer { path: path.clone(), found: *found, known: *known },
         Error::Busy { path } => Error::Busy { path: path.clone() },
+        Error::Database { path, source } => {
+            let code = source.sqlite_error().copied().unwrap_or(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR));
+            let source = rusqlite::Error::SqliteFailure(code, Some(source.to_string()));
+            Error::Database { path: path.clone(), source }
+        }
         other => Error::Refused(other.to_string()),
     }
 }
