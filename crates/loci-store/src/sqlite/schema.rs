@@ -74,6 +74,8 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_by_scope ON memories(scope, id);
 CREATE INDEX memories_by_unless ON memories(unless, scope) WHERE unless IS NOT NULL;
+CREATE INDEX memories_by_older ON memories(supersedes_id) WHERE supersedes_id IS NOT NULL;
+CREATE INDEX memories_by_newer ON memories(superseded_by_id) WHERE superseded_by_id IS NOT NULL;
 CREATE INDEX memories_by_thread ON memories(thread_id, scope) WHERE thread_id IS NOT NULL;
 
 CREATE TABLE tags (
