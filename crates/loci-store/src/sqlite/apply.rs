@@ -119,7 +119,7 @@ impl Desk<'_> {
     }
 
     fn follow(&self, lying: &Lying, before: MemoryId) -> Result<()> {
-        let Some(before) = self.lookup(before)? else { return Ok(()) };
+        let Some(before) = self.lookup(before)?.filter(|before| before.row != lying.row) else { return Ok(()) };
         let at = lying.memory.created_at;
         let edge = Edge {
             // Derived from the memory's own id, so that a replay draws the same edge.
@@ -224,6 +224,9 @@ impl Desk<'_> {
 
     fn link(&self, change: &Change, edge: &Edge) -> Result<Applied> {
         let (source, target) = (self.find(edge.source_id)?, self.find(edge.target_id)?);
+        if source.row == target.row {
+            return Err(Error::Refused(format!("memory {} cannot be linked to itself", edge.source_id)));
+        }
         let new = self.sql(graph::link(self.connection, source.row, target.row, edge))?;
         let told = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
         let sequence = self.record(change, Event::Link, Some(&source), None, Some(told))?;

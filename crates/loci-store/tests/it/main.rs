@@ -1,3 +1,4 @@
 //! Does the embedded store keep its promises?
 
 mod contract;
+mod model;

@@ -69,6 +69,20 @@ pub async fn edges_go_with_their_memory(store: &dyn Store) {
     assert_eq!(left.iter().map(|edge| edge.target_id).collect::<Vec<_>>(), [three]);
 }
 
+/// An edge leads from one memory to another; one that would follow itself follows nothing.
+pub async fn nothing_is_linked_to_itself(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let memory = hand.sample(&anna, "one");
+    let one = memory.id;
+    let follows = Addition { follows: Some(one), ..Addition::new(memory) };
+    hand.must(&anna.space(), Action::Add(Box::new(follows))).await;
+    let link = Action::Link(edge(9, one, one, Relation::Temporal));
+    let error = hand.act(&anna.space(), link).await.expect_err("to itself");
+    assert_eq!(error.kind(), loci_types::ErrorKind::InvalidInput);
+    assert_eq!(good(store.edges(&whole(), one, None).await), []);
+    hand.must(&anna.space(), Action::Erase { id: one }).await;
+}
+
 /// A turn is linked to the one before it; one that follows nothing known is kept all the same.
 pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
     let (hand, anna) = (Hand::on(store), user("anna"));

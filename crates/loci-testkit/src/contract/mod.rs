@@ -74,6 +74,7 @@ macro_rules! store_contract {
                 an_edge_comes_back_field_by_field
                 a_link_is_taken_away
                 edges_go_with_their_memory
+                nothing_is_linked_to_itself
                 a_follower_is_linked_to_the_one_before
             }
             filters {
