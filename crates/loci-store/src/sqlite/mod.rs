@@ -439,7 +439,14 @@ fn examine(space: &OpenSpace, analyser: &Analyser, repair: bool) -> Result<Vec<F
             Ok(findings)
         })
     } else {
-        schema::open_reader(&space.path).and_then(|connection| doctor::check(&connection, &space.path, analyser, false))
+        schema::open_reader(&space.path).and_then(|connection| {
+            let found = schema::format(&connection, &space.path, schema::SPACE)?;
+            // An older file is looked at once it has been brought up to date.
+            if found < schema::SPACE.len() as i64 {
+                return Ok(Vec::new());
+            }
+            doctor::check(&connection, &space.path, analyser, false)
+        })
     };
     match outcome {
         Err(Error::Damaged { path, problem }) => {

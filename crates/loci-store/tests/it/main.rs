@@ -2,3 +2,4 @@
 
 mod contract;
 mod model;
+mod sqlite;
