@@ -183,3 +183,48 @@ fn retell(error: &Error) -> Error {
         other => Error::Refused(other.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Work with its answer.
+    fn order(sql: &'static str) -> (Box<dyn Task>, oneshot::Receiver<Result<()>>) {
+        let (reply, answer) = oneshot::channel();
+        let work = move |connection: &Connection| {
+            connection.execute_batch(sql).map_err(|error| Error::sqlite(Path::new("here"), error))
+        };
+        (Box::new(Waiting { work, result: None, reply }), answer)
+    }
+
+    #[test]
+    fn what_a_full_disk_rolls_back_is_told_to_all_who_shared_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("loci.db");
+        let mut connection = schema::open(&path, schema::SPACE).unwrap();
+        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        connection.pragma_update(None, "max_page_count", pages).unwrap();
+        let scope = |number: i64| format!("INSERT INTO scopes (key, layer) VALUES ('k{number}', 'user')").leak();
+        // A statement that may not be undone by itself takes the whole transaction with it.
+        let large = "INSERT INTO models (name, dimensions) VALUES (hex(zeroblob(100000)), 1)";
+        let (mut tasks, answers): (Vec<_>, Vec<_>) =
+            [order(scope(1)), order(large), order(scope(2))].into_iter().unzip();
+        let outcome = commit(&mut connection, &path, &mut tasks).map_err(Arc::new);
+        for task in tasks {
+            task.answer(outcome.clone().map_err(|error| Box::new(move || retell(&error)) as Failure));
+        }
+        let kept = |n: i64| {
+            let sql = "SELECT count(*) FROM scopes WHERE key = 'k' || ?1";
+            connection.query_row(sql, [n], |row| row.get::<_, i64>(0)).unwrap() == 1
+        };
+        let [first, full, last] = answers.try_into().unwrap();
+        assert!(matches!(full.blocking_recv().unwrap(), Err(Error::DiskFull { .. })));
+        assert_eq!(first.blocking_recv().unwrap().is_ok(), kept(1), "who is told yes is there, and nobody else");
+        assert_eq!(last.blocking_recv().unwrap().is_ok(), kept(2));
+        connection.pragma_update(None, "max_page_count", pages + 100).unwrap();
+        let (mut tasks, answers): (Vec<_>, Vec<_>) = [order(scope(3)), order(large)].into_iter().unzip();
+        commit(&mut connection, &path, &mut tasks).unwrap();
+        tasks.into_iter().for_each(|task| task.answer(Ok(())));
+        assert!(answers.into_iter().all(|answer| answer.blocking_recv().unwrap().is_ok()));
+    }
+}

@@ -3,3 +3,4 @@
 mod contract;
 mod model;
 mod sqlite;
+mod ui;
