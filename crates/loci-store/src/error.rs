@@ -159,9 +159,16 @@ impl Error {
                 Error::ReadOnly { path, problem }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
+            // A value that we never wrote: the row is not as we left it.
+            None if unreadable(&error) => Error::Damaged { path, problem },
             _ => Error::Database { path, source: error },
         }
     }
+}
+
+fn unreadable(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+    matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..))
 }
 
 /// The result of something the store did.

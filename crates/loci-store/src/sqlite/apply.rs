@@ -8,9 +8,9 @@ use std::path::Path;
 use jiff::Timestamp;
 use loci_types::{
     Action, Addition, Change, ContentHash, Edge, EdgeId, Event, JobSpec, Memory, MemoryId, Outcome, Relation, Revision,
-    Scope, State, Vector,
+    Scope, Space, State, Vector,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -22,6 +22,7 @@ use crate::{Applied, Error, Result};
 pub(super) struct Desk<'a> {
     pub(super) connection: &'a Connection,
     pub(super) path: &'a Path,
+    pub(super) space: &'a Space,
     pub(super) analyser: &'a Analyser,
 }
 
@@ -48,7 +49,7 @@ impl Desk<'_> {
             Action::Fade { id, state, confidence, relevance, purge_at } => {
                 self.fade(change, *id, *state, *confidence, *relevance, *purge_at)
             }
-            Action::Purge { id } => self.remove(change, *id, Event::Ttl),
+            Action::Purge { id } => self.purge(change, *id),
             Action::Erase { id } => self.remove(change, *id, Event::Erase),
             Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
             Action::Name(entity) => self.sql(graph::name(self.connection, entity)).and_then(|()| {
@@ -67,7 +68,11 @@ impl Desk<'_> {
 
     fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
-        let scope = self.scope(&memory.scope()?)?;
+        let scope = memory.scope()?;
+        if scope.space() != *self.space {
+            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
+        }
+        let scope = self.scope(&scope)?;
         if let Some(unless) = addition.unless
             && let Some(there) = self.twin(scope, unless, change.at)?
         {
@@ -114,7 +119,7 @@ impl Desk<'_> {
     }
 
     fn follow(&self, lying: &Lying, before: MemoryId) -> Result<()> {
-        let Some(before) = self.lookup(before)? else { return Ok(()) };
+        let Some(before) = self.lookup(before)?.filter(|before| before.row != lying.row) else { return Ok(()) };
         let at = lying.memory.created_at;
         let edge = Edge {
             // Derived from the memory's own id, so that a replay draws the same edge.
@@ -150,6 +155,10 @@ impl Desk<'_> {
             let row = self.find(revision.id)?.row;
             self.sql(self.connection.execute("UPDATE memories SET unless = ?2 WHERE row = ?1", params![row, unless]))?;
             self.reindex(row)?;
+            // Answers are found by the words of their question, and only by those it has now.
+            for follower in self.sql(graph::followers(self.connection, row))? {
+                self.reindex(follower)?;
+            }
             self.sql(self.connection.execute("DELETE FROM vectors WHERE memory = ?1", [row]))?;
             if let Some(vector) = &revision.vector {
                 self.put_vector(row, vector)?;
@@ -162,9 +171,13 @@ impl Desk<'_> {
     }
 
     fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
+        self.unreplaced(into.id)?;
         let mut merged = self.revise(change, into)?;
         for id in from {
-            let other = self.find(*id)?;
+            if *id == into.id {
+                return Err(Error::Refused(format!("memory {id} cannot be merged into itself")));
+            }
+            let other = self.unreplaced(*id)?;
             self.rewrite(change, other, Event::Supersede, Outcome::Merged, |memory| {
                 memory.superseded_by_id = Some(into.id);
                 memory.valid_until = memory.valid_until.or(Some(change.at));
@@ -177,20 +190,13 @@ impl Desk<'_> {
     }
 
     fn supersede(&self, change: &Change, old: MemoryId, new: &Addition) -> Result<Applied> {
-        let before = self.find(old)?;
-        if let Some(newer) = before.memory.superseded_by_id {
-            return Err(Error::Refused(format!("memory {old} was already replaced by {newer}; replace that one")));
-        }
+        let before = self.unreplaced(old)?;
         let mut addition = new.clone();
         addition.memory.supersedes_id = Some(old);
         // The new head replaces on purpose, whatever else says the same.
         addition.unless = None;
         let mut added = self.add(change, &addition)?;
-        let since = addition.memory.valid_from.or(addition.memory.event_time).unwrap_or(change.at);
-        self.rewrite(change, before, Event::Supersede, Outcome::Superseded, |memory| {
-            memory.superseded_by_id = Some(addition.memory.id);
-            memory.valid_until = memory.valid_until.or(Some(since));
-        })?;
+        self.cover(change, before, &addition.memory)?;
         if let Some(unless) = new.unless {
             self.sql(self.connection.execute(
                 "UPDATE memories SET unless = ?2 WHERE id = ?1",
@@ -218,6 +224,9 @@ impl Desk<'_> {
 
     fn link(&self, change: &Change, edge: &Edge) -> Result<Applied> {
         let (source, target) = (self.find(edge.source_id)?, self.find(edge.target_id)?);
+        if source.row == target.row {
+            return Err(Error::Refused(format!("memory {} cannot be linked to itself", edge.source_id)));
+        }
         let new = self.sql(graph::link(self.connection, source.row, target.row, edge))?;
         let told = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
         let sequence = self.record(change, Event::Link, Some(&source), None, Some(told))?;
@@ -263,17 +272,50 @@ impl Desk<'_> {
         })
     }
 
+    /// A memory, which must be the head of its chain: chains neither fork nor close in a circle.
+    fn unreplaced(&self, id: MemoryId) -> Result<Lying> {
+        let lying = self.find(id)?;
+        match lying.memory.superseded_by_id {
+            Some(newer) => {
+                Err(Error::Refused(format!("memory {id} was already replaced by {newer}; replace that one")))
+            }
+            None => Ok(lying),
+        }
+    }
+
+    /// A new head takes the place of the old one, which held until the new one began to.
+    fn cover(&self, change: &Change, old: Lying, head: &Memory) -> Result<Applied> {
+        let since = head.valid_from.or(head.event_time).unwrap_or(head.created_at);
+        self.rewrite(change, old, Event::Supersede, Outcome::Superseded, |memory| {
+            memory.superseded_by_id = Some(head.id);
+            memory.valid_until = memory.valid_until.or(Some(since));
+        })
+    }
+
     /// When the head of a chain goes, the one before it holds again.
     fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
         let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
         let Some(older) = self.lookup(older)? else { return Ok(()) };
         if older.memory.superseded_by_id == Some(head.memory.id) {
+            let ended = self.ended_by_replacement(older.row)?;
             self.rewrite(change, older, Event::Restore, Outcome::Restored, |memory| {
                 memory.superseded_by_id = None;
-                memory.valid_until = None;
+                memory.valid_until = memory.valid_until.filter(|_| !ended);
             })?;
         }
         Ok(())
+    }
+
+    /// Whether the end of this memory's validity was set by its replacement and is not its own.
+    fn ended_by_replacement(&self, row: i64) -> Result<bool> {
+        let ended = self
+            .connection
+            .prepare_cached(
+                "SELECT json_extract(new, '$.validUntil') IS NOT NULL FROM ledger \
+                 WHERE memory = ?1 AND event = 'supersede' ORDER BY sequence DESC LIMIT 1",
+            )
+            .and_then(|mut statement| statement.query_row([row], |row| row.get(0)).optional());
+        Ok(self.sql(ended)?.unwrap_or(false))
     }
 
     fn restore(&self, change: &Change, id: MemoryId) -> Result<Applied> {
@@ -286,10 +328,7 @@ impl Desk<'_> {
             && let Some(older) = self.lookup(older)?
             && older.memory.superseded_by_id.is_none()
         {
-            self.rewrite(change, older, Event::Supersede, Outcome::Superseded, |memory| {
-                memory.superseded_by_id = Some(id);
-                memory.valid_until = memory.valid_until.or(Some(change.at));
-            })?;
+            self.cover(change, older, &before.memory)?;
         }
         self.rewrite(change, before, Event::Restore, Outcome::Restored, |memory| {
             memory.state = State::Active;
@@ -315,11 +354,25 @@ impl Desk<'_> {
         })
     }
 
+    /// A memory that was restored before its purge came stays.
+    fn purge(&self, change: &Change, id: MemoryId) -> Result<Applied> {
+        let lying = self.find(id)?;
+        if lying.memory.state != State::SoftDeleted {
+            return Ok(applied(&lying.memory, Outcome::None, None));
+        }
+        self.remove(change, id, Event::Ttl)
+    }
+
     /// Takes a memory away with its words, vectors, edges and mentions. The ledger keeps that it
     /// was there, and nothing of what it said.
     fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
         let lying = self.find(id)?;
-        self.uncover(change, &lying)?;
+        // A soft-deleted head has uncovered the one before it already, if it was forgotten; if it
+        // faded away, what it replaced is not true again.
+        if lying.memory.state != State::SoftDeleted {
+            self.uncover(change, &lying)?;
+        }
+        self.close(change, &lying)?;
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
         self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", [lying.row]))?;
         self.sql(self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", [lying.row]))?;
@@ -328,6 +381,32 @@ impl Desk<'_> {
         }
         let sequence = self.record(change, event, Some(&lying), None, None)?;
         Ok(applied(&lying.memory, Outcome::Erased, sequence))
+    }
+
+    /// Joins the neighbours of a link that goes, so that nothing points to what is gone.
+    fn close(&self, change: &Change, gone: &Lying) -> Result<()> {
+        let older = self.neighbours("superseded_by_id", gone.memory.id)?;
+        let newer = self.neighbours("supersedes_id", gone.memory.id)?;
+        for lying in older {
+            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| {
+                memory.superseded_by_id = gone.memory.superseded_by_id;
+            })?;
+        }
+        for lying in newer {
+            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| {
+                memory.supersedes_id = gone.memory.supersedes_id;
+            })?;
+        }
+        Ok(())
+    }
+
+    fn neighbours(&self, pointer: &str, id: MemoryId) -> Result<Vec<Lying>> {
+        let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.{pointer} = ?1", row::COLUMNS);
+        let found = self
+            .connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_map([id.as_bytes()], lying)?.collect());
+        self.sql(found)
     }
 
     fn embed(&self, change: &Change, id: MemoryId, of: ContentHash, vector: &Vector) -> Result<Applied> {
@@ -471,18 +550,18 @@ impl Desk<'_> {
 
     fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.id = ?1", row::COLUMNS);
-        let found = self.connection.prepare_cached(&sql).and_then(|mut s| {
-            s.query_row([id.as_bytes()], |row| {
-                Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
-            })
-            .optional()
-        });
+        let found =
+            self.connection.prepare_cached(&sql).and_then(|mut s| s.query_row([id.as_bytes()], lying).optional());
         self.sql(found)
     }
 
     fn sql<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|error| Error::sqlite(self.path, error))
     }
+}
+
+fn lying(row: &Row<'_>) -> rusqlite::Result<Lying> {
+    Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
 }
 
 fn expect(memory: &Memory, seen: Option<u64>) -> Result<()> {

@@ -32,6 +32,9 @@ impl Clause {
                     numbers.push(row.get::<_, i64>(0)?);
                 }
             }
+            // A scope named twice is one scope.
+            numbers.sort_unstable();
+            numbers.dedup();
             if numbers.is_empty() {
                 return Ok(None);
             }
@@ -155,6 +158,11 @@ impl Clause {
         self.sql.push_str(" AND ");
         self.sql.push_str(condition);
     }
+}
+
+/// A limit as the database takes it: the greatest is no limit.
+pub(super) fn limit(limit: usize) -> Value {
+    Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
 /// `?, ?, ?`

@@ -13,11 +13,15 @@ pub(super) fn link(connection: &Connection, source: i64, target: i64, edge: &Edg
         .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
         .query_row(params![source, target, edge.relation.name()], |row| row.get(0))
         .optional()?;
-    let id = known.unwrap_or_else(|| fresh(connection, edge.id));
+    // The edge that is there keeps its id and the time it came.
+    let id = fresh(connection, edge.id);
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO edges (id, source, target, relation, predicate, strength, confidence, valid_from, \
-             valid_until, evidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            "INSERT INTO edges (id, source, target, relation, predicate, strength, confidence, valid_from, valid_until, \
+             evidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+             ON CONFLICT (source, relation, target) DO UPDATE SET predicate = excluded.predicate, \
+             strength = excluded.strength, confidence = excluded.confidence, valid_from = excluded.valid_from, \
+             valid_until = excluded.valid_until, evidence = excluded.evidence",
         )?
         .execute(params![
             id,

@@ -8,7 +8,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use loci_types::{MemoryId, Vector};
 use rusqlite::types::Value;
@@ -86,14 +86,18 @@ impl Index {
             Some(scopes) => scopes.clone(),
             None => all_scopes(connection)?,
         };
-        self.catch_up(connection, model, &scopes, vector.values.len())?;
         let query = Query::new(&vector.values);
-        let want = (limit * OVERFETCH).max(40);
-        let (rows, more) = self.propose(&query, model, &scopes, want, None);
+        let want = limit.saturating_mul(OVERFETCH).max(40);
+        let propose = |among: Option<&[i64]>| -> rusqlite::Result<_> {
+            // The lock is kept from the one to the other, or the budget might evict in between.
+            let held = self.catch_up(connection, model, &scopes, vector.values.len())?;
+            Ok(self.propose(&held, &query, model, &scopes, want, among))
+        };
+        let (rows, more) = propose(None)?;
         let mut hits = rescore(connection, clause, model, &query, &rows)?;
         if hits.len() < limit && more {
             let allowed = allowed_rows(connection, clause, model)?;
-            let (rows, _) = self.propose(&query, model, &scopes, want, Some(&allowed));
+            let (rows, _) = propose(Some(&allowed))?;
             hits = rescore(connection, clause, model, &query, &rows)?;
         }
         hits.truncate(limit);
@@ -103,13 +107,13 @@ impl Index {
     /// Candidates from the arrays, and whether there are more than were asked for.
     fn propose(
         &self,
+        held: &Held,
         query: &Query,
         model: i64,
         scopes: &[i64],
         want: usize,
         among: Option<&[i64]>,
     ) -> (Vec<i64>, bool) {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
         let mut found = Vec::new();
         let mut total = 0;
@@ -129,14 +133,20 @@ impl Index {
     }
 
     /// Brings the arrays up to this snapshot and loads the scopes that are not there yet.
-    fn catch_up(&self, connection: &Connection, model: i64, scopes: &[i64], dimensions: usize) -> rusqlite::Result<()> {
+    fn catch_up(
+        &self,
+        connection: &Connection,
+        model: i64,
+        scopes: &[i64],
+        dimensions: usize,
+    ) -> rusqlite::Result<RwLockReadGuard<'_, Held>> {
         let sequence: i64 = connection
             .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
             .query_row([], |row| row.get(0))?;
         {
             let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
             if held.sequence >= sequence && scopes.iter().all(|scope| held.shelves.contains_key(&(*scope, model))) {
-                return Ok(());
+                return Ok(held);
             }
         }
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
@@ -150,10 +160,12 @@ impl Index {
             if let Entry::Vacant(place) = held.shelves.entry((*scope, model)) {
                 let arrays = load(connection, *scope, model, dimensions)?;
                 place.insert(Shelf { arrays, used: AtomicU64::new(u64::MAX) });
+                // Others may be ahead of this snapshot; what came since must be looked at again.
+                held.sequence = held.sequence.min(sequence);
             }
         }
         self.weigh(&held);
-        Ok(())
+        Ok(RwLockWriteGuard::downgrade(held))
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn claim(
         )
         .and_then(|mut statement| {
             statement
-                .query_map(params![until, now.as_microsecond(), kinds, limit as i64], |row| {
+                .query_map(params![until, now.as_microsecond(), kinds, super::clause::limit(limit)], |row| {
                     Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, u32>(3)?))
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
 
-use super::clause::Clause;
+use super::clause::{self, Clause};
 use crate::Hit;
 use crate::text::{Analyser, asks, with_question};
 
@@ -70,7 +70,7 @@ pub(super) fn search(
     );
     let mut values = vec![Value::Text(expression(&terms, clause.scopes.as_deref()))];
     values.extend(clause.values.iter().cloned());
-    values.push(Value::Integer(limit as i64));
+    values.push(clause::limit(limit));
     let mut statement = connection.prepare_cached(&sql)?;
     let hits = statement.query_map(params_from_iter(values), |row| {
         Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? })

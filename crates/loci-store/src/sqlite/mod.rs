@@ -183,7 +183,7 @@ impl Store for SqliteStore {
         self.inner
             .writers
             .run(&space.path, move |connection| {
-                let desk = Desk { connection, path: &path, analyser: &analyser };
+                let desk = Desk { connection, path: &path, space: &batch.space, analyser: &analyser };
                 batch.changes.iter().map(|change| desk.apply(change)).collect()
             })
             .await
@@ -357,6 +357,9 @@ impl Store for SqliteStore {
     async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
         let (space, job) = (self.space(tenant, &job.space.parse()?), job.clone());
         let path = space.path.clone();
+        if !path.exists() {
+            return Ok(false);
+        }
         self.inner
             .writers
             .run(&space.path, move |connection| {
@@ -368,6 +371,9 @@ impl Store for SqliteStore {
     async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool> {
         let (space, job, told) = (self.space(tenant, &job.space.parse()?), job.clone(), error.to_owned());
         let path = space.path.clone();
+        if !path.exists() {
+            return Ok(false);
+        }
         self.inner
             .writers
             .run(&space.path, move |connection| {
@@ -407,7 +413,11 @@ impl Store for SqliteStore {
         let (store, visible) = (self.clone(), visible.clone());
         blocking(move || {
             let mut findings = Vec::new();
-            if let Some(problem) = store.inner.catalogue.damage()? {
+            let damage = match store.inner.catalogue.damage() {
+                Err(Error::Damaged { problem, .. }) => Some(problem),
+                outcome => outcome?,
+            };
+            if let Some(problem) = damage {
                 let file = store.inner.folder.join("catalogue.db").display().to_string();
                 findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
             }
@@ -427,17 +437,29 @@ fn examine(space: &OpenSpace, analyser: &Analyser, repair: bool) -> Result<Vec<F
     let outcome = if repair {
         schema::open(&space.path, schema::SPACE).and_then(|mut connection| {
             let said = |error| Error::sqlite(&space.path, error);
-            let transaction = connection.transaction().map_err(said)?;
+            let immediate = rusqlite::TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(immediate).map_err(said)?;
             let findings = doctor::check(&transaction, &space.path, analyser, true)?;
             transaction.commit().map_err(said)?;
             Ok(findings)
         })
     } else {
-        schema::open_reader(&space.path).and_then(|connection| doctor::check(&connection, &space.path, analyser, false))
+        schema::open_reader(&space.path).and_then(|connection| {
+            let found = schema::format(&connection, &space.path, schema::SPACE)?;
+            // An older file is looked at once it has been brought up to date.
+            if found < schema::SPACE.len() as i64 {
+                return Ok(Vec::new());
+            }
+            doctor::check(&connection, &space.path, analyser, false)
+        })
     };
     match outcome {
         Err(Error::Damaged { path, problem }) => {
             Ok(vec![Finding { file: path.display().to_string(), check: "pages".into(), problem, repaired: false }])
+        }
+        Err(error @ (Error::Newer { .. } | Error::ReadOnly { .. })) => {
+            let file = space.path.display().to_string();
+            Ok(vec![Finding { file, check: "open".into(), problem: error.to_string(), repaired: false }])
         }
         outcome => outcome,
     }

@@ -6,7 +6,7 @@ use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, S
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
-use super::clause::Clause;
+use super::clause::{self, Clause};
 use super::{graph, row};
 use crate::{Models, Page, Stats};
 
@@ -48,7 +48,7 @@ pub(super) fn scan(
     if let Some(cursor) = &page.after {
         values.push(Value::Blob(cursor.last().as_bytes().to_vec()));
     }
-    values.push(Value::Integer(page.limit as i64 + 1));
+    values.push(clause::limit(page.limit.saturating_add(1)));
     let memories =
         connection.prepare_cached(&sql)?.query_map(params_from_iter(values), row::read)?.collect::<Result<_, _>>()?;
     Ok((memories, total))
@@ -88,14 +88,15 @@ pub(super) fn history(
     limit: usize,
 ) -> rusqlite::Result<Vec<LedgerEntry>> {
     let known = !fetch(connection, space, visible, &[id])?.is_empty();
-    if !known && *visible.reach() != Reach::Whole {
-        return Ok(Vec::new());
-    }
     // A row number finds it by an index; only a tombstone must be looked for by its id.
     let row: Option<i64> = connection
         .prepare_cached("SELECT row FROM memories WHERE id = ?1")?
         .query_row([id.as_bytes()], |row| row.get(0))
         .optional()?;
+    // What is there and not seen has no history; what is gone has one for the whole reach only.
+    if !known && (row.is_some() || *visible.reach() != Reach::Whole) {
+        return Ok(Vec::new());
+    }
     let (condition, value) = match row {
         Some(row) => ("memory = ?1", Value::Integer(row)),
         None => ("memory_id = ?1", Value::Blob(id.as_bytes().to_vec())),
@@ -106,7 +107,7 @@ pub(super) fn history(
     );
     connection
         .prepare_cached(&sql)?
-        .query_map(params_from_iter([value, Value::Integer(limit as i64)]), |row| row::read_entry(&space.name(), row))?
+        .query_map(params_from_iter([value, clause::limit(limit)]), |row| row::read_entry(&space.name(), row))?
         .collect()
 }
 
@@ -199,13 +200,11 @@ pub(super) fn stats(connection: &Connection, clause: &Clause, whole: bool) -> ru
         spaces: 1,
         ..Stats::default()
     };
+    let seen = format!("SELECT m.row FROM memories m WHERE {}", clause.sql);
     stats.edges = grouped(
         connection,
-        &format!(
-            "SELECT e.relation, count(*) FROM edges e JOIN memories m ON m.row = e.source WHERE {} GROUP BY 1",
-            clause.sql
-        ),
-        &clause.values,
+        &format!("SELECT relation, count(*) FROM edges WHERE source IN ({seen}) AND target IN ({seen}) GROUP BY 1"),
+        &[clause.values.as_slice(), &clause.values].concat(),
     )?;
     if whole {
         stats.entities = connection.query_row("SELECT count(*) FROM entities", [], |row| row.get(0))?;

@@ -74,6 +74,8 @@ CREATE TABLE memories (
 );
 CREATE INDEX memories_by_scope ON memories(scope, id);
 CREATE INDEX memories_by_unless ON memories(unless, scope) WHERE unless IS NOT NULL;
+CREATE INDEX memories_by_older ON memories(supersedes_id) WHERE supersedes_id IS NOT NULL;
+CREATE INDEX memories_by_newer ON memories(superseded_by_id) WHERE superseded_by_id IS NOT NULL;
 CREATE INDEX memories_by_thread ON memories(thread_id, scope) WHERE thread_id IS NOT NULL;
 
 CREATE TABLE tags (
@@ -235,6 +237,16 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// The format of a file, which must not be newer than what we know.
+pub(super) fn format(connection: &Connection, path: &Path, migrations: &[&str]) -> Result<i64> {
+    let found = version(connection).map_err(|error| Error::sqlite(path, error))?;
+    let known = migrations.len() as i64;
+    if found > known {
+        return Err(Error::Newer { path: path.to_owned(), found, known });
+    }
+    Ok(found)
+}
+
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_secs(60))?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -250,11 +262,8 @@ fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Res
     let said = |error| Error::sqlite(path, error);
     // Two processes may open a new file at once: the lock decides, the loser finds it done.
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
-    let found = version(&transaction).map_err(said)?;
+    let found = format(&transaction, path, migrations)?;
     let known = migrations.len() as i64;
-    if found > known {
-        return Err(Error::Newer { path: path.to_owned(), found, known });
-    }
     for script in &migrations[found as usize..] {
         transaction.execute_batch(script).map_err(said)?;
     }

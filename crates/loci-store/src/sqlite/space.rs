@@ -73,13 +73,8 @@ impl OpenSpace {
             }
         }
         let connection = schema::open_reader(&self.path)?;
-        let found: i64 = connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(|error| Error::sqlite(&self.path, error))?;
+        let found = schema::format(&connection, &self.path, schema::SPACE)?;
         let known = schema::SPACE.len() as i64;
-        if found > known {
-            return Err(Error::Newer { path: self.path.to_path_buf(), found, known });
-        }
         // Created a moment ago by someone who has not yet laid out its tables.
         Ok((found == known || self.upgrade()?).then_some(connection))
     }

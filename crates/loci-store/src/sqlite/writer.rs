@@ -37,8 +37,8 @@ struct Order {
 
 /// Work inside a transaction whose answer waits for the commit.
 trait Task: Send {
-    /// Does the work; false if it failed and its savepoint is to be rolled back.
-    fn run(&mut self, connection: &Connection) -> bool;
+    /// Does the work. The failure is for the writer to know of; the caller is told its own.
+    fn run(&mut self, connection: &Connection) -> Result<()>;
     /// Answers the caller. `commit` tells how the shared transaction ended.
     fn answer(self: Box<Self>, commit: Result<(), Failure>);
 }
@@ -53,11 +53,11 @@ struct Waiting<T, W> {
 }
 
 impl<T: Send, W: FnMut(&Connection) -> Result<T> + Send> Task for Waiting<T, W> {
-    fn run(&mut self, connection: &Connection) -> bool {
+    fn run(&mut self, connection: &Connection) -> Result<()> {
         let result = (self.work)(connection);
-        let good = result.is_ok();
+        let told = result.as_ref().map(drop).map_err(retell);
         self.result = Some(result);
-        good
+        told
     }
 
     fn answer(self: Box<Self>, commit: Result<(), Failure>) {
@@ -162,10 +162,16 @@ fn commit(connection: &mut Connection, path: &Path, tasks: &mut [Box<dyn Task>])
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
     for task in tasks {
         let savepoint = transaction.savepoint().map_err(said)?;
-        if task.run(&savepoint) {
-            savepoint.commit().map_err(said)?;
-        } else {
-            drop(savepoint);
+        match task.run(&savepoint) {
+            Ok(()) => savepoint.commit().map_err(said)?,
+            Err(error) => {
+                drop(savepoint);
+                // A full or failing disk rolls the whole transaction back. Going on would commit
+                // the rest without those who came before.
+                if transaction.is_autocommit() {
+                    return Err(error);
+                }
+            }
         }
     }
     transaction.commit().map_err(said)
@@ -179,6 +185,56 @@ fn retell(error: &Error) -> Error {
         Error::ReadOnly { path, problem } => Error::ReadOnly { path: path.clone(), problem: problem.clone() },
         Error::Newer { path, found, known } => Error::Newer { path: path.clone(), found: *found, known: *known },
         Error::Busy { path } => Error::Busy { path: path.clone() },
+        Error::Database { path, source } => {
+            let code = source.sqlite_error().copied().unwrap_or(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR));
+            let source = rusqlite::Error::SqliteFailure(code, Some(source.to_string()));
+            Error::Database { path: path.clone(), source }
+        }
         other => Error::Refused(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Work with its answer.
+    fn order(sql: &'static str) -> (Box<dyn Task>, oneshot::Receiver<Result<()>>) {
+        let (reply, answer) = oneshot::channel();
+        let work = move |connection: &Connection| {
+            connection.execute_batch(sql).map_err(|error| Error::sqlite(Path::new("here"), error))
+        };
+        (Box::new(Waiting { work, result: None, reply }), answer)
+    }
+
+    #[test]
+    fn what_a_full_disk_rolls_back_is_told_to_all_who_shared_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("loci.db");
+        let mut connection = schema::open(&path, schema::SPACE).unwrap();
+        let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+        connection.pragma_update(None, "max_page_count", pages).unwrap();
+        let scope = |number: i64| format!("INSERT INTO scopes (key, layer) VALUES ('k{number}', 'user')").leak();
+        // A statement that may not be undone by itself takes the whole transaction with it.
+        let large = "INSERT INTO models (name, dimensions) VALUES (hex(zeroblob(100000)), 1)";
+        let (mut tasks, answers): (Vec<_>, Vec<_>) =
+            [order(scope(1)), order(large), order(scope(2))].into_iter().unzip();
+        let outcome = commit(&mut connection, &path, &mut tasks).map_err(Arc::new);
+        for task in tasks {
+            task.answer(outcome.clone().map_err(|error| Box::new(move || retell(&error)) as Failure));
+        }
+        let kept = |n: i64| {
+            let sql = "SELECT count(*) FROM scopes WHERE key = 'k' || ?1";
+            connection.query_row(sql, [n], |row| row.get::<_, i64>(0)).unwrap() == 1
+        };
+        let [first, full, last] = answers.try_into().unwrap();
+        assert!(matches!(full.blocking_recv().unwrap(), Err(Error::DiskFull { .. })));
+        assert_eq!(first.blocking_recv().unwrap().is_ok(), kept(1), "who is told yes is there, and nobody else");
+        assert_eq!(last.blocking_recv().unwrap().is_ok(), kept(2));
+        connection.pragma_update(None, "max_page_count", pages + 100).unwrap();
+        let (mut tasks, answers): (Vec<_>, Vec<_>) = [order(scope(3)), order(large)].into_iter().unzip();
+        commit(&mut connection, &path, &mut tasks).unwrap();
+        tasks.into_iter().for_each(|task| task.answer(Ok(())));
+        assert!(answers.into_iter().all(|answer| answer.blocking_recv().unwrap().is_ok()));
     }
 }

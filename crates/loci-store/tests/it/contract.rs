@@ -1,0 +1,12 @@
+//! Does it keep the contract of every store?
+
+use loci_store::{SqliteOptions, SqliteStore};
+use tempfile::TempDir;
+
+async fn fresh() -> (SqliteStore, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
+    (store, folder)
+}
+
+loci_testkit::store_contract!(fresh);

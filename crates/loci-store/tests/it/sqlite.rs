@@ -1,0 +1,382 @@
+//! What is particular to the embedded store?
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use loci_store::{Error, Page, SqliteOptions, SqliteStore, Store};
+use loci_testkit::contract::sound;
+use loci_testkit::hand::{Hand, good};
+use loci_testkit::samples::*;
+use loci_types::{Action, ErrorKind, Memory, MemoryId, Relation, Tenant};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+fn open(folder: &Path) -> SqliteStore {
+    good(SqliteStore::open(folder, SqliteOptions::default()))
+}
+
+fn fresh() -> (SqliteStore, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (open(folder.path()), folder)
+}
+
+fn file(folder: &Path, space: &str) -> PathBuf {
+    folder.join("tenants/default/spaces").join(space).join("loci.db")
+}
+
+/// Moves everything from the log into the file itself, so that a test may look at its bytes.
+fn settle(path: &Path) -> Connection {
+    let raw = Connection::open(path).unwrap();
+    let busy: i64 = raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).unwrap();
+    assert_eq!(busy, 0, "nobody else holds the file");
+    raw
+}
+
+#[tokio::test]
+async fn a_store_opened_again_holds_everything() {
+    let (store, folder) = fresh();
+    let hand = Hand::on(&store);
+    let (anna, bot) = (user("anna"), agent("bot"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.replace(one, &anna, "lantern two").await;
+    let three = hand.remember(&bot, "lantern three").await;
+    hand.link(&anna, two, one, Relation::RelatedTo).await;
+    let before = (good(store.stats(&whole()).await), good(store.fetch(&whole(), &[one, two, three]).await));
+    drop(store);
+    let store = open(folder.path());
+    let hand = Hand::from(&store, 100);
+    let stats = good(store.stats(&whole()).await);
+    let after =
+        (loci_store::Stats { bytes: before.0.bytes, ..stats }, good(store.fetch(&whole(), &[one, two, three]).await));
+    assert_eq!(after, before);
+    hand.sees(&whole(), "lantern", &[two, three]).await;
+    assert_eq!(good(store.edges(&whole(), two, None).await).len(), 2);
+    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern two"))))).await;
+    assert_eq!(again.id, Some(two));
+    sound(&store).await;
+}
+
+/// Two values on one folder share nothing but the files, as two processes do.
+#[tokio::test]
+async fn two_stores_on_one_folder_see_each_other() {
+    let (first, folder) = fresh();
+    let second = open(folder.path());
+    let (one, two) = (Hand::on(&first), Hand::from(&second, 1_000));
+    let anna = user("anna");
+    let a = one.remember(&anna, "lantern a").await;
+    two.sees(&whole(), "lantern", &[a]).await;
+    let b = two.remember(&anna, "lantern b").await;
+    let c = two.remember(&agent("bot"), "lantern c").await;
+    one.sees(&whole(), "lantern", &[a, b, c]).await;
+    two.must(&anna.space(), Action::Revise(Box::new(new_text(a, "candle", true)))).await;
+    assert_eq!(one.words(&whole(), "candle", &now()).await, [a]);
+    assert_eq!(one.words(&whole(), "lantern", &now()).await.len(), 2);
+    assert_eq!(one.near(&whole(), "candle", &now()).await.first(), Some(&a));
+    two.must(&anna.space(), Action::Revise(Box::new(new_text(a, "lantern d", false)))).await;
+    assert_eq!(one.near(&visible(&[anna.clone()]), "lantern", &now()).await, [b]);
+    one.must(&anna.space(), Action::Embed { id: a, of: hash("lantern d"), vector: vector("lantern d") }).await;
+    two.sees(&whole(), "lantern", &[a, b, c]).await;
+    one.must(&anna.space(), Action::Erase { id: b }).await;
+    two.sees(&whole(), "lantern", &[a, c]).await;
+    // One drops an agent and it begins anew; the other is not left with the old file.
+    assert!(good(first.drop_agent(&Tenant::default(), "bot").await));
+    two.sees(&whole(), "lantern", &[a]).await;
+    let d = one.remember(&agent("bot"), "lantern d").await;
+    two.sees(&whole(), "lantern", &[a, d]).await;
+    let e = two.remember(&agent("bot"), "lantern e").await;
+    one.sees(&whole(), "lantern", &[a, d, e]).await;
+    sound(&first).await;
+}
+
+/// With room for nothing, vectors are loaded for each question and let go, and still answer right.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_budget_of_nothing_still_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions { vector_bytes: 1, ..SqliteOptions::default() };
+    let store = good(SqliteStore::open(folder.path(), options));
+    let hand = Hand::on(&store);
+    let scopes: Vec<_> = (0..6).map(|n| user(&format!("user-{n}"))).chain([agent("bot")]).collect();
+    let mut ids = Vec::new();
+    for scope in &scopes {
+        ids.push(hand.remember(scope, "lantern").await);
+    }
+    hand.sees(&whole(), "lantern", &ids).await;
+    let mut tasks = JoinSet::new();
+    for task in 0..8 {
+        let (store, scopes, ids) = (store.clone(), scopes.clone(), ids.clone());
+        tasks.spawn(async move {
+            for round in 0..40 {
+                let which = (task + round) % scopes.len();
+                let seen = visible(&scopes[which..=which]);
+                let hits = good(store.nearest(&seen, &vector("lantern"), &now(), 5).await);
+                assert_eq!(hits.iter().map(|hit| hit.id).collect::<Vec<_>>(), [ids[which]]);
+            }
+        });
+    }
+    tasks.join_all().await;
+}
+
+/// Writers and searchers at once: when all is quiet, the index knows everything.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_index_read_while_written_misses_nothing() {
+    let (store, _folder) = fresh();
+    let mut tasks = JoinSet::new();
+    for task in 0..8_u64 {
+        let store = store.clone();
+        tasks.spawn(async move {
+            let hand = Hand::from(&store, task * 1_000);
+            for round in 0..25 {
+                let scope = user(&format!("user-{}", (task + round) % 5));
+                let kept = hand.remember(&scope, &format!("lantern {task} {round}")).await;
+                let found = hand.near(&visible(&[scope]), "lantern", &now()).await;
+                assert!(found.contains(&kept), "a reader sees its own write");
+            }
+        });
+    }
+    tasks.join_all().await;
+    let hand = Hand::from(&store, 20_000);
+    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 200);
+    assert_eq!(hand.scan(&whole(), &now()).await.len(), 200);
+    sound(&store).await;
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = folder.path().join("plain");
+    std::fs::write(&plain, "not a folder").unwrap();
+    for path in [plain.clone(), plain.join("below")] {
+        let error = SqliteStore::open(&path, SqliteOptions::default()).err().expect("no folder");
+        assert_eq!(error.kind(), ErrorKind::Storage);
+        assert!(error.to_string().contains(&path.display().to_string()), "{error}");
+        assert!(error.hint().is_some());
+    }
+    // The same for a space whose folder is in the way of itself.
+    let store = open(&folder.path().join("data"));
+    std::fs::create_dir_all(folder.path().join("data/tenants/default")).unwrap();
+    std::fs::write(folder.path().join("data/tenants/default/spaces"), "in the way").unwrap();
+    let error =
+        Hand::on(&store).act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("no folder");
+    assert_eq!(error.kind(), ErrorKind::Storage);
+    assert!(error.to_string().contains("spaces"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_loci_is_refused() {
+    let (store, folder) = fresh();
+    let hand = Hand::on(&store);
+    hand.remember(&user("anna"), "lantern").await;
+    let other = hand.remember(&agent("bot"), "lantern").await;
+    let path = file(folder.path(), "shared");
+    settle(&path).pragma_update(None, "user_version", 99).unwrap();
+    let store = open(folder.path());
+    let hand = Hand::from(&store, 10);
+    let read = store.scan(&whole(), &now(), Page { after: None, limit: 9 }).await.expect_err("newer");
+    let written = hand.act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("newer");
+    for error in [read, written] {
+        assert!(matches!(&error, Error::Newer { found: 99, path: at, .. } if *at == path), "{error:?}");
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+    }
+    let findings = good(store.check(&whole(), false).await);
+    assert!(findings.len() == 1 && findings[0].file == path.display().to_string(), "{findings:?}");
+    hand.sees(&visible(&[agent("bot")]), "lantern", &[other]).await;
+    drop(store);
+    settle(&folder.path().join("catalogue.db")).pragma_update(None, "user_version", 99).unwrap();
+    let error = SqliteStore::open(folder.path(), SqliteOptions::default()).err().expect("newer");
+    assert!(matches!(error, Error::Newer { found: 99, .. }), "{error:?}");
+}
+
+/// Garbage over the pages, a cut header, a foreign header, a file cut short.
+#[tokio::test]
+async fn a_damaged_file_is_named_and_found() {
+    let damages: [(&str, fn(&mut Vec<u8>)); 4] = [
+        ("garbage", |bytes| bytes[8_192..].fill(0xa5)),
+        ("a cut header", |bytes| bytes.truncate(60)),
+        ("a foreign header", |bytes| bytes[..16].copy_from_slice(b"not a database!!")),
+        ("cut short", |bytes| bytes.truncate(bytes.len() / 2 / 8_192 * 8_192)),
+    ];
+    for (name, damage) in damages {
+        let (store, folder) = fresh();
+        let hand = Hand::on(&store);
+        for number in 0..60 {
+            hand.remember(&user("anna"), &format!("lantern {number} {}", "word ".repeat(300))).await;
+        }
+        let other = hand.remember(&agent("bot"), "lantern").await;
+        drop(store);
+        let path = file(folder.path(), "shared");
+        drop(settle(&path));
+        let mut bytes = std::fs::read(&path).unwrap();
+        damage(&mut bytes);
+        std::fs::write(&path, bytes).unwrap();
+
+        let store = open(folder.path());
+        let hand = Hand::from(&store, 1_000);
+        let anna = visible(&[user("anna")]);
+        let all = Page { after: None, limit: 1_000 };
+        let read = store.scan(&anna, &everything(), all).await.expect_err(name);
+        assert!(matches!(&read, Error::Damaged { path: at, .. } if *at == path), "{name}: {read:?}");
+        assert_eq!(read.kind(), ErrorKind::Corrupt, "{name}");
+        assert!(read.hint().is_some_and(|hint| hint.contains("loci doctor")), "{name}");
+        assert!(read.to_string().contains(&path.display().to_string()), "{name}");
+        for repair in [false, true] {
+            let findings = good(store.check(&whole(), repair).await);
+            assert!(!findings.is_empty(), "{name}");
+            for finding in findings {
+                assert_eq!(
+                    (finding.file.as_str(), finding.check.as_str()),
+                    (path.to_str().unwrap(), "pages"),
+                    "{name}"
+                );
+                assert!(!finding.repaired, "what was in a damaged page is not ours to guess");
+            }
+        }
+        // The other spaces go on.
+        hand.sees(&visible(&[agent("bot")]), "lantern", &[other]).await;
+        hand.remember(&agent("bot"), "lantern again").await;
+    }
+}
+
+#[tokio::test]
+async fn the_doctor_mends_what_can_be_made_again() {
+    let (store, folder) = fresh();
+    let hand = Hand::on(&store);
+    let anna = user("anna");
+    let lost = hand.remember(&anna, "lantern lost").await;
+    let dangling = hand.remember(&anna, "lantern dangling").await;
+    let short = hand.remember(&anna, "lantern short").await;
+    let tagged = hand.remember(&anna, "lantern tagged").await;
+    let raw = Connection::open(file(folder.path(), "shared")).unwrap();
+    let row = |id: MemoryId| -> i64 {
+        raw.query_row("SELECT row FROM memories WHERE id = ?1", [id.as_bytes()], |row| row.get(0)).unwrap()
+    };
+    raw.execute("DELETE FROM lexicon WHERE rowid = ?1", [row(lost)]).unwrap();
+    raw.execute("INSERT INTO lexicon (rowid, terms) VALUES (999, 'lantern_1 ghost_1')", []).unwrap();
+    let gone = id(77_777);
+    raw.execute(
+        "UPDATE memories SET superseded_by_id = ?1 WHERE id = ?2",
+        rusqlite::params![gone.as_bytes(), dangling.as_bytes()],
+    )
+    .unwrap();
+    raw.execute("UPDATE vectors SET vector = x'00' WHERE memory = ?1", [row(short)]).unwrap();
+    raw.execute("INSERT INTO tags (tag, memory) VALUES ('stray', ?1)", [row(tagged)]).unwrap();
+    drop(raw);
+
+    let found = good(store.check(&whole(), false).await);
+    let mut names: Vec<_> = found.iter().map(|finding| finding.check.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["chains", "lexicon", "lexicon", "tags", "vectors"]);
+    assert!(found.iter().all(|finding| !finding.repaired && finding.problem.starts_with("1 ")), "{found:?}");
+    assert!(!hand.words(&whole(), "lantern", &now()).await.contains(&lost));
+
+    let mended = good(store.check(&whole(), true).await);
+    assert!(mended.len() == 5 && mended.iter().all(|finding| finding.repaired), "{mended:?}");
+    sound(&store).await;
+    let mut words = hand.words(&whole(), "lantern", &now()).await;
+    words.sort();
+    assert_eq!(words, [lost, dangling, short, tagged]);
+    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 3, "the short vector waits to be made again");
+}
+
+/// Changes that wait share one commit; the one that fails takes nobody with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_failure_in_a_shared_commit_is_its_own() {
+    let (store, _folder) = fresh();
+    let anna = user("anna");
+    let kept = Hand::from(&store, 500).remember(&anna, "candle").await;
+    let mut tasks = JoinSet::new();
+    for number in 1..=64_u64 {
+        let (store, anna) = (store.clone(), anna.clone());
+        tasks.spawn(async move {
+            let changes = match number {
+                32 => {
+                    // Its first half must go with its second.
+                    let mut stale = new_text(kept, "torch", true);
+                    stale.expect = Some(9);
+                    vec![add(memory(number, &anna, "lost")), change(at(600), Action::Revise(Box::new(stale)))]
+                }
+                _ => vec![add(memory(number, &anna, &format!("lantern {number}")))],
+            };
+            (number, store.apply(batch(&anna.space(), changes)).await)
+        });
+    }
+    for (number, outcome) in tasks.join_all().await {
+        match number {
+            32 => assert!(matches!(outcome, Err(Error::Conflict { expected: 9, found: 1, .. })), "{outcome:?}"),
+            _ => assert_eq!(good(outcome)[0].id, Some(id(number))),
+        }
+    }
+    let hand = Hand::from(&store, 700);
+    assert_eq!(hand.scan(&whole(), &now()).await.len(), 64);
+    assert_eq!(hand.words(&whole(), "lantern", &now()).await.len(), 63);
+    assert_eq!(hand.words(&whole(), "lost torch", &now()).await, []);
+    assert_eq!(hand.must_get(kept).await.content, "candle");
+    sound(&store).await;
+}
+
+/// A small disk of its own, given back at the end.
+struct Disk(TempDir);
+
+impl Disk {
+    fn mount(size: &str) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(folder.path());
+        mount.output().is_ok_and(|output| output.status.success()).then_some(Self(folder))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(self.0.path()).output());
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_keeps_nothing_by_halves() {
+    let Some(disk) = Disk::mount("6m") else {
+        println!("SKIPPED: a small disk cannot be mounted here, so a full one is not tested");
+        return;
+    };
+    let ballast = disk.0.path().join("ballast");
+    std::fs::write(&ballast, vec![1; 3 << 20]).unwrap();
+    let store = open(&disk.0.path().join("data"));
+    let anna = user("anna");
+    let big = |number: u64| Memory {
+        content: format!("lantern {number} {}", "x ".repeat(40_000)),
+        ..memory(number, &anna, &format!("lantern {number}"))
+    };
+    let (mut kept, mut refused) = (Vec::new(), None);
+    for number in 1..200 {
+        match store.apply(batch(&anna.space(), vec![add(big(number))])).await {
+            Ok(_) => kept.push(id(number)),
+            Err(error) => {
+                refused = Some((number, error));
+                break;
+            }
+        }
+    }
+    let (number, error) = refused.expect("the disk is small");
+    assert!(matches!(error, Error::DiskFull { .. }), "{error:?}");
+    assert_eq!(error.kind(), ErrorKind::Storage);
+    assert!(!kept.is_empty());
+    // Those who share a commit on a full disk all fail, and none of them is there.
+    let mut tasks = JoinSet::new();
+    for more in 0..8 {
+        let (store, batch) = (store.clone(), batch(&anna.space(), vec![add(big(number + more))]));
+        tasks.spawn(async move { store.apply(batch).await });
+    }
+    for outcome in tasks.join_all().await {
+        assert!(matches!(outcome, Err(Error::DiskFull { .. })), "{outcome:?}");
+    }
+    let hand = Hand::from(&store, 1_000);
+    let mut there = hand.scan(&whole(), &everything()).await;
+    there.reverse();
+    assert_eq!(there, kept);
+    std::fs::remove_file(&ballast).unwrap();
+    kept.push(hand.remember(&anna, "lantern at last").await);
+    good(store.apply(batch(&anna.space(), vec![add(big(number))])).await);
+    kept.push(id(number));
+    hand.sees(&whole(), "lantern", &kept).await;
+    sound(&store).await;
+}

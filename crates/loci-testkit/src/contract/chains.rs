@@ -1,0 +1,194 @@
+//! Which link of a chain is seen?
+
+use loci_store::Store;
+use loci_types::{Action, ErrorKind, Filter, MemoryId, Outcome, Patch, Relation, State};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// The pointers of a memory: what it replaces, and what replaced it.
+async fn pointers(hand: &Hand<'_>, id: MemoryId) -> (Option<MemoryId>, Option<MemoryId>) {
+    let memory = hand.must_get(id).await;
+    (memory.supersedes_id, memory.superseded_by_id)
+}
+
+/// By default the newest link alone is seen; the others stay readable.
+pub async fn only_the_head_is_seen(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let new = hand.sample(&anna, "lantern two");
+    let two = new.id;
+    let applied = hand.must(&anna.space(), Action::Supersede { old: one, new: Box::new(addition(new)) }).await;
+    assert_eq!((applied.id, applied.outcome, applied.version), (Some(two), Outcome::Superseded, 1));
+    let three = hand.replace(two, &anna, "lantern three").await;
+    hand.sees(&whole(), "lantern", &[three]).await;
+    hand.sees_with(&whole(), "lantern", &everything(), &[one, two, three]).await;
+    assert_eq!(pointers(&hand, one).await, (None, Some(two)));
+    assert_eq!(pointers(&hand, two).await, (Some(one), Some(three)));
+    assert_eq!(pointers(&hand, three).await, (Some(two), None));
+    let edges = good(store.edges(&whole(), two, Some(Relation::Supersedes)).await);
+    let ends: Vec<_> = edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect();
+    assert_eq!(ends, [(two, one), (three, two)]);
+    // The head's key counts like any other.
+    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern three"))))).await;
+    assert_eq!((again.id, again.outcome), (Some(three), Outcome::None));
+}
+
+/// Asked for an instant, the store answers with what held then.
+pub async fn the_past_sees_what_held_then(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let mut old = hand.sample(&anna, "lantern in Berlin");
+    old.event_time = Some(at(-1_000));
+    let old = hand.keep(old).await;
+    let mut new = hand.sample(&anna, "lantern in Paris");
+    new.valid_from = Some(at(-500));
+    let (new, action) = (new.id, Action::Supersede { old, new: Box::new(addition(new)) });
+    hand.must(&anna.space(), action).await;
+    assert_eq!(hand.must_get(old).await.valid_until, Some(at(-500)));
+    for (then, expect) in
+        [(-1_001, vec![]), (-1_000, vec![old]), (-501, vec![old]), (-500, vec![new]), (900, vec![new])]
+    {
+        let filter = Filter { as_of: Some(at(then)), ..now() };
+        hand.sees_with(&whole(), "lantern", &filter, &expect).await;
+    }
+}
+
+/// A chain does not fork.
+pub async fn what_was_replaced_is_not_replaced_again(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let old = hand.remember(&anna, "lantern one").await;
+    let new = hand.replace(old, &anna, "lantern two").await;
+    let again = Action::Supersede { old, new: Box::new(addition(hand.sample(&anna, "lantern three"))) };
+    let error = hand.act(&anna.space(), again).await.expect_err("it has a successor");
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains(&new.to_string()), "{error}");
+    assert_eq!(hand.count(&whole()).await, 2);
+}
+
+/// Forgetting the head undoes the replacement; restoring it does it again.
+pub async fn a_head_that_is_forgotten_uncovers_the_one_before(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let old = hand.remember(&anna, "lantern one").await;
+    let new = hand.replace(old, &anna, "lantern two").await;
+    let closed = hand.must_get(old).await.valid_until;
+    hand.forget(&anna, new).await;
+    hand.sees(&whole(), "lantern", &[old]).await;
+    let uncovered = hand.must_get(old).await;
+    assert_eq!((uncovered.superseded_by_id, uncovered.valid_until), (None, None));
+    hand.must(&anna.space(), Action::Restore { id: new }).await;
+    hand.sees(&whole(), "lantern", &[new]).await;
+    assert_eq!(pointers(&hand, old).await, (None, Some(new)));
+    assert_eq!(hand.must_get(old).await.valid_until, closed, "it held as long as it did before");
+    // A purge of the head after it was forgotten leaves the one before in its place.
+    hand.forget(&anna, new).await;
+    hand.must(&anna.space(), Action::Purge { id: new }).await;
+    hand.sees_with(&whole(), "lantern", &everything(), &[old]).await;
+    hand.sees(&whole(), "lantern", &[old]).await;
+}
+
+/// The same for an erasure.
+pub async fn a_head_that_is_erased_uncovers_the_one_before(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let old = hand.remember(&anna, "lantern one").await;
+    let new = hand.replace(old, &anna, "lantern two").await;
+    hand.must(&anna.space(), Action::Erase { id: new }).await;
+    hand.sees(&whole(), "lantern", &[old]).await;
+    assert_eq!(pointers(&hand, old).await, (None, None));
+}
+
+/// That a newer truth has faded does not make the older one true again.
+pub async fn a_head_that_fades_away_uncovers_nothing(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let old = hand.remember(&anna, "lantern one").await;
+    let new = hand.replace(old, &anna, "lantern two").await;
+    let fade = |state| Action::Fade { id: new, state, confidence: None, relevance: None, purge_at: Some(at(9)) };
+    for state in [State::Archived, State::SoftDeleted] {
+        hand.must(&anna.space(), fade(state)).await;
+        hand.sees(&whole(), "lantern", &[]).await;
+    }
+    hand.must(&anna.space(), Action::Purge { id: new }).await;
+    hand.sees(&whole(), "lantern", &[]).await;
+    assert_eq!(pointers(&hand, old).await, (None, None), "it points to nothing that is gone");
+}
+
+/// An end of validity that the memory had of its own is not the replacement's to take away.
+pub async fn an_own_end_survives_a_head_that_goes(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let mut old = hand.sample(&anna, "lantern one");
+    old.valid_until = Some(at(7_000));
+    let old = hand.keep(old).await;
+    let new = hand.replace(old, &anna, "lantern two").await;
+    assert_eq!(hand.must_get(old).await.valid_until, Some(at(7_000)));
+    hand.forget(&anna, new).await;
+    assert_eq!(hand.must_get(old).await.valid_until, Some(at(7_000)));
+    hand.sees(&whole(), "lantern", &[old]).await;
+}
+
+/// Neither neighbour points to what is gone.
+pub async fn a_chain_closes_over_a_link_that_is_erased(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.replace(one, &anna, "lantern two").await;
+    let three = hand.replace(two, &anna, "lantern three").await;
+    hand.must(&anna.space(), Action::Erase { id: two }).await;
+    assert_eq!(pointers(&hand, one).await, (None, Some(three)));
+    assert_eq!(pointers(&hand, three).await, (Some(one), None));
+    hand.sees(&whole(), "lantern", &[three]).await;
+    hand.forget(&anna, three).await;
+    hand.sees(&whole(), "lantern", &[one]).await;
+    hand.must(&anna.space(), Action::Erase { id: one }).await;
+    assert_eq!(pointers(&hand, three).await, (None, None));
+}
+
+/// A merger is seen, what it took up is not.
+pub async fn several_become_one(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.remember(&anna, "lantern two").await;
+    let three = hand.remember(&anna, "lantern three").await;
+    let merge = Action::Merge { into: Box::new(new_text(one, "lantern of all", true)), from: vec![two, three] };
+    let applied = hand.must(&anna.space(), merge).await;
+    assert_eq!((applied.id, applied.outcome, applied.version), (Some(one), Outcome::Merged, 2));
+    hand.sees(&whole(), "lantern", &[one]).await;
+    assert_eq!(hand.must_get(one).await.content, "lantern of all");
+    for taken in [two, three] {
+        let read = hand.must_get(taken).await;
+        assert_eq!((read.superseded_by_id, read.valid_until), (Some(one), Some(hand.clock())));
+    }
+    let events: Vec<_> = good(store.history(&whole(), one, 99).await).into_iter().map(|entry| entry.event).collect();
+    assert_eq!(events, ["ADD", "UPDATE", "MERGE"]);
+    let mut stale = new_text(one, "lantern again", true);
+    stale.expect = Some(1);
+    let error = hand.act(&anna.space(), Action::Merge { into: Box::new(stale), from: vec![] }).await;
+    assert_eq!(error.expect_err("stale").kind(), ErrorKind::Conflict);
+}
+
+/// Nor into one that was replaced, nor from one that was: all of them would vanish in a circle.
+pub async fn a_merge_into_itself_is_refused(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.remember(&anna, "lantern two").await;
+    let three = hand.remember(&anna, "lantern three").await;
+    let merge = |into, from| Action::Merge { into: Box::new(revision(into, Patch::default())), from };
+    let refused = async |action| {
+        let error = hand.act(&anna.space(), action).await.expect_err("a circle");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    };
+    refused(merge(one, vec![one])).await;
+    hand.must(&anna.space(), merge(one, vec![two])).await;
+    refused(merge(two, vec![one])).await;
+    refused(merge(three, vec![two])).await;
+    hand.sees(&whole(), "lantern", &[one, three]).await;
+}
+
+/// What was taken up does not come back by itself, and points to nothing that is gone.
+pub async fn originals_stay_hidden_when_their_merger_is_erased(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.remember(&anna, "lantern two").await;
+    let merge = Action::Merge { into: Box::new(new_text(one, "lantern of both", true)), from: vec![two] };
+    hand.must(&anna.space(), merge).await;
+    hand.must(&anna.space(), Action::Erase { id: one }).await;
+    hand.sees(&whole(), "lantern", &[]).await;
+    assert_eq!(pointers(&hand, two).await, (None, None));
+}

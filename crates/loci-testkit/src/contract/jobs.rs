@@ -1,0 +1,135 @@
+//! Is slow work done once, by one?
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_store::Store;
+use loci_types::{Action, Addition, Batch, Job, JobKind, JobSpec, Tenant};
+use serde_json::json;
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+const LEASE: Duration = Duration::from_secs(60);
+
+fn spec(kind: JobKind, name: &str, unique: Option<&str>, run_after: Timestamp) -> JobSpec {
+    JobSpec { kind, payload: json!({ "name": name }), unique: unique.map(str::to_owned), run_after }
+}
+
+async fn enqueue(hand: &Hand<'_>, spec: JobSpec) {
+    hand.must(&user("anna").space(), Action::Enqueue(spec)).await;
+}
+
+async fn claim(store: &dyn Store, kinds: &[JobKind], limit: usize, now: Timestamp) -> Vec<Job> {
+    let mut jobs = good(store.claim(&Tenant::default(), kinds, limit, now, LEASE).await);
+    jobs.sort_by_key(name);
+    jobs
+}
+
+fn name(job: &Job) -> String {
+    job.payload["name"].as_str().unwrap_or_default().to_owned()
+}
+
+fn names(jobs: &[Job]) -> Vec<String> {
+    jobs.iter().map(name).collect()
+}
+
+/// While one waits or runs, its key is taken; once it is done or dead, it is free.
+pub async fn a_job_waits_once_per_key(store: &dyn Store) {
+    let hand = Hand::on(store);
+    for name in ["a", "b"] {
+        enqueue(&hand, spec(JobKind::Embed, name, Some("key"), at(0))).await;
+        enqueue(&hand, spec(JobKind::Embed, name, None, at(0))).await;
+    }
+    let jobs = claim(store, JobKind::ALL, 9, at(10)).await;
+    assert_eq!(names(&jobs), ["a", "a", "b"]);
+    enqueue(&hand, spec(JobKind::Embed, "while it runs", Some("key"), at(0))).await;
+    assert_eq!(claim(store, JobKind::ALL, 9, at(10)).await, []);
+    for job in &jobs {
+        assert!(good(store.finish(&Tenant::default(), job).await));
+        assert!(!good(store.finish(&Tenant::default(), job).await), "done is done");
+    }
+    enqueue(&hand, spec(JobKind::Embed, "after", Some("key"), at(0))).await;
+    let again = claim(store, JobKind::ALL, 9, at(10)).await;
+    assert_eq!(names(&again), ["after"]);
+    assert_eq!((again[0].attempt, again[0].space.as_str()), (1, "shared"));
+    assert!(good(store.fail(&Tenant::default(), &again[0], "broken", None).await));
+    enqueue(&hand, spec(JobKind::Embed, "after a dead one", Some("key"), at(0))).await;
+    assert_eq!(names(&claim(store, JobKind::ALL, 9, at(10)).await), ["after a dead one"]);
+}
+
+/// A memory that was there already brings no second job.
+pub async fn a_job_comes_with_its_memory_or_not_at_all(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    for number in 0..2 {
+        let memory = hand.sample(&anna, "lantern");
+        let jobs = vec![spec(JobKind::Link, &format!("add {number}"), None, at(0))];
+        hand.must(&anna.space(), Action::Add(Box::new(Addition { jobs, ..addition(memory) }))).await;
+    }
+    let mut revise = new_text(id(1), "candle", true);
+    revise.jobs = vec![spec(JobKind::Link, "revise", None, at(0))];
+    hand.must(&anna.space(), Action::Revise(Box::new(revise))).await;
+    assert_eq!(names(&claim(store, JobKind::ALL, 9, at(10)).await), ["add 0", "revise"]);
+}
+
+/// Not before its time, only of these kinds, no more than asked for, and over all spaces.
+pub async fn a_claim_keeps_to_time_kind_and_limit(store: &dyn Store) {
+    let hand = Hand::on(store);
+    enqueue(&hand, spec(JobKind::Embed, "early", None, at(10))).await;
+    enqueue(&hand, spec(JobKind::Embed, "late", None, at(20))).await;
+    enqueue(&hand, spec(JobKind::Purge, "other", None, at(10))).await;
+    hand.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
+    assert_eq!(claim(store, &[JobKind::Embed], 9, at(4)).await, []);
+    assert_eq!(claim(store, &[], 9, at(40)).await, []);
+    assert_eq!(claim(store, JobKind::ALL, 0, at(40)).await, []);
+    assert_eq!(names(&claim(store, &[JobKind::Embed], 9, at(10)).await), ["bot's", "early"]);
+    assert_eq!(claim(store, JobKind::ALL, 1, at(40)).await.len(), 1);
+    assert_eq!(claim(store, JobKind::ALL, 9, at(40)).await.len(), 1);
+    let stats = good(store.stats(&whole()).await);
+    assert_eq!(stats.jobs.get("running"), Some(&4));
+}
+
+/// After its lease a job belongs to whoever takes it next, and to nobody before that.
+pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
+    let hand = Hand::on(store);
+    enqueue(&hand, spec(JobKind::Embed, "slow", None, at(0))).await;
+    let first = claim(store, JobKind::ALL, 9, at(10)).await;
+    assert_eq!(first[0].lease_until, at(70));
+    assert_eq!(claim(store, JobKind::ALL, 9, at(69)).await, []);
+    let second = claim(store, JobKind::ALL, 9, at(70)).await;
+    assert_eq!((second[0].id, second[0].attempt, second[0].lease_until), (first[0].id, 2, at(130)));
+    let tenant = Tenant::default();
+    assert!(!good(store.finish(&tenant, &first[0]).await), "the old owner has lost it");
+    assert!(!good(store.fail(&tenant, &first[0], "late", None).await), "nor can it break it");
+    assert!(!good(store.fail(&tenant, &first[0], "late", Some(at(71))).await));
+    assert!(good(store.finish(&tenant, &second[0]).await));
+    assert_eq!(claim(store, JobKind::ALL, 9, at(9_000)).await, []);
+}
+
+/// A failure with a time waits for it; one without is final.
+pub async fn a_failed_job_waits_and_a_dead_one_stays_dead(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let tenant = Tenant::default();
+    enqueue(&hand, spec(JobKind::Embed, "weak", None, at(0))).await;
+    let first = claim(store, JobKind::ALL, 9, at(10)).await;
+    assert!(good(store.fail(&tenant, &first[0], "no luck", Some(at(500))).await));
+    assert!(!good(store.finish(&tenant, &first[0]).await), "it was given back");
+    assert_eq!(claim(store, JobKind::ALL, 9, at(499)).await, []);
+    let second = claim(store, JobKind::ALL, 9, at(500)).await;
+    assert_eq!(second[0].attempt, 2);
+    assert!(good(store.fail(&tenant, &second[0], "never", None).await));
+    assert_eq!(claim(store, JobKind::ALL, 9, at(999_999)).await, []);
+    assert_eq!(good(store.stats(&whole()).await).jobs.get("dead"), Some(&1));
+}
+
+/// The worker of one tenant does not get the work of another.
+pub async fn jobs_keep_to_their_tenant(store: &dyn Store) {
+    let other = Tenant::new("other").unwrap_or_default();
+    let changes = vec![change(at(1), Action::Enqueue(spec(JobKind::Embed, "theirs", None, at(0))))];
+    good(store.apply(Batch { tenant: other.clone(), space: user("anna").space(), changes }).await);
+    assert_eq!(claim(store, JobKind::ALL, 9, at(10)).await, []);
+    let theirs = good(store.claim(&other, JobKind::ALL, 9, at(10), LEASE).await);
+    assert_eq!(names(&theirs), ["theirs"]);
+    assert!(!good(store.finish(&Tenant::default(), &theirs[0]).await));
+    assert!(good(store.finish(&other, &theirs[0]).await));
+}

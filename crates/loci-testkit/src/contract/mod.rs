@@ -1,0 +1,144 @@
+//! What must every store keep?
+//!
+//! Each obligation is one function of a store. [`store_contract!`](crate::store_contract) makes
+//! one test of each, on a store of its own, and looks for damage at the end of every one. A new
+//! implementation runs exactly these.
+
+pub mod agents;
+pub mod chains;
+pub mod filters;
+pub mod jobs;
+pub mod links;
+pub mod nearest;
+pub mod pages;
+pub mod records;
+pub mod removal;
+pub mod visibility;
+pub mod words;
+
+use loci_store::Store;
+
+use crate::hand::good;
+use crate::samples::whole;
+
+/// The check that ends each test: what the obligations did has left nothing broken.
+pub async fn sound(store: &dyn Store) {
+    assert_eq!(good(store.check(&whole(), false).await), [], "a sound store");
+}
+
+/// Makes one test per obligation. `$make` is an async function without arguments that returns an
+/// empty store and whatever must live as long as it does.
+#[macro_export]
+macro_rules! store_contract {
+    ($make:path) => {
+        $crate::store_contract! { @each $make;
+            records {
+                a_record_comes_back_field_by_field
+                a_batch_is_all_or_nothing
+                one_outcome_per_change_in_order
+                an_id_is_taken_once
+                the_same_thing_twice_in_one_scope_is_kept_once
+                a_twin_that_no_longer_holds_does_not_count
+                a_memory_of_another_space_is_refused
+                an_old_version_is_a_conflict
+                metadata_merges_field_by_field
+                a_change_of_nothing_changes_nothing
+                a_deleted_memory_is_not_revised
+                a_new_text_has_new_words_and_no_old_vector
+                a_touch_counts_and_is_not_history
+                fading_changes_state_and_scores
+                history_tells_who_and_why_in_order
+            }
+            removal {
+                what_is_forgotten_is_hidden_and_comes_back
+                a_live_memory_is_not_purged
+                a_purge_leaves_only_a_tombstone
+                an_erasure_leaves_only_a_tombstone
+                what_is_unknown_is_not_found
+            }
+            chains {
+                only_the_head_is_seen
+                the_past_sees_what_held_then
+                what_was_replaced_is_not_replaced_again
+                a_head_that_is_forgotten_uncovers_the_one_before
+                a_head_that_is_erased_uncovers_the_one_before
+                a_head_that_fades_away_uncovers_nothing
+                an_own_end_survives_a_head_that_goes
+                a_chain_closes_over_a_link_that_is_erased
+                several_become_one
+                a_merge_into_itself_is_refused
+                originals_stay_hidden_when_their_merger_is_erased
+            }
+            links {
+                a_second_link_renews_the_first
+                an_edge_comes_back_field_by_field
+                a_link_is_taken_away
+                edges_go_with_their_memory
+                nothing_is_linked_to_itself
+                a_follower_is_linked_to_the_one_before
+            }
+            filters {
+                every_field_means_what_the_law_says
+                metadata_is_compared_as_json
+            }
+            visibility {
+                every_read_keeps_to_the_scopes
+                every_read_keeps_to_the_categories
+                every_read_keeps_to_the_writer
+                nothing_leaves_its_tenant
+                nothing_leaves_its_agent
+                a_scope_named_twice_is_one_scope
+                numbers_count_only_what_is_seen
+            }
+            pages {
+                pages_visit_each_once_while_others_write
+                a_page_may_be_as_large_as_it_likes
+            }
+            words {
+                words_are_found_by_their_stems
+                identifiers_are_found_whole
+                no_question_is_a_syntax_error
+                an_answer_is_found_by_its_question
+                an_answer_forgets_the_old_words_of_its_question
+                better_matches_come_first
+                many_scopes_and_many_words
+            }
+            nearest {
+                nearest_is_exact
+                a_selective_filter_starves_nobody
+                models_never_mix
+                the_wrong_dimension_is_refused
+                a_vector_of_an_old_text_is_ignored
+                a_vector_without_direction_is_nobodys_neighbour
+                vectors_read_back
+            }
+            jobs {
+                a_job_waits_once_per_key
+                a_job_comes_with_its_memory_or_not_at_all
+                a_claim_keeps_to_time_kind_and_limit
+                a_lease_that_ran_out_passes_the_job_on
+                a_failed_job_waits_and_a_dead_one_stays_dead
+                jobs_keep_to_their_tenant
+            }
+            agents {
+                agents_are_created_and_listed
+                dropping_an_agent_removes_everything
+                a_job_of_a_dropped_agent_is_nobodys
+            }
+        }
+    };
+    (@each $make:path; $($module:ident { $($name:ident)* })*) => {
+        $(mod $module {
+            #[allow(unused_imports, reason = "the function that makes a store is named where the macro is used")]
+            use super::*;
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    let (store, _keep) = $make().await;
+                    $crate::contract::$module::$name(&store).await;
+                    $crate::contract::sound(&store).await;
+                }
+            )*
+        })*
+    };
+}

@@ -1,0 +1,51 @@
+//! Is each page turned once?
+
+use loci_store::{Page, Store};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// What was there at the start is visited exactly once, newest first, though others add and erase
+/// meanwhile, in two spaces at once.
+pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
+    let hand = Hand::from(store, 1_000);
+    let scopes = [user("anna"), agent("bot"), user("ben")];
+    let mut there = Vec::new();
+    for number in 0..50 {
+        there.push(hand.remember(&scopes[number % 3], &format!("lantern {number}")).await);
+    }
+    let others = Hand::from(store, 3_000);
+    let (mut seen, mut after, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let page = good(store.scan(&whole(), &now(), Page { after, limit: 7 }).await);
+        assert!(page.memories.len() <= 7);
+        seen.extend(page.memories.iter().map(|memory| memory.id));
+        pages += 1;
+        // New ones are newer than all that was seen, so they never shift a page.
+        others.remember(&scopes[pages % 3], &format!("late lantern {pages}")).await;
+        assert_eq!(page.total, 49 + pages as u64, "the total counts all pages");
+        let Some(next) = page.next else { break };
+        after = Some(next);
+    }
+    there.reverse();
+    assert_eq!((seen, pages), (there, 8));
+}
+
+/// The greatest of limits is no limit, and none at all asks for nothing but the count.
+pub async fn a_page_may_be_as_large_as_it_likes(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let anna = user("anna");
+    let (one, two) = (hand.remember(&anna, "lantern one").await, hand.remember(&anna, "lantern two").await);
+    for limit in [2, 3, i64::MAX as usize, usize::MAX] {
+        let page = good(store.scan(&whole(), &now(), Page { after: None, limit }).await);
+        assert_eq!(page.memories.iter().map(|memory| memory.id).collect::<Vec<_>>(), [two, one], "{limit}");
+        assert_eq!((page.total, page.next), (2, None));
+        assert_eq!(good(store.lexical(&whole(), "lantern", &now(), limit).await).len(), 2, "{limit}");
+        assert_eq!(good(store.nearest(&whole(), &vector("lantern"), &now(), limit).await).len(), 2, "{limit}");
+        assert_eq!(good(store.history(&whole(), one, limit).await).len(), 1, "{limit}");
+    }
+    let page = good(store.scan(&whole(), &now(), Page { after: None, limit: 0 }).await);
+    assert_eq!((page.memories.len(), page.total), (0, 2));
+    assert_eq!(good(store.lexical(&whole(), "lantern", &now(), 0).await), []);
+    assert_eq!(good(store.nearest(&whole(), &vector("lantern"), &now(), 0).await), []);
+}

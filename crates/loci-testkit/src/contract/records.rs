@@ -1,0 +1,323 @@
+//! Is what is written what is read?
+
+use loci_store::{Error, Store};
+use loci_types::{Action, Addition, ErrorKind, JobKind, JobSpec, Outcome, Patch, Provenance, State};
+use serde_json::json;
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// All fields, each with a value that is not its default.
+pub async fn a_record_comes_back_field_by_field(store: &dyn Store) {
+    let hand = Hand::on(store);
+    for scope in [user("anna"), agent("bot"), scope(loci_types::Layer::Pool, &["common"])] {
+        let written = full_memory(hand.next(), &scope);
+        hand.keep(written.clone()).await;
+        let read = hand.must_get(written.id).await;
+        assert_eq!(serde_json::to_value(&read).ok(), serde_json::to_value(&written).ok());
+        assert_eq!(read, written);
+    }
+}
+
+/// When the second change fails, the first is not there, nor its words, nor its jobs.
+pub async fn a_batch_is_all_or_nothing(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "lantern one").await;
+    let lost = hand.sample(&anna, "lantern two");
+    let mut with_job = addition(lost.clone());
+    with_job.jobs.push(JobSpec { kind: JobKind::Link, payload: json!({}), unique: None, run_after: at(0) });
+    let failing = batch(
+        &anna.space(),
+        vec![
+            change(hand.clock(), Action::Add(Box::new(with_job))),
+            change(hand.clock(), Action::Revise(Box::new(new_text(kept, "candle", true)))),
+            change(hand.clock(), Action::Restore { id: id(77_777) }),
+        ],
+    );
+    let error = store.apply(failing).await.expect_err("the last change cannot be done");
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(hand.get(lost.id).await, None);
+    assert_eq!(hand.must_get(kept).await.version, 1);
+    hand.sees(&whole(), "lantern", &[kept]).await;
+    let jobs = store.claim(&Default::default(), JobKind::ALL, 9, at(9_999), std::time::Duration::from_secs(1)).await;
+    assert_eq!(good(jobs), []);
+    assert_eq!(good(store.history(&whole(), kept, 99).await).len(), 1);
+}
+
+/// The answers stand where the changes stood, and an empty batch has none.
+pub async fn one_outcome_per_change_in_order(store: &dyn Store) {
+    let anna = user("anna");
+    assert_eq!(good(store.apply(batch(&anna.space(), Vec::new())).await), []);
+    let changes = vec![
+        add(memory(1, &anna, "one")),
+        add(memory(2, &anna, "two")),
+        add(memory(3, &anna, "one")),
+        change(at(4), Action::Forget { id: id(2), expect: Some(1), purge_at: at(9) }),
+    ];
+    let applied = good(store.apply(batch(&anna.space(), changes)).await);
+    let told: Vec<_> = applied.iter().map(|one| (one.id, one.outcome, one.version)).collect();
+    assert_eq!(
+        told,
+        [
+            (Some(id(1)), Outcome::Created, 1),
+            (Some(id(2)), Outcome::Created, 1),
+            (Some(id(1)), Outcome::None, 1),
+            (Some(id(2)), Outcome::Deleted, 2),
+        ]
+    );
+    let numbers: Vec<_> = applied.iter().filter_map(|one| one.sequence).collect();
+    assert!(numbers.len() == 3 && numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+}
+
+/// A second memory with the same id is refused, and the first stays as it was.
+pub async fn an_id_is_taken_once(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let first = hand.remember(&anna, "first").await;
+    let mut second = hand.sample(&anna, "second");
+    second.id = first;
+    let error = hand.act(&anna.space(), Action::Add(Box::new(addition(second)))).await.expect_err("the id is taken");
+    assert!(matches!(error, Error::Refused(_)), "{error:?}");
+    assert_eq!(hand.must_get(first).await.content, "first");
+}
+
+/// The key counts within one scope only.
+pub async fn the_same_thing_twice_in_one_scope_is_kept_once(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let first = hand.remember(&anna, "lantern").await;
+    let again = hand.act(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern"))))).await;
+    let again = good(again);
+    assert_eq!((again.id, again.outcome, again.version, again.sequence), (Some(first), Outcome::None, 1, None));
+    let other = hand.remember(&ben, "lantern").await;
+    hand.sees(&whole(), "lantern", &[first, other]).await;
+    // Without a key the same text may stand twice.
+    let twice = hand.sample(&anna, "lantern");
+    let (twice, bare) = (twice.id, Addition { vector: Some(vector("lantern")), ..Addition::new(twice) });
+    assert_eq!(hand.must(&anna.space(), Action::Add(Box::new(bare))).await.outcome, Outcome::Created);
+    hand.sees(&whole(), "lantern", &[first, other, twice]).await;
+    // A new text takes its own key along.
+    hand.must(&anna.space(), Action::Revise(Box::new(new_text(first, "candle", true)))).await;
+    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "candle"))))).await;
+    assert_eq!((again.id, again.outcome), (Some(first), Outcome::None));
+    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern"))))).await;
+    assert_eq!(again.outcome, Outcome::Created);
+}
+
+/// Deleted, replaced, archived, expired and ended ones do not stand in the way of a new one.
+pub async fn a_twin_that_no_longer_holds_does_not_count(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let anna = |case: &str| user(&format!("anna-{case}"));
+    let created = async |case: &str| {
+        let scope = anna(case);
+        let again = hand.must(&scope.space(), Action::Add(Box::new(addition(hand.sample(&scope, "lantern"))))).await;
+        assert_eq!(again.outcome, Outcome::Created, "{case}");
+    };
+
+    let deleted = hand.remember(&anna("deleted"), "lantern").await;
+    hand.forget(&anna("deleted"), deleted).await;
+    created("deleted").await;
+
+    let replaced = hand.remember(&anna("replaced"), "lantern").await;
+    hand.replace(replaced, &anna("replaced"), "candle").await;
+    created("replaced").await;
+
+    let archived = hand.remember(&anna("archived"), "lantern").await;
+    let fade = Action::Fade { id: archived, state: State::Archived, confidence: None, relevance: None, purge_at: None };
+    hand.must(&anna("archived").space(), fade).await;
+    created("archived").await;
+
+    let mut expired = hand.sample(&anna("expired"), "lantern");
+    expired.expires_at = Some(hand.clock());
+    hand.keep(expired).await;
+    created("expired").await;
+
+    let mut ended = hand.sample(&anna("ended"), "lantern");
+    ended.valid_until = Some(hand.clock());
+    hand.keep(ended).await;
+    created("ended").await;
+
+    let mut decayed = hand.sample(&anna("decayed"), "lantern");
+    decayed.state = State::Decayed;
+    let decayed = hand.keep(decayed).await;
+    let scope = anna("decayed");
+    let again = hand.must(&scope.space(), Action::Add(Box::new(addition(hand.sample(&scope, "lantern"))))).await;
+    assert_eq!((again.id, again.outcome), (Some(decayed), Outcome::None), "a decayed one still holds");
+}
+
+/// A memory that lay in the wrong space would be seen by nobody, and dropped with somebody else's.
+pub async fn a_memory_of_another_space_is_refused(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let stray = hand.sample(&agent("bot"), "lantern");
+    let error = hand.act(&user("anna").space(), Action::Add(Box::new(addition(stray)))).await.expect_err("wrong space");
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let old = hand.remember(&user("anna"), "old lantern").await;
+    let stray = Action::Supersede { old, new: Box::new(addition(hand.sample(&agent("bot"), "lantern"))) };
+    let error = hand.act(&user("anna").space(), stray).await.expect_err("wrong space");
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    hand.sees(&whole(), "lantern", &[old]).await;
+}
+
+/// Revise and forget compare the version that the caller saw.
+pub async fn an_old_version_is_a_conflict(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "lantern").await;
+    let mut revise = new_text(kept, "candle", true);
+    revise.expect = Some(1);
+    assert_eq!(hand.must(&anna.space(), Action::Revise(Box::new(revise.clone()))).await.version, 2);
+    let forget = |expect| Action::Forget { id: kept, expect: Some(expect), purge_at: at(9) };
+    for stale in [Action::Revise(Box::new(revise)), forget(1), forget(3)] {
+        let error = hand.act(&anna.space(), stale).await.expect_err("someone was faster");
+        assert!(matches!(error, Error::Conflict { found: 2, .. }), "{error:?}");
+    }
+    assert_eq!(hand.must_get(kept).await.content, "candle");
+    assert_eq!(hand.must(&anna.space(), forget(2)).await.outcome, Outcome::Deleted);
+}
+
+/// Metadata merges shallowly, and null takes a field away.
+pub async fn metadata_merges_field_by_field(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let mut memory = hand.sample(&anna, "lantern");
+    memory.metadata = object(json!({ "keep": 1, "change": { "a": 1, "b": 2 }, "drop": true }));
+    let kept = hand.keep(memory).await;
+    let over = object(json!({ "change": { "a": 9 }, "drop": null, "absent": null, "new": "x" }));
+    let patch = Patch { metadata: Some(over), category: Some(Some("light".into())), ..Patch::default() };
+    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, patch)))).await;
+    let read = hand.must_get(kept).await;
+    assert_eq!(read.metadata, object(json!({ "keep": 1, "change": { "a": 9 }, "new": "x" })));
+    assert_eq!((read.category.as_deref(), read.version, read.updated_at), (Some("light"), 2, hand.clock()));
+    let clear = Patch { category: Some(None), ..Patch::default() };
+    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, clear)))).await;
+    assert_eq!(hand.must_get(kept).await.category, None);
+    hand.sees(&whole(), "lantern", &[kept]).await;
+}
+
+/// A revision that says what is there already is no new version and no history.
+pub async fn a_change_of_nothing_changes_nothing(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "lantern").await;
+    for patch in [Patch::default(), Patch { importance: Some(0.5), tags: Some(Vec::new()), ..Patch::default() }] {
+        let applied = hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, patch)))).await;
+        assert_eq!((applied.outcome, applied.version, applied.sequence), (Outcome::None, 1, None));
+    }
+    assert_eq!(hand.must(&anna.space(), Action::Restore { id: kept }).await.outcome, Outcome::None);
+    assert_eq!(good(store.history(&whole(), kept, 99).await).len(), 1);
+}
+
+/// What is deleted must be restored before it is changed.
+pub async fn a_deleted_memory_is_not_revised(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let gone = hand.remember(&anna, "lantern").await;
+    hand.forget(&anna, gone).await;
+    let error =
+        hand.act(&anna.space(), Action::Revise(Box::new(new_text(gone, "x", false)))).await.expect_err("deleted");
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert_eq!(hand.forget(&anna, gone).await.outcome, Outcome::None);
+    assert_eq!(hand.must_get(gone).await.version, 2);
+}
+
+/// The old words and the old vector go with the old text; tags and filters follow too.
+pub async fn a_new_text_has_new_words_and_no_old_vector(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "lantern").await;
+    assert_eq!(hand.near(&whole(), "lantern", &now()).await, [kept]);
+    hand.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "candle", false)))).await;
+    assert_eq!(hand.words(&whole(), "lantern", &now()).await, []);
+    assert_eq!(hand.words(&whole(), "candle", &now()).await, [kept]);
+    assert_eq!(hand.near(&whole(), "lantern", &now()).await, []);
+    assert_eq!(good(store.vectors(&whole(), MODEL, &[kept]).await), []);
+    let models = good(store.models(&whole()).await);
+    assert_eq!((models.vectors.get(MODEL), models.without), (None, 1));
+    let embed = Action::Embed { id: kept, of: hash("candle"), vector: vector("candle") };
+    hand.must(&anna.space(), embed).await;
+    assert_eq!(hand.near(&whole(), "candle", &now()).await, [kept]);
+    hand.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "torch", true)))).await;
+    hand.sees(&whole(), "torch", &[kept]).await;
+    let tags = Patch { tags: Some(vec!["b".into(), "c".into()]), ..Patch::default() };
+    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, tags)))).await;
+    let tagged = |tag: &str| loci_types::Filter { tags: vec![tag.into()], ..now() };
+    hand.sees_with(&whole(), "torch", &tagged("c"), &[kept]).await;
+    hand.sees_with(&whole(), "torch", &tagged("a"), &[]).await;
+}
+
+/// Recall is counted, and says nothing about the content: no version, no history.
+pub async fn a_touch_counts_and_is_not_history(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
+    hand.must(&anna.space(), Action::Touch { ids: vec![one, two] }).await;
+    let seen = hand.clock();
+    hand.must(&anna.space(), Action::Touch { ids: vec![one, id(77_777)] }).await;
+    let (first, second) = (hand.must_get(one).await, hand.must_get(two).await);
+    assert_eq!((first.access_count, first.last_accessed_at), (2, Some(hand.clock())));
+    assert_eq!((second.access_count, second.last_accessed_at), (1, Some(seen)));
+    assert_eq!((first.version, first.updated_at), (1, first.created_at));
+    assert_eq!(good(store.history(&whole(), one, 99).await).len(), 1);
+    // Written behind, a touch may come late; the last access is the latest.
+    let late = change(at(1), Action::Touch { ids: vec![one] });
+    good(store.apply(batch(&anna.space(), vec![late])).await);
+    let read = hand.must_get(one).await;
+    assert_eq!((read.access_count, read.last_accessed_at), (3, first.last_accessed_at));
+    // A later change does not take the count back.
+    hand.must(&anna.space(), Action::Revise(Box::new(new_text(one, "uno", true)))).await;
+    assert_eq!(hand.must_get(one).await.access_count, 3);
+}
+
+/// Maintenance sets state and scores; what it does not name stays.
+pub async fn fading_changes_state_and_scores(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "lantern").await;
+    let fade =
+        |state, confidence, relevance, purge_at| Action::Fade { id: kept, state, confidence, relevance, purge_at };
+    hand.must(&anna.space(), fade(State::Decayed, Some(0.25), None, None)).await;
+    let read = hand.must_get(kept).await;
+    assert_eq!((read.state, read.confidence, read.relevance, read.version), (State::Decayed, 0.25, 1.0, 2));
+    hand.sees(&whole(), "lantern", &[kept]).await;
+    hand.must(&anna.space(), fade(State::Archived, None, Some(0.5), None)).await;
+    let read = hand.must_get(kept).await;
+    assert_eq!((read.state, read.confidence, read.relevance), (State::Archived, 0.25, 0.5));
+    hand.sees(&whole(), "lantern", &[]).await;
+    hand.must(&anna.space(), fade(State::SoftDeleted, None, None, Some(at(700)))).await;
+    assert_eq!(hand.must_get(kept).await.purge_at, Some(at(700)));
+    hand.must(&anna.space(), Action::Restore { id: kept }).await;
+    assert_eq!((hand.must_get(kept).await.state, hand.must_get(kept).await.purge_at), (State::Active, None));
+    hand.sees(&whole(), "lantern", &[kept]).await;
+    let events: Vec<_> = good(store.history(&whole(), kept, 99).await).into_iter().map(|entry| entry.event).collect();
+    assert_eq!(events, ["ADD", "TTL", "TTL", "TTL", "RESTORE"]);
+}
+
+/// Each entry carries its time, version, actor and reason, and what changed.
+pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "lantern").await;
+    let mut told = change(at(60), Action::Revise(Box::new(new_text(kept, "candle", true))));
+    told.reason = "she said so".into();
+    told.provenance = Provenance {
+        actor: Some("anna".into()),
+        node: "hotpath".into(),
+        thread: Some("t-9".into()),
+        request: Some("r-9".into()),
+    };
+    let applied = good(store.apply(batch(&anna.space(), vec![told])).await);
+    hand.forget(&anna, kept).await;
+    hand.must(&anna.space(), Action::Restore { id: kept }).await;
+    let private = Patch { access_policy: Some(loci_types::AccessPolicy::Private), ..Patch::default() };
+    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, private)))).await;
+    let entries = good(store.history(&whole(), kept, 99).await);
+    let events: Vec<_> = entries.iter().map(|entry| (entry.event.as_str(), entry.version)).collect();
+    assert_eq!(
+        events,
+        [("ADD", Some(1)), ("UPDATE", Some(2)), ("DELETE", Some(3)), ("RESTORE", Some(4)), ("ACCESS_POLICY", Some(5))]
+    );
+    assert!(entries.is_sorted_by(|a, b| a.sequence < b.sequence));
+    let update = &entries[1];
+    assert_eq!(Some(update.sequence), applied[0].sequence);
+    assert_eq!((update.at, update.memory_id, update.space.as_str()), (at(60), Some(kept), "shared"));
+    assert_eq!((update.actor.as_deref(), update.node.as_deref()), (Some("anna"), Some("hotpath")));
+    assert_eq!((update.thread_id.as_deref(), update.request_id.as_deref()), (Some("t-9"), Some("r-9")));
+    assert_eq!(update.reason, "she said so");
+    let part = |value: &Option<serde_json::Value>| value.as_ref().map(|value| value["content"].clone());
+    assert_eq!((part(&update.old), part(&update.new)), (Some(json!("lantern")), Some(json!("candle"))));
+    assert_eq!(good(store.history(&whole(), kept, 2).await), entries[..2]);
+}
+
+fn object(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
+    value.as_object().cloned().unwrap_or_default()
+}

@@ -1,0 +1,121 @@
+//! What is left of what goes?
+
+use loci_store::Store;
+use loci_types::{Action, ErrorKind, LedgerEntry, MemoryId, Outcome, Relation, State};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// Soft delete hides from every lane; restore brings back with words and vector.
+pub async fn what_is_forgotten_is_hidden_and_comes_back(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (kept, gone) = (hand.remember(&anna, "lantern one").await, hand.remember(&anna, "lantern two").await);
+    hand.sees(&whole(), "lantern", &[kept, gone]).await;
+    assert_eq!(hand.forget(&anna, gone).await.outcome, Outcome::Deleted);
+    hand.sees(&whole(), "lantern", &[kept]).await;
+    hand.sees_with(&whole(), "lantern", &everything(), &[kept, gone]).await;
+    let read = hand.must_get(gone).await;
+    assert_eq!((read.state, read.purge_at, read.version), (State::SoftDeleted, Some(at(50_000)), 2));
+    let restored = hand.must(&anna.space(), Action::Restore { id: gone }).await;
+    assert_eq!((restored.outcome, restored.version), (Outcome::Restored, 3));
+    hand.sees(&whole(), "lantern", &[kept, gone]).await;
+    assert_eq!(hand.must_get(gone).await.purge_at, None);
+}
+
+/// A restore that came before the purge wins.
+pub async fn a_live_memory_is_not_purged(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "lantern").await;
+    hand.forget(&anna, kept).await;
+    hand.must(&anna.space(), Action::Restore { id: kept }).await;
+    let applied = hand.must(&anna.space(), Action::Purge { id: kept }).await;
+    assert_eq!((applied.outcome, applied.sequence), (Outcome::None, None));
+    hand.sees(&whole(), "lantern", &[kept]).await;
+}
+
+/// A purge takes a soft-deleted memory away for good.
+pub async fn a_purge_leaves_only_a_tombstone(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (kept, gone) = prepare(&hand).await;
+    hand.forget(&anna, gone).await;
+    let applied = hand.must(&anna.space(), Action::Purge { id: gone }).await;
+    assert_eq!((applied.id, applied.outcome), (Some(gone), Outcome::Erased));
+    let entries = nothing_left(&hand, kept, gone).await;
+    assert_eq!(entries.last().map(|entry| entry.event.as_str()), Some("TTL"));
+}
+
+/// An erasure needs no soft delete before it.
+pub async fn an_erasure_leaves_only_a_tombstone(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (kept, gone) = prepare(&hand).await;
+    let applied = hand.must(&anna.space(), Action::Erase { id: gone }).await;
+    assert_eq!((applied.id, applied.outcome), (Some(gone), Outcome::Erased));
+    let entries = nothing_left(&hand, kept, gone).await;
+    assert_eq!(entries.last().map(|entry| entry.event.as_str()), Some("ERASE"));
+}
+
+/// Two linked memories, one of them with a past.
+async fn prepare(hand: &Hand<'_>) -> (MemoryId, MemoryId) {
+    let anna = user("anna");
+    let kept = hand.remember(&anna, "lantern one").await;
+    let mut gone = hand.sample(&anna, "lantern shibboleth");
+    gone.tags = vec!["secret".into()];
+    let gone = hand.keep(gone).await;
+    hand.link(&anna, kept, gone, Relation::RelatedTo).await;
+    hand.link(&anna, gone, kept, Relation::Causal).await;
+    hand.must(&anna.space(), Action::Revise(Box::new(new_text(gone, "lantern sesame", true)))).await;
+    hand.sees(&whole(), "lantern", &[kept, gone]).await;
+    (kept, gone)
+}
+
+async fn nothing_left(hand: &Hand<'_>, kept: MemoryId, gone: MemoryId) -> Vec<LedgerEntry> {
+    let (store, anna) = (hand.store, user("anna"));
+    assert_eq!(hand.get(gone).await, None);
+    for word in ["shibboleth", "sesame"] {
+        assert_eq!(hand.words(&whole(), word, &everything()).await, []);
+    }
+    hand.sees_with(&whole(), "lantern", &everything(), &[kept]).await;
+    assert_eq!(good(store.vectors(&whole(), MODEL, &[gone, kept]).await).len(), 1);
+    assert_eq!(good(store.edges(&whole(), gone, None).await), []);
+    assert_eq!(good(store.edges(&whole(), kept, None).await), []);
+    let entries = good(store.history(&whole(), gone, 99).await);
+    assert!(entries.len() >= 3, "the ledger still tells that it was there");
+    assert!(entries.iter().all(|entry| entry.memory_id == Some(gone) && entry.old.is_none() && entry.new.is_none()));
+    assert_eq!(good(store.history(&visible(&[anna.clone()]), gone, 99).await), [], "only the whole reach sees it");
+    let stats = good(store.stats(&whole()).await);
+    assert_eq!((stats.memories, stats.vectors.get(MODEL), stats.edges.len()), (1, Some(&1), 0));
+    // What is gone cannot come back, and its key is free again.
+    let error = hand.act(&anna.space(), Action::Restore { id: gone }).await.expect_err("it is gone");
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern sesame"))))).await;
+    assert_eq!(again.outcome, Outcome::Created);
+    entries
+}
+
+/// Every action that names an unknown memory says so, except those that come late by nature.
+pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (known, unknown) = (hand.remember(&anna, "lantern").await, id(77_777));
+    let fade = Action::Fade { id: unknown, state: State::Decayed, confidence: None, relevance: None, purge_at: None };
+    for action in [
+        Action::Revise(Box::new(new_text(unknown, "x", false))),
+        Action::Merge { into: Box::new(new_text(unknown, "x", false)), from: vec![known] },
+        Action::Merge { into: Box::new(new_text(known, "x", false)), from: vec![unknown] },
+        Action::Supersede { old: unknown, new: Box::new(addition(hand.sample(&anna, "x"))) },
+        Action::Link(edge(5, known, unknown, Relation::Causal)),
+        Action::Unlink { source: unknown, target: known, relation: Relation::Causal },
+        Action::Forget { id: unknown, expect: None, purge_at: at(9) },
+        Action::Restore { id: unknown },
+        fade,
+        Action::Purge { id: unknown },
+        Action::Erase { id: unknown },
+    ] {
+        let told = format!("{action:?}");
+        let error = hand.act(&anna.space(), action).await.expect_err("unknown");
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{told}");
+    }
+    let late = Action::Embed { id: unknown, of: hash("x"), vector: vector("x") };
+    assert_eq!(hand.must(&anna.space(), late).await.outcome, Outcome::None);
+    assert_eq!(hand.must_get(known).await.content, "lantern");
+    hand.sees(&whole(), "lantern", &[known]).await;
+}

@@ -1,0 +1,218 @@
+//! Is only that seen which may be seen?
+//!
+//! The law is [`Visible::admits`]; every read must keep to it.
+
+use std::collections::BTreeSet;
+
+use loci_store::{Page, Store};
+use loci_types::{AccessPolicy, Action, Batch, Layer, Memory, MemoryId, Reach, Relation, Scope, Tenant, Visible};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// Asks every read and demands that each answers with what the law admits of `plain`. Each of
+/// these holds the word "lantern", has a vector and belongs to the thread "t".
+async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
+    let store = hand.store;
+    let admitted: Vec<&Memory> = plain.iter().filter(|memory| visible.admits(memory)).collect();
+    let seen: BTreeSet<MemoryId> = admitted.iter().map(|memory| memory.id).collect();
+    let ids: Vec<MemoryId> = plain.iter().map(|memory| memory.id).collect();
+    let expect: Vec<MemoryId> = ids.iter().copied().filter(|id| seen.contains(id)).collect();
+
+    let fetched: Vec<_> = good(store.fetch(visible, &ids).await).into_iter().map(|memory| memory.id).collect();
+    assert_eq!(fetched, expect, "fetch, in the order asked");
+    hand.sees(visible, "lantern", &expect).await;
+    let vectors: BTreeSet<_> = good(store.vectors(visible, MODEL, &ids).await).into_iter().map(|(id, _)| id).collect();
+    assert_eq!(vectors, seen, "vectors");
+    for memory in plain {
+        let history = good(store.history(visible, memory.id, 99).await);
+        assert_eq!(!history.is_empty(), seen.contains(&memory.id), "history of {}", memory.content);
+        for edge in good(store.edges(visible, memory.id, None).await) {
+            assert!(seen.contains(&edge.source_id) && seen.contains(&edge.target_id), "edges of {}", memory.content);
+        }
+    }
+    let both = |pair: &&[Memory]| pair.iter().all(|memory| seen.contains(&memory.id)) && linked(pair);
+    let edges = plain.windows(2).filter(both).count() as u64;
+    let scopes: BTreeSet<_> = plain.iter().filter_map(|memory| memory.scope().ok()).map(|scope| scope.key()).collect();
+    for key in scopes {
+        let Ok(scope) = Scope::from_key(&key) else { continue };
+        let newest = admitted.iter().rev().find(|memory| memory.scope().as_ref() == Ok(&scope)).map(|memory| memory.id);
+        let last = good(store.last_of_thread(visible, &scope, "t").await).map(|memory| memory.id);
+        assert_eq!(last, newest, "the last of the thread in {scope}");
+        assert_eq!(good(store.last_of_thread(visible, &scope, "u").await), None);
+    }
+    let stats = good(store.stats(visible).await);
+    assert_eq!(stats.memories, seen.len() as u64, "stats");
+    assert_eq!(stats.by_state.values().sum::<u64>(), stats.memories);
+    assert_eq!(stats.by_kind.values().sum::<u64>(), stats.memories);
+    assert_eq!(stats.by_layer.values().sum::<u64>(), stats.memories);
+    assert_eq!(stats.vectors.values().sum::<u64>(), stats.memories);
+    assert_eq!(stats.edges.values().sum::<u64>(), edges, "edges counted");
+    assert_eq!(good(store.models(visible).await).vectors.values().sum::<u64>(), stats.memories, "models");
+    let page = good(store.scan(visible, &now(), Page { after: None, limit: 1 }).await);
+    assert_eq!(page.total, stats.memories, "totals");
+}
+
+/// Neighbours in the list are linked when they lie in one space.
+fn linked(pair: &[Memory]) -> bool {
+    crate::hand::space_of(&pair[0]) == crate::hand::space_of(&pair[1])
+}
+
+/// Stores these, linked in a row.
+async fn keep_all(hand: &Hand<'_>, plain: &[Memory]) {
+    for memory in plain {
+        hand.keep(memory.clone()).await;
+    }
+    for pair in plain.windows(2).filter(|pair| linked(pair)) {
+        let edge = edge(hand.next(), pair[0].id, pair[1].id, Relation::RelatedTo);
+        hand.must(&crate::hand::space_of(&pair[0]), Action::Link(edge)).await;
+    }
+}
+
+fn turn(hand: &Hand<'_>, scope: &Scope, text: &str) -> Memory {
+    Memory { thread_id: Some("t".into()), ..hand.sample(scope, text) }
+}
+
+fn layers() -> Vec<Scope> {
+    vec![
+        user("anna"),
+        user("ben"),
+        scope(Layer::Session, &["anna", "s"]),
+        scope(Layer::Session, &["ben", "s"]),
+        scope(Layer::Project, &["anna"]),
+        scope(Layer::Team, &["anna"]),
+        scope(Layer::Org, &["anna"]),
+        scope(Layer::Company, &["anna"]),
+        agent("bot"),
+        scope(Layer::Agent, &["bot", "ben"]),
+        agent("owl"),
+        scope(Layer::Pool, &["anna"]),
+    ]
+}
+
+/// One memory in each of many scopes whose identifiers look alike.
+pub async fn every_read_keeps_to_the_scopes(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let scopes = layers();
+    let plain: Vec<_> = (0..24).map(|n| turn(&hand, &scopes[n % 12], &format!("lantern {n}"))).collect();
+    keep_all(&hand, &plain).await;
+    reads_keep_to(&hand, &whole(), &plain).await;
+    reads_keep_to(&hand, &visible(&[]), &plain).await;
+    reads_keep_to(&hand, &visible(&scopes), &plain).await;
+    reads_keep_to(&hand, &visible(&[user("nobody"), agent("nobody")]), &plain).await;
+    for (number, scope) in scopes.iter().enumerate() {
+        reads_keep_to(&hand, &visible(std::slice::from_ref(scope)), &plain).await;
+        reads_keep_to(&hand, &visible(&[scope.clone(), scopes[(number + 5) % 12].clone()]), &plain).await;
+    }
+}
+
+/// A caller may be bound to categories, whatever the reach.
+pub async fn every_read_keeps_to_the_categories(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let anna = user("anna");
+    let plain: Vec<_> = [Some("work"), Some("home"), None, Some("work"), Some("")]
+        .iter()
+        .enumerate()
+        .map(|(n, category)| Memory {
+            category: category.map(str::to_owned),
+            ..turn(&hand, &anna, &format!("lantern {n}"))
+        })
+        .collect();
+    keep_all(&hand, &plain).await;
+    for reach in [Reach::Whole, Reach::Scopes(vec![anna.clone()])] {
+        for categories in [&[][..], &["work"], &["home", "work"], &["other"], &[""]] {
+            let visible = grant(Tenant::default(), reach.clone(), Some(categories), None);
+            reads_keep_to(&hand, &visible, &plain).await;
+        }
+    }
+}
+
+/// Private and restricted ones are for their writer, or for the user if nobody is named.
+pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let mut plain = Vec::new();
+    for scope in [user("anna"), scope(Layer::Team, &["crew"])] {
+        for policy in AccessPolicy::ALL {
+            for actor in [None, Some("anna"), Some("ben")] {
+                let memory = turn(&hand, &scope, &format!("lantern {} {policy} {actor:?}", scope.layer()));
+                plain.push(Memory { access_policy: *policy, actor_id: actor.map(str::to_owned), ..memory });
+            }
+        }
+    }
+    keep_all(&hand, &plain).await;
+    let scopes = [user("anna"), scope(Layer::Team, &["crew"])];
+    for viewer in [None, Some("anna"), Some("ben"), Some("eva"), Some("")] {
+        reads_keep_to(&hand, &seen_by(viewer, &scopes), &plain).await;
+        reads_keep_to(&hand, &seen_by(viewer, &scopes[..1]), &plain).await;
+    }
+    reads_keep_to(&hand, &whole(), &plain).await;
+}
+
+/// The same scope of another tenant is another scope, and even the whole reach ends there.
+pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let (here, there) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
+    assert_ne!(here, there);
+    for scope in [user("anna"), agent("bot")] {
+        let (mine, theirs) = (hand.sample(&scope, "lantern of mine"), hand.sample(&scope, "lantern of theirs"));
+        for (tenant, memory) in [(&here, &mine), (&there, &theirs)] {
+            let changes = vec![add(memory.clone())];
+            good(store.apply(Batch { tenant: tenant.clone(), space: scope.space(), changes }).await);
+        }
+        for reach in [Reach::Whole, Reach::Scopes(vec![scope.clone()])] {
+            for (tenant, own, other) in [(&here, &mine, &theirs), (&there, &theirs, &mine)] {
+                let visible = grant(tenant.clone(), reach.clone(), None, Some("anna"));
+                for lane in hand.lanes(&visible, "lantern", &everything()).await {
+                    assert!(lane.contains(&own.id) && !lane.contains(&other.id));
+                }
+                assert_eq!(good(store.fetch(&visible, &[other.id]).await), []);
+                assert_eq!(good(store.history(&visible, other.id, 9).await), []);
+                assert_eq!(good(store.vectors(&visible, MODEL, &[other.id]).await), []);
+            }
+        }
+        // Nor can it be changed from there.
+        let changes = vec![change(at(99), Action::Erase { id: theirs.id })];
+        let batch = Batch { tenant: here.clone(), space: scope.space(), changes };
+        store.apply(batch).await.expect_err("not of this tenant");
+    }
+    let nowhere = grant(Tenant::new("nobody").unwrap_or_default(), Reach::Whole, None, None);
+    assert_eq!(good(store.stats(&nowhere).await).memories, 0);
+    assert_eq!(hand.count(&nowhere).await, 0);
+}
+
+/// One agent does not see another's, though both know the same user.
+pub async fn nothing_leaves_its_agent(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let mine = hand.remember(&agent("bot"), "lantern of the bot").await;
+    let theirs = hand.remember(&agent("bot2"), "lantern of the other").await;
+    hand.sees(&visible(&[agent("bot")]), "lantern", &[mine]).await;
+    hand.sees(&visible(&[agent("bot2")]), "lantern", &[theirs]).await;
+    hand.sees(&visible(&[agent("bot"), agent("bot2")]), "lantern", &[mine, theirs]).await;
+    let link = Action::Link(edge(9, mine, theirs, Relation::Causal));
+    hand.act(&agent("bot").space(), link).await.expect_err("an edge stays within its space");
+}
+
+/// A scope that is named twice gives each of its memories once.
+pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.remember(&anna, "lantern two").await;
+    hand.sees(&visible(&[anna.clone(), anna.clone(), anna]), "lantern", &[one, two]).await;
+}
+
+/// Counts of the ledger, the jobs and the disk are for those whose reach is the whole.
+pub async fn numbers_count_only_what_is_seen(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    hand.remember(&anna, "one").await;
+    let two = hand.remember(&anna, "two").await;
+    hand.forget(&anna, two).await;
+    hand.remember(&ben, "three").await;
+    hand.remember(&agent("bot"), "four").await;
+    let all = good(store.stats(&whole()).await);
+    assert_eq!((all.memories, all.spaces, all.ledger, all.without_vector), (4, 2, 5, 0));
+    assert_eq!((all.by_state.get("active"), all.by_state.get("soft_deleted")), (Some(&3), Some(&1)));
+    assert_eq!((all.by_layer.get("user"), all.by_layer.get("agent")), (Some(&3), Some(&1)));
+    assert!(all.bytes > 0);
+    let some = good(store.stats(&visible(&[anna])).await);
+    assert_eq!((some.memories, some.spaces, some.ledger, some.bytes, some.jobs.len()), (2, 1, 0, 0, 0));
+}

@@ -1,0 +1,207 @@
+//! Is a memory found by its words?
+
+use loci_store::Store;
+use loci_types::{Action, Addition, Layer, Memory, MemoryId};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// Other forms of a word find it, in English and in Russian.
+pub async fn words_are_found_by_their_stems(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let english = hand.remember(&anna, "Caroline researched adoption agencies").await;
+    let russian = hand.remember(&anna, "Анна любит пчёл и свою пасеку").await;
+    let possessive = hand.remember(&anna, "Anna’s dog doesn't bark").await;
+    for visible in [whole(), visible(&[anna])] {
+        for (query, expect) in [
+            ("researching", &[english][..]),
+            ("AGENCY", &[english]),
+            ("What did Caroline research?", &[english]),
+            ("пчела", &[russian]),
+            ("пчёлы", &[russian]),
+            ("ПЧЕЛЫ", &[russian]),
+            ("пасека", &[russian]),
+            ("любить", &[russian]),
+            ("dogs barking", &[possessive]),
+            ("anna", &[possessive]),
+            ("ｄｏｇ", &[possessive]),
+            ("cat", &[]),
+            ("research_1", &[]),
+        ] {
+            let mut found = hand.words(&visible, query, &now()).await;
+            if query == "research_1" {
+                // A term is not to be confused with the term of a scope.
+                found.retain(|id| *id != english);
+            }
+            assert_eq!(found, expect, "{query}");
+        }
+    }
+}
+
+/// Codes, paths and versions rank first when asked for exactly.
+pub async fn identifiers_are_found_whole(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let texts = [
+        "The build failed with ERR-4021.",
+        "The build failed with ERR-4022.",
+        "The main rs src of it: 4021 errors",
+        "Look at src/main.rs, line 12",
+        "Look at src/lib.rs, line 12",
+        "Release v1.2.3 is out",
+        "Release v1.3.2 is out",
+        "Write to anna@example.org or see #812",
+        "my_table has snake_case",
+    ];
+    let mut ids = Vec::new();
+    for text in texts {
+        ids.push(hand.remember(&anna, text).await);
+    }
+    for visible in [whole(), visible(&[anna])] {
+        for (query, first) in [
+            ("ERR-4021", 0),
+            ("err-4022?", 1),
+            ("what is in `src/main.rs`", 3),
+            ("src/lib.rs", 4),
+            ("v1.2.3", 5),
+            ("v1.3.2", 6),
+            ("anna@example.org", 7),
+            ("my_table", 8),
+        ] {
+            let found = hand.words(&visible, query, &now()).await;
+            assert_eq!(found.first(), Some(&ids[first]), "{query}");
+        }
+    }
+}
+
+/// Whatever is asked is only words.
+pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let texts = [
+        "lantern",
+        "\"",
+        "'\"`",
+        "*",
+        "lan*",
+        "lantern AND",
+        "AND OR NOT NEAR",
+        "NEAR(lantern candle, 2)",
+        "terms: lantern",
+        "rowid:1",
+        "{terms} : x",
+        "^lantern",
+        "(((",
+        "lantern) OR (1=1",
+        "-lantern +candle",
+        "lantern\u{0}candle",
+        "\u{0}",
+        "🐝🐝 👩‍👩‍👧",
+        "\u{202e}nretnal",
+        "ﷺ ẞ İ ŉ ǰ",
+        "a\u{301}\u{301}\u{301}",
+        "\u{fffd}\u{feff}",
+        "'; DROP TABLE memories; --",
+        "%_%",
+        "",
+        "   \n\t",
+        "who are you",
+        "_",
+        "._.",
+        "a_1",
+        "1_",
+    ];
+    let long = [
+        "x".repeat(10_000),
+        "lantern ".repeat(1_250),
+        (0..2_000).map(|n| format!("w{n} ")).collect::<String>(),
+        "\"(*".repeat(3_000),
+        "a/b-".repeat(2_500),
+        "é".repeat(10_000),
+    ];
+    let all: Vec<&str> = texts.into_iter().chain(long.iter().map(String::as_str)).collect();
+    let mut ids: Vec<MemoryId> = Vec::new();
+    for text in &all {
+        ids.push(hand.remember(&anna, text).await);
+    }
+    for visible in [whole(), visible(&[anna])] {
+        for query in &all {
+            let shown: String = query.chars().take(40).collect();
+            let found = store.lexical(&visible, query, &now(), 100).await;
+            assert!(found.is_ok(), "{shown}: {found:?}");
+        }
+        assert!(hand.words(&visible, "\"lantern\"* OR NOT )", &now()).await.contains(&ids[0]));
+    }
+}
+
+fn said(hand: &Hand<'_>, who: &str, text: &str) -> Memory {
+    let session = scope(Layer::Session, &["anna", "s"]);
+    Memory { actor_id: Some(who.into()), thread_id: Some("s".into()), ..hand.sample(&session, text) }
+}
+
+async fn follow(hand: &Hand<'_>, before: MemoryId, memory: Memory) -> MemoryId {
+    let (id, space) = (memory.id, crate::hand::space_of(&memory));
+    hand.must(&space, Action::Add(Box::new(Addition { follows: Some(before), ..addition(memory) }))).await;
+    id
+}
+
+/// "Yes, last week" is about what was asked; a statement before it is not.
+pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let question = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
+    let answer = follow(&hand, question, said(&hand, "anna", "Yes, last week")).await;
+    let statement = follow(&hand, answer, said(&hand, "ben", "The harbour is lovely.")).await;
+    let reply = follow(&hand, statement, said(&hand, "anna", "Indeed")).await;
+    let monologue = follow(&hand, reply, said(&hand, "anna", "Shall we visit Porto?")).await;
+    let own = follow(&hand, monologue, said(&hand, "anna", "Perhaps in spring")).await;
+    let mut found = hand.words(&whole(), "Lisbon", &now()).await;
+    found.sort();
+    assert_eq!(found, [question, answer]);
+    assert_eq!(hand.words(&whole(), "harbour", &now()).await, [statement]);
+    assert_eq!(hand.words(&whole(), "Porto", &now()).await, [monologue]);
+    assert_eq!(hand.words(&whole(), "spring", &now()).await, [own]);
+}
+
+/// When the question changes or goes, its old words find the answer no more.
+pub async fn an_answer_forgets_the_old_words_of_its_question(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let question = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
+    let answer = follow(&hand, question, said(&hand, "anna", "Yes, last week")).await;
+    let space = scope(Layer::Session, &["anna", "s"]).space();
+    hand.must(&space, Action::Revise(Box::new(new_text(question, "Have you been to Madrid?", true)))).await;
+    assert_eq!(hand.words(&whole(), "Lisbon", &now()).await, []);
+    let mut found = hand.words(&whole(), "Madrid", &now()).await;
+    found.sort();
+    assert_eq!(found, [question, answer]);
+    hand.must(&space, Action::Erase { id: question }).await;
+    assert_eq!(hand.words(&whole(), "Madrid", &now()).await, []);
+    assert_eq!(hand.words(&whole(), "week", &now()).await, [answer]);
+}
+
+/// Scores fall, are above nothing, and the limit keeps the best.
+pub async fn better_matches_come_first(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    for number in 0..20 {
+        hand.remember(&anna, &format!("a plain sentence about number {number} and its harbour")).await;
+    }
+    let best = hand.remember(&anna, "harbour lantern").await;
+    for visible in [whole(), visible(&[anna])] {
+        let hits = good(store.lexical(&visible, "harbour lantern", &now(), 100).await);
+        assert_eq!((hits.len(), hits[0].id), (21, best));
+        assert!(hits.is_sorted_by(|a, b| a.score >= b.score) && hits.iter().all(|hit| hit.score > 0.0));
+        assert_eq!(good(store.lexical(&visible, "harbour lantern", &now(), 3).await), hits[..3]);
+    }
+}
+
+/// A long question over many scopes is still one question.
+pub async fn many_scopes_and_many_words(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let scopes: Vec<_> = (0..60).map(|n| user(&format!("user-{n}"))).collect();
+    let mut ids = Vec::new();
+    for scope in &scopes {
+        ids.push(hand.remember(scope, "one small lantern").await);
+    }
+    let query: String = (0..200).map(|n| format!("word{n} ")).collect::<String>() + "lanternlanternlantern lantern";
+    let found = hand.words(&visible(&scopes), &query, &now()).await;
+    // Only the longest words of a very long question are kept; it must not fail, nor find strangers.
+    assert!(found.iter().all(|id| ids.contains(id)));
+    assert_eq!(hand.words(&visible(&scopes), "a small lantern", &now()).await.len(), 60);
+}

@@ -1,0 +1,169 @@
+//! How does a test use a store without ceremony?
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use jiff::Timestamp;
+use loci_store::{Applied, Page, Result, Store};
+use loci_types::{Action, Filter, Memory, MemoryId, Relation, Scope, Space, Visible};
+
+use crate::samples::{addition, at, batch, change, edge, everything, memory, now, vector, whole};
+
+/// A store with a clock that moves one second per change, and ids in its step.
+pub struct Hand<'a> {
+    /// The store.
+    pub store: &'a dyn Store,
+    tick: AtomicU64,
+}
+
+impl<'a> Hand<'a> {
+    /// A hand on this store, with the clock at its start.
+    pub fn on(store: &'a dyn Store) -> Self {
+        Self::from(store, 0)
+    }
+
+    /// A hand whose clock and ids start later, so that two hands do not meet.
+    pub fn from(store: &'a dyn Store, tick: u64) -> Self {
+        Self { store, tick: AtomicU64::new(tick) }
+    }
+
+    /// The next number, for an id and its time.
+    pub fn next(&self) -> u64 {
+        self.tick.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> Timestamp {
+        at(self.tick.load(Ordering::Relaxed) as i64)
+    }
+
+    /// A plain memory with the next number, not yet stored.
+    pub fn sample(&self, scope: &Scope, text: &str) -> Memory {
+        memory(self.next(), scope, text)
+    }
+
+    /// Stores a text with its vector.
+    pub async fn remember(&self, scope: &Scope, text: &str) -> MemoryId {
+        self.keep(self.sample(scope, text)).await
+    }
+
+    /// Stores a memory with its vector.
+    pub async fn keep(&self, memory: Memory) -> MemoryId {
+        let (id, space) = (memory.id, space_of(&memory));
+        self.must(&space, Action::Add(Box::new(addition(memory)))).await;
+        id
+    }
+
+    /// Stores a text in place of an older one.
+    pub async fn replace(&self, old: MemoryId, scope: &Scope, text: &str) -> MemoryId {
+        let new = self.sample(scope, text);
+        let id = new.id;
+        self.must(&scope.space(), Action::Supersede { old, new: Box::new(addition(new)) }).await;
+        id
+    }
+
+    /// Soft-deletes, to be purged long after.
+    pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Applied {
+        self.must(&scope.space(), Action::Forget { id, expect: None, purge_at: at(50_000) }).await
+    }
+
+    /// Draws an edge.
+    pub async fn link(&self, scope: &Scope, source: MemoryId, target: MemoryId, relation: Relation) -> Applied {
+        let edge = edge(self.next(), source, target, relation);
+        self.must(&scope.space(), Action::Link(edge)).await
+    }
+
+    /// Does one thing to a space.
+    pub async fn act(&self, space: &Space, action: Action) -> Result<Applied> {
+        self.next();
+        let applied = self.store.apply(batch(space, vec![change(self.clock(), action)])).await?;
+        assert_eq!(applied.len(), 1, "one outcome per change");
+        Ok(applied[0])
+    }
+
+    /// Does one thing that must succeed.
+    pub async fn must(&self, space: &Space, action: Action) -> Applied {
+        match self.act(space, action).await {
+            Ok(applied) => applied,
+            Err(error) => panic!("refused: {error}"),
+        }
+    }
+
+    /// The memory, as someone who sees everything sees it.
+    pub async fn get(&self, id: MemoryId) -> Option<Memory> {
+        good(self.store.fetch(&whole(), &[id]).await).into_iter().next()
+    }
+
+    /// The memory, which must be there.
+    pub async fn must_get(&self, id: MemoryId) -> Memory {
+        match self.get(id).await {
+            Some(memory) => memory,
+            None => panic!("memory {id} is not there"),
+        }
+    }
+
+    /// What a scan finds, newest first.
+    pub async fn scan(&self, visible: &Visible, filter: &Filter) -> Vec<MemoryId> {
+        let listing = good(self.store.scan(visible, filter, Page { after: None, limit: 10_000 }).await);
+        assert_eq!(listing.total, listing.memories.len() as u64, "the total of a listing of one page");
+        assert_eq!(listing.next, None);
+        listing.memories.iter().map(|memory| memory.id).collect()
+    }
+
+    /// What the words find, best first.
+    pub async fn words(&self, visible: &Visible, query: &str, filter: &Filter) -> Vec<MemoryId> {
+        good(self.store.lexical(visible, query, filter, 10_000).await).into_iter().map(|hit| hit.id).collect()
+    }
+
+    /// What the vector of a text finds, best first.
+    pub async fn near(&self, visible: &Visible, text: &str, filter: &Filter) -> Vec<MemoryId> {
+        good(self.store.nearest(visible, &vector(text), filter, 10_000).await).into_iter().map(|hit| hit.id).collect()
+    }
+
+    /// The three answers to "who is there", each sorted. They must agree where each memory holds
+    /// the word and has a vector.
+    pub async fn lanes(&self, visible: &Visible, word: &str, filter: &Filter) -> [Vec<MemoryId>; 3] {
+        let mut lanes = [
+            self.scan(visible, filter).await,
+            self.words(visible, word, filter).await,
+            self.near(visible, word, filter).await,
+        ];
+        lanes.iter_mut().for_each(|lane| lane.sort());
+        lanes
+    }
+
+    /// Asserts that each of the three lanes finds exactly these by default.
+    pub async fn sees(&self, visible: &Visible, word: &str, expect: &[MemoryId]) {
+        self.sees_with(visible, word, &now(), expect).await;
+    }
+
+    /// Asserts that each of the three lanes finds exactly these.
+    pub async fn sees_with(&self, visible: &Visible, word: &str, filter: &Filter, expect: &[MemoryId]) {
+        let mut expect = expect.to_vec();
+        expect.sort();
+        let [scan, words, near] = self.lanes(visible, word, filter).await;
+        assert_eq!(scan, expect, "scan");
+        assert_eq!(words, expect, "lexical");
+        assert_eq!(near, expect, "nearest");
+    }
+
+    /// How many memories there are in whatever state.
+    pub async fn count(&self, visible: &Visible) -> usize {
+        self.scan(visible, &everything()).await.len()
+    }
+}
+
+/// Where a memory belongs.
+pub fn space_of(memory: &Memory) -> Space {
+    match memory.scope() {
+        Ok(scope) => scope.space(),
+        Err(error) => panic!("a sample has no scope: {error}"),
+    }
+}
+
+/// The value, or the failure told whole.
+pub fn good<T>(result: Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("the store failed: {error:?}"),
+    }
+}
