@@ -1,0 +1,124 @@
+//! What recall and search return, in which order, and why.
+
+use loci_engine::{Caller, NewMemory, RecallRequest};
+use loci_types::{ErrorKind, Filter, Identifiers, Layer};
+
+use crate::house::{House, ask, new, user};
+
+fn both(user: &str, project: &str) -> Caller {
+    Caller::new(Identifiers {
+        user_id: Some(user.to_owned()),
+        project_id: Some(project.to_owned()),
+        ..Identifiers::default()
+    })
+}
+
+#[tokio::test]
+async fn an_explanation_adds_up_to_the_score() {
+    let house = House::new();
+    let ana = user("ana");
+    for content in ["Ana has a red bicycle", "Ana sold her bicycle", "I was wrong: the bicycle is blue", "rain"] {
+        house.remember(&ana, content).await;
+    }
+    let recall = house.engine.recall(&ana, ask("red bicycle")).await.unwrap();
+    assert_eq!(recall.hits.len(), 3);
+    assert_eq!(recall.hits[0].memory.content, "Ana has a red bicycle");
+    for hit in recall.hits {
+        let explain = hit.explain;
+        let sum = (0.5 * explain.relevance + 0.3 * explain.recency + 0.2 * explain.utility) * explain.boost;
+        assert!((sum + explain.layer - hit.score).abs() < 1e-12);
+        assert!(explain.lanes.iter().all(|lane| lane.rank >= 1));
+        assert!(!explain.lanes.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn recall_counts_what_it_returned() {
+    let house = House::new();
+    let ana = user("ana");
+    let id = house.remember(&ana, "Ana has a red bicycle").await.id;
+    for _ in 0..3 {
+        house.recall(&ana, "bicycle").await;
+    }
+    house.engine.flush().await;
+    let memory = house.engine.get(&ana, id).await.unwrap();
+    assert_eq!((memory.access_count, memory.version), (3, 1));
+    assert!(memory.last_accessed_at.is_some());
+}
+
+#[tokio::test]
+async fn the_same_in_two_layers_is_shown_once_in_the_specific_one() {
+    let house = House::new();
+    let caller = both("ana", "atlas");
+    let text = "Use tabs for indentation in every file";
+    let general = NewMemory { layer: Some(Layer::Project), ..new(text) };
+    let general = house.engine.remember(&caller, general).await.unwrap().id;
+    let specific = NewMemory { layer: Some(Layer::User), ..new(text) };
+    let specific = house.engine.remember(&caller, specific).await.unwrap().id;
+    let recall = house.engine.recall(&caller, ask("indentation")).await.unwrap();
+    assert_eq!(recall.hits.len(), 1);
+    assert_eq!(recall.hits[0].memory.id, specific);
+    assert_eq!(recall.hits[0].explain.stands_for, [general]);
+}
+
+#[tokio::test]
+async fn search_merges_by_precedence_and_names_its_layers() {
+    let house = House::new();
+    let caller = both("ana", "atlas");
+    for (layer, content) in [
+        (Layer::Project, "indentation in this project is four spaces"),
+        (Layer::User, "indentation matters little to ana"),
+        (Layer::User, "lunch is at noon"),
+    ] {
+        house.engine.remember(&caller, NewMemory { layer: Some(layer), ..new(content) }).await.unwrap();
+    }
+    let found = house.engine.search(&caller, ask("indentation")).await.unwrap();
+    assert_eq!(found.searched_layers, [Layer::User, Layer::Project]);
+    assert_eq!(found.total_count, 2);
+    let layers: Vec<Layer> = found.results.iter().map(|hit| hit.layer).collect();
+    assert_eq!(layers, [Layer::User, Layer::Project]);
+    let narrow = RecallRequest { layers: Some(vec![Layer::Team]), ..ask("x") };
+    assert_eq!(house.engine.search(&caller, narrow).await.unwrap_err().kind(), ErrorKind::MissingIdentifier);
+}
+
+#[tokio::test]
+async fn questions_are_checked() {
+    let house = House::new();
+    let check = async |request: RecallRequest, kind: ErrorKind, field: &str| {
+        let error = house.engine.recall(&user("ana"), request).await.unwrap_err();
+        assert_eq!(error.kind(), kind);
+        assert_eq!(error.problem("recall").details["field"], field);
+    };
+    check(ask(" "), ErrorKind::InvalidInput, "query").await;
+    check(ask(&"x".repeat(8_193)), ErrorKind::QueryTooLong, "query").await;
+    check(RecallRequest { limit: Some(0), ..ask("x") }, ErrorKind::InvalidInput, "limit").await;
+    check(RecallRequest { limit: Some(101), ..ask("x") }, ErrorKind::InvalidInput, "limit").await;
+    check(RecallRequest { threshold: Some(2.0), ..ask("x") }, ErrorKind::InvalidInput, "threshold").await;
+}
+
+#[tokio::test]
+async fn an_old_memory_ranks_below_a_new_one_that_says_as_much() {
+    let house = House::new();
+    let ana = user("ana");
+    for content in ["Standup is at nine for the red team", "Standup is at ten for the red team"] {
+        house.engine.remember(&ana, NewMemory { kind: Some("task".into()), ..new(content) }).await.unwrap();
+    }
+    let now = ask("standup red team");
+    let later = RecallRequest { at: Some("2026-09-01T12:00:00Z".parse().unwrap()), ..now.clone() };
+    let (now, later) = (house.engine.recall(&ana, now).await.unwrap(), house.engine.recall(&ana, later).await.unwrap());
+    assert!((now.hits[0].explain.recency - 1.0).abs() < 1e-9);
+    assert!(later.hits[0].explain.recency < 0.2, "{}", later.hits[0].explain.recency);
+}
+
+#[tokio::test]
+async fn filters_narrow_both_lanes() {
+    let house = House::new();
+    let ana = user("ana");
+    for (kind, content) in [("task", "fix the green lamp"), ("fact", "the green lamp is old")] {
+        house.engine.remember(&ana, NewMemory { kind: Some(kind.into()), ..new(content) }).await.unwrap();
+    }
+    let filter = Filter { kinds: vec!["task".into()], ..Filter::at(house.engine.now()) };
+    let recall = house.engine.recall(&ana, RecallRequest { filter: Some(filter), ..ask("green lamp") }).await.unwrap();
+    assert_eq!(recall.hits.len(), 1);
+    assert_eq!(recall.hits[0].memory.content, "fix the green lamp");
+}
