@@ -3,6 +3,7 @@
 //! Three places in rising order: `loci.toml`, `LOCI_*` in the environment, flags. An unknown key
 //! or a wrong value is refused by its name before anything runs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use loci_engine::Config;
@@ -113,17 +114,86 @@ impl Default for ServerSettings {
     }
 }
 
-impl Settings {
-    /// Reads a file; one that was named must be there.
-    pub(crate) fn read(named: Option<&Path>) -> Result<Self, Error> {
-        let path = named.map_or_else(|| PathBuf::from("loci.toml"), Path::to_owned);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text).map_err(|message| {
-                wrong(format!("{}: {message}", path.display())).hint("`loci config check` explains")
-            }),
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(wrong(format!("{} cannot be read: {error}", path.display()))),
+/// Where each top-level setting came from; those that are absent have their default.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sources(BTreeMap<String, String>);
+
+impl Sources {
+    /// Where this setting came from, in words.
+    pub(crate) fn of(&self, key: &str) -> &str {
+        self.0.get(key).map_or("default", String::as_str)
+    }
+
+    fn add(&mut self, key: &str, source: String) {
+        let told = self.0.entry(key.to_owned()).or_default();
+        if !told.is_empty() {
+            told.push_str(", ");
         }
+        told.push_str(&source);
+    }
+}
+
+impl Settings {
+    /// Reads the file, then the environment over it, and refuses what cannot work.
+    pub(crate) fn load(named: Option<&Path>) -> Result<(Self, Sources), Error> {
+        let (mut settings, mut sources) = Self::read(named)?;
+        settings.overlay(&mut sources)?;
+        settings.engine().validate()?;
+        Ok((settings, sources))
+    }
+
+    /// Reads a file; one that was named must be there.
+    fn read(named: Option<&Path>) -> Result<(Self, Sources), Error> {
+        let from_environment = variable("LOCI_CONFIG").map(PathBuf::from);
+        let named = named.or(from_environment.as_deref());
+        let path = named.map_or_else(|| PathBuf::from("loci.toml"), Path::to_owned);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(wrong(format!("{} cannot be read: {error}", path.display()))),
+        };
+        let settings = Self::parse(&text).map_err(|message| {
+            wrong(format!("{}: {message}", path.display())).hint("`loci config check` prints every key with its value")
+        })?;
+        let mut sources = Sources::default();
+        for key in toml::from_str::<toml::Table>(&text).unwrap_or_default().keys() {
+            sources.add(key, path.display().to_string());
+        }
+        Ok((settings, sources))
+    }
+
+    /// Lays the environment over what the file says.
+    fn overlay(&mut self, sources: &mut Sources) -> Result<(), Error> {
+        if let Some(folder) = variable("LOCI_DATA") {
+            self.data = Some(folder.into());
+            sources.add("data", "LOCI_DATA".to_owned());
+        }
+        if let Some(user) = variable("LOCI_USER") {
+            self.user = Some(user);
+            sources.add("user", "LOCI_USER".to_owned());
+        }
+        if let Some(provider) = variable("LOCI_EMBEDDINGS") {
+            self.embeddings.provider = match provider.as_str() {
+                "local" => Provider::Local,
+                "openai" => Provider::Openai,
+                "none" => Provider::None,
+                other => {
+                    return Err(wrong(format!("LOCI_EMBEDDINGS is `{other}`, which is no embedder"))
+                        .at("embeddings.provider")
+                        .hint("use one of local, openai, none"));
+                }
+            };
+            sources.add("embeddings", "LOCI_EMBEDDINGS".to_owned());
+        }
+        if let Some(folder) = variable("LOCI_MODEL_DIR") {
+            self.embeddings.folder = Some(folder.into());
+            sources.add("embeddings", "LOCI_MODEL_DIR".to_owned());
+        }
+        if let Some(listen) = variable("LOCI_LISTEN") {
+            self.server.listen = listen;
+            sources.add("server", "LOCI_LISTEN".to_owned());
+        }
+        Ok(())
     }
 
     /// Reads the text of a file.

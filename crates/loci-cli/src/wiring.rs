@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use loci_engine::{Clock, Engine};
-use loci_models::local::Places;
-use loci_models::local::Hub;
+use loci_models::local::{Hub, Places};
 use loci_models::{Cached, Embedder, Local, Remote, RemoteConfig, Secret};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 
@@ -30,7 +29,7 @@ pub(crate) async fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embed
         Provider::None => Ok(None),
         Provider::Local => {
             let places = places(settings);
-            let folder = loci_models::local::find(&places, &Hub::default(), &|_, _| {}).await?;
+            let folder = find(&places).await?;
             // Reading 90 MB of weights is work for a thread that may block.
             let loaded = tokio::task::spawn_blocking(move || Local::load(&folder)).await;
             let local = loaded.map_err(|_| loci_models::Error::ModelMissing { looked: Vec::new() })??;
@@ -46,10 +45,27 @@ pub(crate) async fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embed
     }
 }
 
+/// The folder of the model, fetched with a progress bar if it is not on this machine.
+async fn find(places: &Places) -> Result<PathBuf, loci_models::Error> {
+    if let Ok(folder) = loci_models::local::look(places) {
+        return Ok(folder);
+    }
+    let bar = crate::output::byte_progress(None, "fetching the embedding model");
+    let told = bar.clone();
+    let found = loci_models::local::find(places, &Hub::default(), &move |bytes, whole| {
+        if let Some(whole) = whole {
+            told.set_length(whole);
+        }
+        told.set_position(bytes);
+    })
+    .await;
+    bar.finish_and_clear();
+    found
+}
+
 /// Where a local model may lie.
 pub(crate) fn places(settings: &Settings) -> Places {
-    let folder = variable("LOCI_MODEL_DIR").map(PathBuf::from).or_else(|| settings.embeddings.folder.clone());
-    Places { explicit: folder, cache: cache_folder(), hub: settings.embeddings.hub }
+    Places { explicit: settings.embeddings.folder.clone(), cache: cache_folder(), hub: settings.embeddings.hub }
 }
 
 fn cache_folder() -> PathBuf {

@@ -76,11 +76,7 @@ pub(super) async fn measure(folder: &Path, seed: u64) -> Result<()> {
 
 async fn remember(engine: &Engine, seed: u64, number: u64) -> Result<()> {
     // One user only, so that the bare loop needs no scopes of its own.
-    let new = NewMemory {
-        content: data::text(seed, number),
-        kind: Some("fact".to_owned()),
-        ..NewMemory::default()
-    };
+    let new = NewMemory { content: data::text(seed, number), kind: Some("fact".to_owned()), ..NewMemory::default() };
     engine.remember(&Caller::new(data::identifiers(0)), new).await?;
     Ok(())
 }
@@ -114,7 +110,8 @@ impl Bare {
         let source = Connection::open(space)?;
         let mut rows = Vec::with_capacity(count);
         for row in self.last + 1..=self.last + count as i64 {
-            let content: String = source.query_row("SELECT content FROM memories WHERE row = ?1", [row], |r| r.get(0))?;
+            let content: String =
+                source.query_row("SELECT content FROM memories WHERE row = ?1", [row], |r| r.get(0))?;
             let words: String = self.analyser.terms(&content).iter().map(|term| format!("{term}_1 ")).collect();
             rows.push((
                 read(&source, "SELECT * FROM memories WHERE row = ?1", row)?,
@@ -149,8 +146,6 @@ fn read(connection: &Connection, sql: &str, row: i64) -> Result<Vec<Value>> {
 
 fn insert(connection: &Connection, table: &str, values: &[Value]) -> Result<()> {
     let places = vec!["?"; values.len()].join(", ");
-    connection
-        .prepare_cached(&format!("INSERT INTO {table} VALUES ({places})"))?
-        .execute(params_from_iter(values))?;
+    connection.prepare_cached(&format!("INSERT INTO {table} VALUES ({places})"))?.execute(params_from_iter(values))?;
     Ok(())
 }

@@ -6,9 +6,7 @@
 
 use jiff::Timestamp;
 use loci_engine::{content_hash, estimate_tokens};
-use loci_types::{
-    AccessPolicy, Identifiers, Kind, Layer, Memory, MemoryId, Scope, State, Vector,
-};
+use loci_types::{AccessPolicy, Identifiers, Kind, Layer, Memory, MemoryId, Scope, State, Vector};
 use uuid::Uuid;
 
 /// The size of MiniLM's vectors.

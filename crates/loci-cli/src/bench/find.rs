@@ -52,8 +52,7 @@ async fn grow(store: &SqliteStore, seed: u64, from: usize, until: usize) -> Resu
                 at,
             }
         });
-        let batch =
-            Batch { tenant: Tenant::default(), space: data::scope(0)?.space(), changes: changes.collect() };
+        let batch = Batch { tenant: Tenant::default(), space: data::scope(0)?.space(), changes: changes.collect() };
         progress.inc(batch.changes.len() as u64);
         store.apply(batch).await?;
     }
@@ -144,11 +143,8 @@ async fn everything(
     meter::print("vector top-10, everything", size, "resident_mb", meter::resident() as f64 / 1e6);
     let exact = exact(seed, 0..size as u64, &vectors);
     let wanted: usize = exact.iter().map(Vec::len).sum();
-    let found: usize = answers
-        .iter()
-        .zip(&exact)
-        .map(|(hits, exact)| hits.iter().filter(|hit| exact.contains(&hit.id)).count())
-        .sum();
+    let found: usize =
+        answers.iter().zip(&exact).map(|(hits, exact)| hits.iter().filter(|hit| exact.contains(&hit.id)).count()).sum();
     meter::print("vector top-10, everything", size, "recall", found as f64 / wanted as f64);
     Ok(())
 }

@@ -1,0 +1,93 @@
+//! Which command does what?
+//!
+//! One verb a file: its own arguments, its help and what it prints.
+
+pub(crate) mod agent;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod forget;
+pub(crate) mod get;
+pub(crate) mod history;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod list;
+pub(crate) mod recall;
+pub(crate) mod reembed;
+pub(crate) mod remember;
+pub(crate) mod restore;
+pub(crate) mod search;
+pub(crate) mod serve;
+pub(crate) mod stats;
+mod stream;
+pub(crate) mod update;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use loci_types::{Outcome, Receipt};
+
+use crate::arguments::{Arguments, Command};
+use crate::context::Context;
+use crate::output;
+use crate::settings::Settings;
+
+/// Runs what was asked.
+pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
+    // These two must work when the configuration does not.
+    match arguments.command {
+        Command::Completions(args) => return done(completions::run(&args)),
+        Command::Config(args) => return done(config::run(args, arguments.config, arguments.data, arguments.json)),
+        _ => {}
+    }
+    let (settings, sources) = Settings::load(arguments.config.as_deref())?;
+    let context = Context { settings, sources, json: arguments.json, data: arguments.data };
+    match arguments.command {
+        Command::Init(args) => done(init::run(&context, &args)),
+        Command::Agent(args) => done(agent::run(&context, args).await),
+        Command::Remember(args) => done(remember::run(&context, *args).await),
+        Command::Recall(args) => done(recall::run(&context, *args).await),
+        Command::Search(args) => done(search::run(&context, *args).await),
+        Command::Get(args) => done(get::run(&context, &args).await),
+        Command::List(args) => done(list::run(&context, *args).await),
+        Command::Update(args) => done(update::run(&context, *args).await),
+        Command::Forget(args) => done(forget::run(&context, &args).await),
+        Command::Restore(args) => done(restore::run(&context, &args).await),
+        Command::History(args) => done(history::run(&context, &args).await),
+        Command::Stats(args) => done(stats::run(&context, &args).await),
+        Command::Doctor(args) => doctor::run(&context, &args).await,
+        Command::Export(args) => done(export::run(&context, &args).await),
+        Command::Import(args) => done(import::run(&context, &args).await),
+        Command::Reembed(args) => done(reembed::run(&context, &args).await),
+        Command::Serve(args) => done(serve::run(&context, args).await),
+        Command::Eval(args) => {
+            let embedder = context.embedder().await?;
+            done(crate::eval::run(&context.settings, embedder, args, context.json).await)
+        }
+        Command::Bench(args) => done(crate::bench::run(args).await),
+        Command::Config(_) | Command::Completions(_) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn done(result: Result<()>) -> Result<ExitCode> {
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+/// Prints what a write did.
+fn print_receipt(receipt: &Receipt, as_json: bool) {
+    if as_json {
+        return output::json(receipt);
+    }
+    let told = match receipt.event {
+        Outcome::Created => "remembered",
+        Outcome::None => "nothing to do: already so",
+        Outcome::Updated => "updated",
+        Outcome::Merged => "merged",
+        Outcome::Superseded => "replaced an older one",
+        Outcome::Deleted => "forgotten",
+        Outcome::Restored => "restored",
+        Outcome::Erased => "erased",
+    };
+    output::line(&format!("{told} {}", output::muted(&format!("{} v{}", receipt.id, receipt.version))));
+}

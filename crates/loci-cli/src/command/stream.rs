@@ -1,0 +1,134 @@
+//! How are many lines remembered as they come?
+//!
+//! Some lines are under way at once, so that they share the disk's syncs; receipts come in the
+//! order of the lines, each only once its memory is durable. The first line that cannot be taken
+//! stops the reading: what was under way is finished and told, what comes after is not read.
+
+use std::io::{BufRead, Read};
+
+use anyhow::{Context as _, Result};
+use futures::StreamExt;
+use futures::stream::FuturesOrdered;
+use loci_engine::{Caller, Engine, NewMemory};
+use loci_types::{Error, ErrorKind};
+use tokio::sync::mpsc;
+
+use crate::command::print_receipt;
+use crate::fault::Line;
+
+/// How many lines are under way at once.
+const UNDER_WAY: usize = 64;
+
+/// A line of the input with its number, or why it cannot be one.
+type Numbered = (u64, Result<String>);
+
+/// Remembers each line of standard input like `pattern`.
+pub(crate) async fn remember(engine: &Engine, caller: &Caller, pattern: &NewMemory, as_json: bool) -> Result<()> {
+    let (sender, mut lines) = mpsc::channel(UNDER_WAY);
+    let longest = engine.config().limits.content_characters.saturating_mul(4).saturating_add(2);
+    // A thread of its own: reading standard input blocks, and cannot be called off.
+    std::thread::Builder::new()
+        .name("loci-input".to_owned())
+        .spawn(move || send_lines(&mut std::io::stdin().lock(), longest, &sender))
+        .context("the input cannot be read")?;
+    let mut under_way = FuturesOrdered::new();
+    let mut reading = true;
+    let mut failed = None;
+    while reading || !under_way.is_empty() {
+        tokio::select! {
+            line = lines.recv(), if reading && under_way.len() < UNDER_WAY => match line {
+                None => reading = false,
+                Some((number, Err(error))) => {
+                    reading = false;
+                    failed = Some(error.context(Line(number)));
+                }
+                Some((number, Ok(content))) => under_way.push_back(async move {
+                    let memory = NewMemory { content, ..pattern.clone() };
+                    (number, engine.remember(caller, memory).await)
+                }),
+            },
+            Some((number, outcome)) = under_way.next() => match outcome {
+                Ok(receipt) => print_receipt(&receipt, as_json),
+                Err(error) => {
+                    reading = false;
+                    // The first line that failed is the one to tell.
+                    failed = Some(match failed {
+                        Some(earlier) if line_of(&earlier) < number => earlier,
+                        _ => anyhow::Error::from(error).context(Line(number)),
+                    });
+                }
+            },
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+fn line_of(error: &anyhow::Error) -> u64 {
+    error.downcast_ref::<Line>().map_or(u64::MAX, |line| line.0)
+}
+
+fn send_lines(input: &mut impl BufRead, longest: usize, sender: &mpsc::Sender<Numbered>) {
+    let mut number = 0;
+    loop {
+        number += 1;
+        let line = match next_line(input, longest) {
+            Ok(None) => return,
+            Ok(Some(line)) if line.trim().is_empty() => continue,
+            Ok(Some(line)) => Ok(line),
+            Err(error) => Err(error),
+        };
+        let last = line.is_err();
+        if sender.blocking_send((number, line)).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// The next line without its end; none at the end of the input.
+pub(crate) fn next_line(input: &mut impl BufRead, longest: usize) -> Result<Option<String>> {
+    let mut bytes = Vec::new();
+    input.by_ref().take(longest as u64 + 1).read_until(b'\n', &mut bytes).context("the input cannot be read")?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let whole = bytes.last() == Some(&b'\n');
+    while matches!(bytes.last(), Some(b'\n' | b'\r')) {
+        bytes.pop();
+    }
+    if !whole && bytes.len() > longest {
+        let message = format!("content has more than {longest} bytes");
+        return Err(Error::new(ErrorKind::ContentTooLong, message).at("content").hint("split it or shorten it").into());
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to() + 1;
+        Error::invalid("content", format!("content is not valid UTF-8 (byte {place} of the line)"))
+            .hint("convert the input to UTF-8, for example with iconv")
+    })?;
+    Ok(Some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_to_their_end_and_no_further() {
+        let read = |mut bytes: &[u8]| {
+            let mut lines = Vec::new();
+            loop {
+                match next_line(&mut bytes, 8) {
+                    Ok(Some(line)) => lines.push(line),
+                    Ok(None) => return Ok(lines),
+                    Err(error) => return Err((lines.len(), error.to_string())),
+                }
+            }
+        };
+        assert_eq!(read(b"").unwrap(), Vec::<String>::new());
+        assert_eq!(read(b"a\r\n\nb").unwrap(), ["a", "", "b"]);
+        assert_eq!(read(b"12345678\nx\n").unwrap(), ["12345678", "x"]);
+        assert_eq!(read(b"a\n123456789\n").unwrap_err().0, 1);
+        let (kept, message) = read(b"a\nb\xff\nc").unwrap_err();
+        assert_eq!(kept, 1);
+        assert!(message.contains("UTF-8 (byte 2"), "{message}");
+    }
+}

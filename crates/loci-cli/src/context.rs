@@ -1,0 +1,126 @@
+//! What does a command need to run?
+//!
+//! The settings in force, where the data lie, who asks, and an engine on them. A model is loaded
+//! only for commands that need one; a model that is simply not there takes a lane away and not
+//! the command.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use loci_engine::{Caller, Engine, System};
+use loci_models::Embedder;
+use loci_types::{Error, ErrorKind, Identifiers};
+
+use crate::arguments::ScopeFlags;
+use crate::output;
+use crate::settings::{Provider, Settings, Sources};
+use crate::wiring;
+
+/// What every command is given.
+pub(crate) struct Context {
+    /// The settings in force.
+    pub(crate) settings: Settings,
+    /// Where they came from.
+    pub(crate) sources: Sources,
+    /// Whether answers are JSON.
+    pub(crate) json: bool,
+    /// The data folder from the command line.
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// Who asks when nobody is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nobody {
+    /// The user of this machine.
+    User,
+    /// The person who runs the store, who sees all of it.
+    Operator,
+}
+
+impl Context {
+    /// The data folder: from the flag, the environment, the file, or the platform.
+    pub(crate) fn data(&self) -> Result<PathBuf> {
+        if let Some(folder) = self.data.as_ref().or(self.settings.data.as_ref()) {
+            return Ok(folder.clone());
+        }
+        let project = directories::ProjectDirs::from("", "", "loci").ok_or_else(|| {
+            Error::new(ErrorKind::Configuration, "there is no home folder to keep data in")
+                .at("data")
+                .hint("name a folder with --data or LOCI_DATA")
+        })?;
+        Ok(project.data_dir().to_owned())
+    }
+
+    /// The caller that the flags name. As soon as anything is named, nothing is filled in.
+    pub(crate) fn caller(&self, scope: &ScopeFlags, layered: bool, nobody: Nobody) -> Caller {
+        let identifiers = scope.identifiers();
+        if !identifiers.is_empty() || layered {
+            return Caller::new(identifiers);
+        }
+        match nobody {
+            Nobody::Operator => Caller::operator(),
+            Nobody::User => {
+                let user = self.settings.user.clone().unwrap_or_else(|| "me".to_owned());
+                Caller::new(Identifiers { user_id: Some(user), ..Identifiers::default() })
+            }
+        }
+    }
+
+    /// An engine that finds by words alone.
+    pub(crate) fn engine(&self) -> Result<Engine> {
+        Ok(wiring::engine(&self.settings, &self.data()?, None, Arc::new(System))?)
+    }
+
+    /// An engine with the model that is set, unless it is switched off for this call.
+    pub(crate) async fn engine_with_model(&self, switched_off: bool) -> Result<Engine> {
+        if switched_off {
+            return self.engine();
+        }
+        let embedder = self.embedder().await?;
+        let engine = wiring::engine(&self.settings, &self.data()?, embedder, Arc::new(System))?;
+        warn_of_other_models(&engine).await;
+        Ok(engine)
+    }
+
+    /// The embedder that is set. One that is not there, and that nobody named, is only missed.
+    pub(crate) async fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>> {
+        let named = self.settings.embeddings.folder.is_some();
+        match wiring::embedder(&self.settings).await {
+            Ok(embedder) => Ok(embedder),
+            Err(error) => {
+                let unreachable = error.kind() != ErrorKind::Configuration
+                    || matches!(error, loci_models::Error::ModelMissing { .. });
+                let local = self.settings.embeddings.provider == Provider::Local;
+                if named && local || !unreachable {
+                    return Err(error.into());
+                }
+                let hint = if local {
+                    "run `make model`, or set LOCI_MODEL_DIR to a folder that has a model; LOCI_EMBEDDINGS=none \
+                     silences this"
+                } else {
+                    error.hint()
+                };
+                output::warn(&format!("no embedding model, so only words are searched: {error}"), Some(hint));
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Vectors of different models are never compared, so old ones are dead until they are remade.
+async fn warn_of_other_models(engine: &Engine) {
+    let Some(model) = engine.model() else { return };
+    // A store that cannot be read says so itself, in the command that reads it.
+    let Ok(models) = engine.models(&Caller::operator()).await else { return };
+    for (other, count) in models.vectors.iter().filter(|(name, _)| **name != model.name) {
+        output::warn(
+            &format!(
+                "{count} memories have vectors of the model `{other}`, but the present model is `{}`; \
+                 they are found by words only",
+                model.name
+            ),
+            Some("run `loci reembed`, or go back to the earlier model"),
+        );
+    }
+}

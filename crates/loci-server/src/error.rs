@@ -1,0 +1,58 @@
+//! What can go wrong at the door?
+
+use loci_types::{ErrorKind, Problem};
+
+/// A failure of the server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address cannot be read, or names no place.
+    #[error("`{listen}` is no address to listen on: {problem}")]
+    Address {
+        /// What was given.
+        listen: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The address can be reached from other machines.
+    #[error("`{listen}` can be reached from other machines, and there are no keys yet to tell callers apart")]
+    Open {
+        /// What was given.
+        listen: String,
+    },
+    /// The port cannot be had.
+    #[error("cannot listen on {listen}: {problem}")]
+    Taken {
+        /// What was given.
+        listen: String,
+        /// What the operating system said.
+        problem: String,
+    },
+    /// The connection to the network broke.
+    #[error("the server stopped: {0}")]
+    Stopped(std::io::Error),
+}
+
+impl Error {
+    /// What sort of failure this is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Address { .. } | Error::Open { .. } | Error::Taken { .. } => ErrorKind::Configuration,
+            Error::Stopped(_) => ErrorKind::Provider,
+        }
+    }
+
+    /// The form in which the failure leaves Loci.
+    pub fn problem(&self, operation: &str) -> Problem {
+        let mut problem = Problem::new(self.kind(), self.to_string(), operation);
+        let hint = match self {
+            Error::Address { .. } => "write it as 127.0.0.1:7077",
+            Error::Open { .. } => "listen on 127.0.0.1:7077 or [::1]:7077, and reach it through a tunnel",
+            Error::Taken { .. } => "choose another port with --listen 127.0.0.1:PORT, or end what uses this one",
+            Error::Stopped(_) => return problem,
+        };
+        problem.details.insert("field".into(), "listen".into());
+        problem.hint = Some(hint.to_owned());
+        problem
+    }
+}
