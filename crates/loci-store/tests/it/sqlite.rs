@@ -74,7 +74,7 @@ async fn two_stores_on_one_folder_see_each_other() {
     assert_eq!(one.words(&whole(), "lantern", &now()).await.len(), 2);
     assert_eq!(one.near(&whole(), "candle", &now()).await.first(), Some(&a));
     two.must(&anna.space(), Action::Revise(Box::new(new_text(a, "lantern d", false)))).await;
-    assert_eq!(one.near(&visible(&[anna.clone()]), "lantern", &now()).await, [b]);
+    assert_eq!(one.near(&visible(std::slice::from_ref(&anna)), "lantern", &now()).await, [b]);
     one.must(&anna.space(), Action::Embed { id: a, of: hash("lantern d"), vector: vector("lantern d") }).await;
     two.sees(&whole(), "lantern", &[a, b, c]).await;
     one.must(&anna.space(), Action::Erase { id: b }).await;
