@@ -190,7 +190,8 @@ async fn a_file_of_a_newer_loci_is_refused() {
 /// Garbage over the pages, a cut header, a foreign header, a file cut short.
 #[tokio::test]
 async fn a_damaged_file_is_named_and_found() {
-    let damages: [(&str, fn(&mut Vec<u8>)); 4] = [
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [(&str, Damage); 4] = [
         ("garbage", |bytes| bytes[8_192..].fill(0xa5)),
         ("a cut header", |bytes| bytes.truncate(60)),
         ("a foreign header", |bytes| bytes[..16].copy_from_slice(b"not a database!!")),
