@@ -347,11 +347,11 @@ impl Model {
         let text = |n: &u8| format!("{} {}", WORDS[usize::from(*n) % WORDS.len()], n % 3);
         let fresh = |scope: &Scope, n: &u8| {
             let mut memory = memory(number, scope, &text(n));
-            memory.category = (n % 4 > 0).then(|| format!("c{}", n % 4));
+            memory.category = (!n.is_multiple_of(4)).then(|| format!("c{}", n % 4));
             memory.access_policy = AccessPolicy::ALL[usize::from(n / 7) % AccessPolicy::ALL.len()];
             memory.actor_id = (n % 5 > 2).then(|| "ben".to_owned());
-            memory.valid_until = (n % 11 == 0).then(|| at(8_000));
-            memory.expires_at = (n % 13 == 0).then(|| at(15));
+            memory.valid_until = (n.is_multiple_of(11)).then(|| at(8_000));
+            memory.expires_at = (n.is_multiple_of(13)).then(|| at(15));
             memory
         };
         let scope_of = |id: &MemoryId, space: &Space| {
@@ -371,7 +371,7 @@ impl Model {
             Op::Label(which, n, stale) => {
                 let (id, space) = pick(which);
                 let patch = loci_types::Patch {
-                    category: Some((n % 4 > 0).then(|| format!("c{}", n % 4))),
+                    category: Some((!n.is_multiple_of(4)).then(|| format!("c{}", n % 4))),
                     tags: Some(vec![format!("t{}", n % 3)]),
                     pinned: Some(n % 2 == 0),
                     valid_until: (n % 3 == 0).then(|| (n % 6 == 0).then(|| at(9_000))),

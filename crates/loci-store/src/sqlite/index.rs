@@ -257,3 +257,39 @@ fn allowed_rows(connection: &Connection, clause: &Clause, model: i64) -> rusqlit
     values.extend(clause.values.iter().cloned());
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), |row| row.get(0))?.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use loci_testkit::samples::{add, memory, user, vector, visible};
+    use loci_types::{Scope, Space};
+
+    use super::super::apply::Desk;
+    use super::super::schema;
+    use super::*;
+    use crate::text::Analyser;
+
+    /// A reader that is behind loads a scope while the index is ahead; what came in between is not lost.
+    #[test]
+    fn a_scope_loaded_from_an_old_snapshot_catches_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("loci.db");
+        let writer = schema::open(&path, schema::SPACE).unwrap();
+        let desk = Desk { connection: &writer, path: &path, space: &Space::Shared, analyser: &Analyser::default() };
+        let (anna, ben) = (user("anna"), user("ben"));
+        let index = Index::default();
+        let near = |reader: &Connection, scope: &Scope| {
+            let seen = visible(std::slice::from_ref(scope));
+            let clause = Clause::visible(reader, &Space::Shared, &seen).unwrap().unwrap();
+            index.search(reader, &clause, &vector("lantern"), 9).unwrap().len()
+        };
+        desk.apply(&add(memory(1, &anna, "lantern"))).unwrap();
+        let behind = schema::open_reader(&path).unwrap();
+        behind.execute_batch("BEGIN; SELECT * FROM memories").unwrap();
+        desk.apply(&add(memory(2, &anna, "lantern too"))).unwrap();
+        desk.apply(&add(memory(3, &ben, "lantern"))).unwrap();
+        let ahead = schema::open_reader(&path).unwrap();
+        assert_eq!(near(&ahead, &ben), 1);
+        assert_eq!(near(&behind, &anna), 1);
+        assert_eq!(near(&ahead, &anna), 2);
+    }
+}

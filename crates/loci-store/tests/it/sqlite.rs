@@ -74,7 +74,7 @@ async fn two_stores_on_one_folder_see_each_other() {
     assert_eq!(one.words(&whole(), "lantern", &now()).await.len(), 2);
     assert_eq!(one.near(&whole(), "candle", &now()).await.first(), Some(&a));
     two.must(&anna.space(), Action::Revise(Box::new(new_text(a, "lantern d", false)))).await;
-    assert_eq!(one.near(&visible(&[anna.clone()]), "lantern", &now()).await, [b]);
+    assert_eq!(one.near(&visible(std::slice::from_ref(&anna)), "lantern", &now()).await, [b]);
     one.must(&anna.space(), Action::Embed { id: a, of: hash("lantern d"), vector: vector("lantern d") }).await;
     two.sees(&whole(), "lantern", &[a, b, c]).await;
     one.must(&anna.space(), Action::Erase { id: b }).await;
@@ -190,7 +190,8 @@ async fn a_file_of_a_newer_loci_is_refused() {
 /// Garbage over the pages, a cut header, a foreign header, a file cut short.
 #[tokio::test]
 async fn a_damaged_file_is_named_and_found() {
-    let damages: [(&str, fn(&mut Vec<u8>)); 4] = [
+    type Damage = fn(&mut Vec<u8>);
+    let damages: [(&str, Damage); 4] = [
         ("garbage", |bytes| bytes[8_192..].fill(0xa5)),
         ("a cut header", |bytes| bytes.truncate(60)),
         ("a foreign header", |bytes| bytes[..16].copy_from_slice(b"not a database!!")),

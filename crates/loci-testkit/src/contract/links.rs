@@ -31,7 +31,7 @@ pub async fn an_edge_comes_back_field_by_field(store: &dyn Store) {
     let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
     let written = edge(40, one, two, Relation::DerivedFrom);
     hand.must(&anna.space(), Action::Link(written.clone())).await;
-    assert_eq!(good(store.edges(&whole(), two, None).await), [written.clone()]);
+    assert_eq!(good(store.edges(&whole(), two, None).await), std::slice::from_ref(&written));
     let bare = Edge { relation: Relation::Entity, predicate: None, valid_until: None, evidence: vec![], ..written };
     hand.must(&anna.space(), Action::Link(bare.clone())).await;
     let read = good(store.edges(&whole(), two, Some(Relation::Entity)).await);

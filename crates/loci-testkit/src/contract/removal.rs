@@ -81,7 +81,11 @@ async fn nothing_left(hand: &Hand<'_>, kept: MemoryId, gone: MemoryId) -> Vec<Le
     let entries = good(store.history(&whole(), gone, 99).await);
     assert!(entries.len() >= 3, "the ledger still tells that it was there");
     assert!(entries.iter().all(|entry| entry.memory_id == Some(gone) && entry.old.is_none() && entry.new.is_none()));
-    assert_eq!(good(store.history(&visible(&[anna.clone()]), gone, 99).await), [], "only the whole reach sees it");
+    assert_eq!(
+        good(store.history(&visible(std::slice::from_ref(&anna)), gone, 99).await),
+        [],
+        "only the whole reach sees it"
+    );
     let stats = good(store.stats(&whole()).await);
     assert_eq!((stats.memories, stats.vectors.get(MODEL), stats.edges.len()), (1, Some(&1), 0));
     // What is gone cannot come back, and its key is free again.
