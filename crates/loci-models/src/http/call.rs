@@ -201,9 +201,13 @@ mod tests {
 
     #[test]
     fn the_wish_to_wait_is_read_in_seconds() {
-        for (value, expected) in
-            [("2", Some(2.0)), ("0.5", Some(0.5)), ("soon", None), ("-1", None), ("Wed, 21 Oct 2026 07:28:00 GMT", None)]
-        {
+        for (value, expected) in [
+            ("2", Some(2.0)),
+            ("0.5", Some(0.5)),
+            ("soon", None),
+            ("-1", None),
+            ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+        ] {
             let mut headers = HeaderMap::new();
             headers.insert(RETRY_AFTER, HeaderValue::from_static(value));
             assert_eq!(retry_after(&headers), expected.map(Duration::from_secs_f64), "{value}");

@@ -63,7 +63,11 @@ impl Hub {
             let path = scratch.path().join(file);
             let sha256 = self.fetch_file(&client, file, &path, progress).await?;
             if file == WEIGHTS && sha256 != self.sha256 {
-                return Err(Error::HashMismatch { path: folder.join(file), expected: self.sha256.clone(), found: sha256 });
+                return Err(Error::HashMismatch {
+                    path: folder.join(file),
+                    expected: self.sha256.clone(),
+                    found: sha256,
+                });
             }
         }
         self.settle(scratch.path(), folder)

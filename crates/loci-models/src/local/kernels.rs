@@ -152,8 +152,7 @@ fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
 fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * z);
-    let series =
-        ((((1.061_405_4 * t - 1.453_152_1) * t + 1.421_413_8) * t - 0.284_496_72) * t + 0.254_829_6) * t;
+    let series = ((((1.061_405_4 * t - 1.453_152_1) * t + 1.421_413_8) * t - 0.284_496_72) * t + 0.254_829_6) * t;
     let error = 1.0 - series * exp(-z * z);
     0.5 * x + 0.5 * x.abs() * error
 }

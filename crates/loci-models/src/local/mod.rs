@@ -63,12 +63,8 @@ impl Local {
             rayon::join(|| (Words::load(&folder), folder.model_name()), || load_network(&folder));
         let (words, (network, dimensions, vocabulary)) = (words?, network?);
         words.fits(&folder, vocabulary)?;
-        let model = Model {
-            name,
-            dimensions,
-            similarity_threshold: SIMILARITY_THRESHOLD,
-            max_tokens: folder.max_tokens(),
-        };
+        let model =
+            Model { name, dimensions, similarity_threshold: SIMILARITY_THRESHOLD, max_tokens: folder.max_tokens() };
         tracing::debug!(model = model.name, dimensions, "local model loaded");
         Ok(Self { inner: Arc::new(Inner { model, words, network }) })
     }

@@ -34,9 +34,11 @@ fn small_bert(folder: &Path) {
         shapes.push((format!("{layer}.{part}.weight"), vec![4, 4]));
         shapes.push((format!("{layer}.{part}.bias"), vec![4]));
     }
-    for norm in
-        ["embeddings.LayerNorm".into(), format!("{layer}.attention.output.LayerNorm"), format!("{layer}.output.LayerNorm")]
-    {
+    for norm in [
+        "embeddings.LayerNorm".into(),
+        format!("{layer}.attention.output.LayerNorm"),
+        format!("{layer}.output.LayerNorm"),
+    ] {
         shapes.push((format!("{norm}.weight"), vec![4]));
         shapes.push((format!("{norm}.bias"), vec![4]));
     }

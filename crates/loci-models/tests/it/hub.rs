@@ -28,13 +28,8 @@ async fn server(files: &[&str]) -> (MockServer, Hub) {
     (server, hub)
 }
 
-const FILES: [&str; 5] = [
-    "config.json",
-    "tokenizer.json",
-    "sentence_bert_config.json",
-    "1_Pooling/config.json",
-    "model.safetensors",
-];
+const FILES: [&str; 5] =
+    ["config.json", "tokenizer.json", "sentence_bert_config.json", "1_Pooling/config.json", "model.safetensors"];
 
 /// What lies in the cache, scratch folders included.
 fn left_over(places: &Places) -> usize {

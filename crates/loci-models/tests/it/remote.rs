@@ -114,12 +114,9 @@ async fn unknown_dimensions_are_learned_once_and_then_fixed() {
 #[tokio::test]
 async fn what_may_pass_is_tried_again() {
     let slow = answer(&[vec![1.0, 1.0]]).set_delay(Duration::from_secs(5));
-    for (illness, times) in [
-        (ResponseTemplate::new(500), 2),
-        (ResponseTemplate::new(503), 1),
-        (ResponseTemplate::new(429), 2),
-        (slow, 1),
-    ] {
+    for (illness, times) in
+        [(ResponseTemplate::new(500), 2), (ResponseTemplate::new(503), 1), (ResponseTemplate::new(429), 2), (slow, 1)]
+    {
         let server = ill(illness, times).await;
         assert_eq!(ask(&server, 1).await.unwrap().len(), 1);
         assert_eq!(requests(&server).await as u64, times + 1);
