@@ -23,15 +23,20 @@ fn main() -> Result<(), Error> {
 
     let one = vec![SENTENCE.to_owned()];
     let tokens = local.embed_blocking(&one, Detail::Tokens)?[0].tokens.len();
+    let before = cpu();
     let mut times = timed(100, || local.embed_blocking(&one, Detail::Tokens).map(drop))?;
+    let spent = (cpu() - before) / 100;
     times.sort();
-    println!("one sentence of {tokens} tokens: median {:.2?}, p95 {:.2?}", times[50], times[95]);
+    println!("one sentence of {tokens} tokens: median {:.2?}, p95 {:.2?}, CPU {spent:.2?}", times[50], times[95]);
 
     for (what, repeat) in [("short", 1), ("medium", 3), ("long", 12)] {
         let texts: Vec<_> = (0..256).map(|n| format!("{n} {}", [SENTENCE].repeat(repeat).join(" "))).collect();
+        let before = cpu();
         let times = timed(3, || local.embed_blocking(&texts, Detail::Sentence).map(drop))?;
+        let spent = (cpu() - before) / 3 / texts.len() as u32;
         let best = times.iter().min().copied().unwrap_or_default();
-        println!("{what} texts ({} tokens): {:.0}/s", tokens * repeat, texts.len() as f64 / best.as_secs_f64());
+        let rate = texts.len() as f64 / best.as_secs_f64();
+        println!("{what} texts ({} tokens): {rate:.0}/s, CPU {spent:.2?} each", tokens * repeat);
     }
     Ok(())
 }
@@ -43,4 +48,13 @@ fn timed(rounds: usize, mut work: impl FnMut() -> Result<(), Error>) -> Result<V
             work().map(|()| start.elapsed())
         })
         .collect()
+}
+
+/// The processor time of this process, where the system tells it in hundredths of a second. Unlike
+/// the clock on the wall it means something on a busy machine.
+fn cpu() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 10)
 }

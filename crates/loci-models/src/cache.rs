@@ -138,6 +138,10 @@ impl<E: Embedder> Embedder for Cached<E> {
             return Ok(found.into_iter().flatten().collect());
         }
         let fresh = self.embedder.embed(&missing, detail).await?;
+        if fresh.len() != missing.len() {
+            let problem = format!("{} embeddings came for {} texts", fresh.len(), missing.len());
+            return Err(Error::Inference { problem });
+        }
         for (key, place) in places {
             cache.insert(key, fresh[place].clone()).await;
         }

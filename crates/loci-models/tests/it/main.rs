@@ -1,5 +1,7 @@
 //! Do the outside minds keep their promises?
 
+#![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise, its helpers too")]
+
 mod cache;
 mod folder;
 mod hub;

@@ -74,7 +74,7 @@ async fn tokens_are_the_words_without_markers() {
         let tokens = &embeddings[index].tokens;
         tokens.iter().map(|token| token.piece.as_str()).collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(pieces(0), "the cellist , z ##so ##fia");
+    assert_eq!(pieces(0), "the cell ##ist , z ##so ##fia");
     assert_eq!(pieces(1), "");
     assert_eq!(pieces(2), "[SEP] as a word");
     let lengths = |vector: &[f32]| vector.iter().map(|x| x * x).sum::<f32>().sqrt();
