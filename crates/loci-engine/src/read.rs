@@ -90,6 +90,14 @@ impl Engine {
         Ok(self.store.stats(&policy::visible(caller, None)?).await?)
     }
 
+    /// Whether the caller's spaces have known a model other than the present one. Cheap; only then
+    /// is it worth counting.
+    pub async fn knows_other_models(&self, caller: &Caller) -> Result<bool> {
+        let Some(embedder) = &self.embedder else { return Ok(false) };
+        let names = self.store.model_names(&policy::visible(caller, None)?).await?;
+        Ok(names.iter().any(|name| *name != embedder.model().name))
+    }
+
     /// The vectors that there are, by model.
     pub async fn models(&self, caller: &Caller) -> Result<Models> {
         Ok(self.store.models(&policy::visible(caller, None)?).await?)

@@ -4,7 +4,7 @@
 //! [`Visible`]. What a store must keep is tested by the contract suite in the testkit, which every
 //! implementation runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -38,6 +38,9 @@ pub trait Store: Send + Sync {
 
     /// The vectors of these memories made by this model; a memory without one is left out.
     async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>>;
+
+    /// The models whose vectors the visible spaces hold or held; costs the same at any size.
+    async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>>;
 
     /// How many vectors of each model the visible spaces hold, and how many live memories have none.
     async fn models(&self, visible: &Visible) -> Result<Models>;

@@ -18,6 +18,7 @@ pub(super) const MODEL: &str = "made-up";
 
 const CLUSTERS: u64 = 2_000;
 const VOCABULARY: f64 = 20_000.0;
+const FILLER: f64 = 50.0;
 
 /// SplitMix64: small, seedable, and the same everywhere.
 #[derive(Clone)]
@@ -80,8 +81,9 @@ pub(super) fn words(seed: u64, number: u64) -> String {
 }
 
 fn word(random: &mut Random) -> String {
-    // The inverse of a harmonic sum: rank r comes up about 1/r of the time.
-    let rank = VOCABULARY.powf(random.unit()) as u64;
+    // Rank r comes up about 1/r of the time. The commonest fifty are left out: in real text they
+    // are the filler that is never searched for.
+    let rank = (FILLER * (VOCABULARY / FILLER).powf(random.unit())) as u64;
     let mut spell = Random::new(11, 5, rank);
     (0..3).map(|_| format!("{}{}", letter(&mut spell, "bdfgklmnprstvz"), letter(&mut spell, "aeiou"))).collect()
 }

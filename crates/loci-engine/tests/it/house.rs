@@ -48,12 +48,8 @@ impl House {
     pub(crate) fn with(config: Config) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
-        let model = Model {
-            name: "hashing".to_owned(),
-            dimensions: DIMENSIONS,
-            similarity_threshold: 0.3,
-            max_tokens: 256,
-        };
+        let model =
+            Model { name: "hashing".to_owned(), dimensions: DIMENSIONS, similarity_threshold: 0.3, max_tokens: 256 };
         let embedder = Arc::new(Hashing { model, up: AtomicBool::new(true) });
         let clock = Fixed("2026-06-01T12:00:00Z".parse().unwrap());
         let engine = Engine::new(Arc::new(store), Some(embedder.clone()), Arc::new(clock), config).unwrap();

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::clause::Clause;
 use super::row::{json, vector_values};
 use crate::Hit;
-use crate::vectors::{Arrays, Query};
+use crate::vectors::{Arrays, Query, nearest_of};
 
 /// So many candidates are rescored exactly for each one wanted.
 const OVERFETCH: usize = 4;
@@ -115,20 +115,16 @@ impl Index {
         among: Option<&[i64]>,
     ) -> (Vec<i64>, bool) {
         let now = self.clock.fetch_add(1, Ordering::Relaxed);
-        let mut found = Vec::new();
-        let mut total = 0;
-        for scope in scopes {
-            let Some(shelf) = held.shelves.get(&(*scope, model)) else { continue };
-            shelf.used.store(now, Ordering::Relaxed);
-            total += shelf.arrays.len();
-            found.extend(match among {
-                Some(rows) => shelf.arrays.nearest_among(query, want, rows),
-                None => shelf.arrays.nearest(query, want, &|_| true),
-            });
-        }
+        let shelves = scopes.iter().filter_map(|scope| held.shelves.get(&(*scope, model)));
+        let arrays: Vec<&Arrays> =
+            shelves.inspect(|shelf| shelf.used.store(now, Ordering::Relaxed)).map(|shelf| &shelf.arrays).collect();
+        let mut found = match among {
+            Some(rows) => arrays.iter().flat_map(|arrays| arrays.nearest_among(query, want, rows)).collect(),
+            None => nearest_of(&arrays, query, want),
+        };
         found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
         found.truncate(want);
-        let more = total > found.len();
+        let more = arrays.iter().map(|arrays| arrays.len()).sum::<usize>() > found.len();
         (found.into_iter().map(|candidate| candidate.key).collect(), more)
     }
 
@@ -232,9 +228,10 @@ fn rescore(
     query: &Query,
     rows: &[i64],
 ) -> rusqlite::Result<Vec<Hit>> {
+    // CROSS JOIN keeps this order: left to itself the planner walks the whole scope instead.
     let sql = format!(
-        "SELECT m.id, v.vector FROM json_each(?) j JOIN memories m ON m.row = j.value \
-         JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
+        "SELECT m.id, v.vector FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value \
+         CROSS JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
         clause.sql
     );
     let mut values = vec![Value::Text(json(&rows)), Value::Integer(model)];

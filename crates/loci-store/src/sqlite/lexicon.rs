@@ -64,7 +64,7 @@ pub(super) fn search(
     terms.sort_by_key(|term| std::cmp::Reverse(term.len()));
     terms.truncate(MOST_TERMS);
     let sql = format!(
-        "SELECT m.id, -bm25(lexicon) AS score FROM lexicon JOIN memories m ON m.row = lexicon.rowid \
+        "SELECT m.id, -bm25(lexicon) AS score FROM lexicon CROSS JOIN memories m ON m.row = lexicon.rowid \
          WHERE lexicon MATCH ? AND {} ORDER BY score DESC, m.row LIMIT ?",
         clause.sql
     );

@@ -252,6 +252,11 @@ impl Store for SqliteStore {
         Ok(found.into_iter().flatten().collect())
     }
 
+    async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>> {
+        let found = self.read(visible, |connection, _, _| read::model_names(connection)).await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
     async fn models(&self, visible: &Visible) -> Result<Models> {
         let found = self
             .read(visible, move |connection, space, visible| {

@@ -161,6 +161,11 @@ pub(super) fn last_of_thread(
     connection.prepare_cached(&sql)?.query_row(params_from_iter(values), row::read).optional()
 }
 
+/// The models that have made vectors here.
+pub(super) fn model_names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection.prepare_cached("SELECT name FROM models")?.query_map([], |row| row.get(0))?.collect()
+}
+
 /// Vectors by model, and live memories without one.
 pub(super) fn models(connection: &Connection, clause: &Clause) -> rusqlite::Result<Models> {
     let vectors = grouped(

@@ -21,5 +21,5 @@ mod query;
 mod tests;
 
 pub use arrays::Arrays;
-pub use nearest::Candidate;
+pub use nearest::{Candidate, nearest_of};
 pub use query::Query;

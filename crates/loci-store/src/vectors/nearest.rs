@@ -67,9 +67,7 @@ impl Arrays {
         if self.slots() <= DIRECT {
             return self.scan(query, want, keep);
         }
-        let many = SHORTLIST + self.slots() / SLOTS_PER_SHORTLISTED;
-        let many = many.max(want.saturating_mul(SHORTLISTED_PER_WANTED)).min(self.slots());
-        self.rescore(query, want, self.shortlist(query, many, keep))
+        nearest_by_sketch(&[self], query, want, keep)
     }
 
     fn answers(&self, query: &Query, want: usize) -> bool {
@@ -98,32 +96,30 @@ impl Arrays {
     /// The codes of some slots.
     fn rescore(&self, query: &Query, want: usize, slots: impl Iterator<Item = u32>) -> Vec<Candidate> {
         let mut best = Best::new(want);
-        if !self.answers(query, want) {
-            return Vec::new();
-        }
-        for slot in slots {
-            let (block, row) = place(slot);
-            let block = &self.blocks[block];
-            let mut product = [0];
-            kernel::products(&query.codes, block.code(row, self.dimensions), &mut product);
-            let candidate =
-                Candidate { key: block.keys[row], similarity: similarity(product[0], block.scales[row], query) };
-            if block.scales[row] != SILENT && best.would_take(&candidate) {
-                best.take(candidate);
-            }
+        if self.answers(query, want) {
+            slots.for_each(|slot| best.offer(self.candidate(query, slot)));
         }
         best.into_sorted()
     }
 
-    /// The slots of the `want` sketches nearest to the query's, in no order.
-    fn shortlist(
+    /// What the code of a slot says; none if it has no direction.
+    fn candidate(&self, query: &Query, slot: u32) -> Option<Candidate> {
+        let (block, row) = place(slot);
+        let block = &self.blocks[block];
+        let mut product = [0];
+        kernel::products(&query.codes, block.code(row, self.dimensions), &mut product);
+        let similarity = similarity(product[0], block.scales[row], query);
+        (block.scales[row] != SILENT).then_some(Candidate { key: block.keys[row], similarity })
+    }
+
+    /// The sketches that are near enough to matter still, with their distances, in no order.
+    fn near_sketches(
         &self,
         query: &Query,
-        want: usize,
+        bar: &mut Bar,
         keep: &dyn Fn(u32, i64) -> bool,
-    ) -> impl Iterator<Item = u32> + use<> {
-        let mut bar = Bar::new(want, self.dimensions);
-        let mut found: Vec<(u16, u32)> = Vec::with_capacity(want * 4);
+        mut found: impl FnMut(u16, u32),
+    ) {
         let mut distances = vec![0; ROWS];
         for (number, block) in self.blocks.iter().enumerate() {
             let rows = block.keys.len();
@@ -138,15 +134,43 @@ impl Arrays {
                     let row = stride * STRIDE + place;
                     let slot = (number * ROWS + row) as u32;
                     if distance < bar.height && block.scales[row] != SILENT && keep(slot, block.keys[row]) {
-                        found.push((distance, slot));
+                        found(distance, slot);
                         bar.passed(distance);
                     }
                 }
             }
         }
-        let limit = bar.limit;
-        found.into_iter().filter(move |&(distance, _)| distance <= limit).map(|(_, slot)| slot)
     }
+}
+
+/// The `want` nearest over several arrays, as if they were one: together they decide whether the sketches are worth
+/// asking, so that a thousand small scopes cost no more than one large one.
+pub fn nearest_of(all: &[&Arrays], query: &Query, want: usize) -> Vec<Candidate> {
+    if all.iter().map(|arrays| arrays.slots()).sum::<usize>() > DIRECT {
+        return nearest_by_sketch(all, query, want, &|_, _| true);
+    }
+    let mut best = Best::new(want);
+    for arrays in all {
+        arrays.nearest(query, want, &|_| true).into_iter().for_each(|candidate| best.offer(Some(candidate)));
+    }
+    best.into_sorted()
+}
+
+/// One bar sinks for all arrays; the codes of those below it decide.
+fn nearest_by_sketch(all: &[&Arrays], query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Vec<Candidate> {
+    let slots: usize = all.iter().map(|arrays| arrays.slots()).sum();
+    let many = SHORTLIST + slots / SLOTS_PER_SHORTLISTED;
+    let many = many.max(want.saturating_mul(SHORTLISTED_PER_WANTED)).min(slots);
+    let mut bar = Bar::new(many, query.dimensions());
+    let mut found: Vec<(u16, &Arrays, u32)> = Vec::with_capacity(many * 4);
+    for arrays in all.iter().filter(|arrays| arrays.answers(query, want)) {
+        arrays.near_sketches(query, &mut bar, keep, |distance, slot| found.push((distance, arrays, slot)));
+    }
+    let mut best = Best::new(want);
+    for (_, arrays, slot) in found.into_iter().filter(|(distance, ..)| *distance <= bar.limit) {
+        best.offer(arrays.candidate(query, slot));
+    }
+    best.into_sorted()
 }
 
 fn similarity(product: i32, scale: f32, query: &Query) -> f32 {
@@ -199,6 +223,12 @@ impl Best {
 
     fn would_take(&self, candidate: &Candidate) -> bool {
         self.heap.len() < self.want || self.heap.peek().is_some_and(|worst| rank(candidate, &worst.0).is_lt())
+    }
+
+    fn offer(&mut self, candidate: Option<Candidate>) {
+        if let Some(candidate) = candidate.filter(|candidate| self.would_take(candidate)) {
+            self.take(candidate);
+        }
     }
 
     fn take(&mut self, candidate: Candidate) {
