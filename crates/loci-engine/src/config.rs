@@ -52,8 +52,13 @@ pub struct Retrieval {
     pub overfetch: usize,
     /// Candidates per lane at least, so that short answers are ranked as well as long ones.
     pub candidates: usize,
-    /// Cosine below which the vector lane does not count; none: the model's own.
+    /// Cosine below which the vector lane does not count; none: `vector_floor` in recall, where other
+    /// evidence decides too, and the model's own threshold in search.
     pub threshold: Option<f64>,
+    /// Cosine below which recall does not even look.
+    pub vector_floor: f64,
+    /// Score below which recall returns nothing.
+    pub score_threshold: f64,
     /// The weights of the score.
     pub weights: Weights,
     /// How the lanes become one relevance.
@@ -80,6 +85,8 @@ impl Default for Retrieval {
             overfetch: 3,
             candidates: 100,
             threshold: None,
+            vector_floor: 0.1,
+            score_threshold: 0.3,
             weights: Weights::default(),
             fusion: Fusion::Convex,
             lexical_weight: 1.0,
@@ -169,6 +176,8 @@ impl Config {
         }
         let shares = [
             ("retrieval.threshold", self.retrieval.threshold.unwrap_or(0.0), 0.0, 1.0),
+            ("retrieval.vector_floor", self.retrieval.vector_floor, 0.0, 1.0),
+            ("retrieval.score_threshold", self.retrieval.score_threshold, 0.0, 1.0),
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
             ("retrieval.role_prior", self.retrieval.role_prior, 0.0, 1.0),
             ("retrieval.layer_bonus", self.retrieval.layer_bonus, 0.0, 1.0),

@@ -24,7 +24,7 @@ pub struct RecallRequest {
     pub layers: Option<Vec<Layer>>,
     /// So many hits; none: the configured number.
     pub limit: Option<usize>,
-    /// Cosine below which the vector lane does not count; none: the model's own.
+    /// Cosine below which the vector lane does not count; none: as configured.
     pub threshold: Option<f64>,
     /// Only those that match; none: what holds now.
     pub filter: Option<Filter>,
@@ -100,7 +100,7 @@ impl Engine {
 
         let (lexical, vector) = futures::join!(
             self.store.lexical(&visible, &request.query, &filter, wanted),
-            self.vector_lane(&visible, &request, &filter, wanted),
+            self.vector_lane(&visible, &request, &filter, wanted, retrieval.vector_floor),
         );
         let (lexical, vector) = (lexical?, vector?);
         let degraded = if vector.is_none() { vec!["vector".to_owned()] } else { Vec::new() };
@@ -109,6 +109,7 @@ impl Engine {
         let candidates = fuse(&lexical, nearest.as_deref().unwrap_or_default(), retrieval);
         let mut hits = self.score_candidates(&visible, candidates, now).await?;
         self.one_of_each(&visible, query.as_ref(), &mut hits).await?;
+        hits.retain(|hit| hit.score >= retrieval.score_threshold);
         hits.truncate(limit);
         self.count_access(caller, &hits).await;
         Ok(Recall { hits, degraded })
@@ -147,25 +148,21 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
-    /// The question's vector and the nearest memories; none when no model can be asked.
+    /// The question's vector and the nearest memories above the caller's threshold, the configured
+    /// one or `floor`; none when no model can be asked.
     pub(crate) async fn vector_lane(
         &self,
         visible: &Visible,
         request: &RecallRequest,
         filter: &Filter,
         wanted: usize,
+        floor: f64,
     ) -> Result<Option<(Vector, Vec<Hit>)>> {
         let Some(vector) = self.embed_one(&request.query).await else { return Ok(None) };
         let mut hits = self.store.nearest(visible, &vector, filter, wanted).await?;
-        let threshold = self.threshold(request.threshold);
+        let threshold = request.threshold.or(self.config.retrieval.threshold).unwrap_or(floor);
         hits.retain(|hit| hit.score >= threshold);
         Ok(Some((vector, hits)))
-    }
-
-    /// The caller's threshold, or the configured one, or the model's own.
-    fn threshold(&self, given: Option<f64>) -> f64 {
-        let own = || self.embedder.as_ref().map_or(0.0, |embedder| f64::from(embedder.model().similarity_threshold));
-        given.or(self.config.retrieval.threshold).unwrap_or_else(own)
     }
 
     async fn score_candidates(

@@ -46,6 +46,8 @@ impl Engine {
         // Refuses before anything is searched: a missing identifier, or no layer at all.
         let visible = policy::visible(caller, Some(&searched))?;
         let wanted = self.config.retrieval.max_limit;
+        // A search by similarity stands on it alone, so it keeps to what the model calls similar.
+        let floor = self.embedder.as_ref().map_or(0.0, |model| f64::from(model.model().similarity_threshold));
         let mut merged: Vec<RecallHit> = Vec::new();
         let mut degraded = Vec::new();
         let mut total = 0;
@@ -54,7 +56,7 @@ impl Engine {
         layers.sort_by_key(|layer| layer.precedence());
         for layer in &layers {
             let here = policy::visible(caller, Some(&[*layer]))?;
-            let hits = match self.vector_lane(&here, &request, &filter, wanted).await? {
+            let hits = match self.vector_lane(&here, &request, &filter, wanted, floor).await? {
                 Some((vector, hits)) => {
                     query = Some(vector);
                     hits
