@@ -1,0 +1,75 @@
+//! The server: alive, ready, and gone when asked.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::run::Home;
+
+/// A server in a process of its own.
+pub(crate) struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    pub(crate) fn start(home: &Home) -> Self {
+        let mut child = home.command(&["--json", "serve", "--listen=127.0.0.1:0"]).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        let address = told["listening"].as_str().unwrap().trim_start_matches("http://").to_owned();
+        Self { child, address }
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    /// Asks it to end, and sees that it ends well.
+    pub(crate) fn stop(mut self) {
+        let killed = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().unwrap();
+        assert!(killed.success());
+        let status = self.child.wait().unwrap();
+        assert_eq!(status.code(), Some(0));
+    }
+}
+
+#[test]
+fn it_says_how_it_is_and_ends_when_asked() {
+    let home = Home::new();
+    let server = Server::start(&home);
+    assert_eq!(server.get("/healthz"), (200, json!({ "status": "ok" })));
+    let (status, ready) = server.get("/readyz");
+    assert_eq!((status, &ready["status"]), (200, &json!("degraded")));
+    assert_eq!(
+        (&ready["parts"]["store"]["status"], &ready["parts"]["vectors"]["status"]),
+        (&json!("ok"), &json!("off"))
+    );
+    assert_eq!(server.get("/nowhere").0, 404);
+    server.stop();
+}
+
+#[test]
+fn it_makes_the_vectors_that_others_left() {
+    let home = Home::with_model();
+    let server = Server::start(&home);
+    let (_, ready) = server.get("/readyz");
+    assert_eq!((&ready["status"], &ready["parts"]["vectors"]["model"]), (&json!("ready"), &json!("all-MiniLM-L6-v2")));
+    home.remember(&["--no-embed", "My cat is called Minka"]);
+    let start = Instant::now();
+    while home.json(&["stats"])["withoutVector"] != 0 {
+        assert!(start.elapsed() < Duration::from_secs(30), "the vector was never made");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    server.stop();
+}
