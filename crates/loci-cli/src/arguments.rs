@@ -23,6 +23,7 @@ use crate::command::{
 #[command(
     name = "loci",
     version,
+    args_override_self = true,
     about = "Long-term memory for AI agents",
     after_help = "Examples:\n  loci init\n  loci remember I prefer tea to coffee\n  loci recall what do I drink\n  loci list --user ann --json\n\nEvery command takes --json. Exit codes tell failures apart; `loci COMMAND --help` shows more."
 )]

@@ -13,7 +13,7 @@ use crate::{output, shape};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci agent create helper
-  loci agent create helper --config '{\"limit\": 5}'
+  loci agent create helper --settings '{\"limit\": 5}'
   loci agent list
   loci agent drop helper --yes
 
@@ -30,8 +30,8 @@ enum Verb {
         /// Its URL-safe name
         slug: String,
         /// Its configuration, a JSON object
-        #[arg(long, value_name = "JSON", id = "agent_config")]
-        config: Option<String>,
+        #[arg(long, value_name = "JSON")]
+        settings: Option<String>,
     },
     /// List the agents
     List,
@@ -49,11 +49,11 @@ enum Verb {
 pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
     let operator = Caller::operator();
     match args.verb {
-        Verb::Create { slug, config } => {
-            let config: Value = match config {
+        Verb::Create { slug, settings } => {
+            let config: Value = match settings {
                 None => json!({}),
                 Some(text) => serde_json::from_str(&text)
-                    .map_err(|error| Error::invalid("config", format!("config is not JSON: {error}")))?,
+                    .map_err(|error| Error::invalid("config", format!("the settings are not JSON: {error}")))?,
             };
             let new = context.engine()?.create_agent(&operator, &slug, config).await?;
             if context.json {

@@ -27,26 +27,28 @@ pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
         output::json(&stats);
         return Ok(());
     }
-    let mut rows = vec![vec!["memories".to_owned(), stats.memories.to_string()]];
-    let mut by = |name: &str, counts: &BTreeMap<String, u64>| {
-        rows.extend(counts.iter().map(|(what, count)| vec![format!("{name} {what}"), count.to_string()]));
-    };
-    by("  layer", &stats.by_layer);
-    by("  kind", &stats.by_kind);
-    by("  state", &stats.by_state);
-    by("vectors of", &stats.vectors);
-    rows.push(vec!["without a vector".to_owned(), stats.without_vector.to_string()]);
-    let mut by = |name: &str, counts: &BTreeMap<String, u64>| {
-        rows.extend(counts.iter().map(|(what, count)| vec![format!("{name} {what}"), count.to_string()]));
-    };
-    by("edges", &stats.edges);
-    by("jobs", &stats.jobs);
-    rows.push(vec!["entities".to_owned(), stats.entities.to_string()]);
-    rows.push(vec!["ledger entries".to_owned(), stats.ledger.to_string()]);
-    rows.push(vec!["spaces".to_owned(), stats.spaces.to_string()]);
+    let mut rows = vec![row("memories", stats.memories)];
+    rows.extend(by("  layer", &stats.by_layer));
+    rows.extend(by("  kind", &stats.by_kind));
+    rows.extend(by("  state", &stats.by_state));
+    rows.extend(by("vectors of", &stats.vectors));
+    rows.push(row("without a vector", stats.without_vector));
+    rows.extend(by("edges", &stats.edges));
+    rows.extend(by("jobs", &stats.jobs));
+    rows.push(row("entities", stats.entities));
+    rows.push(row("ledger entries", stats.ledger));
+    rows.push(row("spaces", stats.spaces));
     if stats.bytes > 0 {
         rows.push(vec!["on disk".to_owned(), shape::size(stats.bytes)]);
     }
     output::line(&shape::table(&["what", "how many"], rows));
     Ok(())
+}
+
+fn row(name: &str, count: u64) -> Vec<String> {
+    vec![name.to_owned(), count.to_string()]
+}
+
+fn by(name: &str, counts: &BTreeMap<String, u64>) -> impl Iterator<Item = Vec<String>> {
+    counts.iter().map(move |(what, count)| row(&format!("{name} {what}"), *count))
 }

@@ -13,7 +13,7 @@ use crate::context::{Context, Nobody};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci update ID I prefer green tea to coffee
-  loci update ID --importance 0.9 --pin true
+  loci update ID --importance 0.9 --pin
   loci update ID --version 3 --tag drinks --tag morning
   loci update ID --meta ticket=43 --meta old=null
 
@@ -42,8 +42,8 @@ pub(crate) struct UpdateArgs {
     /// A new confidence, 0 to 1
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     confidence: Option<f64>,
-    /// Whether it is kept whatever happens
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
+    /// Keep it whatever happens, or with `--pin=false` no longer
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pin: Option<bool>,
     /// When it happened
     #[arg(long, value_name = "TIME")]

@@ -71,7 +71,6 @@ fn a_folder_that_cannot_be_written_is_told() {
     let below = home.path().join("file/data").display().to_string();
     for verb in [&["remember", "x"][..], &["recall", "x"], &["init"]] {
         let run = home.run(&[&["--data", &below], verb].concat());
-        // The later flag wins.
         assert_eq!(run.code, 23, "{run:?}");
         assert!(run.err.contains("STORAGE_UNAVAILABLE") && run.err.contains(&below), "{run:?}");
         assert!(run.err.contains("--data"), "{run:?}");

@@ -1,8 +1,13 @@
 //! Several processes, one data folder.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use loci_engine::{Caller, Config, Engine, RecallRequest};
+use loci_models::Local;
+use loci_store::{SqliteOptions, SqliteStore};
+use loci_types::Identifiers;
 use serde_json::Value;
 
 use crate::run::Home;
@@ -50,25 +55,31 @@ fn four_writers_and_a_reader_share_a_folder() {
     assert_eq!(home.run(&["doctor"]).code, 0);
 }
 
-#[test]
-fn a_reader_sees_what_others_write_by_words_and_by_meaning() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_stays_sees_what_others_write_by_words_and_by_meaning() {
     let home = Home::with_model();
-    // One process that stays, and so must catch up with what others write.
-    let server = crate::serve::Server::start(&home);
-    home.remember(&["My cat is called Minka"]);
-    home.feed(&["remember", "-"], b"The invoice is due on Friday\nThe train leaves at nine\n");
-    for (question, answer, lane) in [
-        ("Minka", "My cat is called Minka", "lexical"),
-        ("name of the pet", "My cat is called Minka", "vector"),
-        ("when must I pay", "The invoice is due on Friday", "vector"),
-        ("train", "The train leaves at nine", "lexical"),
+    // This process is the reader: it stays open, so its index must catch up with each write.
+    let store = SqliteStore::open(&home.data(), SqliteOptions::default()).unwrap();
+    let model = Local::load(&crate::model::folder()).unwrap();
+    let reader =
+        Engine::new(Arc::new(store), Some(Arc::new(model)), Arc::new(loci_engine::System), Config::default()).unwrap();
+    let me = Caller::new(Identifiers { user_id: Some("me".into()), ..Identifiers::default() });
+    let ask = async |query: &str| {
+        let request = RecallRequest { query: query.to_owned(), ..RecallRequest::default() };
+        reader.recall(&me, request).await.unwrap()
+    };
+    assert!(ask("name of the pet").await.hits.is_empty());
+    for (text, question, lane) in [
+        ("My cat is called Minka", "name of the pet", "vector"),
+        ("The invoice is due on Friday", "when must I pay", "vector"),
+        ("The train leaves at nine", "train", "lexical"),
+        ("Bo plays the oboe", "oboe", "lexical"),
     ] {
-        let recall = home.json(&["recall", question]);
-        let hit = &recall["hits"][0];
-        assert_eq!(hit["memory"]["content"], answer, "{question}: {recall}");
-        let lanes: Vec<_> =
-            hit["explain"]["lanes"].as_array().unwrap().iter().map(|lane| lane["lane"].as_str().unwrap()).collect();
-        assert!(lanes.contains(&lane), "{question}: {lanes:?}");
+        home.remember(&[text]);
+        let recall = ask(question).await;
+        assert!(recall.degraded.is_empty());
+        let hit = &recall.hits[0];
+        assert_eq!(hit.memory.content, text, "{question}");
+        assert!(hit.explain.lanes.iter().any(|found| found.lane == lane), "{question}: {:?}", hit.explain);
     }
-    server.stop();
 }
