@@ -29,13 +29,13 @@ use crate::command::{
 )]
 pub(crate) struct Arguments {
     /// The data folder [environment: LOCI_DATA; default: the platform's data folder]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// The configuration [environment: LOCI_CONFIG; default: ./loci.toml if it is there]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, help_heading = "Everywhere", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Print JSON: answers to standard output, failures to standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -16,7 +16,7 @@ use crate::settings::Settings;
 #[command(after_help = "Examples:
   loci config check
   loci config check other.toml
-  loci config check > loci.toml
+  loci config check > everything.toml
 
 Settings come from loci.toml, then LOCI_* in the environment, then flags; the later one wins.")]
 pub(crate) struct ConfigArgs {

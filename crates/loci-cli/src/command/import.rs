@@ -126,7 +126,11 @@ async fn keep(engine: &Engine, batch: &mut Vec<Memory>, count: &mut Count) -> Re
 /// The record that a line stands for, checked.
 fn read(engine: &Engine, whose: &Caller, line: &str) -> Result<Memory> {
     let wrong = |error: serde_json::Error| {
-        Error::invalid("line", format!("this is not a memory: {error}"))
+        let told = error.to_string();
+        // serde counts lines too, but from the start of this one, which would only confuse.
+        let reason = told.split(" at line ").next().unwrap_or(&told);
+        let place = if error.column() > 0 { format!(" (column {})", error.column()) } else { String::new() };
+        Error::invalid("line", format!("this is not a memory: {reason}{place}"))
             .hint("a line is a record as `loci export` writes it, or an object with at least \"content\"")
     };
     let value: Value = serde_json::from_str(line).map_err(wrong)?;

@@ -1,5 +1,7 @@
 //! The real binary, driven as a person or a script would drive it.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+
 mod bad;
 mod crash;
 mod files;
