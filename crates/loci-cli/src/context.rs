@@ -73,13 +73,13 @@ impl Context {
     }
 
     /// An engine with the model that is set, unless it is switched off for this call.
-    pub(crate) async fn engine_with_model(&self, switched_off: bool) -> Result<Engine> {
+    pub(crate) async fn engine_with_model(&self, switched_off: bool, caller: &Caller) -> Result<Engine> {
         if switched_off {
             return self.engine();
         }
         let embedder = self.embedder().await?;
         let engine = wiring::engine(&self.settings, &self.data()?, embedder, Arc::new(System))?;
-        warn_of_other_models(&engine).await;
+        warn_of_other_models(&engine, caller).await;
         Ok(engine)
     }
 
@@ -109,10 +109,11 @@ impl Context {
 }
 
 /// Vectors of different models are never compared, so old ones are dead until they are remade.
-async fn warn_of_other_models(engine: &Engine) {
+async fn warn_of_other_models(engine: &Engine, caller: &Caller) {
     let Some(model) = engine.model() else { return };
-    // A store that cannot be read says so itself, in the command that reads it.
-    let Ok(models) = engine.models(&Caller::operator()).await else { return };
+    // A store that cannot be read, or a caller who sees nothing, is told so by the command itself.
+    let Ok(true) = engine.knows_other_models(caller).await else { return };
+    let Ok(models) = engine.models(caller).await else { return };
     for (other, count) in models.vectors.iter().filter(|(name, _)| **name != model.name) {
         output::warn(
             &format!(

@@ -98,7 +98,11 @@ fn every_room_is_guarded() {
 fn files_are_about_one_thing() {
     for (path, text) in sources() {
         let lines = text.lines().count();
-        assert!(lines <= LONGEST || path.components().any(|part| part.as_os_str() == "tests"), "{} has {lines} lines", path.display());
+        assert!(
+            lines <= LONGEST || path.components().any(|part| part.as_os_str() == "tests"),
+            "{} has {lines} lines",
+            path.display()
+        );
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<()> {
         let size = file.metadata().map_err(unreadable)?.len();
         (Box::new(BufReader::with_capacity(1 << 16, file)), Some(size))
     };
-    let engine = context.engine_with_model(args.no_embed).await?;
+    let engine = context.engine_with_model(args.no_embed, &loci_engine::Caller::operator()).await?;
     let progress = output::byte_progress(size, "imported");
     let mut count = Count::default();
     let outcome = read_all(&engine, &whose, input.as_mut(), &mut count, &progress).await;

@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
     let caller = context.caller(&args.scope, layers.is_some(), Nobody::User);
     let at = args.filter.at()?;
     args.filter.filter(Timestamp::UNIX_EPOCH)?;
-    let engine = context.engine_with_model(args.no_embed).await?;
+    let engine = context.engine_with_model(args.no_embed, &caller).await?;
     let now = at.unwrap_or_else(|| engine.now());
     let request = RecallRequest {
         query: args.query.join(" "),

@@ -113,7 +113,7 @@ pub(crate) async fn run(context: &Context, args: RememberArgs) -> Result<()> {
     let caller: Caller = context.caller(&args.scope, args.layer.is_some(), Nobody::User);
     let from_input = args.text == ["-"];
     let memory = args.memory(if from_input { String::new() } else { args.text.join(" ") })?;
-    let engine = context.engine_with_model(args.no_embed).await?;
+    let engine = context.engine_with_model(args.no_embed, &caller).await?;
     if from_input {
         return stream::remember(&engine, &caller, &memory, context.json).await;
     }

@@ -41,7 +41,7 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<()> {
     let caller = context.caller(&args.scope, layers.is_some(), Nobody::User);
     let at = args.filter.at()?;
     args.filter.filter(Timestamp::UNIX_EPOCH)?;
-    let engine = context.engine_with_model(false).await?;
+    let engine = context.engine_with_model(false, &caller).await?;
     let now = at.unwrap_or_else(|| engine.now());
     let request = SearchRequest {
         query: args.query.join(" "),

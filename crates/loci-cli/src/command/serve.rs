@@ -30,7 +30,7 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     let listen = args.listen.unwrap_or_else(|| context.settings.server.listen.clone());
     // The address first: a wrong one is told before a model is loaded.
     let door = Door::open(&listen).await?;
-    let engine = Arc::new(context.engine_with_model(false).await?);
+    let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
     let address = format!("http://{}", door.address());
     if context.json {
         output::json(&json!({ "listening": address, "data": context.data()? }));

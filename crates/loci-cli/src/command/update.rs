@@ -92,7 +92,7 @@ pub(crate) async fn run(context: &Context, args: UpdateArgs) -> Result<()> {
         ..Update::default()
     };
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let engine = context.engine_with_model(without_model).await?;
+    let engine = context.engine_with_model(without_model, &caller).await?;
     let receipt = engine.update(&caller, id, update).await?;
     print_receipt(&receipt, context.json);
     Ok(())
