@@ -270,6 +270,10 @@ impl FilterFlags {
             })
         };
         filter.created = range("created", &self.created_after, &self.created_before)?;
+        // As if it were then: what came later is not there yet.
+        if let Some(at) = self.at()? {
+            filter.created.until = Some(filter.created.until.map_or(at, |until| until.min(at)));
+        }
         filter.updated = range("updated", &self.updated_after, &self.updated_before)?;
         filter.event = range("event", &self.event_after, &self.event_before)?;
         filter.kinds.clone_from(&self.kind);

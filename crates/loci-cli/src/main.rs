@@ -17,6 +17,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use loci_types::{ErrorKind, Problem};
+
 use crate::arguments::Arguments;
 
 #[global_allocator]
@@ -24,7 +26,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return misused(&error),
+    };
     let (operation, json) = (arguments.command.name(), arguments.json);
     log();
     match command::run(arguments).await {
@@ -35,6 +40,22 @@ async fn main() -> ExitCode {
             ExitCode::from(exit)
         }
     }
+}
+
+/// A wrong call, or a call for help. Wrong calls are JSON for those who asked for JSON.
+fn misused(error: &clap::Error) -> ExitCode {
+    let asked_for_json = std::env::args_os().any(|argument| argument == "--json");
+    if error.use_stderr() && asked_for_json {
+        let message = error.render().to_string();
+        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let mut problem = Problem::new(ErrorKind::InvalidInput, first, "usage");
+        problem.hint = Some("`loci COMMAND --help` shows what it takes".to_owned());
+        output::problem(&problem, true);
+    } else {
+        // A closed pipe has nobody who reads it.
+        drop(error.print());
+    }
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 
 /// What goes on inside is told on standard error, warnings only unless `LOCI_LOG` asks for more.

@@ -85,7 +85,7 @@ impl Default for Retrieval {
             overfetch: 3,
             candidates: 100,
             threshold: None,
-            vector_floor: 0.1,
+            vector_floor: 0.15,
             score_threshold: 0.3,
             weights: Weights::default(),
             fusion: Fusion::Convex,

@@ -10,6 +10,9 @@ use loci_types::MemoryId;
 
 use crate::config::{Fusion, Retrieval};
 
+/// A cosine at which two texts are clearly about the same.
+const CLEAR: f64 = 0.45;
+
 /// What the lanes say of one candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Candidate {
@@ -49,6 +52,8 @@ struct Lanes {
     best_lexical: f64,
     best_vector: f64,
     worst_vector: f64,
+    /// How much the vector lane has to say: one whose best is hardly similar says little.
+    voice: f64,
 }
 
 impl Lanes {
@@ -61,6 +66,7 @@ impl Lanes {
             vector_weight: weight(vector, config.vector_weight),
             best_lexical: best(lexical),
             best_vector: best(vector),
+            voice: (best(vector) / CLEAR).min(1.0),
             worst_vector: vector.iter().map(|hit| hit.score).fold(f64::INFINITY, f64::min),
         }
     }
@@ -73,7 +79,9 @@ impl Lanes {
         let (lexical, vector) = match config.fusion {
             Fusion::Convex => (
                 candidate.lexical.map_or(0.0, |(_, score)| share(score, 0.0, self.best_lexical)),
-                candidate.vector.map_or(0.0, |(_, score)| share(score, self.worst_vector, self.best_vector)),
+                candidate
+                    .vector
+                    .map_or(0.0, |(_, score)| self.voice * share(score, self.worst_vector, self.best_vector)),
             ),
             Fusion::Rrf => {
                 let reciprocal = |lane: Option<(usize, f64)>| {

@@ -12,8 +12,12 @@ use loci_types::{
 };
 
 use crate::policy::{self, Caller};
-use crate::text::content_hash;
+use crate::remember::check_validity;
+use crate::text::{content_hash, embedding_text};
 use crate::{Engine, NewMemory, Result};
+
+/// The largest count that every JSON reader takes exactly.
+const MOST: u64 = 1 << 53;
 
 impl Engine {
     /// The record that `remember` would make of this, without keeping it.
@@ -41,9 +45,16 @@ impl Engine {
                 Error::invalid("decayRate", format!("decayRate is {}, which is no rate", memory.decay_rate)).into()
             );
         }
-        if memory.version == 0 {
-            return Err(Error::invalid("version", "version is 0, but versions start at 1").into());
+        if !(1..=MOST).contains(&memory.version) {
+            return Err(
+                Error::invalid("version", format!("version is {}, which no memory reaches", memory.version)).into()
+            );
         }
+        if memory.access_count > MOST {
+            let message = format!("accessCount is {}, which no memory reaches", memory.access_count);
+            return Err(Error::invalid("accessCount", message).into());
+        }
+        check_validity(memory.valid_from, memory.valid_until)?;
         self.check_tags(&memory.tags)?;
         self.check_metadata(&memory.metadata)
     }
@@ -85,7 +96,7 @@ impl Engine {
     async fn apply_or_skip(&self, batch: Batch) -> Result<Vec<Outcome>> {
         match self.store.apply(batch.clone()).await {
             Ok(applied) => return Ok(applied.into_iter().map(|applied| applied.outcome).collect()),
-            Err(loci_store::Error::Refused(_)) => {}
+            Err(loci_store::Error::Taken(_)) => {}
             Err(error) => return Err(error.into()),
         }
         let mut outcomes = Vec::with_capacity(batch.changes.len());
@@ -93,7 +104,7 @@ impl Engine {
             let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes: vec![change] };
             outcomes.push(match self.store.apply(alone).await {
                 Ok(applied) => applied.first().map_or(Outcome::None, |applied| applied.outcome),
-                Err(loci_store::Error::Refused(_)) => Outcome::None,
+                Err(loci_store::Error::Taken(_)) => Outcome::None,
                 Err(error) => return Err(error.into()),
             });
         }
@@ -121,7 +132,7 @@ impl Engine {
     async fn embed_many<'a>(&self, memories: impl ExactSizeIterator<Item = &'a Memory>) -> Vec<Option<Vector>> {
         let count = memories.len();
         let Some(embedder) = self.embedder.as_ref().filter(|_| count > 0) else { return vec![None; count] };
-        let texts: Vec<String> = memories.map(|memory| memory.content.clone()).collect();
+        let texts: Vec<String> = memories.map(embedding_text).collect();
         match embedder.embed(&texts, Detail::Sentence).await {
             Ok(made) => {
                 let model = &embedder.model().name;

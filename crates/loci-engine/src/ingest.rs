@@ -73,7 +73,7 @@ fn pieces(text: &str, most: usize) -> Vec<&str> {
     while let Some((end, _)) = rest.char_indices().nth(most) {
         let head = &rest[..end];
         // Only the second half is searched, so that a piece is never small.
-        let late = |at: &usize| *at > end / 2;
+        let late = |at: &usize| *at >= end / 2;
         let cut = head
             .rfind("\n\n")
             .filter(late)

@@ -37,12 +37,11 @@ pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Err
     if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, None, caller.actor.clone()));
     }
-    let open = caller.identifiers.layers();
-    let layers = layers.unwrap_or(&open);
+    let mut layers = layers.map_or_else(|| caller.identifiers.layers(), <[Layer]>::to_vec);
+    layers.sort();
+    layers.dedup();
     if layers.is_empty() {
-        return Err(Error::new(ErrorKind::MissingIdentifier, "these identifiers open no layer, so nothing is visible")
-            .at("identifiers")
-            .hint("add --user NAME, or one of --project, --team, --org, --company"));
+        return Err(nobody(&caller.identifiers));
     }
     let scopes = layers.iter().map(|layer| Scope::new(*layer, &caller.identifiers)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
@@ -54,13 +53,23 @@ pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Err
 pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
     let layer = match layer {
         Some(layer) => layer,
-        None => *caller.identifiers.layers().first().ok_or_else(|| {
-            Error::new(ErrorKind::MissingIdentifier, "no identifier says whose memory this is")
-                .at("identifiers")
-                .hint("add --user NAME, or one of --project, --team, --org, --company")
-        })?,
+        None => match caller.identifiers.layers().first() {
+            Some(layer) => *layer,
+            None => return Err(nobody(&caller.identifiers)),
+        },
     };
     Scope::new(layer, &caller.identifiers)
+}
+
+/// What is missing: the rest of a layer that was begun, or a name at all.
+fn nobody(given: &Identifiers) -> Error {
+    let begun = |layer: &Layer| layer.required().iter().any(|which| given.get(*which).is_some());
+    match Layer::ALL.into_iter().find(begun).map(|layer| Scope::new(layer, given)) {
+        Some(Err(error)) => error,
+        _ => Error::new(ErrorKind::MissingIdentifier, "no identifier says whose memory this is")
+            .at("identifiers")
+            .hint("add --user NAME, or one of --project, --team, --org, --company"),
+    }
 }
 
 /// Sees exactly one scope.

@@ -217,8 +217,9 @@ impl Engine {
         }
     }
 
-    /// Leaves one of those that say the same: the most specific, then the best. Episodes stay:
-    /// two alike are two events.
+    /// Leaves one of those that say the same in several layers: the most specific. Within a layer
+    /// all stay, and so do texts whose numbers differ: alike is not the same. Episodes stay too: two
+    /// alike are two events.
     pub(crate) async fn one_of_each(
         &self,
         visible: &Visible,
@@ -241,7 +242,9 @@ impl Engine {
         for mut hit in hits.drain(..) {
             let twin = vectors.get(&hit.memory.id).and_then(|vector| {
                 kept.iter_mut().find(|other| {
-                    vectors.get(&other.memory.id).is_some_and(|other| f64::from(dot(vector, other)) >= same)
+                    other.memory.layer != hit.memory.layer
+                        && numbers(&other.memory.content) == numbers(&hit.memory.content)
+                        && vectors.get(&other.memory.id).is_some_and(|other| f64::from(dot(vector, other)) >= same)
                 })
             });
             match twin {
@@ -274,6 +277,11 @@ impl Engine {
             self.touch_behind(caller.tenant.clone(), space, change).await;
         }
     }
+}
+
+/// The numbers in a text, in order.
+fn numbers(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect()
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use loci_models::Detail;
 use loci_store::Page;
-use loci_types::{Action, Batch, Change, Filter, JobKind, Memory, MemoryId, State, Vector};
+use loci_types::{Action, Batch, Change, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector};
 use serde::Serialize;
 
 use crate::policy::{self, Caller};
@@ -19,8 +19,11 @@ use crate::{Engine, Result};
 /// So many texts are given to the model at once.
 const BATCH: usize = 64;
 
-/// A job is tried so often before it is laid aside.
+/// A job that is refused is tried so often before it is laid aside.
 const ATTEMPTS: u32 = 8;
+
+/// Waits double up to two to this many seconds, about four minutes.
+const LONGEST_WAIT: u32 = 8;
 
 /// What a pass did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -50,8 +53,10 @@ impl Engine {
                 match &outcome {
                     Ok(()) => drop(self.store.finish(&caller.tenant, job).await?),
                     Err(error) => {
-                        let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(12)));
-                        let again = (job.attempt < ATTEMPTS).then(|| now.saturating_add(wait).unwrap_or(now));
+                        let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(LONGEST_WAIT)));
+                        // A model that is away comes back; a text that it refuses stays refused.
+                        let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < ATTEMPTS;
+                        let again = hopeful.then(|| now.saturating_add(wait).unwrap_or(now));
                         self.store.fail(&caller.tenant, job, &error.to_string(), again).await?;
                     }
                 }

@@ -206,12 +206,7 @@ impl Engine {
         }
         self.check_tags(&new.tags)?;
         self.check_metadata(&new.metadata)?;
-        if let (Some(from), Some(until)) = (new.valid_from, new.valid_until)
-            && from > until
-        {
-            return Err(Error::invalid("validUntil", "validUntil lies before validFrom").into());
-        }
-        Ok(())
+        check_validity(new.valid_from, new.valid_until)
     }
 
     /// Refuses text that is empty, too long, or cannot be kept as it is.
@@ -255,6 +250,16 @@ impl Engine {
             return Err(Error::invalid("metadata", format!("metadata has {bytes} bytes, more than {most}")).into());
         }
         Ok(())
+    }
+}
+
+/// Refuses a time that ends before it starts.
+pub(crate) fn check_validity(from: Option<Timestamp>, until: Option<Timestamp>) -> Result<()> {
+    match (from, until) {
+        (Some(from), Some(until)) if from > until => {
+            Err(Error::invalid("validUntil", "validUntil lies before validFrom").into())
+        }
+        _ => Ok(()),
     }
 }
 

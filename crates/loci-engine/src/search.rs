@@ -54,6 +54,7 @@ impl Engine {
         let mut query = None;
         let mut layers = searched.clone();
         layers.sort_by_key(|layer| layer.precedence());
+        layers.dedup();
         for layer in &layers {
             let here = policy::visible(caller, Some(&[*layer]))?;
             let hits = match self.vector_lane(&here, &request, &filter, wanted, floor).await? {

@@ -4,12 +4,18 @@ use loci_types::{ContentHash, Memory};
 use unicode_normalization::UnicodeNormalization;
 
 /// The text as it is compared: composed, in lower case, with single spaces, without the full stop
-/// at its end.
+/// or exclamation mark at its end.
 pub fn normalise(text: &str) -> String {
-    let composed: String = text.nfkc().collect();
-    let lower = composed.to_lowercase();
-    let words: Vec<&str> = lower.split_whitespace().collect();
+    let composed: String = text.nfc().collect();
+    let words: Vec<String> = composed.split_whitespace().map(fold).collect();
     words.join(" ").trim_end_matches(['.', '!', ' ']).to_owned()
+}
+
+/// A word in lower case, unless its case may mean something: "aBcD" is a token, "ABCD" only loud.
+fn fold(word: &str) -> String {
+    let inner_capital = word.chars().skip(1).any(char::is_uppercase);
+    let telling = inner_capital && word.chars().any(char::is_lowercase);
+    if telling || word.chars().any(|c| c.is_ascii_digit()) { word.to_owned() } else { word.to_lowercase() }
 }
 
 /// The hash of the normalised text.
@@ -57,7 +63,13 @@ mod tests {
         for (a, b) in [("I like tea", "  i LIKE\n tea. "), ("Café", "Cafe\u{301}"), ("it works", "It works!")] {
             assert_eq!(content_hash(a), content_hash(b), "{a:?} {b:?}");
         }
-        for (a, b) in [("I like tea", "I like teas"), ("3 nodes", "5 nodes"), ("yes", "yes?")] {
+        for (a, b) in [
+            ("I like tea", "I like teas"),
+            ("3 nodes", "5 nodes"),
+            ("yes", "yes?"),
+            ("the token is aBcD", "the token is AbCd"),
+            ("10\u{b2} metres", "102 metres"),
+        ] {
             assert_ne!(content_hash(a), content_hash(b), "{a:?} {b:?}");
         }
     }

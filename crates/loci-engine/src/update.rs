@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::policy::{self, Caller};
-use crate::remember::receipt;
+use crate::remember::{check_validity, receipt};
 use crate::text::{content_hash, embedding_text, estimate_tokens};
 use crate::{Engine, Result};
 
@@ -60,6 +60,8 @@ impl Engine {
                 unit(field, value)?;
             }
         }
+        let (from, until) = (update.valid_from.or(memory.valid_from), update.valid_until.or(memory.valid_until));
+        check_validity(from, until)?;
         if let Some(tags) = &update.tags {
             self.check_tags(tags)?;
         }

@@ -24,6 +24,9 @@ pub enum Error {
         /// The version in the store.
         found: u64,
     },
+    /// A memory with this id is there already.
+    #[error("memory {0} is already there")]
+    Taken(MemoryId),
     /// The change does not fit the memory's state.
     #[error("{0}")]
     Refused(String),
@@ -81,6 +84,9 @@ pub enum Error {
         /// What it said.
         source: rusqlite::Error,
     },
+    /// A panic inside the store, caught.
+    #[error("Loci has a defect: it failed while {0}; nothing of this change was kept")]
+    Defect(&'static str),
     /// The store was closed while the change waited.
     #[error("the store is closed")]
     Closed,
@@ -92,11 +98,12 @@ impl Error {
         match self {
             Error::Word(error) => error.kind(),
             Error::NotFound(_) => ErrorKind::NotFound,
-            Error::Conflict { .. } => ErrorKind::Conflict,
+            Error::Conflict { .. } | Error::Taken(_) => ErrorKind::Conflict,
             Error::Refused(_) => ErrorKind::InvalidInput,
             Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
             Error::Newer { .. } | Error::Damaged { .. } => ErrorKind::Corrupt,
             Error::Busy { .. } | Error::Database { .. } | Error::Closed => ErrorKind::Provider,
+            Error::Defect(_) => ErrorKind::Internal,
         }
     }
 
@@ -127,7 +134,10 @@ impl Error {
         let mut problem = Problem::new(self.kind(), self.to_string(), operation);
         problem.hint = self.hint();
         match self {
-            Error::NotFound(id) => drop(problem.details.insert("id".into(), id.to_string().into())),
+            Error::NotFound(id) | Error::Taken(id) => {
+                problem.details.insert("field".into(), "id".into());
+                problem.details.insert("id".into(), id.to_string().into());
+            }
             Error::Conflict { expected, found, .. } => {
                 problem.details.insert("field".into(), "version".into());
                 problem.details.insert("expected".into(), (*expected).into());

@@ -24,7 +24,7 @@ pub(crate) struct RecallArgs {
     /// So many hits at most [default: 10]
     #[arg(long, value_name = "NUMBER")]
     limit: Option<usize>,
-    /// Cosine below which likeness does not count, 0 to 1; default: the model's own
+    /// Cosine below which likeness does not count, 0 to 1; default: retrieval.vector_floor
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     threshold: Option<f64>,
     /// Show which lanes found each hit, and what its score is made of
@@ -56,12 +56,13 @@ pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
         at: Some(now),
     };
     let recall = engine.recall(&caller, request).await?;
-    engine.flush().await;
     if context.json {
         output::json(&recall);
     } else {
         print(&recall, now, args.explain);
     }
+    // The answer is out; counting it may wait for another process that writes.
+    engine.flush().await;
     Ok(())
 }
 

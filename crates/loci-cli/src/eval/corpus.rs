@@ -3,11 +3,12 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
 use loci_engine::Turn;
+use loci_types::Error;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -84,7 +85,8 @@ fn read_date(text: &str) -> Option<Timestamp> {
 
 /// Reads JSON lines; a wrong one is named by its number.
 pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
-    let file = std::fs::File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let file = std::fs::File::open(path)
+        .map_err(|error| Error::invalid("file", format!("{} cannot be read: {error}", path.display())))?;
     let mut values = Vec::new();
     for (number, line) in std::io::BufReader::new(file).lines().enumerate() {
         let line = line.with_context(|| format!("{} line {}", path.display(), number + 1))?;
@@ -93,7 +95,10 @@ pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
         }
         match serde_json::from_str(&line) {
             Ok(value) => values.push(value),
-            Err(error) => bail!("{} line {}: {error}", path.display(), number + 1),
+            Err(error) => {
+                let message = format!("{} line {}: {error}", path.display(), number + 1);
+                return Err(Error::invalid("line", message).into());
+            }
         }
     }
     Ok(values)

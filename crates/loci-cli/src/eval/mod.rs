@@ -7,7 +7,7 @@
 mod corpus;
 mod measure;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,6 +68,7 @@ pub(crate) async fn run(
     let mut out = std::io::BufWriter::new(file);
     let (mut measures, mut times) = (Measures::default(), Times::default());
     let progress = crate::output::progress(questions.len() as u64, "questions");
+    let asked: BTreeSet<&str> = conversations.keys().copied().collect();
     for (conversation, lines) in conversations {
         let scratch = tempfile::tempdir()?;
         let engine = scratch_engine(settings, scratch.path(), embedder.clone())?;
@@ -79,6 +80,11 @@ pub(crate) async fn run(
             progress.inc(1);
         }
         engine.flush().await;
+    }
+    // A question about a conversation that is not there finds nothing, and counts as that.
+    for question in questions.iter().filter(|question| !asked.contains(question.conv.as_str())) {
+        writeln!(out, "{}", json!({ "qid": question.qid, "ranked": [] }))?;
+        measures.add(question, &[]);
     }
     out.flush()?;
     progress.finish_and_clear();
@@ -142,12 +148,12 @@ async fn ask(
 }
 
 fn report(measures: &Measures, times: &mut Times, as_json: bool) {
-    times.recalls.sort_by(f64::total_cmp);
-    let mut whole: Vec<f64> = times.recalls.clone();
-    if times.query_embeddings.len() == whole.len() {
-        whole = times.query_embeddings.iter().zip(&times.recalls).map(|(a, b)| a + b).collect();
-        whole.sort_by(f64::total_cmp);
+    let mut whole = times.recalls.clone();
+    for (whole, embedding) in whole.iter_mut().zip(&times.query_embeddings) {
+        *whole += embedding;
     }
+    whole.sort_by(f64::total_cmp);
+    times.recalls.sort_by(f64::total_cmp);
     let at = |sorted: &[f64], share: f64| sorted.get((sorted.len() as f64 * share) as usize).copied().unwrap_or(0.0);
     let speed = json!({
         "turns": times.turns,

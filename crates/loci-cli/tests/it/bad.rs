@@ -33,7 +33,7 @@ fn words_that_do_not_fit_are_named() {
         (&["remember", "--layer=user", "x"], ("MISSING_IDENTIFIER", 11), "userId"),
         (&["remember", "--layer=agent", "--agent=a", "x"], ("MISSING_IDENTIFIER", 11), "userId"),
         (&["recall", "--layer=project", "x"], ("MISSING_IDENTIFIER", 11), "projectId"),
-        (&["recall", "--session=s", "x"], ("MISSING_IDENTIFIER", 11), "identifiers"),
+        (&["recall", "--session=s", "x"], ("MISSING_IDENTIFIER", 11), "userId"),
         (&["remember", ""], invalid, "content"),
         (&["remember", "  \n "], invalid, "content"),
         (&["remember", &long], ("CONTENT_TOO_LONG", 13), "content"),

@@ -27,10 +27,10 @@ pub(super) struct Desk<'a> {
 }
 
 /// A memory as it lies, with the numbers of its row and scope.
-struct Lying {
-    row: i64,
-    scope: i64,
-    memory: Memory,
+pub(super) struct Lying {
+    pub(super) row: i64,
+    pub(super) scope: i64,
+    pub(super) memory: Memory,
 }
 
 impl Desk<'_> {
@@ -66,7 +66,7 @@ impl Desk<'_> {
         }
     }
 
-    fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
+    pub(super) fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
         let scope = memory.scope()?;
         if scope.space() != *self.space {
@@ -138,7 +138,7 @@ impl Desk<'_> {
         self.sql(graph::link(self.connection, before.row, lying.row, &edge)).map(drop)
     }
 
-    fn revise(&self, change: &Change, revision: &Revision) -> Result<Applied> {
+    pub(super) fn revise(&self, change: &Change, revision: &Revision) -> Result<Applied> {
         let before = self.find(revision.id)?;
         expect(&before.memory, revision.expect)?;
         if before.memory.state == State::SoftDeleted {
@@ -168,58 +168,6 @@ impl Desk<'_> {
             self.enqueue(change, job)?;
         }
         Ok(after)
-    }
-
-    fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
-        self.unreplaced(into.id)?;
-        let mut merged = self.revise(change, into)?;
-        for id in from {
-            if *id == into.id {
-                return Err(Error::Refused(format!("memory {id} cannot be merged into itself")));
-            }
-            let other = self.unreplaced(*id)?;
-            self.rewrite(change, other, Event::Supersede, Outcome::Merged, |memory| {
-                memory.superseded_by_id = Some(into.id);
-                memory.valid_until = memory.valid_until.or(Some(change.at));
-            })?;
-        }
-        let lying = self.find(into.id)?;
-        merged.sequence = self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from })))?;
-        merged.outcome = Outcome::Merged;
-        Ok(merged)
-    }
-
-    fn supersede(&self, change: &Change, old: MemoryId, new: &Addition) -> Result<Applied> {
-        let before = self.unreplaced(old)?;
-        let mut addition = new.clone();
-        addition.memory.supersedes_id = Some(old);
-        // The new head replaces on purpose, whatever else says the same.
-        addition.unless = None;
-        let mut added = self.add(change, &addition)?;
-        self.cover(change, before, &addition.memory)?;
-        if let Some(unless) = new.unless {
-            self.sql(self.connection.execute(
-                "UPDATE memories SET unless = ?2 WHERE id = ?1",
-                params![addition.memory.id.as_bytes(), unless.0],
-            ))?;
-        }
-        let edge = Edge {
-            id: EdgeId(addition.memory.id.0),
-            source_id: addition.memory.id,
-            target_id: old,
-            relation: Relation::Supersedes,
-            predicate: None,
-            strength: 1.0,
-            confidence: 1.0,
-            valid_from: change.at,
-            valid_until: None,
-            evidence: Vec::new(),
-            created_at: change.at,
-        };
-        let (source, target) = (self.find(edge.source_id)?.row, self.find(old)?.row);
-        self.sql(graph::link(self.connection, source, target, &edge))?;
-        added.outcome = Outcome::Superseded;
-        Ok(added)
     }
 
     fn link(&self, change: &Change, edge: &Edge) -> Result<Applied> {
@@ -272,70 +220,6 @@ impl Desk<'_> {
         })
     }
 
-    /// A memory, which must be the head of its chain: chains neither fork nor close in a circle.
-    fn unreplaced(&self, id: MemoryId) -> Result<Lying> {
-        let lying = self.find(id)?;
-        match lying.memory.superseded_by_id {
-            Some(newer) => {
-                Err(Error::Refused(format!("memory {id} was already replaced by {newer}; replace that one")))
-            }
-            None => Ok(lying),
-        }
-    }
-
-    /// A new head takes the place of the old one, which held until the new one began to.
-    fn cover(&self, change: &Change, old: Lying, head: &Memory) -> Result<Applied> {
-        let since = head.valid_from.or(head.event_time).unwrap_or(head.created_at);
-        self.rewrite(change, old, Event::Supersede, Outcome::Superseded, |memory| {
-            memory.superseded_by_id = Some(head.id);
-            memory.valid_until = memory.valid_until.or(Some(since));
-        })
-    }
-
-    /// When the head of a chain goes, the one before it holds again.
-    fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
-        let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
-        let Some(older) = self.lookup(older)? else { return Ok(()) };
-        if older.memory.superseded_by_id == Some(head.memory.id) {
-            let ended = self.ended_by_replacement(older.row)?;
-            self.rewrite(change, older, Event::Restore, Outcome::Restored, |memory| {
-                memory.superseded_by_id = None;
-                memory.valid_until = memory.valid_until.filter(|_| !ended);
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Whether the end of this memory's validity was set by its replacement and is not its own.
-    fn ended_by_replacement(&self, row: i64) -> Result<bool> {
-        let ended = self
-            .connection
-            .prepare_cached(
-                "SELECT json_extract(new, '$.validUntil') IS NOT NULL FROM ledger \
-                 WHERE memory = ?1 AND event = 'supersede' ORDER BY sequence DESC LIMIT 1",
-            )
-            .and_then(|mut statement| statement.query_row([row], |row| row.get(0)).optional());
-        Ok(self.sql(ended)?.unwrap_or(false))
-    }
-
-    fn restore(&self, change: &Change, id: MemoryId) -> Result<Applied> {
-        let before = self.find(id)?;
-        if before.memory.state == State::Active {
-            return Ok(applied(&before.memory, Outcome::None, None));
-        }
-        // A head that comes back takes its place again.
-        if let Some(older) = before.memory.supersedes_id
-            && let Some(older) = self.lookup(older)?
-            && older.memory.superseded_by_id.is_none()
-        {
-            self.cover(change, older, &before.memory)?;
-        }
-        self.rewrite(change, before, Event::Restore, Outcome::Restored, |memory| {
-            memory.state = State::Active;
-            memory.purge_at = None;
-        })
-    }
-
     fn fade(
         &self,
         change: &Change,
@@ -383,32 +267,6 @@ impl Desk<'_> {
         Ok(applied(&lying.memory, Outcome::Erased, sequence))
     }
 
-    /// Joins the neighbours of a link that goes, so that nothing points to what is gone.
-    fn close(&self, change: &Change, gone: &Lying) -> Result<()> {
-        let older = self.neighbours("superseded_by_id", gone.memory.id)?;
-        let newer = self.neighbours("supersedes_id", gone.memory.id)?;
-        for lying in older {
-            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| {
-                memory.superseded_by_id = gone.memory.superseded_by_id;
-            })?;
-        }
-        for lying in newer {
-            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| {
-                memory.supersedes_id = gone.memory.supersedes_id;
-            })?;
-        }
-        Ok(())
-    }
-
-    fn neighbours(&self, pointer: &str, id: MemoryId) -> Result<Vec<Lying>> {
-        let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.{pointer} = ?1", row::COLUMNS);
-        let found = self
-            .connection
-            .prepare_cached(&sql)
-            .and_then(|mut statement| statement.query_map([id.as_bytes()], lying)?.collect());
-        self.sql(found)
-    }
-
     fn embed(&self, change: &Change, id: MemoryId, of: ContentHash, vector: &Vector) -> Result<Applied> {
         let Some(lying) = self.lookup(id)? else { return Ok(nothing(Outcome::None)) };
         if lying.memory.content_hash != of {
@@ -451,7 +309,7 @@ impl Desk<'_> {
     }
 
     /// Changes a memory by `edit`, one version on, with a ledger line of what was there before.
-    fn rewrite(
+    pub(super) fn rewrite(
         &self,
         change: &Change,
         before: Lying,
@@ -474,7 +332,7 @@ impl Desk<'_> {
         Ok(applied(&lying.memory, outcome, sequence))
     }
 
-    fn record(
+    pub(super) fn record(
         &self,
         change: &Change,
         event: Event,
@@ -544,23 +402,23 @@ impl Desk<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    fn find(&self, id: MemoryId) -> Result<Lying> {
+    pub(super) fn find(&self, id: MemoryId) -> Result<Lying> {
         self.lookup(id)?.ok_or(Error::NotFound(id))
     }
 
-    fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
+    pub(super) fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.id = ?1", row::COLUMNS);
         let found =
             self.connection.prepare_cached(&sql).and_then(|mut s| s.query_row([id.as_bytes()], lying).optional());
         self.sql(found)
     }
 
-    fn sql<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn sql<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
         result.map_err(|error| Error::sqlite(self.path, error))
     }
 }
 
-fn lying(row: &Row<'_>) -> rusqlite::Result<Lying> {
+pub(super) fn lying(row: &Row<'_>) -> rusqlite::Result<Lying> {
     Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
 }
 
@@ -578,17 +436,17 @@ fn taken(id: MemoryId) -> impl Fn(Error) -> Error {
         Error::Database { source, .. }
             if source.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
         {
-            Error::Refused(format!("memory {id} is already there"))
+            Error::Taken(id)
         }
         error => error,
     }
 }
 
-fn applied(memory: &Memory, outcome: Outcome, sequence: Option<i64>) -> Applied {
+pub(super) fn applied(memory: &Memory, outcome: Outcome, sequence: Option<i64>) -> Applied {
     Applied { id: Some(memory.id), outcome, version: memory.version, sequence }
 }
 
-fn nothing(outcome: Outcome) -> Applied {
+pub(super) fn nothing(outcome: Outcome) -> Applied {
     Applied { id: None, outcome, version: 0, sequence: None }
 }
 

@@ -13,7 +13,7 @@ use super::clause::{self, Clause};
 use crate::Hit;
 use crate::text::{Analyser, asks, with_question};
 
-/// More terms than this make a question slow and no clearer; the rarest are kept.
+/// More terms than this make a question slow and no clearer; the longest, which say the most, are kept.
 const MOST_TERMS: usize = 64;
 
 /// Writes the words of a memory, in place of what was there.

@@ -6,6 +6,7 @@
 
 mod apply;
 mod catalogue;
+mod chain;
 mod clause;
 mod doctor;
 mod file;
@@ -225,7 +226,7 @@ impl Store for SqliteStore {
                 }
             })
             .await?;
-        Ok(best(found, limit))
+        Ok(best(one_scale(found), limit))
     }
 
     async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
@@ -468,6 +469,19 @@ fn examine(space: &OpenSpace, analyser: &Analyser, repair: bool) -> Result<Vec<F
         }
         outcome => outcome,
     }
+}
+
+/// BM25 counts how rare a word is within its file, so scores of different files have different
+/// scales. They meet as shares of the best in each.
+fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
+    found.retain(|hits| !hits.is_empty());
+    if found.len() > 1 {
+        for hits in &mut found {
+            let top = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
+            hits.iter_mut().for_each(|hit| hit.score /= top);
+        }
+    }
+    found
 }
 
 fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {

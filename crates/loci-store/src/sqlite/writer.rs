@@ -6,9 +6,11 @@
 //! the commit.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender};
 use rusqlite::{Connection, TransactionBehavior};
@@ -27,7 +29,19 @@ const OPEN: usize = 128;
 /// The threads that write.
 pub(super) struct Writers {
     queues: Vec<Sender<Order>>,
+    threads: Vec<JoinHandle<()>>,
     commits: Arc<AtomicU64>,
+}
+
+impl Drop for Writers {
+    /// Waits until all is written and the files are closed: the last one to close a file folds its
+    /// log into it, so that the file alone is whole.
+    fn drop(&mut self) {
+        self.queues.clear();
+        for thread in self.threads.drain(..) {
+            drop(thread.join());
+        }
+    }
 }
 
 struct Order {
@@ -54,7 +68,9 @@ struct Waiting<T, W> {
 
 impl<T: Send, W: FnMut(&Connection) -> Result<T> + Send> Task for Waiting<T, W> {
     fn run(&mut self, connection: &Connection) -> Result<()> {
-        let result = (self.work)(connection);
+        // A defect in one change must not end the thread that all others need.
+        let result = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
+            .unwrap_or(Err(Error::Defect("writing a change")));
         let told = result.as_ref().map(drop).map_err(retell);
         self.result = Some(result);
         told
@@ -76,17 +92,19 @@ impl Writers {
     /// Starts `count` threads. They end when this value is dropped and their queues are empty.
     pub(super) fn start(count: usize) -> Result<Self> {
         let mut queues = Vec::with_capacity(count);
+        let mut threads = Vec::with_capacity(count);
         let commits = Arc::new(AtomicU64::new(0));
         for number in 0..count {
             let (sender, receiver) = crossbeam_channel::unbounded();
             let counter = commits.clone();
-            std::thread::Builder::new()
+            let thread = std::thread::Builder::new()
                 .name(format!("loci-writer-{number}"))
                 .spawn(move || serve(&receiver, &counter))
                 .map_err(|error| Error::Folder { path: PathBuf::new(), problem: error.to_string() })?;
+            threads.push(thread);
             queues.push(sender);
         }
-        Ok(Self { queues, commits })
+        Ok(Self { queues, threads, commits })
     }
 
     /// How many transactions were committed so far; each syncs the log once.

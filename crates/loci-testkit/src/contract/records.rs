@@ -76,7 +76,7 @@ pub async fn an_id_is_taken_once(store: &dyn Store) {
     let mut second = hand.sample(&anna, "second");
     second.id = first;
     let error = hand.act(&anna.space(), Action::Add(Box::new(addition(second)))).await.expect_err("the id is taken");
-    assert!(matches!(error, Error::Refused(_)), "{error:?}");
+    assert!(matches!(error, Error::Taken(_)), "{error:?}");
     assert_eq!(hand.must_get(first).await.content, "first");
 }
 
