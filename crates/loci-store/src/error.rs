@@ -117,9 +117,11 @@ impl Error {
                 Some("choose another folder with --data, or make this one writable".into())
             }
             Error::Newer { .. } => Some("use the newer version of Loci that wrote it".into()),
-            Error::Damaged { .. } => {
-                Some("run `loci doctor` to see what is affected, and `loci doctor --repair` to mend it".into())
-            }
+            Error::Damaged { .. } => Some(
+                "run `loci doctor` to see what is affected; `loci doctor --repair` mends words and links, damaged \
+                     pages need a backup"
+                    .into(),
+            ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
             Error::Busy { .. } => Some("another process holds it; try again".into()),
             _ => None,

@@ -13,7 +13,7 @@ use crate::context::{Context, Nobody};
   loci forget 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50 --reason 'no longer true'
   loci restore 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50
 
-A forgotten memory is hidden at once and gone for good after lifecycle.purge_days.")]
+A forgotten memory is hidden at once; `loci restore` brings it back until its purge date.")]
 pub(crate) struct ForgetArgs {
     /// Its id
     id: String,

@@ -122,3 +122,34 @@ async fn filters_narrow_both_lanes() {
     assert_eq!(recall.hits.len(), 1);
     assert_eq!(recall.hits[0].memory.content, "fix the green lamp");
 }
+
+#[tokio::test]
+async fn a_rare_word_counts_in_a_small_space_too() {
+    let house = House::new();
+    house.model(false);
+    let caller = Caller::new(Identifiers {
+        user_id: Some("ana".into()),
+        agent_id: Some("desk".into()),
+        ..Identifiers::default()
+    });
+    for number in 0..30 {
+        house.remember(&user("ana"), &format!("note number {number} about lamps")).await;
+    }
+    house.remember(&user("ana"), "the build failed with ERR-7731").await;
+    house.remember(&caller, "ERR-7731 means the disk is full").await;
+    let found = house.recall(&caller, "ERR-7731").await;
+    assert_eq!(found[0], "ERR-7731 means the disk is full", "{found:?}");
+    assert_eq!(found.len(), 2);
+}
+
+#[tokio::test]
+async fn facts_that_differ_in_a_number_both_stay() {
+    let house = House::new();
+    let ana = user("ana");
+    for number in [4411, 4412] {
+        house
+            .remember(&ana, &format!("The invoice {number} of the month of March was paid in full by the customer"))
+            .await;
+    }
+    assert_eq!(house.recall(&ana, "invoice March customer").await.len(), 2);
+}

@@ -52,6 +52,31 @@ impl Catalogue {
         })
     }
 
+    /// Notes that something was written to a space; only the first time costs a write.
+    pub(super) fn note_written(&self, tenant: &Tenant, space: &Space) -> Result<()> {
+        if self.was_written(tenant, space)? {
+            return Ok(());
+        }
+        self.with(|connection| {
+            connection.execute(
+                "UPDATE spaces SET written = 1 WHERE tenant = ?1 AND name = ?2",
+                params![tenant.name(), space.name()],
+            )
+        })
+        .map(drop)
+    }
+
+    /// Whether something was ever written to a space.
+    pub(super) fn was_written(&self, tenant: &Tenant, space: &Space) -> Result<bool> {
+        let written: Option<bool> = self.with(|connection| {
+            connection
+                .prepare_cached("SELECT written FROM spaces WHERE tenant = ?1 AND name = ?2")?
+                .query_row(params![tenant.name(), space.name()], |row| row.get(0))
+                .optional()
+        })?;
+        Ok(written == Some(true))
+    }
+
     /// The spaces of a tenant, by name.
     pub(super) fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>> {
         let names: Vec<String> = self.with(|connection| {

@@ -9,6 +9,17 @@ use rusqlite::{Connection, params};
 
 use crate::{Error, Result};
 
+/// Whether any job of these kinds could be taken. Asked by readers, so that a worker at rest
+/// writes nothing.
+pub(super) fn waiting(connection: &Connection, kinds: &[JobKind], now: Timestamp) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM jobs WHERE ((state = 'waiting' AND run_after <= ?1) \
+             OR (state = 'running' AND lease_until <= ?1)) AND kind IN (SELECT value FROM json_each(?2)))",
+        )?
+        .query_row(params![now.as_microsecond(), super::row::json(&kinds)], |row| row.get(0))
+}
+
 /// Takes waiting jobs, and those whose lease has run out, for `lease`.
 pub(super) fn claim(
     connection: &Connection,

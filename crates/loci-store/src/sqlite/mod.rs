@@ -70,6 +70,7 @@ struct Inner {
     analyser: Arc<Analyser>,
     spaces: Mutex<HashMap<(Tenant, Space), Arc<OpenSpace>>>,
     registered: Mutex<HashSet<(Tenant, Space)>>,
+    written: Mutex<HashSet<(Tenant, Space)>>,
 }
 
 impl SqliteStore {
@@ -84,6 +85,7 @@ impl SqliteStore {
             analyser: Arc::default(),
             spaces: Mutex::default(),
             registered: Mutex::default(),
+            written: Mutex::default(),
             options,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -181,13 +183,21 @@ impl Store for SqliteStore {
         let space = self.space(&batch.tenant, &batch.space);
         self.prepare(&batch.tenant, &space, first.at)?;
         let (analyser, path) = (self.inner.analyser.clone(), space.path.clone());
-        self.inner
+        let key = (batch.tenant.clone(), batch.space.clone());
+        let applied: Vec<Applied> = self
+            .inner
             .writers
             .run(&space.path, move |connection| {
                 let desk = Desk { connection, path: &path, space: &batch.space, analyser: &analyser };
                 batch.changes.iter().map(|change| desk.apply(change)).collect()
             })
-            .await
+            .await?;
+        let told = applied.iter().any(|applied| applied.sequence.is_some());
+        if told && !self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) {
+            self.inner.catalogue.note_written(&key.0, &key.1)?;
+            self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        }
+        Ok(applied)
     }
 
     async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>> {
@@ -350,6 +360,11 @@ impl Store for SqliteStore {
                 continue;
             }
             let (left, name, path, kinds) = (limit - jobs.len(), space.name(), open.path.clone(), kinds.to_vec());
+            let (reader, wanted) = (open.clone(), kinds.clone());
+            let waiting = blocking(move || reader.read(|connection| jobs::waiting(connection, &wanted, now))).await?;
+            if waiting != Some(true) {
+                continue;
+            }
             jobs.extend(
                 self.inner
                     .writers
@@ -405,6 +420,9 @@ impl Store for SqliteStore {
         let (store, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
         blocking(move || {
             let known = store.inner.catalogue.drop_agent(&tenant, &slug)?;
+            let key = (tenant, space.space.clone());
+            store.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            store.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             match space.folder().map(std::fs::remove_dir_all) {
                 Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
                     Err(Error::Folder { path: space.path.to_path_buf(), problem: error.to_string() })
@@ -428,7 +446,11 @@ impl Store for SqliteStore {
                 findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
             }
             for space in store.spaces_of(&visible)? {
-                if space.path.exists() {
+                if store.inner.catalogue.was_written(visible.tenant(), &space.space)? && space.is_blank()? {
+                    let file = space.path.display().to_string();
+                    let problem = "what was written here is lost: the file is missing or empty".to_owned();
+                    findings.push(Finding { file, check: "file".into(), problem, repaired: false });
+                } else if space.path.exists() {
                     findings.extend(examine(&space, &store.inner.analyser, repair)?);
                 }
             }

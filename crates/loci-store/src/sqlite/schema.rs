@@ -181,10 +181,12 @@ CREATE TABLE tenants (
     name       TEXT PRIMARY KEY,
     created_at INTEGER NOT NULL
 ) WITHOUT ROWID;
+-- `written` tells a space that lost its file from one that never had any.
 CREATE TABLE spaces (
     tenant     TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
     name       TEXT NOT NULL,
     created_at INTEGER NOT NULL,
+    written    INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, name)
 ) WITHOUT ROWID;
 CREATE TABLE agents (

@@ -84,6 +84,17 @@ impl OpenSpace {
         schema::open(&self.path, schema::SPACE).map(|_| true)
     }
 
+    /// Whether there is no file, or one in which nothing ever happened. A damaged one is not blank.
+    pub(super) fn is_blank(&self) -> Result<bool> {
+        let happened = self.read(|connection| {
+            connection.query_row("SELECT EXISTS (SELECT 1 FROM ledger)", [], |row| row.get::<_, bool>(0))
+        });
+        match happened {
+            Err(Error::Damaged { .. } | Error::Newer { .. }) => Ok(false),
+            happened => Ok(happened? != Some(true)),
+        }
+    }
+
     /// The folder of the space.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.path.parent()

@@ -381,3 +381,34 @@ async fn a_full_disk_keeps_nothing_by_halves() {
     hand.sees(&whole(), "lantern", &kept).await;
     sound(&store).await;
 }
+
+#[tokio::test]
+async fn a_file_that_is_lost_is_missed() {
+    let (store, folder) = fresh();
+    Hand::on(&store).remember(&user("anna"), "lantern").await;
+    sound(&store).await;
+    drop(store);
+    let path = file(folder.path(), "shared");
+    std::fs::remove_file(&path).unwrap();
+    let findings = good(open(folder.path()).check(&whole(), false).await);
+    assert_eq!(findings.len(), 1);
+    assert_eq!((findings[0].check.as_str(), findings[0].file.as_str()), ("file", path.to_str().unwrap()));
+    // One that came back empty is missed as well.
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(good(open(folder.path()).check(&whole(), false).await).len(), 1);
+}
+
+#[tokio::test]
+async fn a_closed_store_leaves_whole_files() {
+    let (store, folder) = fresh();
+    let hand = Hand::on(&store);
+    for text in ["one", "two", "three"] {
+        hand.remember(&user("anna"), text).await;
+    }
+    drop(store);
+    let copy = folder.path().join("copy.db");
+    std::fs::copy(file(folder.path(), "shared"), &copy).unwrap();
+    let count: i64 =
+        Connection::open(copy).unwrap().query_row("SELECT count(*) FROM memories", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 3);
+}
