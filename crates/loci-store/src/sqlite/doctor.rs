@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::lexicon;
+use super::{lexicon, schema};
 use crate::text::Analyser;
 use crate::{Error, Finding, Result};
 
@@ -67,8 +67,41 @@ const CHECKS: &[Check] = &[
     },
 ];
 
+/// A file that cannot even be opened is a finding, not a failure: the others are looked at too.
+pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
+    let outcome = if repair {
+        schema::open(path, schema::SPACE).and_then(|mut connection| {
+            let said = |error| Error::sqlite(path, error);
+            let immediate = rusqlite::TransactionBehavior::Immediate;
+            let transaction = connection.transaction_with_behavior(immediate).map_err(said)?;
+            let findings = check(&transaction, path, analyser, true)?;
+            transaction.commit().map_err(said)?;
+            Ok(findings)
+        })
+    } else {
+        schema::open_reader(path).and_then(|connection| {
+            let found = schema::format(&connection, path, schema::SPACE)?;
+            // An older file is looked at once it has been brought up to date.
+            if found < schema::SPACE.len() as i64 {
+                return Ok(Vec::new());
+            }
+            check(&connection, path, analyser, false)
+        })
+    };
+    match outcome {
+        Err(Error::Damaged { path, problem }) => {
+            Ok(vec![Finding { file: path.display().to_string(), check: "pages".into(), problem, repaired: false }])
+        }
+        Err(error @ (Error::Newer { .. } | Error::ReadOnly { .. })) => {
+            let file = path.display().to_string();
+            Ok(vec![Finding { file, check: "open".into(), problem: error.to_string(), repaired: false }])
+        }
+        outcome => outcome,
+    }
+}
+
 /// Looks through one space.
-pub(super) fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
+fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
     let said = |error| Error::sqlite(path, error);
     let finding = |check: &str, problem: String, repaired: bool| Finding {
         file: path.display().to_string(),

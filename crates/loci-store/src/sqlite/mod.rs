@@ -451,45 +451,12 @@ impl Store for SqliteStore {
                     let problem = "what was written here is lost: the file is missing or empty".to_owned();
                     findings.push(Finding { file, check: "file".into(), problem, repaired: false });
                 } else if space.path.exists() {
-                    findings.extend(examine(&space, &store.inner.analyser, repair)?);
+                    findings.extend(doctor::examine(&space.path, &store.inner.analyser, repair)?);
                 }
             }
             Ok(findings)
         })
         .await
-    }
-}
-
-/// A file that cannot even be opened is a finding, not a failure: the others are looked at too.
-fn examine(space: &OpenSpace, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
-    let outcome = if repair {
-        schema::open(&space.path, schema::SPACE).and_then(|mut connection| {
-            let said = |error| Error::sqlite(&space.path, error);
-            let immediate = rusqlite::TransactionBehavior::Immediate;
-            let transaction = connection.transaction_with_behavior(immediate).map_err(said)?;
-            let findings = doctor::check(&transaction, &space.path, analyser, true)?;
-            transaction.commit().map_err(said)?;
-            Ok(findings)
-        })
-    } else {
-        schema::open_reader(&space.path).and_then(|connection| {
-            let found = schema::format(&connection, &space.path, schema::SPACE)?;
-            // An older file is looked at once it has been brought up to date.
-            if found < schema::SPACE.len() as i64 {
-                return Ok(Vec::new());
-            }
-            doctor::check(&connection, &space.path, analyser, false)
-        })
-    };
-    match outcome {
-        Err(Error::Damaged { path, problem }) => {
-            Ok(vec![Finding { file: path.display().to_string(), check: "pages".into(), problem, repaired: false }])
-        }
-        Err(error @ (Error::Newer { .. } | Error::ReadOnly { .. })) => {
-            let file = space.path.display().to_string();
-            Ok(vec![Finding { file, check: "open".into(), problem: error.to_string(), repaired: false }])
-        }
-        outcome => outcome,
     }
 }
 
