@@ -5,7 +5,7 @@ use clap::Args;
 use loci_types::LedgerEntry;
 use serde_json::Value;
 
-use crate::arguments::ScopeFlags;
+use crate::arguments::{ScopeFlags, moment};
 use crate::context::{Context, Nobody};
 use crate::{output, shape};
 
@@ -20,6 +20,9 @@ pub(crate) struct HistoryArgs {
     /// So many entries at most
     #[arg(long, value_name = "NUMBER", default_value_t = 100)]
     limit: usize,
+    /// As if it were then: nothing that happened later
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
     #[command(flatten)]
     scope: ScopeFlags,
 }
@@ -28,7 +31,9 @@ pub(crate) struct HistoryArgs {
 pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let history = context.engine()?.history(&caller, id, args.limit).await?;
+    let then = moment("at", args.at.as_deref())?;
+    let mut history = context.engine()?.history(&caller, id, args.limit).await?;
+    history.events.retain(|entry| then.is_none_or(|then| entry.at <= then));
     if context.json {
         output::json(&history);
         return Ok(());
