@@ -33,7 +33,7 @@ pub(crate) struct EvalArgs {
     /// Questions, one JSON object a line: {qid, conv, question, category?, evidence?}
     #[arg(long, value_name = "FILE")]
     questions: PathBuf,
-    /// Where the run is written: {"qid", "ranked": [ids]} a line
+    /// Where the run is written, a line for each question: its qid and the ranked ids
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Ids to rank for each question
