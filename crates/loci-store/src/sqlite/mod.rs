@@ -66,9 +66,11 @@ struct Inner {
     folder: PathBuf,
     options: SqliteOptions,
     catalogue: Catalogue,
+    /// Before the writers: fields are dropped in order, and the last to close a file must be one that
+    /// may fold its log into it.
+    spaces: Mutex<HashMap<(Tenant, Space), Arc<OpenSpace>>>,
     writers: Writers,
     analyser: Arc<Analyser>,
-    spaces: Mutex<HashMap<(Tenant, Space), Arc<OpenSpace>>>,
     registered: Mutex<HashSet<(Tenant, Space)>>,
     written: Mutex<HashSet<(Tenant, Space)>>,
 }

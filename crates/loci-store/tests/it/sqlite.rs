@@ -405,6 +405,8 @@ async fn a_closed_store_leaves_whole_files() {
     for text in ["one", "two", "three"] {
         hand.remember(&user("anna"), text).await;
     }
+    // A reader that is still open must not keep the log from being folded in.
+    assert_eq!(good(store.stats(&whole()).await).memories, 3);
     drop(store);
     let copy = folder.path().join("copy.db");
     std::fs::copy(file(folder.path(), "shared"), &copy).unwrap();
