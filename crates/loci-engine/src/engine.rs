@@ -84,18 +84,27 @@ impl Engine {
     /// The vector of a text. `None` when there is no model or it fails: the words are kept, the
     /// vector follows.
     pub(crate) async fn embed_one(&self, text: &str) -> Option<Vector> {
-        let embedder = self.embedder.as_ref()?;
-        match embedder.embed(&[text.to_owned()], Detail::Sentence).await {
-            Ok(mut made) => made.pop().map(|made| Vector {
-                model: embedder.model().name.clone(),
-                values: made.vector,
-                token_states: None,
-            }),
-            Err(error) => {
-                tracing::warn!(%error, "the embedding model failed");
-                None
-            }
+        self.embed_or_wait(&[text.to_owned()]).await?.pop()
+    }
+
+    /// A vector for each text. `None` when there is no model or it fails.
+    pub(crate) async fn embed_or_wait(&self, texts: &[String]) -> Option<Vec<Vector>> {
+        self.embed(texts).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the embedding model failed");
+            None
+        })
+    }
+
+    /// A vector for each text, or why not. `None` when there is no model.
+    pub(crate) async fn embed(&self, texts: &[String]) -> Result<Option<Vec<Vector>>> {
+        let Some(embedder) = &self.embedder else { return Ok(None) };
+        if texts.is_empty() {
+            return Ok(Some(Vec::new()));
         }
+        let model = &embedder.model().name;
+        let vector = |values| Vector { model: model.clone(), values, token_states: None };
+        let made = embedder.embed(texts, Detail::Sentence).await?;
+        Ok(Some(made.into_iter().map(|made| vector(made.vector)).collect()))
     }
 
     /// The job that makes the vector of a memory later.

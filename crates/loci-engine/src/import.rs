@@ -6,7 +6,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use loci_models::Detail;
 use loci_types::{
     Action, Addition, Batch, Error, ErrorKind, Layer, Memory, MemoryId, Outcome, Space, State, Vector, unit,
 };
@@ -130,19 +129,10 @@ impl Engine {
 
     /// A vector for each, or none for any of them when no model can be asked.
     async fn embed_many<'a>(&self, memories: impl ExactSizeIterator<Item = &'a Memory>) -> Vec<Option<Vector>> {
-        let count = memories.len();
-        let Some(embedder) = self.embedder.as_ref().filter(|_| count > 0) else { return vec![None; count] };
         let texts: Vec<String> = memories.map(embedding_text).collect();
-        match embedder.embed(&texts, Detail::Sentence).await {
-            Ok(made) => {
-                let model = &embedder.model().name;
-                let vector = |values| Some(Vector { model: model.clone(), values, token_states: None });
-                made.into_iter().map(|made| vector(made.vector)).collect()
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the embedding model failed");
-                vec![None; count]
-            }
+        match self.embed_or_wait(&texts).await {
+            Some(vectors) => vectors.into_iter().map(Some).collect(),
+            None => vec![None; texts.len()],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use loci_store::{Cursor, Finding, Models, Page, Stats};
-use loci_types::{Error, Filter, Layer, LedgerEntry, Memory, MemoryId, State, Visible};
+use loci_types::{Error, Filter, Layer, LedgerEntry, Memory, MemoryId, Visible};
 use serde::Serialize;
 
 use crate::policy::{self, Caller};
@@ -110,6 +110,6 @@ impl Engine {
 
     /// A filter over every state, for those who look after the store.
     pub fn everything(&self, at: Option<Timestamp>) -> Filter {
-        Filter { states: State::ALL.to_vec(), ..Filter::everything(at.unwrap_or_else(|| self.now())) }
+        Filter::everything(at.unwrap_or_else(|| self.now()))
     }
 }

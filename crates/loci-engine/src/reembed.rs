@@ -7,9 +7,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use loci_models::Detail;
 use loci_store::Page;
-use loci_types::{Action, Batch, Change, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector};
+use loci_types::{Action, Batch, Change, ErrorKind, Filter, JobKind, Memory, MemoryId, State};
 use serde::Serialize;
 
 use crate::policy::{self, Caller};
@@ -99,12 +98,10 @@ impl Engine {
     }
 
     async fn embed_all(&self, caller: &Caller, memories: &[Memory]) -> Result<()> {
-        let Some(embedder) = self.embedder.as_ref().filter(|_| !memories.is_empty()) else { return Ok(()) };
         let texts: Vec<String> = memories.iter().map(embedding_text).collect();
-        let made = embedder.embed(&texts, Detail::Sentence).await?;
+        let Some(vectors) = self.embed(&texts).await? else { return Ok(()) };
         let mut by_space: std::collections::BTreeMap<_, Vec<Change>> = std::collections::BTreeMap::new();
-        for (memory, made) in memories.iter().zip(made) {
-            let vector = Vector { model: embedder.model().name.clone(), values: made.vector, token_states: None };
+        for (memory, vector) in memories.iter().zip(vectors) {
             let action = Action::Embed { id: memory.id, of: memory.content_hash, vector };
             let change = self.change(caller, "worker", "embedded", action);
             by_space.entry(memory.scope()?.space()).or_default().push(change);
