@@ -3,8 +3,12 @@
 //! Every value has a default that works; a wrong one is refused with its name before anything
 //! runs.
 
+use std::collections::BTreeMap;
+
 use loci_types::{Error, ErrorKind, KindSpec, Kinds};
 use serde::{Deserialize, Serialize};
+
+use crate::recall::Clue;
 
 /// The rules of memory that a configuration may change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -61,16 +65,14 @@ pub struct Retrieval {
     pub score_threshold: f64,
     /// The weights of the score.
     pub weights: Weights,
-    /// How the lanes become one relevance.
-    pub fusion: Fusion,
-    /// The weight of the lexical lane.
-    pub lexical_weight: f64,
-    /// The weight of the vector lane.
-    pub vector_weight: f64,
-    /// The constant of reciprocal rank fusion: larger is flatter.
-    pub rrf_k: f64,
-    /// What the user's own words count more, and the assistant's less, within relevance.
-    pub role_prior: f64,
+    /// Weights of clues that are not the usual ones.
+    pub clues: BTreeMap<Clue, f64>,
+    /// The same for when there is no model, and words are all there is.
+    pub clues_of_words: BTreeMap<Clue, f64>,
+    /// Whether the states of content tokens are kept and compared.
+    pub late_interaction: bool,
+    /// Bytes of readings kept in memory, so that a memory is not taken apart for every question.
+    pub reading_bytes: u64,
     /// What the most specific layer adds to a score.
     pub layer_bonus: f64,
     /// Cosine at which two memories are the same; the more specific one is kept.
@@ -88,25 +90,14 @@ impl Default for Retrieval {
             vector_floor: 0.15,
             score_threshold: 0.3,
             weights: Weights::default(),
-            fusion: Fusion::Convex,
-            lexical_weight: 1.0,
-            vector_weight: 1.0,
-            rrf_k: 60.0,
-            role_prior: 0.1,
+            clues: BTreeMap::new(),
+            clues_of_words: BTreeMap::new(),
+            late_interaction: true,
+            reading_bytes: 256 << 20,
             layer_bonus: 0.05,
             duplicate_similarity: 0.95,
         }
     }
-}
-
-/// How the lanes become one relevance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fusion {
-    /// The weighted mean of the lanes' normalised scores.
-    Convex,
-    /// Reciprocal rank fusion, as a share of the best possible.
-    Rrf,
 }
 
 /// The weights of the score; they sum to 1.
@@ -179,11 +170,7 @@ impl Config {
             ("retrieval.vector_floor", self.retrieval.vector_floor, 0.0, 1.0),
             ("retrieval.score_threshold", self.retrieval.score_threshold, 0.0, 1.0),
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
-            ("retrieval.role_prior", self.retrieval.role_prior, 0.0, 1.0),
             ("retrieval.layer_bonus", self.retrieval.layer_bonus, 0.0, 1.0),
-            ("retrieval.lexical_weight", self.retrieval.lexical_weight, 0.0, 1e6),
-            ("retrieval.vector_weight", self.retrieval.vector_weight, 0.0, 1e6),
-            ("retrieval.rrf_k", self.retrieval.rrf_k, 1e-6, 1e6),
             ("lifecycle.decay_rate", self.lifecycle.decay_rate, 0.0, 10.0),
         ];
         for (field, value, from, until) in shares {
@@ -191,8 +178,11 @@ impl Config {
                 return Err(wrong(field, format!("{field} is {value}, but must lie between {from} and {until}")));
             }
         }
-        if self.retrieval.lexical_weight + self.retrieval.vector_weight <= 0.0 {
-            return Err(wrong("retrieval.lexical_weight", "at least one lane needs a weight above 0".into()));
+        for (clue, weight) in self.retrieval.clues.iter().chain(&self.retrieval.clues_of_words) {
+            if !(-100.0..=100.0).contains(weight) {
+                let message = format!("retrieval.clues.{clue} is {weight}, but must lie between -100 and 100");
+                return Err(wrong("retrieval.clues", message));
+            }
         }
         self.retrieval.weights.validate()?;
         Kinds::with(self.kinds.clone()).map(drop)

@@ -6,14 +6,16 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use loci_models::{Detail, Embedder};
+use loci_models::{Detail, Embedder, Embedding};
 use loci_store::Store;
+use loci_store::text::Analyser;
 use loci_types::{Action, Batch, Change, JobKind, JobSpec, Kinds, MemoryId, Provenance, Space, Tenant, Vector};
 use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
 use crate::policy::Caller;
+use crate::recall::{Shelf, late};
 use crate::{Clock, Config, Result};
 
 /// The memory of agents.
@@ -23,6 +25,8 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) kinds: Kinds,
+    pub(crate) analyser: Analyser,
+    pub(crate) shelf: Shelf,
     ids: Mutex<ContextV7>,
     behind: tokio::sync::Mutex<JoinSet<()>>,
 }
@@ -41,6 +45,8 @@ impl Engine {
             store,
             embedder,
             clock,
+            analyser: Analyser::default(),
+            shelf: Shelf::new(config.retrieval.reading_bytes),
             config,
             kinds,
             ids: Mutex::new(ContextV7::new()),
@@ -81,6 +87,20 @@ impl Engine {
         MemoryId(Uuid::new_v7(UuidTimestamp::from_unix(&*context, seconds, nanoseconds)))
     }
 
+    /// What the model sees in a question. `None` when there is no model or it fails.
+    pub(crate) async fn embed_question(&self, text: &str) -> Option<(Vector, Embedding)> {
+        let embedder = self.embedder.as_ref()?;
+        let made = embedder.embed(&[text.to_owned()], self.detail()).await;
+        let made = made.inspect_err(|error| tracing::warn!(%error, "the embedding model failed"));
+        let made = made.ok()?.pop()?;
+        let model = embedder.model().name.clone();
+        Some((Vector { model, values: made.vector.clone(), token_states: None }, made))
+    }
+
+    fn detail(&self) -> Detail {
+        if self.config.retrieval.late_interaction { Detail::Tokens } else { Detail::Sentence }
+    }
+
     /// The vector of a text. `None` when there is no model or it fails: the words are kept, the
     /// vector follows.
     pub(crate) async fn embed_one(&self, text: &str) -> Option<Vector> {
@@ -102,9 +122,12 @@ impl Engine {
             return Ok(Some(Vec::new()));
         }
         let model = &embedder.model().name;
-        let vector = |values| Vector { model: model.clone(), values, token_states: None };
-        let made = embedder.embed(texts, Detail::Sentence).await?;
-        Ok(Some(made.into_iter().map(|made| vector(made.vector)).collect()))
+        let made = embedder.embed(texts, self.detail()).await?;
+        let vector = |made: Embedding| {
+            let token_states = if made.tokens.is_empty() { None } else { late::kept(model, &made) };
+            Vector { model: model.clone(), values: made.vector, token_states }
+        };
+        Ok(Some(made.into_iter().map(vector).collect()))
     }
 
     /// The job that makes the vector of a memory later.

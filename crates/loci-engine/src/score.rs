@@ -4,7 +4,7 @@
 //! kind, plus a little for specific layers; the terms are kept, so that they add up to it exactly.
 
 use jiff::Timestamp;
-use loci_types::{KindSpec, Layer, Memory};
+use loci_types::{KindSpec, Layer};
 
 use crate::config::Weights;
 use crate::curve::{Curve, age_days};
@@ -13,8 +13,8 @@ use crate::curve::{Curve, age_days};
 const UTILITY_NORM: f64 = 3.0;
 
 /// How recent it is: half-life by kind, from when it came into the store.
-pub fn recency(memory: &Memory, kind: &KindSpec, now: Timestamp) -> f64 {
-    Curve::HalfLife { days: kind.half_life_days }.left(age_days(memory.created_at, now))
+pub fn recency(created_at: Timestamp, kind: &KindSpec, now: Timestamp) -> f64 {
+    Curve::HalfLife { days: kind.half_life_days }.left(age_days(created_at, now))
 }
 
 /// How useful it has been: importance, raised by use.

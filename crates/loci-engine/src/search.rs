@@ -51,17 +51,13 @@ impl Engine {
         let mut merged: Vec<RecallHit> = Vec::new();
         let mut degraded = Vec::new();
         let mut total = 0;
-        let mut query = None;
         let mut layers = searched.clone();
         layers.sort_by_key(|layer| layer.precedence());
         layers.dedup();
         for layer in &layers {
             let here = policy::visible(caller, Some(&[*layer]))?;
             let hits = match self.vector_lane(&here, &request, &filter, wanted, floor).await? {
-                Some((vector, hits)) => {
-                    query = Some(vector);
-                    hits
-                }
+                Some((_, hits)) => hits,
                 None => {
                     degraded = vec!["vector".to_owned()];
                     let mut hits = self.store.lexical(&here, &request.query, &filter, wanted).await?;
@@ -76,7 +72,7 @@ impl Engine {
             let scores: std::collections::HashMap<_, _> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
             merged.extend(memories.into_iter().map(|memory| plain(scores[&memory.id], memory)));
         }
-        self.one_of_each(&visible, query.as_ref(), &mut merged).await?;
+        self.one_of_each(&visible, &mut merged).await?;
         merged.sort_by(|a, b| {
             let precedence = a.memory.layer.precedence().cmp(&b.memory.layer.precedence());
             precedence.then(b.score.total_cmp(&a.score)).then(a.memory.id.cmp(&b.memory.id))
@@ -97,6 +93,8 @@ fn plain(score: f64, memory: Memory) -> RecallHit {
         explain: crate::Explanation {
             lanes: Vec::new(),
             similarity: Some(score),
+            clues: Vec::new(),
+            evidence: score,
             relevance: score,
             recency: 0.0,
             utility: 0.0,

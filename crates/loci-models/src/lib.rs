@@ -16,6 +16,7 @@ pub mod embedder;
 pub mod error;
 pub mod http;
 pub mod local;
+pub mod projection;
 pub mod secret;
 
 pub use cache::Cached;

@@ -13,4 +13,4 @@ pub mod vectors;
 pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use store::{Agent, Applied, Finding, Hit, Listing, Models, Page, Stats, Store};
+pub use store::{Agent, Applied, Finding, Frequencies, Hit, Listing, Models, Page, Place, Stats, Store, Strip};

@@ -37,7 +37,14 @@ pub trait Store: Send + Sync {
     async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>>;
 
     /// The vectors of these memories made by this model; a memory without one is left out.
-    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>>;
+    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>>;
+
+    /// In how many visible memories each term occurs, however they are filtered.
+    async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies>;
+
+    /// These memories with up to `reach` of those before and after each in its session, as far as
+    /// they are visible and meant. A memory outside any thread stands alone.
+    async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>>;
 
     /// The models whose vectors the visible spaces hold or held; costs the same at any size.
     async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>>;
@@ -108,6 +115,35 @@ pub struct Hit {
     pub id: MemoryId,
     /// How well, on the lane's own scale.
     pub score: f64,
+}
+
+/// How often words occur.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Frequencies {
+    /// Memories in the visible scopes, counted up to a bound past which it no longer matters.
+    pub memories: u64,
+    /// Memories with each term, in the order asked.
+    pub of: Vec<u64>,
+}
+
+/// A run of memories that follow each other in one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strip {
+    /// Equal for strips of the same session.
+    pub session: u64,
+    /// The memories, in the order they came.
+    pub places: Vec<Place>,
+}
+
+/// A memory in a strip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Which.
+    pub id: MemoryId,
+    /// Another one whenever the memory or its vector has changed, so that what was made of them can be kept.
+    pub stamp: u64,
+    /// How often recall returned it; changes without a new stamp.
+    pub access_count: u64,
 }
 
 /// Which part of a listing is wanted.

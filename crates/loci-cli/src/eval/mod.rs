@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use loci_engine::{Caller, Engine, RecallRequest};
+use loci_engine::{Caller, Engine, RecallHit, RecallRequest};
 use loci_models::{Detail, Embedder};
 use loci_types::Identifiers;
 use serde_json::json;
@@ -39,6 +39,12 @@ pub(crate) struct EvalArgs {
     /// Ids to rank for each question
     #[arg(long, default_value_t = 20)]
     limit: usize,
+    /// Keep the stores in this folder, and ask those that are there instead of making them anew
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+    /// Also write why each hit was ranked as it was, a line for each question
+    #[arg(long, value_name = "FILE")]
+    explain: Option<PathBuf>,
 }
 
 /// How long things took.
@@ -66,15 +72,30 @@ pub(crate) async fn run(
     }
     let file = std::fs::File::create(&args.out).with_context(|| format!("{} cannot be written", args.out.display()))?;
     let mut out = std::io::BufWriter::new(file);
+    let mut explained = match &args.explain {
+        Some(path) => Some(std::io::BufWriter::new(
+            std::fs::File::create(path).with_context(|| format!("{} cannot be written", path.display()))?,
+        )),
+        None => None,
+    };
     let (mut measures, mut times) = (Measures::default(), Times::default());
     let progress = crate::output::progress(questions.len() as u64, "questions");
     let asked: BTreeSet<&str> = conversations.keys().copied().collect();
     for (conversation, lines) in conversations {
         let scratch = tempfile::tempdir()?;
-        let engine = scratch_engine(settings, scratch.path(), embedder.clone())?;
-        ingest(&engine, conversation, &lines, &mut times).await?;
+        let folder = args.keep.as_ref().map_or_else(|| scratch.path().to_owned(), |keep| keep.join(conversation));
+        let known = folder.join("catalogue.db").exists();
+        let engine = scratch_engine(settings, &folder, embedder.clone())?;
+        if !known {
+            ingest(&engine, conversation, &lines, &mut times).await?;
+        }
         for question in questions.iter().filter(|question| question.conv == conversation) {
-            let ranked = ask(&engine, embedder.as_deref(), conversation, question, args.limit, &mut times).await?;
+            let hits = ask(&engine, embedder.as_deref(), conversation, question, args.limit, &mut times).await?;
+            if let Some(explained) = &mut explained {
+                let why: Vec<_> = hits.iter().map(|(id, hit)| json!({ "id": id, "score": hit.score, "explain": hit.explain })).collect();
+                writeln!(explained, "{}", json!({ "qid": question.qid, "hits": why }))?;
+            }
+            let ranked: Vec<String> = hits.into_iter().map(|(id, _)| id).collect();
             writeln!(out, "{}", json!({ "qid": question.qid, "ranked": ranked }))?;
             measures.add(question, &ranked);
             progress.inc(1);
@@ -87,6 +108,9 @@ pub(crate) async fn run(
         measures.add(question, &[]);
     }
     out.flush()?;
+    if let Some(mut explained) = explained {
+        explained.flush()?;
+    }
     progress.finish_and_clear();
     report(&measures, &mut times, as_json);
     Ok(())
@@ -126,22 +150,22 @@ async fn ask(
     question: &Question,
     limit: usize,
     times: &mut Times,
-) -> Result<Vec<String>> {
+) -> Result<Vec<(String, RecallHit)>> {
     if let Some(embedder) = embedder {
         // Into the cache, so that the time of recall is seen without the model's.
         let start = Instant::now();
-        embedder.embed(std::slice::from_ref(&question.question), Detail::Sentence).await?;
+        embedder.embed(std::slice::from_ref(&question.question), Detail::Tokens).await?;
         times.query_embeddings.push(start.elapsed().as_secs_f64() * 1e3);
     }
     let request = RecallRequest { query: question.question.clone(), limit: Some(limit), ..RecallRequest::default() };
     let start = Instant::now();
     let recall = engine.recall(&caller(conversation, None), request).await?;
     times.recalls.push(start.elapsed().as_secs_f64() * 1e3);
-    let mut ranked: Vec<String> = Vec::with_capacity(limit);
+    let mut ranked: Vec<(String, RecallHit)> = Vec::with_capacity(limit);
     for hit in recall.hits {
-        let Some(id) = hit.memory.source.and_then(|source| source.reference) else { continue };
-        if !ranked.contains(&id) {
-            ranked.push(id);
+        let Some(id) = hit.memory.source.as_ref().and_then(|source| source.reference.clone()) else { continue };
+        if !ranked.iter().any(|(known, _)| *known == id) {
+            ranked.push((id, hit));
         }
     }
     Ok(ranked)

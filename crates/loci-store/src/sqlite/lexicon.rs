@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
 
 use super::clause::{self, Clause};
-use crate::Hit;
 use crate::text::{Analyser, asks, with_question};
+use crate::{Frequencies, Hit};
 
 /// More terms than this make a question slow and no clearer; the longest, which say the most, are kept.
 const MOST_TERMS: usize = 64;
@@ -61,7 +61,8 @@ pub(super) fn search(
         return Ok(Vec::new());
     }
     let mut terms: Vec<&String> = terms.iter().collect();
-    terms.sort_by_key(|term| std::cmp::Reverse(term.len()));
+    terms.sort_by_key(|term| (std::cmp::Reverse(term.len()), *term));
+    terms.dedup();
     terms.truncate(MOST_TERMS);
     let sql = format!(
         "SELECT m.id, -bm25(lexicon) AS score FROM lexicon CROSS JOIN memories m ON m.row = lexicon.rowid \
@@ -76,6 +77,50 @@ pub(super) fn search(
         Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? })
     })?;
     hits.collect()
+}
+
+/// How often each term occurs in the scopes of the clause.
+pub(super) fn frequencies(
+    connection: &Connection,
+    clause: &Clause,
+    terms: &[String],
+) -> rusqlite::Result<Frequencies> {
+    // Past this many, one more or less changes no weight that anyone would see.
+    const MOST: u64 = 20_000;
+    connection.execute_batch("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, lexicon, row)")?;
+    let mut memories = 0;
+    let mut of = Vec::with_capacity(terms.len());
+    match &clause.scopes {
+        Some(scopes) => {
+            let mut count = connection
+                .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM memories WHERE scope = ?1 LIMIT ?2)")?;
+            for scope in scopes {
+                memories += count.query_row(params![scope, MOST], |row| row.get::<_, u64>(0))?;
+            }
+            let mut one = connection.prepare_cached("SELECT doc FROM temp.vocabulary WHERE term = ?1")?;
+            for term in terms {
+                let mut sum = 0;
+                for scope in scopes {
+                    let found = one.query_row([format!("{term}_{scope}")], |row| row.get::<_, u64>(0)).optional()?;
+                    sum += found.unwrap_or(0);
+                }
+                of.push(sum);
+            }
+        }
+        None => {
+            memories = connection
+                .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM memories LIMIT ?1)")?
+                .query_row([MOST], |row| row.get(0))?;
+            let mut all = connection
+                .prepare_cached("SELECT coalesce(sum(doc), 0) FROM temp.vocabulary WHERE term >= ?1 AND term < ?2")?;
+            for term in terms {
+                // The character after `_` ends the range of terms that go on with a scope's number.
+                of.push(all.query_row([format!("{term}_"), format!("{term}`")], |row| row.get(0))?);
+            }
+        }
+    }
+    let most = of.iter().copied().max().unwrap_or(0);
+    Ok(Frequencies { memories: memories.max(most), of })
 }
 
 /// Terms are letters, digits and dots by construction; quoting them leaves no syntax to inject.

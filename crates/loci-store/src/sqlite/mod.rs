@@ -5,6 +5,7 @@
 //! them and one file is a backup. Several processes may use one folder at once.
 
 mod apply;
+mod around;
 mod catalogue;
 mod chain;
 mod clause;
@@ -39,7 +40,9 @@ use self::clause::Clause;
 use self::space::OpenSpace;
 use self::writer::Writers;
 use crate::text::Analyser;
-use crate::{Agent, Applied, Cursor, Error, Finding, Hit, Listing, Models, Page, Result, Stats, Store};
+use crate::{
+    Agent, Applied, Cursor, Error, Finding, Frequencies, Hit, Listing, Models, Page, Result, Stats, Store, Strip,
+};
 
 /// How the embedded store uses the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -255,11 +258,42 @@ impl Store for SqliteStore {
         Ok(best(found, limit))
     }
 
-    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>> {
+    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>> {
         let (model, ids) = (model.to_owned(), ids.to_vec());
         let found = self
             .read(visible, move |connection, space, visible| {
                 read::vectors(connection, &space.space, visible, &model, &ids)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies> {
+        let wanted = terms.to_vec();
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::visible(connection, &space.space, visible)? {
+                    Some(clause) => lexicon::frequencies(connection, &clause, &wanted),
+                    None => Ok(Frequencies::default()),
+                }
+            })
+            .await?;
+        let mut all = Frequencies { memories: 0, of: vec![0; terms.len()] };
+        for here in found {
+            all.memories += here.memories;
+            all.of.iter_mut().zip(here.of).for_each(|(sum, count)| *sum += count);
+        }
+        Ok(all)
+    }
+
+    async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>> {
+        let (filter, ids) = (filter.clone(), ids.to_vec());
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::of(connection, &space.space, visible, &filter)? {
+                    Some(clause) => around::strips(connection, &space.path, &clause, &ids, reach),
+                    None => Ok(Vec::new()),
+                }
             })
             .await?;
         Ok(found.into_iter().flatten().collect())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Visible};
+use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
@@ -61,10 +61,10 @@ pub(super) fn vectors(
     visible: &Visible,
     model: &str,
     ids: &[MemoryId],
-) -> rusqlite::Result<Vec<(MemoryId, Vec<f32>)>> {
+) -> rusqlite::Result<Vec<(MemoryId, Vector)>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
     let sql = format!(
-        "SELECT v.vector FROM memories m JOIN vectors v ON v.memory = m.row JOIN models o ON o.model = v.model \
+        "SELECT v.vector, v.token_states FROM memories m JOIN vectors v ON v.memory = m.row JOIN models o ON o.model = v.model \
          WHERE m.id = ? AND o.name = ? AND {}",
         clause.sql
     );
@@ -73,8 +73,12 @@ pub(super) fn vectors(
     for id in ids {
         let mut values = vec![Value::Blob(id.as_bytes().to_vec()), Value::Text(model.to_owned())];
         values.extend(clause.values.iter().cloned());
-        let bytes: Option<Vec<u8>> = statement.query_row(params_from_iter(values), |row| row.get(0)).optional()?;
-        found.extend(bytes.map(|bytes| (*id, row::vector_values(&bytes))));
+        let read = |row: &rusqlite::Row<'_>| {
+            let values = row::vector_values(row.get_ref(0)?.as_blob()?);
+            Ok(Vector { model: model.to_owned(), values, token_states: row.get(1)? })
+        };
+        let vector = statement.query_row(params_from_iter(values), read).optional()?;
+        found.extend(vector.map(|vector| (*id, vector)));
     }
     Ok(found)
 }

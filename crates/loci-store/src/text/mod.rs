@@ -40,16 +40,11 @@ impl Analyser {
         self.analyse(text, Filler::Left)
     }
 
-    /// The different terms of a question. One made of nothing but filler keeps its filler: "who
+    /// The terms of a question, in order. One made of nothing but filler keeps its filler: "who
     /// are you" should look for something rather than for nothing.
     pub fn query_terms(&self, text: &str) -> Vec<String> {
-        let mut terms = self.analyse(text, Filler::Left);
-        if terms.is_empty() {
-            terms = self.analyse(text, Filler::Kept);
-        }
-        terms.sort();
-        terms.dedup();
-        terms
+        let terms = self.analyse(text, Filler::Left);
+        if terms.is_empty() { self.analyse(text, Filler::Kept) } else { terms }
     }
 
     fn analyse(&self, text: &str, filler: Filler) -> Vec<String> {
@@ -80,7 +75,8 @@ impl Analyser {
         }
     }
 
-    fn stem(&self, word: &str) -> String {
+    /// The stem of one word in lower case.
+    pub fn stem(&self, word: &str) -> String {
         if word.chars().any(|c| c.is_ascii_digit()) {
             return word.to_owned();
         }
@@ -112,6 +108,11 @@ fn identifier(run: &str) -> Option<String> {
         }
     }
     Some(whole)
+}
+
+/// Whether a word, in lower case and without apostrophes, says nothing by itself.
+pub fn says_nothing(word: &str) -> bool {
+    stop::says_nothing(word)
 }
 
 /// The terms under which a turn is found: its own, and those of the question it answers, because

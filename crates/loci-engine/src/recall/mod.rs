@@ -5,15 +5,36 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+mod clue;
+mod evidence;
+pub(crate) mod late;
+mod pool;
+mod question;
+mod reading;
+mod shelf;
+mod words;
+
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use loci_models::Embedding;
 use loci_store::Hit;
-use loci_types::{Action, Class, Error, ErrorKind, Filter, Layer, Memory, MemoryId, Vector, Visible};
+use loci_types::{Action, Class, Error, ErrorKind, Filter, Layer, Memory, MemoryId, Visible};
 use serde::{Deserialize, Serialize};
 
-use crate::fuse::{Candidate, fuse};
+pub use self::clue::Clue;
+use self::clue::{Clues, Voices};
+use self::pool::Member;
+use self::question::Question;
+pub(crate) use self::shelf::Shelf;
 use crate::policy::{self, Caller};
 use crate::score::{self, Terms};
 use crate::{Engine, Result};
+
+/// So many turns before and after a candidate are read with it.
+const REACH: usize = 3;
+
+/// A cosine at which two texts are clearly about the same.
+const CLEAR: f64 = 0.45;
 
 /// A question to the memory.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,7 +84,12 @@ pub struct Explanation {
     pub lanes: Vec<LaneRank>,
     /// Its cosine to the question, `max(0, cosine)`; none without vectors.
     pub similarity: Option<f64>,
-    /// The lanes' evidence as one number.
+    /// What speaks for it, and how loudly: only what is not silent.
+    #[serde(default)]
+    pub clues: Vec<ClueWeight>,
+    /// The weighted sum of the clues.
+    pub evidence: f64,
+    /// The evidence as a share of the best, in 0..1.
     pub relevance: f64,
     /// How recent it is.
     pub recency: f64,
@@ -78,6 +104,18 @@ pub struct Explanation {
     pub stands_for: Vec<MemoryId>,
 }
 
+/// One clue and its weight.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClueWeight {
+    /// Which.
+    pub clue: Clue,
+    /// What was observed.
+    pub value: f64,
+    /// How loudly it speaks.
+    pub weight: f64,
+}
+
 /// A memory's place in one lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -90,6 +128,36 @@ pub struct LaneRank {
     pub score: f64,
 }
 
+/// What the lanes and the pool say of one candidate.
+struct Candidate {
+    id: MemoryId,
+    lanes: Vec<LaneRank>,
+    similarity: Option<f64>,
+    clues: Clues,
+    evidence: f64,
+    terms: Terms,
+    score: f64,
+}
+
+/// How far apart the candidates of a question stand, and how clear the best is.
+#[derive(Clone, Copy)]
+struct Scale {
+    least: f64,
+    best: f64,
+    clarity: f64,
+}
+
+impl Scale {
+    fn relevance(&self, evidence: f64) -> f64 {
+        relevance(evidence, self.least, self.best, self.clarity)
+    }
+}
+
+/// Where the evidence lies between the least and the best of the pool, as far as the best is clear.
+pub(crate) fn relevance(evidence: f64, least: f64, best: f64, clarity: f64) -> f64 {
+    if best > least { clarity * ((evidence - least) / (best - least)) } else { clarity }
+}
+
 impl Engine {
     /// Finds what matters to a question.
     pub async fn recall(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
@@ -98,21 +166,96 @@ impl Engine {
         let retrieval = &self.config.retrieval;
         let wanted = (limit * retrieval.overfetch).max(retrieval.candidates);
 
-        let (lexical, vector) = futures::join!(
+        let mut question = Question::new(&self.analyser, &request.query, &now.to_zoned(TimeZone::UTC));
+        let terms: Vec<String> = question.terms.iter().map(|term| term.text.clone()).collect();
+        let (lexical, vector, frequencies) = futures::join!(
             self.store.lexical(&visible, &request.query, &filter, wanted),
             self.vector_lane(&visible, &request, &filter, wanted, retrieval.vector_floor),
+            self.store.frequencies(&visible, &terms),
         );
         let (lexical, vector) = (lexical?, vector?);
         let degraded = if vector.is_none() { vec!["vector".to_owned()] } else { Vec::new() };
-        let (query, nearest) = vector.unzip();
+        let (embedding, nearest) = vector.unzip();
+        if let (Some(embedding), Some(model)) = (embedding, self.model()) {
+            question.see(&self.analyser, &model.name, embedding);
+        }
+        question.weigh(&frequencies?);
 
-        let candidates = fuse(&lexical, nearest.as_deref().unwrap_or_default(), retrieval);
-        let mut hits = self.score_candidates(&visible, candidates, now).await?;
-        self.one_of_each(&visible, query.as_ref(), &mut hits).await?;
+        let lanes = [("lexical", lexical), ("vector", nearest.unwrap_or_default())];
+        let voices = self.voices(question.vector.is_some());
+        let mut candidates = self.weigh(&visible, &filter, question, &lanes, &voices, now).await?;
+        candidates.truncate(limit * 2 + 10);
+        let mut hits = self.fetch_hits(&visible, candidates, &voices).await?;
+        self.one_of_each(&visible, &mut hits).await?;
         hits.retain(|hit| hit.score >= retrieval.score_threshold);
         hits.truncate(limit);
         self.count_access(caller, &hits).await;
         Ok(Recall { hits, degraded })
+    }
+
+    /// Reads the candidates of all lanes with what is around them, and orders them by their score.
+    async fn weigh(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        mut question: Question,
+        lanes: &[(&str, Vec<Hit>)],
+        voices: &Voices,
+        now: Timestamp,
+    ) -> Result<Vec<Candidate>> {
+        let mut ranks: HashMap<MemoryId, Vec<LaneRank>> = HashMap::new();
+        for (lane, hits) in lanes {
+            for (place, hit) in hits.iter().enumerate() {
+                let rank = LaneRank { lane: (*lane).to_owned(), rank: place + 1, score: hit.score };
+                ranks.entry(hit.id).or_default().push(rank);
+            }
+        }
+        let ids: Vec<MemoryId> = ranks.keys().copied().collect();
+        let strips = self.store.around(visible, filter, &ids, REACH).await?;
+        let pool = self.read_pool(visible, &strips).await?;
+        question.know_speakers(&self.analyser, &pool.names());
+        let clues = evidence::gather(&question, &self.analyser, &pool);
+        let sums: Vec<f64> = clues.iter().map(|clues| voices.sum(clues)).collect();
+        let scale = scale(&sums, &clues, lanes);
+        let mut candidates: Vec<Candidate> = pool
+            .members
+            .iter()
+            .zip(clues)
+            .zip(sums)
+            .map(|((member, clues), evidence)| {
+                let reading = &member.reading;
+                let lanes = ranks.remove(&reading.id).unwrap_or_default();
+                let terms = self.terms(member, evidence, &scale, now);
+                Candidate {
+                    id: reading.id,
+                    similarity: lanes.iter().find(|lane| lane.lane == "vector").map(|lane| lane.score),
+                    lanes,
+                    clues,
+                    evidence,
+                    score: terms.score(&self.config.retrieval.weights),
+                    terms,
+                }
+            })
+            .collect();
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        Ok(candidates)
+    }
+
+    fn voices(&self, with_model: bool) -> Voices {
+        let retrieval = &self.config.retrieval;
+        Voices::new(with_model, if with_model { &retrieval.clues } else { &retrieval.clues_of_words })
+    }
+
+    fn terms(&self, member: &Member, evidence: f64, scale: &Scale, now: Timestamp) -> Terms {
+        let (retrieval, reading) = (&self.config.retrieval, &member.reading);
+        let kind = self.kinds.spec(&reading.kind);
+        Terms {
+            relevance: scale.relevance(evidence),
+            recency: score::recency(reading.created_at, kind, now),
+            utility: score::utility(reading.importance, member.access_count),
+            boost: kind.boost,
+            layer: score::layer_bonus(reading.layer, retrieval.layer_bonus),
+        }
     }
 
     /// Checks a question and fills in what it leaves open.
@@ -148,8 +291,8 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
-    /// The question's vector and the nearest memories above the caller's threshold, the configured
-    /// one or `floor`; none when no model can be asked.
+    /// What the model sees in the question, and the nearest memories above the caller's threshold,
+    /// the configured one or `floor`; none when no model can be asked.
     pub(crate) async fn vector_lane(
         &self,
         visible: &Visible,
@@ -157,64 +300,28 @@ impl Engine {
         filter: &Filter,
         wanted: usize,
         floor: f64,
-    ) -> Result<Option<(Vector, Vec<Hit>)>> {
-        let Some(vector) = self.embed_one(&request.query).await else { return Ok(None) };
+    ) -> Result<Option<(Embedding, Vec<Hit>)>> {
+        let Some((vector, embedding)) = self.embed_question(&request.query).await else { return Ok(None) };
         let mut hits = self.store.nearest(visible, &vector, filter, wanted).await?;
         let threshold = request.threshold.or(self.config.retrieval.threshold).unwrap_or(floor);
         hits.retain(|hit| hit.score >= threshold);
-        Ok(Some((vector, hits)))
+        Ok(Some((embedding, hits)))
     }
 
-    async fn score_candidates(
+    async fn fetch_hits(
         &self,
         visible: &Visible,
         candidates: Vec<Candidate>,
-        now: Timestamp,
+        voices: &Voices,
     ) -> Result<Vec<RecallHit>> {
         let ids: Vec<MemoryId> = candidates.iter().map(|candidate| candidate.id).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
-        let mut hits: Vec<RecallHit> = candidates
-            .into_iter()
-            .filter_map(|candidate| found.remove(&candidate.id).map(|memory| self.explain(candidate, memory, now)))
-            .collect();
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
-        Ok(hits)
-    }
-
-    fn explain(&self, candidate: Candidate, memory: Memory, now: Timestamp) -> RecallHit {
-        let retrieval = &self.config.retrieval;
-        let kind = self.kinds.spec(&memory.kind);
-        let prior = match memory.role.as_deref() {
-            Some("user") => retrieval.role_prior,
-            Some("assistant") => -retrieval.role_prior,
-            _ => 0.0,
+        let hit = |candidate: Candidate| {
+            let memory = found.remove(&candidate.id)?;
+            Some(RecallHit { score: candidate.score, explain: explain(candidate, voices), memory })
         };
-        let terms = Terms {
-            relevance: (candidate.relevance + prior).clamp(0.0, 1.0 + prior.max(0.0)),
-            recency: score::recency(&memory, kind, now),
-            utility: score::utility(memory.importance, memory.access_count),
-            boost: kind.boost,
-            layer: score::layer_bonus(memory.layer, retrieval.layer_bonus),
-        };
-        let lane = |name: &str, place: Option<(usize, f64)>| {
-            place.map(|(rank, score)| LaneRank { lane: name.to_owned(), rank, score })
-        };
-        let lanes = [lane("lexical", candidate.lexical), lane("vector", candidate.vector)];
-        RecallHit {
-            score: terms.score(&retrieval.weights),
-            explain: Explanation {
-                lanes: lanes.into_iter().flatten().collect(),
-                similarity: candidate.vector.map(|(_, similarity)| similarity),
-                relevance: terms.relevance,
-                recency: terms.recency,
-                utility: terms.utility,
-                boost: terms.boost,
-                layer: terms.layer,
-                stands_for: Vec::new(),
-            },
-            memory,
-        }
+        Ok(candidates.into_iter().filter_map(hit).collect())
     }
 
     /// Leaves one of those that say the same in several layers: the most specific. Within a layer
@@ -223,10 +330,9 @@ impl Engine {
     pub(crate) async fn one_of_each(
         &self,
         visible: &Visible,
-        query: Option<&Vector>,
         hits: &mut Vec<RecallHit>,
     ) -> Result<()> {
-        let Some(query) = query else { return Ok(()) };
+        let Some(model) = self.model() else { return Ok(()) };
         let lasting: Vec<MemoryId> = hits
             .iter()
             .filter(|hit| self.kinds.spec(&hit.memory.kind).class != Class::Episodic)
@@ -236,7 +342,7 @@ impl Engine {
             return Ok(());
         }
         let vectors: HashMap<MemoryId, Vec<f32>> =
-            self.store.vectors(visible, &query.model, &lasting).await?.into_iter().collect();
+            self.store.vectors(visible, &model.name, &lasting).await?.into_iter().map(|(id, vector)| (id, vector.values)).collect();
         let same = self.config.retrieval.duplicate_similarity;
         let mut kept: Vec<RecallHit> = Vec::with_capacity(hits.len());
         for mut hit in hits.drain(..) {
@@ -276,6 +382,39 @@ impl Engine {
             let change = self.change(caller, "context", "recalled", Action::Touch { ids });
             self.touch_behind(caller.tenant.clone(), space, change).await;
         }
+    }
+}
+
+fn explain(candidate: Candidate, voices: &Voices) -> Explanation {
+    let terms = &candidate.terms;
+    let clues = Clue::ALL.iter().filter(|clue| candidate.clues.get(**clue) != 0.0);
+    Explanation {
+        lanes: candidate.lanes,
+        similarity: candidate.similarity,
+        clues: clues
+            .map(|clue| ClueWeight { clue: *clue, value: candidate.clues.get(*clue), weight: voices.get(*clue) })
+            .collect(),
+        evidence: candidate.evidence,
+        relevance: terms.relevance,
+        recency: terms.recency,
+        utility: terms.utility,
+        boost: terms.boost,
+        layer: terms.layer,
+        stands_for: Vec::new(),
+    }
+}
+
+/// How far apart the candidates stand. The best is clear when it holds the question's words or is
+/// plainly alike; else all of them may be beside the point.
+fn scale(sums: &[f64], clues: &[Clues], lanes: &[(&str, Vec<Hit>)]) -> Scale {
+    let fold = |start: f64, choose: fn(f64, f64) -> f64| sums.iter().copied().fold(start, choose);
+    let covered = clues.iter().map(|clues| clues.get(Clue::Coverage)).fold(0.0, f64::max);
+    let nearest = lanes.iter().filter(|(lane, _)| *lane == "vector").flat_map(|(_, hits)| hits.first());
+    let alike = nearest.map(|hit| hit.score / CLEAR).fold(0.0, f64::max);
+    Scale {
+        least: fold(f64::INFINITY, f64::min),
+        best: fold(f64::NEG_INFINITY, f64::max),
+        clarity: covered.max(alike).min(1.0),
     }
 }
 

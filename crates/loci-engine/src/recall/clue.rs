@@ -1,0 +1,144 @@
+//! What speaks for a memory, and how loudly?
+//!
+//! A clue is one observation about a memory and a question, on a scale of its own that is the same
+//! for all questions. Relevance is the weighted sum of all clues, and nothing else.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! clues {
+    ($($(#[$doc:meta])* $variant:ident = $word:literal, $with:literal, $without:literal);+ $(;)?) => {
+        /// One observation about a memory and a question.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Clue { $($(#[$doc])* $variant),+ }
+
+        impl Clue {
+            /// All of them.
+            pub const ALL: &'static [Clue] = &[$(Clue::$variant),+];
+
+            /// The word, as it is set and printed.
+            pub fn name(self) -> &'static str {
+                match self { $(Clue::$variant => $word),+ }
+            }
+
+            /// Its weight beside the vectors of a model.
+            pub fn weight_with_model(self) -> f64 {
+                match self { $(Clue::$variant => $with),+ }
+            }
+
+            /// Its weight when there are words alone.
+            pub fn weight_of_words(self) -> f64 {
+                match self { $(Clue::$variant => $without),+ }
+            }
+        }
+    };
+}
+
+clues! {
+    /// The words of the question, by BM25, in the turn and the question it answers; a share of the best.
+    Words = "words", 1.0, 1.4;
+    /// The same, with long texts counting less.
+    Brief = "brief", 0.0, 1.6;
+    /// The words in the turn and its neighbours.
+    Near = "near", 0.0, 0.4;
+    /// The words in the turn and three on either side.
+    Wide = "wide", 0.0, 1.9;
+    /// The words in the whole session.
+    Session = "session", 0.0, 1.0;
+    /// Parts of words: other forms and small slips.
+    Spelling = "spelling", 1.0, 2.3;
+    /// The share of the question's words that the turn holds, rare ones counting more.
+    Coverage = "coverage", 0.0, 1.0;
+    /// Pairs of words that stand together in both, up to three.
+    Pairs = "pairs", 0.4, 0.6;
+    /// The cosine of the sentence vectors.
+    Meaning = "meaning", 0.5, 0.0;
+    /// The cosine to the turn together with the one before it.
+    Context = "context", 0.6, 0.0;
+    /// The cosines of the turn and half of its neighbours'.
+    Around = "around", 0.6, 0.0;
+    /// Each token of the question, found anywhere in the turn.
+    Tokens = "tokens", 0.0, 0.0;
+    /// The same, in the turn or the question it answers.
+    Answer = "answer", 2.0, 0.0;
+    /// The same, in the turn or beside it.
+    TokensNear = "tokens_near", 1.5, 0.0;
+    /// The same, up to three turns away.
+    TokensWide = "tokens_wide", 1.5, 0.0;
+    /// The same, anywhere in the session.
+    TokensSession = "tokens_session", 1.0, 0.0;
+    /// The question names one of the speakers: 1 for theirs, -1 for the others'.
+    Speaker = "speaker", 0.4, 0.5;
+    /// 1 for what the user said, -1 for what the assistant did.
+    Role = "role", 1.8, 1.8;
+    /// The question names a time, and it happened then.
+    Date = "date", 2.2, 2.2;
+    /// The question asks for a time, and the turn tells one.
+    When = "when", 1.5, 2.0;
+    /// The question asks for a number, and the turn tells one.
+    Count = "count", 0.2, 0.6;
+    /// The question is about what the assistant said: the role, once more.
+    Addressed = "addressed", -0.9, -0.8;
+    /// The question wants a summary: the role, once more.
+    Summary = "summary", -1.8, -1.6;
+    /// The question wants an order of events: the role, once more.
+    Order = "order", 0.0, 0.3;
+    /// How long the turn is, as a logarithm.
+    Length = "length", 0.0, -0.2;
+    /// The turn is a question itself.
+    Asks = "asks", -0.4, -0.4;
+    /// The turn comes after a question.
+    Answers = "answers", 0.0, 0.3;
+    /// It hangs together with what was found: a cause, a next event, the same person.
+    Graph = "graph", 1.0, 1.0;
+}
+
+/// The clues about one memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Clues([f64; Clue::ALL.len()]);
+
+impl Clues {
+    pub(crate) const NONE: Self = Self([0.0; Clue::ALL.len()]);
+
+    pub(crate) fn get(&self, clue: Clue) -> f64 {
+        self.0[clue as usize]
+    }
+
+    pub(crate) fn set(&mut self, clue: Clue, value: f64) {
+        self.0[clue as usize] = value;
+    }
+}
+
+/// How loudly each clue speaks.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Voices([f64; Clue::ALL.len()]);
+
+impl Voices {
+    /// The usual weights, or those that are set.
+    pub(crate) fn new(with_model: bool, set: &BTreeMap<Clue, f64>) -> Self {
+        let usual = |clue: Clue| if with_model { clue.weight_with_model() } else { clue.weight_of_words() };
+        let mut weights = [0.0; Clue::ALL.len()];
+        for clue in Clue::ALL {
+            weights[*clue as usize] = set.get(clue).copied().unwrap_or_else(|| usual(*clue));
+        }
+        Self(weights)
+    }
+
+    pub(crate) fn get(&self, clue: Clue) -> f64 {
+        self.0[clue as usize]
+    }
+
+    /// The weighted sum, in the order of the clues.
+    pub(crate) fn sum(&self, clues: &Clues) -> f64 {
+        self.0.iter().zip(clues.0).map(|(weight, value)| weight * value).sum()
+    }
+}
+
+impl fmt::Display for Clue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

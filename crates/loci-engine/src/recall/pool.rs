@@ -1,0 +1,75 @@
+//! Which memories are weighed together?
+//!
+//! The candidates of all lanes and those around them in their sessions. Every one of them may win:
+//! a turn that holds none of the question's words can still be the answer to it.
+
+use std::sync::Arc;
+
+use super::reading::{Reading, Speaker};
+
+/// The memories that are weighed, with who stands beside whom.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    pub(crate) members: Vec<Member>,
+    /// How many sessions there are.
+    pub(crate) sessions: usize,
+}
+
+/// A memory in the pool.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) reading: Arc<Reading>,
+    /// How often recall returned it.
+    pub(crate) access_count: u64,
+    /// The number of its session in this pool.
+    pub(crate) session: usize,
+    /// The one right before it in its session.
+    pub(crate) before: Option<usize>,
+    /// The one right after it in its session.
+    pub(crate) after: Option<usize>,
+    /// The one before it, if that is a question which this one answers.
+    pub(crate) question: Option<usize>,
+}
+
+impl Pool {
+    /// Adds a run of memories that follow each other in one session.
+    pub(crate) fn push(&mut self, session: usize, run: Vec<(Arc<Reading>, u64)>) {
+        self.sessions = self.sessions.max(session + 1);
+        let last = run.len().saturating_sub(1);
+        for (place, (reading, access_count)) in run.into_iter().enumerate() {
+            let at = self.members.len();
+            let before = (place > 0).then(|| at - 1);
+            let question = before.filter(|before| {
+                let before = &self.members[*before].reading;
+                before.asks && before.speaker != reading.speaker
+            });
+            let after = (place < last).then_some(at + 1);
+            self.members.push(Member { reading, access_count, session, before, after, question });
+        }
+    }
+
+    /// Those up to `reach` steps away, with their distance.
+    pub(crate) fn beside(&self, at: usize, reach: usize) -> impl Iterator<Item = (usize, usize)> {
+        let walk = move |step: fn(&Member) -> Option<usize>| {
+            std::iter::successors(step(&self.members[at]), move |next| step(&self.members[*next])).take(reach)
+        };
+        let back = walk(|member| member.before).enumerate();
+        let forth = walk(|member| member.after).enumerate();
+        back.chain(forth).map(|(distance, member)| (distance + 1, member))
+    }
+
+    /// The names of those who speak.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .members
+            .iter()
+            .filter_map(|member| match &member.reading.speaker {
+                Speaker::Named(name) => Some(&**name),
+                _ => None,
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}

@@ -1,0 +1,178 @@
+//! What is read of a memory when it is weighed?
+//!
+//! A reading is made once from the stored text and kept while the memory stays as it is: its terms
+//! as numbers, its letters folded, its vector in a byte each and its tokens' states as they lie.
+//! The text itself is not kept.
+
+use jiff::Timestamp;
+use loci_models::projection::PACKED;
+use loci_store::text::{self, Analyser};
+use loci_types::{Kind, Layer, Memory, MemoryId, Vector};
+
+use crate::plan::intent::{tells_number, tells_time};
+
+/// Letters beyond this many are not looked at for parts of words.
+const FOLDED: usize = 1_500;
+
+/// A memory as it is weighed.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) id: MemoryId,
+    pub(crate) layer: Layer,
+    pub(crate) kind: Kind,
+    pub(crate) importance: f64,
+    pub(crate) created_at: Timestamp,
+    pub(crate) event_time: Option<Timestamp>,
+    pub(crate) speaker: Speaker,
+    /// The terms in order, as numbers.
+    pub(crate) terms: Box<[u32]>,
+    /// Lower case, everything else a single space.
+    pub(crate) folded: Box<str>,
+    pub(crate) characters: usize,
+    /// It ends in a question.
+    pub(crate) asks: bool,
+    pub(crate) tells_time: bool,
+    pub(crate) tells_number: bool,
+    pub(crate) vector: Option<Codes>,
+    /// Packed states of its content tokens, one after the other.
+    pub(crate) states: Box<[u8]>,
+}
+
+/// Who said it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Speaker {
+    /// The user of an assistant.
+    User,
+    /// The assistant.
+    Assistant,
+    /// Someone by name, in lower case.
+    Named(Box<str>),
+    /// It is no one's utterance, or no one knows.
+    Nobody,
+}
+
+impl Reading {
+    /// Reads a memory.
+    pub(crate) fn new(analyser: &Analyser, memory: &Memory, vector: Option<Vector>) -> Self {
+        let speaker = match (memory.role.as_deref(), memory.actor_id.as_deref()) {
+            (Some("user"), _) => Speaker::User,
+            (Some("assistant"), _) => Speaker::Assistant,
+            (None, Some(actor)) => Speaker::Named(actor.to_lowercase().into()),
+            _ => Speaker::Nobody,
+        };
+        let states = vector.as_ref().and_then(|vector| vector.token_states.clone()).unwrap_or_default();
+        Self {
+            id: memory.id,
+            layer: memory.layer,
+            kind: memory.kind.clone(),
+            importance: memory.importance,
+            created_at: memory.created_at,
+            event_time: memory.event_time,
+            speaker,
+            terms: analyser.terms(&memory.content).iter().map(|term| key(term)).collect(),
+            folded: fold(&memory.content).into(),
+            characters: memory.content.chars().count(),
+            asks: text::asks(&memory.content),
+            tells_time: tells_time(&memory.content),
+            tells_number: tells_number(&memory.content),
+            vector: vector.map(|vector| Codes::new(&vector.values)),
+            states: states.into(),
+        }
+    }
+
+    /// The packed states.
+    pub(crate) fn states(&self) -> impl Iterator<Item = &[u8; PACKED]> {
+        self.states.as_chunks::<PACKED>().0.iter()
+    }
+
+    /// How much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + 4 * self.terms.len()
+            + self.folded.len()
+            + self.vector.as_ref().map_or(0, |codes| codes.codes.len())
+            + self.states.len()
+    }
+}
+
+/// A term as a number; two different ones share a number once in four thousand million times.
+pub(crate) fn key(term: &str) -> u32 {
+    // FNV-1a: the same in every process, and quick for short words.
+    term.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Letters and digits in lower case, with one space between words and around all.
+pub(crate) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len().min(FOLDED) + 2);
+    folded.push(' ');
+    for c in text.chars().take(FOLDED) {
+        if c.is_alphanumeric() {
+            folded.extend(c.to_lowercase());
+        } else if !folded.ends_with(' ') {
+            folded.push(' ');
+        }
+    }
+    if !folded.ends_with(' ') {
+        folded.push(' ');
+    }
+    folded
+}
+
+/// A unit vector in a byte each: near enough for evidence that is weighed with much other.
+#[derive(Debug)]
+pub(crate) struct Codes {
+    codes: Box<[i8]>,
+    scale: f32,
+}
+
+impl Codes {
+    fn new(values: &[f32]) -> Self {
+        let loudest = values.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+        let codes = values.iter().map(|x| (x / loudest * 127.0).round() as i8).collect();
+        Self { codes, scale: loudest / 127.0 }
+    }
+
+    /// The cosine to a unit vector; none if it is of another length.
+    pub(crate) fn cosine(&self, vector: &[f32]) -> Option<f64> {
+        (vector.len() == self.codes.len()).then(|| {
+            let sum: f32 = self.codes.iter().zip(vector).map(|(a, b)| f32::from(*a) * b).sum();
+            f64::from(sum * self.scale)
+        })
+    }
+
+    /// The cosine to another.
+    pub(crate) fn cosine_to(&self, other: &Self) -> f64 {
+        let sum: i32 = self.codes.iter().zip(&other.codes).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+        f64::from(sum as f32 * self.scale * other.scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_folded_to_letters_and_single_spaces() {
+        for (text, expect) in [
+            ("Hello,  World!", " hello world "),
+            ("", " "),
+            ("…", " "),
+            ("ЁЛКА-2", " ёлка 2 "),
+            ("a\n\nb", " a b "),
+        ] {
+            assert_eq!(fold(text), expect);
+        }
+        assert_eq!(fold(&"x".repeat(9_000)).len(), FOLDED + 2);
+    }
+
+    #[test]
+    fn a_byte_each_keeps_the_cosine() {
+        let vector: Vec<f32> = (0..384).map(|n| ((n * 37 % 101) as f32 - 50.0) / 570.0).collect();
+        let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        let unit: Vec<f32> = vector.iter().map(|x| x / length).collect();
+        let codes = Codes::new(&unit);
+        assert!((codes.cosine(&unit).unwrap() - 1.0).abs() < 0.01);
+        assert!((codes.cosine_to(&codes) - 1.0).abs() < 0.01);
+        assert_eq!(codes.cosine(&[1.0]), None);
+    }
+}

@@ -1,0 +1,209 @@
+//! How well do the words of a memory, and those around it, fit the question?
+//!
+//! BM25 over the turn with the question it answers, over windows of turns and over sessions, and
+//! over parts of words. Terms are counted once; every variant is a sum of the same counts.
+
+use std::collections::HashMap;
+
+use super::clue::{Clue, Clues};
+use super::pool::{Member, Pool};
+use super::question::Question;
+use super::reading::Speaker;
+use loci_store::text::Analyser;
+
+/// Of a question that is answered, the last words among the first ones say what it asks.
+const ASKED_FIRST: usize = 120;
+const ASKED_LAST: usize = 40;
+
+/// How often a term may count, and how much the length of a text takes away.
+#[derive(Clone, Copy)]
+struct Shape {
+    k1: f64,
+    b: f64,
+}
+
+const USUAL: Shape = Shape { k1: 1.2, b: 0.75 };
+const BRIEF: Shape = Shape { k1: 1.2, b: 0.9 };
+const SESSION: Shape = Shape { k1: 0.9, b: 0.4 };
+
+/// How often each term of the question occurs in a stretch of text, and how long that is.
+#[derive(Clone)]
+struct Counts {
+    of: Vec<f64>,
+    length: f64,
+}
+
+impl Counts {
+    fn none(terms: usize) -> Self {
+        Self { of: vec![0.0; terms], length: 0.0 }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.of.iter_mut().zip(&other.of).for_each(|(sum, count)| *sum += count);
+        self.length += other.length;
+    }
+}
+
+/// Adds what the words say to the clues of every member.
+pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues: &mut [Clues]) {
+    let places: HashMap<u32, usize> = question.terms.iter().enumerate().map(|(at, term)| (term.key, at)).collect();
+    let count = |terms: &[u32]| {
+        let mut counts = Counts::none(question.terms.len());
+        for term in terms {
+            if let Some(at) = places.get(term) {
+                counts.of[*at] += 1.0;
+            }
+        }
+        counts.length = terms.len() as f64;
+        counts
+    };
+    let own: Vec<Counts> = pool.members.iter().map(|member| count(&member.reading.terms)).collect();
+    let answers = |(member, own): (&Member, &Counts)| {
+        let mut counts = own.clone();
+        if let Some(question) = member.question {
+            let asked = &pool.members[question].reading.terms;
+            let first = &asked[..asked.len().min(ASKED_FIRST)];
+            counts.add(&count(&first[first.len().saturating_sub(ASKED_LAST)..]));
+        }
+        counts
+    };
+    let answers: Vec<Counts> = pool.members.iter().zip(&own).map(answers).collect();
+    let window = |reach: usize| -> Vec<Counts> {
+        let around = |at: usize| {
+            let mut counts = own[at].clone();
+            pool.beside(at, reach).for_each(|(_, other)| counts.add(&own[other]));
+            counts
+        };
+        (0..own.len()).map(around).collect()
+    };
+    let mut sessions = vec![Counts::none(question.terms.len()); pool.sessions];
+    for (member, own) in pool.members.iter().zip(&own) {
+        sessions[member.session].add(own);
+    }
+    let scorer = Scorer { question, pool };
+    scorer.shares(&answers, USUAL, Clue::Words, clues);
+    scorer.shares(&answers, BRIEF, Clue::Brief, clues);
+    scorer.shares(&window(1), USUAL, Clue::Near, clues);
+    scorer.shares(&window(3), USUAL, Clue::Wide, clues);
+    let mean = sessions.iter().map(|session| session.length).sum::<f64>() / sessions.len().max(1) as f64;
+    let of_session: Vec<f64> =
+        pool.members.iter().map(|member| scorer.bm25(member, &sessions[member.session], mean, SESSION)).collect();
+    share_of_best(&of_session, Clue::Session, clues);
+    for ((member, own), clues) in pool.members.iter().zip(&own).zip(&mut *clues) {
+        clues.set(Clue::Coverage, scorer.coverage(member, own));
+        clues.set(Clue::Pairs, pairs(question, member));
+    }
+    share_of_best(&spelling(question, analyser, pool), Clue::Spelling, clues);
+}
+
+struct Scorer<'a> {
+    question: &'a Question,
+    pool: &'a Pool,
+}
+
+impl Scorer<'_> {
+    fn shares(&self, counts: &[Counts], shape: Shape, clue: Clue, clues: &mut [Clues]) {
+        let mean = counts.iter().map(|counts| counts.length).sum::<f64>() / counts.len().max(1) as f64;
+        let scores: Vec<f64> = self
+            .pool
+            .members
+            .iter()
+            .zip(counts)
+            .map(|(member, counts)| self.bm25(member, counts, mean, shape))
+            .collect();
+        share_of_best(&scores, clue, clues);
+    }
+
+    /// The terms that count for this member: among speakers, names tell nothing.
+    fn telling(&self, member: &Member) -> impl Iterator<Item = (usize, &super::question::Term)> {
+        let spoken = matches!(member.reading.speaker, Speaker::Named(_));
+        self.question.terms.iter().enumerate().filter(move |(_, term)| !(spoken && term.name))
+    }
+
+    fn bm25(&self, member: &Member, counts: &Counts, mean: f64, shape: Shape) -> f64 {
+        let norm = shape.k1 * (1.0 - shape.b + shape.b * counts.length / mean.max(1.0));
+        let term = |(at, term): (usize, &super::question::Term)| {
+            let count = counts.of[at];
+            term.count * term.weight * count * (shape.k1 + 1.0) / (count + norm)
+        };
+        self.telling(member).map(term).sum()
+    }
+
+    fn coverage(&self, member: &Member, counts: &Counts) -> f64 {
+        let (mut held, mut all) = (0.0, 0.0);
+        for (at, term) in self.telling(member) {
+            all += term.weight;
+            held += if counts.of[at] > 0.0 { term.weight } else { 0.0 };
+        }
+        if all > 0.0 { held / all } else { 0.0 }
+    }
+}
+
+/// How many of the question's pairs stand together here, at most three.
+fn pairs(question: &Question, member: &Member) -> f64 {
+    let terms = &member.reading.terms;
+    let found = question.pairs.iter().filter(|(a, b)| terms.windows(2).any(|pair| pair[0] == *a && pair[1] == *b));
+    found.take(3).count() as f64
+}
+
+/// BM25 over runs of four letters. How rare a run is, is counted in the pool.
+fn spelling(question: &Question, analyser: &Analyser, pool: &Pool) -> Vec<f64> {
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    let mut asked: Vec<f64> = Vec::new();
+    for gram in grams(&question.folded(analyser)) {
+        let at = *places.entry(gram).or_insert_with(|| {
+            asked.push(0.0);
+            asked.len() - 1
+        });
+        asked[at] += 1.0;
+    }
+    let mut found = vec![0.0_f64; asked.len()];
+    let mut lengths = Vec::with_capacity(pool.members.len());
+    let mut counts: Vec<Vec<(usize, f64)>> = Vec::with_capacity(pool.members.len());
+    let mut here = vec![0.0_f64; asked.len()];
+    for member in &pool.members {
+        let mut length = 0.0;
+        let mut touched: Vec<usize> = Vec::new();
+        for gram in grams(&member.reading.folded) {
+            length += 1.0;
+            if let Some(at) = places.get(&gram) {
+                if here[*at] == 0.0 {
+                    touched.push(*at);
+                }
+                here[*at] += 1.0;
+            }
+        }
+        touched.iter().for_each(|at| found[*at] += 1.0);
+        counts.push(touched.into_iter().map(|at| (at, std::mem::take(&mut here[at]))).collect());
+        lengths.push(length);
+    }
+    let all = pool.members.len() as f64;
+    let mean = lengths.iter().sum::<f64>() / all.max(1.0);
+    let score = |(counts, length): (Vec<(usize, f64)>, &f64)| {
+        let norm = USUAL.k1 * (1.0 - USUAL.b + USUAL.b * length / mean.max(1.0));
+        let gram = |(at, count): (usize, f64)| {
+            let rarity = (1.0 + (all - found[at] + 0.5) / (found[at] + 0.5)).ln();
+            asked[at] * rarity * count * (USUAL.k1 + 1.0) / (count + norm)
+        };
+        counts.into_iter().map(gram).sum()
+    };
+    counts.into_iter().zip(&lengths).map(score).collect()
+}
+
+/// Every run of four characters, as a number.
+fn grams(text: &str) -> impl Iterator<Item = u64> {
+    let mut run = 0_u64;
+    text.chars().enumerate().filter_map(move |(at, c)| {
+        // Sixteen bits each: characters beyond them are rare and may share a number.
+        run = run << 16 | u64::from(c as u32 & 0xffff);
+        (at >= 3).then_some(run)
+    })
+}
+
+/// Writes each score as a share of the best one.
+fn share_of_best(scores: &[f64], clue: Clue, clues: &mut [Clues]) {
+    let best = scores.iter().copied().fold(0.0, f64::max);
+    if best > 0.0 {
+        clues.iter_mut().zip(scores).for_each(|(clues, score)| clues.set(clue, score / best));
+    }
+}

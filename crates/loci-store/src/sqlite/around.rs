@@ -1,0 +1,183 @@
+//! What stands around a memory?
+//!
+//! A turn is understood with the turns before and after it. Turns of a thread follow each other by
+//! their row numbers; runs that touch become one strip, and a strip never leaves its session. The
+//! clause decides at the end, so that what may not be seen leaves no trace, not even a gap.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use loci_types::MemoryId;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+use uuid::Uuid;
+
+use super::clause::Clause;
+use super::row::json;
+use crate::{Place, Strip};
+
+/// The thread of a memory within a scope.
+type Thread = (i64, String);
+
+/// A turn: its row and its session.
+type Turn = (i64, Option<String>);
+
+/// The strips that hold these memories.
+pub(super) fn strips(
+    connection: &Connection,
+    path: &Path,
+    clause: &Clause,
+    ids: &[MemoryId],
+    reach: usize,
+) -> rusqlite::Result<Vec<Strip>> {
+    let (threads, alone) = sort(connection, ids)?;
+    let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (row.unsigned_abs(), vec![row])).collect();
+    for (thread, turns) in &threads {
+        let mut walk = Walk { connection, thread, reach, runs: Vec::new() };
+        for turn in turns {
+            walk.take_in(turn)?;
+        }
+        runs.extend(walk.runs.into_iter().map(|run| {
+            let session = run.first().and_then(|(_, session)| session.clone());
+            (number(&(thread, session)), run.into_iter().map(|(row, _)| row).collect())
+        }));
+    }
+    let allowed = places(connection, path, clause, runs.iter().flat_map(|(_, rows)| rows))?;
+    let strip = |(session, rows): (u64, Vec<i64>)| Strip {
+        session,
+        places: rows.iter().filter_map(|row| allowed.get(row).copied()).collect(),
+    };
+    Ok(runs.into_iter().map(strip).filter(|strip| !strip.places.is_empty()).collect())
+}
+
+/// The memories by thread, in order, and those that belong to none.
+fn sort(connection: &Connection, ids: &[MemoryId]) -> rusqlite::Result<(BTreeMap<Thread, Vec<Turn>>, Vec<i64>)> {
+    let mut statement =
+        connection.prepare_cached("SELECT row, scope, thread_id, session_id FROM memories WHERE id = ?1")?;
+    let (mut threads, mut alone) = (BTreeMap::<Thread, Vec<Turn>>::new(), Vec::new());
+    for id in ids {
+        let found: Option<(i64, i64, Option<String>, Option<String>)> = statement
+            .query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .optional()?;
+        match found {
+            Some((row, scope, Some(thread), session)) => {
+                threads.entry((scope, thread)).or_default().push((row, session));
+            }
+            Some((row, ..)) => alone.push(row),
+            None => {}
+        }
+    }
+    for turns in threads.values_mut() {
+        turns.sort_unstable();
+        turns.dedup();
+    }
+    Ok((threads, alone))
+}
+
+/// Walks through one thread from turn to turn, oldest first.
+struct Walk<'a> {
+    connection: &'a Connection,
+    thread: &'a Thread,
+    reach: usize,
+    runs: Vec<Vec<Turn>>,
+}
+
+impl Walk<'_> {
+    fn take_in(&mut self, turn: &Turn) -> rusqlite::Result<()> {
+        let known = self.runs.last().and_then(|run| run.iter().position(|(row, _)| *row == turn.0));
+        if known.is_none() {
+            let before = self.neighbours(turn, turn.0, Side::Before, self.reach)?;
+            let last = self.runs.last().and_then(|run| run.last()).map(|(row, _)| *row);
+            // A run that reaches back into the one before it goes on with it.
+            let joins = last.is_some_and(|last| before.iter().any(|(row, _)| *row <= last));
+            if !joins {
+                self.runs.push(Vec::new());
+            }
+            let fresh = before.into_iter().filter(|(row, _)| !joins || last.is_none_or(|last| *row > last));
+            let fresh: Vec<Turn> = fresh.chain([turn.clone()]).collect();
+            if let Some(run) = self.runs.last_mut() {
+                run.extend(fresh);
+            }
+        }
+        let Some(run) = self.runs.last() else { return Ok(()) };
+        let at = run.iter().rposition(|(row, _)| *row == turn.0).unwrap_or(run.len() - 1);
+        let missing = self.reach.saturating_sub(run.len() - 1 - at);
+        let end = run.last().map_or(turn.0, |(row, _)| *row);
+        let after = if missing == 0 { Vec::new() } else { self.neighbours(turn, end, Side::After, missing)? };
+        if let Some(run) = self.runs.last_mut() {
+            run.extend(after);
+        }
+        Ok(())
+    }
+
+    /// Up to `most` turns beside `row` in the session of `turn`, oldest first.
+    fn neighbours(&self, turn: &Turn, row: i64, side: Side, most: usize) -> rusqlite::Result<Vec<Turn>> {
+        let sql = match side {
+            Side::Before => {
+                "SELECT row, session_id FROM memories WHERE thread_id = ?1 AND scope = ?2 AND row < ?3 \
+                 ORDER BY row DESC LIMIT ?4"
+            }
+            Side::After => {
+                "SELECT row, session_id FROM memories WHERE thread_id = ?1 AND scope = ?2 AND row > ?3 \
+                 ORDER BY row LIMIT ?4"
+            }
+        };
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params![self.thread.1, self.thread.0, row, most])?;
+        let mut found: Vec<Turn> = Vec::with_capacity(most);
+        while let Some(row) = rows.next()? {
+            let other: Turn = (row.get(0)?, row.get(1)?);
+            if other.1 != turn.1 {
+                break;
+            }
+            found.push(other);
+        }
+        if matches!(side, Side::Before) {
+            found.reverse();
+        }
+        Ok(found)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Before,
+    After,
+}
+
+/// The rows that the clause lets through.
+fn places<'a>(
+    connection: &Connection,
+    path: &Path,
+    clause: &Clause,
+    rows: impl Iterator<Item = &'a i64>,
+) -> rusqlite::Result<HashMap<i64, Place>> {
+    let rows: Vec<i64> = rows.copied().collect();
+    let sql = format!(
+        "SELECT m.row, m.id, m.version, m.updated_at, m.access_count, v.model, v.token_states IS NULL \
+         FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value LEFT JOIN vectors v ON v.memory = m.row \
+         WHERE {}",
+        clause.sql
+    );
+    let mut values = vec![Value::Text(json(&rows))];
+    values.extend(clause.values.iter().cloned());
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found = statement.query(params_from_iter(values))?;
+    let mut places = HashMap::with_capacity(rows.len());
+    let file = number(path);
+    while let Some(row) = found.next()? {
+        let id: [u8; 16] = row.get(1)?;
+        let (version, updated): (i64, i64) = (row.get(2)?, row.get(3)?);
+        let (model, bare): (Option<i64>, bool) = (row.get(5)?, row.get(6)?);
+        let stamp = number(&(file, id, version, updated, model, bare));
+        places.insert(row.get(0)?, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? });
+    }
+    Ok(places)
+}
+
+fn number<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
