@@ -65,6 +65,10 @@ pub struct Retrieval {
     pub score_threshold: f64,
     /// The weights of the score.
     pub weights: Weights,
+    /// So many of the newest and of the most important are weighed, whatever the question.
+    pub lane_of_newest: usize,
+    /// What the strongest relation of a memory adds to its score.
+    pub relation_weight: f64,
     /// Weights of clues that are not the usual ones.
     pub clues: BTreeMap<Clue, f64>,
     /// The same for when there is no model, and words are all there is.
@@ -90,6 +94,8 @@ impl Default for Retrieval {
             vector_floor: 0.15,
             score_threshold: 0.3,
             weights: Weights::default(),
+            lane_of_newest: 10,
+            relation_weight: 0.05,
             clues: BTreeMap::new(),
             clues_of_words: BTreeMap::new(),
             late_interaction: true,
@@ -170,6 +176,7 @@ impl Config {
             ("retrieval.vector_floor", self.retrieval.vector_floor, 0.0, 1.0),
             ("retrieval.score_threshold", self.retrieval.score_threshold, 0.0, 1.0),
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
+            ("retrieval.relation_weight", self.retrieval.relation_weight, 0.0, 1.0),
             ("retrieval.layer_bonus", self.retrieval.layer_bonus, 0.0, 1.0),
             ("lifecycle.decay_rate", self.lifecycle.decay_rate, 0.0, 10.0),
         ];

@@ -16,7 +16,7 @@ mod import;
 mod importance;
 mod ingest;
 mod kinds;
-mod plan;
+pub mod plan;
 pub mod policy;
 mod read;
 mod recall;
@@ -36,7 +36,9 @@ pub use ingest::Turn;
 pub use kinds::choose_kind;
 pub use policy::Caller;
 pub use read::{History, ListRequest, ListResponse};
-pub use recall::{Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest};
+pub use recall::{
+    Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy,
+};
 pub use reembed::Reembedded;
 pub use remember::NewMemory;
 pub use search::{SearchHit, SearchRequest, SearchResponse};

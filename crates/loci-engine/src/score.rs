@@ -1,7 +1,7 @@
 //! Which of the relevant memories matter most now?
 //!
 //! Pure. The score is a weighted sum of relevance, recency and utility, times the boost of the
-//! kind, plus a little for specific layers; the terms are kept, so that they add up to it exactly.
+//! kind, plus a little for specific layers and strong relations; the terms are kept, so that they add up to it exactly.
 
 use jiff::Timestamp;
 use loci_types::{KindSpec, Layer};
@@ -35,13 +35,15 @@ pub struct Terms {
     pub boost: f64,
     /// What its layer adds.
     pub layer: f64,
+    /// What its strongest relation adds.
+    pub relation: f64,
 }
 
 impl Terms {
     /// The sum.
     pub fn score(&self, weights: &Weights) -> f64 {
         let sum = weights.similarity * self.relevance + weights.recency * self.recency + weights.utility * self.utility;
-        sum * self.boost + self.layer
+        sum * self.boost + self.layer + self.relation
     }
 }
 
@@ -66,9 +68,9 @@ mod tests {
 
     #[test]
     fn terms_add_up() {
-        let terms = Terms { relevance: 0.8, recency: 0.5, utility: 0.25, boost: 1.1, layer: 0.02 };
+        let terms = Terms { relevance: 0.8, recency: 0.5, utility: 0.25, boost: 1.1, layer: 0.02, relation: 0.01 };
         let score = terms.score(&Weights::default());
-        assert!((score - ((0.4 + 0.15 + 0.05) * 1.1 + 0.02)).abs() < 1e-12);
+        assert!((score - ((0.4 + 0.15 + 0.05) * 1.1 + 0.02 + 0.01)).abs() < 1e-12);
     }
 
     #[test]

@@ -13,4 +13,6 @@ pub mod vectors;
 pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use sqlite::{SqliteOptions, SqliteStore};
-pub use store::{Agent, Applied, Finding, Frequencies, Hit, Listing, Models, Page, Place, Stats, Store, Strip};
+pub use store::{
+    Agent, Applied, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Place, Stats, Store, Strip,
+};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope, Tenant, Vector, Visible,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 
@@ -56,8 +56,29 @@ pub trait Store: Send + Sync {
     /// seen by those whose reach is the whole tenant.
     async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>>;
 
-    /// The edges that start or end at this memory, of one relation or of all.
-    async fn edges(&self, visible: &Visible, id: MemoryId, relation: Option<Relation>) -> Result<Vec<Edge>>;
+    /// The edges that start or end at one of these memories, of these relations or, if none is
+    /// given, of all. Both ends are visible.
+    async fn edges(&self, visible: &Visible, ids: &[MemoryId], relations: &[Relation]) -> Result<Vec<Edge>>;
+
+    /// The newest or the most important memories, first ones first, scored by that measure.
+    async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>>;
+
+    /// The entities that go by one of these names or aliases, in whatever case, and that a visible
+    /// memory speaks of.
+    async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>>;
+
+    /// The entities that a visible memory speaks of.
+    async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>>;
+
+    /// The memories that speak of these entities, those that speak of most of them first, then the
+    /// newest. The score is the share of the entities.
+    async fn mentioning(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        entities: &[EntityId],
+        limit: usize,
+    ) -> Result<Vec<Hit>>;
 
     /// The newest memory of a thread within one visible scope.
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>>;
@@ -115,6 +136,15 @@ pub struct Hit {
     pub id: MemoryId,
     /// How well, on the lane's own scale.
     pub score: f64,
+}
+
+/// What memories are ordered by when no question is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// When they came, newest first; scored by seconds.
+    Newest,
+    /// How important they are, then how new.
+    Importance,
 }
 
 /// How often words occur.

@@ -54,6 +54,7 @@ pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
         threshold: args.threshold,
         filter: Some(args.filter.filter(now)?),
         at: Some(now),
+        ..RecallRequest::default()
     };
     let recall = engine.recall(&caller, request).await?;
     if context.json {

@@ -50,6 +50,7 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<()> {
         threshold: args.threshold,
         filter: Some(args.filter.filter(now)?),
         at: Some(now),
+        ..SearchRequest::default()
     };
     let response = engine.search(&caller, request).await?;
     if context.json {

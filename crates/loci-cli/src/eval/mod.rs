@@ -157,7 +157,13 @@ async fn ask(
         embedder.embed(std::slice::from_ref(&question.question), Detail::Tokens).await?;
         times.query_embeddings.push(start.elapsed().as_secs_f64() * 1e3);
     }
-    let request = RecallRequest { query: question.question.clone(), limit: Some(limit), ..RecallRequest::default() };
+    // Questions are independent of each other: asking one must not change the answer to the next.
+    let request = RecallRequest {
+        query: question.question.clone(),
+        limit: Some(limit),
+        uncounted: true,
+        ..RecallRequest::default()
+    };
     let start = Instant::now();
     let recall = engine.recall(&caller(conversation, None), request).await?;
     times.recalls.push(start.elapsed().as_secs_f64() * 1e3);

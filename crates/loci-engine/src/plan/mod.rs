@@ -1,6 +1,41 @@
 //! What does a question want?
 //!
-//! Pure: a sentence and the clock come in; intent, complexity and times come out.
+//! Pure: a sentence and the clock come in; intent, complexity and the times it names come out.
 
-pub(crate) mod intent;
-pub(crate) mod time;
+pub mod complexity;
+pub mod intent;
+pub mod time;
+
+use jiff::Zoned;
+
+use self::complexity::{Complexity, complexity};
+use self::intent::{Asks, Intent, asks, keyword_intent};
+use self::time::{TimePhrase, time_phrases};
+
+/// What a question wants.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The question.
+    pub text: String,
+    /// What it is after.
+    pub intent: Intent,
+    /// Whether it has several parts.
+    pub complexity: Complexity,
+    /// What it asks for beside that.
+    pub asks: Asks,
+    /// The times it names.
+    pub times: Vec<TimePhrase>,
+}
+
+impl Plan {
+    /// The plan for a question, by its words alone.
+    pub fn of(text: &str, now: &Zoned) -> Self {
+        Self {
+            text: text.to_owned(),
+            intent: keyword_intent(text),
+            complexity: complexity(text),
+            asks: asks(text),
+            times: time_phrases(text, now),
+        }
+    }
+}

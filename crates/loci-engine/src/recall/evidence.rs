@@ -141,12 +141,12 @@ fn observe(question: &Question, pool: &Pool, member: &Member, clues: &mut Clues)
         _ => 0.0,
     };
     clues.set(Clue::Role, role);
-    clues.set(Clue::Addressed, role * mark(question.asks.assistant));
-    clues.set(Clue::Summary, role * mark(question.asks.summary));
-    clues.set(Clue::Order, role * mark(question.asks.order));
-    clues.set(Clue::Date, question.times.iter().map(|time| fits(question, time, reading.event_time)).fold(0.0, f64::max));
-    clues.set(Clue::When, mark(question.asks.time && reading.tells_time));
-    clues.set(Clue::Count, mark(question.asks.count && reading.tells_number));
+    clues.set(Clue::Addressed, role * mark(question.plan.asks.assistant));
+    clues.set(Clue::Summary, role * mark(question.plan.asks.summary));
+    clues.set(Clue::Order, role * mark(question.plan.asks.order));
+    clues.set(Clue::Date, question.plan.times.iter().map(|time| fits(question, time, reading.event_time)).fold(0.0, f64::max));
+    clues.set(Clue::When, mark(question.plan.asks.time && reading.tells_time));
+    clues.set(Clue::Count, mark(question.plan.asks.count && reading.tells_number));
     clues.set(Clue::Length, (1.0 + reading.characters as f64).ln());
     clues.set(Clue::Asks, mark(reading.asks));
     clues.set(Clue::Answers, mark(member.before.is_some_and(|before| pool.members[before].reading.asks)));
@@ -156,7 +156,7 @@ fn observe(question: &Question, pool: &Pool, member: &Member, clues: &mut Clues)
 /// the time right after counts a little too. A month or day without a year may be of any year.
 fn fits(question: &Question, time: &TimePhrase, event: Option<Timestamp>) -> f64 {
     let Some(event) = event else { return 0.0 };
-    let said = &question.text[time.at.clone()];
+    let said = &question.plan.text[time.at.clone()];
     let any_year = time.span.grain <= Grain::Month
         && said.chars().any(char::is_alphabetic)
         && !said.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() == 4)

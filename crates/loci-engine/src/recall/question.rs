@@ -6,7 +6,6 @@
 
 use std::collections::HashSet;
 
-use jiff::Zoned;
 use loci_models::Embedding;
 use loci_models::projection::{self, Projection, State};
 use loci_store::Frequencies;
@@ -15,13 +14,12 @@ use loci_types::Vector;
 
 use super::late;
 use super::reading::{fold, key};
-use crate::plan::intent::{self, Asks};
-use crate::plan::time::{self, TimePhrase};
+use crate::plan::Plan;
 
 /// A question, taken apart.
 #[derive(Debug)]
 pub(crate) struct Question {
-    pub(crate) text: String,
+    pub(crate) plan: Plan,
     /// Its different terms.
     pub(crate) terms: Vec<Term>,
     /// Terms that stand together, by their places among the terms.
@@ -29,8 +27,6 @@ pub(crate) struct Question {
     /// Its tokens that say something, when a model has seen it.
     pub(crate) tokens: Vec<Token>,
     pub(crate) vector: Option<Vector>,
-    pub(crate) asks: Asks,
-    pub(crate) times: Vec<TimePhrase>,
     /// The one speaker that it names, in lower case.
     pub(crate) speaker: Option<String>,
 }
@@ -62,9 +58,9 @@ pub(crate) struct Token {
 
 impl Question {
     /// Takes a question apart. What its words weigh is told later, by [`Question::weigh`].
-    pub(crate) fn new(analyser: &Analyser, text: &str, now: &Zoned) -> Self {
+    pub(crate) fn new(analyser: &Analyser, plan: Plan) -> Self {
         let mut terms: Vec<Term> = Vec::new();
-        let said = analyser.query_terms(text);
+        let said = analyser.query_terms(&plan.text);
         for term in &said {
             match terms.iter_mut().find(|known| known.text == *term) {
                 Some(known) => known.count += 1.0,
@@ -76,13 +72,11 @@ impl Question {
         }
         let pairs = said.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| (key(&pair[0]), key(&pair[1])));
         Self {
-            text: text.to_owned(),
             pairs: pairs.collect(),
+            plan,
             terms,
             tokens: Vec::new(),
             vector: None,
-            asks: intent::asks(text),
-            times: time::time_phrases(text, now),
             speaker: None,
         }
     }
@@ -136,7 +130,7 @@ impl Question {
     pub(crate) fn folded(&self, analyser: &Analyser) -> String {
         let names: HashSet<&str> =
             self.terms.iter().filter(|term| term.name).map(|term| term.text.as_str()).collect();
-        let folded = fold(&self.text);
+        let folded = fold(&self.plan.text);
         let telling = |word: &&str| {
             let stem = analyser.stem(word);
             !names.contains(stem.as_str()) && self.terms.iter().any(|term| term.text == stem)

@@ -58,7 +58,7 @@ async fn the_same_in_two_layers_is_shown_once_in_the_specific_one() {
     let recall = house.engine.recall(&caller, ask("indentation")).await.unwrap();
     assert_eq!(recall.hits.len(), 1);
     assert_eq!(recall.hits[0].memory.id, specific);
-    assert_eq!(recall.hits[0].explain.stands_for, [general]);
+    assert_eq!(recall.hits[0].explain.overrides, [general]);
 }
 
 #[tokio::test]

@@ -29,7 +29,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Tenant, Vector,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Tenant, Vector,
     Visible,
 };
 use rusqlite::Connection;
@@ -41,7 +41,7 @@ use self::space::OpenSpace;
 use self::writer::Writers;
 use crate::text::Analyser;
 use crate::{
-    Agent, Applied, Cursor, Error, Finding, Frequencies, Hit, Listing, Models, Page, Result, Stats, Store, Strip,
+    Agent, Applied, Cursor, Error, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Result, Stats, Store, Strip,
 };
 
 /// How the embedded store uses the machine.
@@ -156,6 +156,40 @@ impl SqliteStore {
         .await
     }
 
+    /// Reads what is visible in every space of the caller, in whatever state.
+    async fn seen<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        work: impl Fn(&Connection, &OpenSpace, &Clause) -> rusqlite::Result<Vec<T>> + Send + 'static,
+    ) -> Result<Vec<T>> {
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::visible(connection, &space.space, visible)? {
+                    Some(clause) => work(connection, space, &clause),
+                    None => Ok(Vec::new()),
+                }
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Reads what is visible and meant, space by space.
+    async fn meant<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        work: impl Fn(&Connection, &OpenSpace, &Clause) -> rusqlite::Result<Vec<T>> + Send + 'static,
+    ) -> Result<Vec<Vec<T>>> {
+        let filter = filter.clone();
+        self.read(visible, move |connection, space, visible| {
+            match Clause::of(connection, &space.space, visible, &filter)? {
+                Some(clause) => work(connection, space, &clause),
+                None => Ok(Vec::new()),
+            }
+        })
+        .await
+    }
+
     /// Keeps the vectors in memory within their budget.
     fn trim(&self) {
         let spaces: Vec<_> =
@@ -232,26 +266,18 @@ impl Store for SqliteStore {
     }
 
     async fn lexical(&self, visible: &Visible, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
-        let (terms, filter) = (self.inner.analyser.query_terms(query), filter.clone());
+        let terms = self.inner.analyser.query_terms(query);
         let found = self
-            .read(visible, move |connection, space, visible| {
-                match Clause::of(connection, &space.space, visible, &filter)? {
-                    Some(clause) => lexicon::search(connection, &clause, &terms, limit),
-                    None => Ok(Vec::new()),
-                }
-            })
+            .meant(visible, filter, move |connection, _, clause| lexicon::search(connection, clause, &terms, limit))
             .await?;
         Ok(best(one_scale(found), limit))
     }
 
     async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
-        let (query, filter) = (query.clone(), filter.clone());
+        let query = query.clone();
         let found = self
-            .read(visible, move |connection, space, visible| {
-                match Clause::of(connection, &space.space, visible, &filter)? {
-                    Some(clause) => space.index.search(connection, &clause, &query, limit),
-                    None => Ok(Vec::new()),
-                }
+            .meant(visible, filter, move |connection, space, clause| {
+                space.index.search(connection, clause, &query, limit)
             })
             .await?;
         self.trim();
@@ -287,13 +313,10 @@ impl Store for SqliteStore {
     }
 
     async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>> {
-        let (filter, ids) = (filter.clone(), ids.to_vec());
+        let ids = ids.to_vec();
         let found = self
-            .read(visible, move |connection, space, visible| {
-                match Clause::of(connection, &space.space, visible, &filter)? {
-                    Some(clause) => around::strips(connection, &space.path, &clause, &ids, reach),
-                    None => Ok(Vec::new()),
-                }
+            .meant(visible, filter, move |connection, space, clause| {
+                around::strips(connection, &space.path, clause, &ids, reach)
             })
             .await?;
         Ok(found.into_iter().flatten().collect())
@@ -330,13 +353,41 @@ impl Store for SqliteStore {
         Ok(found.into_iter().flatten().collect())
     }
 
-    async fn edges(&self, visible: &Visible, id: MemoryId, relation: Option<Relation>) -> Result<Vec<Edge>> {
+    async fn edges(&self, visible: &Visible, ids: &[MemoryId], relations: &[Relation]) -> Result<Vec<Edge>> {
+        let (ids, relations) = (ids.to_vec(), relations.to_vec());
+        self.seen(visible, move |connection, _, clause| read::edges(connection, clause, &ids, &relations)).await
+    }
+
+    async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>> {
         let found = self
-            .read(visible, move |connection, space, visible| {
-                read::edges(connection, &space.space, visible, id, relation)
+            .meant(visible, filter, move |connection, _, clause| read::foremost(connection, clause, by, limit))
+            .await?;
+        Ok(best(found, limit))
+    }
+
+    async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>> {
+        let names = names.to_vec();
+        self.seen(visible, move |connection, _, clause| graph::named(connection, clause, &names)).await
+    }
+
+    async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>> {
+        self.seen(visible, move |connection, _, clause| read::spoken_of(connection, clause, id)).await
+    }
+
+    async fn mentioning(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        entities: &[EntityId],
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let entities = entities.to_vec();
+        let found = self
+            .meant(visible, filter, move |connection, _, clause| {
+                graph::mentioning(connection, clause, &entities, limit)
             })
             .await?;
-        Ok(found.into_iter().flatten().collect())
+        Ok(best(found, limit))
     }
 
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>> {

@@ -1,14 +1,16 @@
 //! How are memories, their history and their numbers read?
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
-use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
+use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use uuid::Uuid;
 
 use super::clause::{self, Clause};
 use super::{graph, row};
-use crate::{Models, Page, Stats};
+use crate::{Hit, Measure, Models, Page, Stats};
 
 /// The visible memories among these ids.
 pub(super) fn fetch(
@@ -115,34 +117,71 @@ pub(super) fn history(
         .collect()
 }
 
-/// The edges at a memory whose both ends are visible.
+/// The edges at these memories, of these relations or of all, whose both ends are visible.
 pub(super) fn edges(
     connection: &Connection,
-    space: &Space,
-    visible: &Visible,
-    id: MemoryId,
-    relation: Option<Relation>,
+    clause: &Clause,
+    ids: &[MemoryId],
+    relations: &[Relation],
 ) -> rusqlite::Result<Vec<Edge>> {
+    let wanted = |relation: &Relation| relations.is_empty() || relations.contains(relation);
     let sql = format!(
-        "SELECT {} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
-         WHERE (s.id = ?1 OR t.id = ?1) AND (?2 IS NULL OR e.relation = ?2) ORDER BY e.created_at, e.id",
+        "SELECT {} FROM (SELECT * FROM edges WHERE source = ?1 UNION SELECT * FROM edges WHERE target = ?1) e \
+         JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target ORDER BY e.created_at, e.id",
         graph::EDGE_COLUMNS
     );
-    let values = [
-        Value::Blob(id.as_bytes().to_vec()),
-        relation.map_or(Value::Null, |relation| Value::Text(relation.name().to_owned())),
-    ];
-    let found: Vec<Edge> = connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), graph::read_edge)?
-        .collect::<rusqlite::Result<_>>()?;
-    let mut seen = Vec::with_capacity(found.len());
-    for edge in found {
-        if fetch(connection, space, visible, &[edge.source_id, edge.target_id])?.len() == 2 {
-            seen.push(edge);
+    let mut row_of = connection.prepare_cached("SELECT row FROM memories WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found: Vec<Edge> = Vec::new();
+    for id in ids {
+        let row: Option<i64> = row_of.query_row([id.as_bytes()], |row| row.get(0)).optional()?;
+        let Some(row) = row else { continue };
+        for edge in statement.query_map([row], graph::read_edge)? {
+            let edge = edge?;
+            if wanted(&edge.relation) && !found.iter().any(|known| known.id == edge.id) {
+                found.push(edge);
+            }
         }
     }
-    Ok(seen)
+    let mut seen: HashMap<MemoryId, bool> = HashMap::new();
+    let visible = format!("SELECT 1 FROM memories m WHERE m.id = ? AND {}", clause.sql);
+    let mut visible = connection.prepare_cached(&visible)?;
+    for id in found.iter().flat_map(|edge| [edge.source_id, edge.target_id]) {
+        if let Entry::Vacant(place) = seen.entry(id) {
+            let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
+            values.extend(clause.values.iter().cloned());
+            place.insert(visible.exists(params_from_iter(values))?);
+        }
+    }
+    found.retain(|edge| seen[&edge.source_id] && seen[&edge.target_id]);
+    Ok(found)
+}
+
+/// The first memories by one measure.
+pub(super) fn foremost(
+    connection: &Connection,
+    clause: &Clause,
+    by: Measure,
+    limit: usize,
+) -> rusqlite::Result<Vec<Hit>> {
+    let (value, order) = match by {
+        Measure::Newest => ("m.created_at / 1e6", "m.id DESC"),
+        Measure::Importance => ("m.importance", "m.importance DESC, m.id DESC"),
+    };
+    let sql = format!("SELECT m.id, {value} FROM memories m WHERE {} ORDER BY {order} LIMIT ?", clause.sql);
+    let mut values = clause.values.clone();
+    values.push(clause::limit(limit));
+    let hit = |row: &rusqlite::Row<'_>| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+}
+
+/// The entities that a visible memory speaks of.
+pub(super) fn spoken_of(connection: &Connection, clause: &Clause, id: MemoryId) -> rusqlite::Result<Vec<Entity>> {
+    let sql = format!("SELECT m.row FROM memories m WHERE m.id = ? AND {}", clause.sql);
+    let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
+    values.extend(clause.values.iter().cloned());
+    let row = connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0)).optional()?;
+    row.map_or_else(|| Ok(Vec::new()), |row| graph::spoken_of(connection, row))
 }
 
 /// The newest memory of a thread in one scope.

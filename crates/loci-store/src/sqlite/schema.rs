@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use crate::{Error, Result};
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2];
 
 /// The migrations of the catalogue.
 pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1];
@@ -174,6 +174,18 @@ CREATE TABLE jobs (
 );
 CREATE UNIQUE INDEX jobs_are_unique ON jobs(unique_key) WHERE unique_key IS NOT NULL AND state IN ('waiting', 'running');
 CREATE INDEX jobs_by_turn ON jobs(run_after) WHERE state IN ('waiting', 'running');
+";
+
+/// Entities are found by any of their names, and memories by their weight.
+const SPACE_2: &str = "
+CREATE TABLE names (
+    name   TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES entities(entity) ON DELETE CASCADE,
+    PRIMARY KEY (name, entity)
+) WITHOUT ROWID;
+INSERT OR IGNORE INTO names SELECT lower(canonical_name), entity FROM entities;
+INSERT OR IGNORE INTO names SELECT lower(a.value), e.entity FROM entities e, json_each(e.aliases) a;
+CREATE INDEX memories_by_weight ON memories(scope, importance);
 ";
 
 const CATALOGUE_1: &str = "

@@ -47,6 +47,12 @@ impl Analyser {
         if terms.is_empty() { self.analyse(text, Filler::Kept) } else { terms }
     }
 
+    /// The different terms of a question, in the order they are first said.
+    pub fn distinct_query_terms(&self, text: &str) -> Vec<String> {
+        let mut seen = std::collections::HashSet::new();
+        self.query_terms(text).into_iter().filter(|term| seen.insert(term.clone())).collect()
+    }
+
     fn analyse(&self, text: &str, filler: Filler) -> Vec<String> {
         let lower: String = text.nfkc().collect::<String>().to_lowercase().replace(['’', 'ʼ'], "'");
         let mut terms = Vec::new();

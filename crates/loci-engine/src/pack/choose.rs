@@ -1,0 +1,187 @@
+//! Which memories get the room there is?
+//!
+//! Each share first fills its own part with its best; what it leaves flows on to the best of the
+//! others. What is chosen costs, by the sum of its parts, no more than the room.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use loci_types::MemoryId;
+
+use super::format::{Entry, Format};
+use super::shorten::shorten;
+use super::tokens::{LONGEST, count_tokens};
+use super::{Budget, Item, Share, by_score};
+
+/// The most related texts under one memory.
+const RELATED: usize = 2;
+/// The tokens in which a shortened memory can say something beside its id.
+const SHORT: usize = 96;
+/// How often a shortened text that came out too long is shortened again.
+const TRIES: usize = 3;
+
+/// What was chosen, the first choice first, so that the last can be given up first.
+pub(crate) struct Choice<'a> {
+    format: Format,
+    chosen: Vec<(Entry<'a>, usize)>,
+    opened: [bool; 4],
+    /// The tokens still free.
+    left: usize,
+}
+
+impl<'a> Choice<'a> {
+    /// Chooses among `items`, which come best first and each once, for `room` tokens.
+    pub(crate) fn new(items: &[&'a Item], room: usize, format: Format, budget: &Budget) -> Self {
+        let mut choice = Self { format, chosen: Vec::new(), opened: [false; 4], left: room };
+        let entries = || items.iter().enumerate().map(|(place, item)| Entry::whole(place, item));
+        let mut waiting = Vec::new();
+        for share in Share::ALL {
+            let mut part = ((room as f64 * budget.part(*share)) as usize).min(choice.left);
+            let mut full = false;
+            for entry in entries().filter(|entry| entry.item.share == *share) {
+                let cost = if full { None } else { choice.cost(&entry, part) };
+                match cost {
+                    Some(cost) => {
+                        part -= cost.sum();
+                        choice.take(entry, cost);
+                    }
+                    None => {
+                        // Where a long one can be shortened, a worse one must not take its place.
+                        full = budget.summarise;
+                        waiting.push(entry);
+                    }
+                }
+            }
+        }
+        waiting.sort_by(|a, b| by_score(a.item, b.item).then(a.place.cmp(&b.place)));
+        choice.flow(waiting, budget.summarise);
+        choice.relate(items);
+        choice
+    }
+
+    /// The entries in the order in which they are read.
+    pub(crate) fn entries(&self) -> Vec<&Entry<'a>> {
+        let mut entries: Vec<&Entry<'a>> = self.chosen.iter().map(|(entry, _)| entry).collect();
+        entries.sort_by(|a, b| {
+            // What was said stands in messages of its own, after the one that tells the rest.
+            let own = |entry: &Entry<'_>| self.format == Format::Messages && entry.is_turn();
+            let sections = (own(a), a.item.share).cmp(&(own(b), b.item.share));
+            sections.then_with(|| reading_order(a.item, b.item)).then(a.place.cmp(&b.place))
+        });
+        entries
+    }
+
+    /// Gives up the last choices until about `tokens` are free: first what is merely related.
+    /// False when nothing was left to give up.
+    pub(crate) fn give_up(&mut self, tokens: usize) -> bool {
+        let mut freed = 0;
+        while freed < tokens.max(1) {
+            if let Some((entry, cost)) = self.chosen.iter_mut().rev().find(|(entry, _)| !entry.related.is_empty()) {
+                entry.related.pop();
+                let now = count_tokens(&self.format.block(entry));
+                freed += cost.saturating_sub(now);
+                *cost = now;
+            } else if let Some((_, cost)) = self.chosen.pop() {
+                freed += cost;
+            } else {
+                return freed > 0;
+            }
+        }
+        true
+    }
+
+    /// What an entry takes, if that is no more than `room`.
+    fn cost(&self, entry: &Entry<'_>, room: usize) -> Option<Cost> {
+        let block = self.format.block(entry);
+        // One that is surely too large need not be counted.
+        if block.len() / LONGEST > room {
+            return None;
+        }
+        let opened = self.opened[entry.item.share as usize];
+        let heading = if opened { 0 } else { count_tokens(&self.format.heading(entry)) };
+        let cost = Cost { block: count_tokens(&block), heading };
+        (cost.sum() <= room).then_some(cost)
+    }
+
+    fn take(&mut self, entry: Entry<'a>, cost: Cost) {
+        self.left -= cost.sum();
+        self.opened[entry.item.share as usize] |= cost.heading > 0;
+        self.chosen.push((entry, cost.block));
+    }
+
+    /// Gives what the shares left to the best of those that wait.
+    fn flow(&mut self, waiting: Vec<Entry<'a>>, summarise: bool) {
+        let last = waiting.len().saturating_sub(1);
+        for (n, entry) in waiting.into_iter().enumerate() {
+            if let Some(cost) = self.cost(&entry, self.left) {
+                self.take(entry, cost);
+            } else if summarise {
+                // Half of what is left at most, so that one long memory leaves room for others;
+                // but not so little that none of them can say anything.
+                let half = if n == last { self.left } else { self.left / 2 };
+                let room = half.max(SHORT.min(self.left));
+                if let Some((entry, cost)) = self.shorter(&entry, room) {
+                    self.take(entry, cost);
+                }
+            }
+        }
+    }
+
+    /// The entry with so much of its text that it fits into `room`.
+    fn shorter(&self, entry: &Entry<'a>, room: usize) -> Option<(Entry<'a>, Cost)> {
+        let with = |text: String| Entry { text: Cow::Owned(text), ..entry.clone() };
+        let mut tokens = room - self.cost(&with(String::new()), room)?.sum();
+        for _ in 0..TRIES {
+            let short = with(shorten(&entry.item.text, tokens)?);
+            if let Some(cost) = self.cost(&short, room) {
+                return Some((short, cost));
+            }
+            // Quotation marks and line breaks cost more inside JSON than by themselves.
+            tokens -= tokens / 8 + 1;
+        }
+        None
+    }
+
+    /// Shows, where there is still room, what is related to the chosen and not an item itself.
+    fn relate(&mut self, items: &[&'a Item]) {
+        let mut shown: HashSet<MemoryId> = items.iter().map(|item| item.id).collect();
+        for (entry, cost) in &mut self.chosen {
+            for related in &entry.item.related {
+                if entry.related.len() == RELATED || !shown.insert(related.id) {
+                    continue;
+                }
+                entry.related.push(related);
+                let more = count_tokens(&self.format.block(entry)).saturating_sub(*cost);
+                if more <= self.left {
+                    self.left -= more;
+                    *cost += more;
+                } else {
+                    entry.related.pop();
+                    shown.remove(&related.id);
+                }
+            }
+        }
+    }
+}
+
+/// The tokens that an entry takes, and those of the heading if it is the first of its section.
+struct Cost {
+    block: usize,
+    heading: usize,
+}
+
+impl Cost {
+    fn sum(&self) -> usize {
+        self.block + self.heading
+    }
+}
+
+/// The better first; but a story is read from its beginning, and what has no date comes after it.
+fn reading_order(a: &Item, b: &Item) -> Ordering {
+    let time = |item: &Item| match item.share {
+        Share::Temporal => (item.event_time.is_none(), item.event_time),
+        _ => (false, None),
+    };
+    time(a).cmp(&time(b)).then_with(|| by_score(a, b))
+}

@@ -1,0 +1,388 @@
+//! In what shape does it reach the prompt?
+//!
+//! Every entry lies on lines of its own, so the tokens of the parts add up to about the tokens of
+//! the whole. No text of a memory can leave its place: in lists it is folded to one line, in JSON it is
+//! a string.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use loci_types::{Error, MemoryId};
+use serde::{Deserialize, Serialize};
+
+use super::line::{cut, fold, inert};
+use super::tokens::count_tokens;
+use super::{Item, Related, Share};
+
+/// The most characters of a related text; it points to a memory, and need not be all of it.
+const RELATED_CHARACTERS: usize = 160;
+
+/// The shape of what is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// Sections with headings: `- 2023-05-07 Ana: text [id]`.
+    #[default]
+    Markdown,
+    /// A plain list: `- [category] text (id)`.
+    Bullets,
+    /// A JSON array of `{role, content}`, as chat models take them.
+    Messages,
+    /// A JSON array of `{id, kind, category, text, score, …}`.
+    Json,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: &'static [Format] = &[Format::Markdown, Format::Bullets, Format::Messages, Format::Json];
+
+    /// The word, as it is written and printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Markdown => "markdown",
+            Format::Bullets => "bullets",
+            Format::Messages => "messages",
+            Format::Json => "json",
+        }
+    }
+
+    /// What an entry adds to the page, its related ones included.
+    pub(crate) fn block(self, entry: &Entry<'_>) -> String {
+        match self {
+            Format::Markdown => markdown_block(entry),
+            Format::Bullets => bullets_block(entry),
+            Format::Messages if entry.is_turn() => format!("{},\n", turn(entry)),
+            Format::Messages => escaped(&markdown_block(entry)),
+            Format::Json => format!("{},\n", object(entry)),
+        }
+    }
+
+    /// What the first entry of a section adds besides.
+    pub(crate) fn heading(self, entry: &Entry<'_>) -> String {
+        match self {
+            Format::Markdown => heading(entry.item.share),
+            Format::Messages if !entry.is_turn() => escaped(&heading(entry.item.share)),
+            _ => String::new(),
+        }
+    }
+
+    /// The tokens that the page takes before anything is on it but the header.
+    pub(crate) fn frame_tokens(self, header: &str) -> usize {
+        let bare = match self {
+            Format::Markdown | Format::Bullets if header.is_empty() => String::new(),
+            Format::Markdown | Format::Bullets => format!("{header}\n\n"),
+            Format::Messages => array([system(header)]),
+            Format::Json => self.page(header, &[]),
+        };
+        count_tokens(&bare)
+    }
+
+    /// The whole: the header, then the entries in the order given, which keeps sections together.
+    pub(crate) fn page(self, header: &str, entries: &[&Entry<'_>]) -> String {
+        match self {
+            Format::Markdown => markdown(header, entries.iter().copied()),
+            Format::Bullets => {
+                let list: String = entries.iter().map(|entry| self.block(entry)).collect();
+                let gap = if header.is_empty() || list.is_empty() { "" } else { "\n\n" };
+                format!("{header}{gap}{}", list.trim_end_matches('\n'))
+            }
+            Format::Messages => {
+                let told = markdown(header, entries.iter().copied().filter(|entry| !entry.is_turn()));
+                let told = (!told.is_empty()).then(|| system(&told));
+                let turns = entries.iter().filter(|entry| entry.is_turn()).map(|entry| turn(entry));
+                array(told.into_iter().chain(turns))
+            }
+            Format::Json => {
+                let updates =
+                    (!header.is_empty()).then(|| serde_json::json!({ "kind": "updates", "text": header }).to_string());
+                array(updates.into_iter().chain(entries.iter().map(|entry| object(entry))))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.iter().copied().find(|format| format.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|format| format.name()).collect();
+            Error::invalid("format", format!("`{text}` is not a known format"))
+                .hint(format!("use one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// An item as it is to be shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry<'a> {
+    pub(crate) item: &'a Item,
+    /// Its place among the items given.
+    pub(crate) place: usize,
+    /// Its own text, or a shorter one.
+    pub(crate) text: Cow<'a, str>,
+    /// The related ones that are shown with it.
+    pub(crate) related: Vec<&'a Related>,
+}
+
+impl<'a> Entry<'a> {
+    pub(crate) fn whole(place: usize, item: &'a Item) -> Self {
+        Self { item, place, text: Cow::Borrowed(&item.text), related: Vec::new() }
+    }
+
+    pub(crate) fn is_shortened(&self) -> bool {
+        matches!(self.text, Cow::Owned(_))
+    }
+
+    /// Whether it is something that was said in a conversation by one of its two sides.
+    pub(crate) fn is_turn(&self) -> bool {
+        matches!(self.item.share, Share::Temporal | Share::Evidence)
+            && matches!(self.item.role.as_deref(), Some("user" | "assistant"))
+    }
+
+    /// When, who, what: `2023-05-07 Ana: text`.
+    fn line(&self) -> String {
+        let text = fold(&self.text);
+        let speaker =
+            self.item.actor.as_deref().or(self.item.role.as_deref()).map(fold).filter(|name| !name.is_empty());
+        let named = |name: &str| text.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'));
+        let speaker = speaker.filter(|name| !named(name));
+        let head: Vec<String> = self.item.event_time.map(date).into_iter().chain(speaker).collect();
+        if head.is_empty() { text } else { format!("{}: {text}", head.join(" ")) }
+    }
+}
+
+fn date(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d").to_string()
+}
+
+fn markdown<'e>(header: &str, entries: impl Iterator<Item = &'e Entry<'e>>) -> String {
+    let mut page = String::from(header);
+    let mut section = None;
+    for entry in entries {
+        if section != Some(entry.item.share) {
+            section = Some(entry.item.share);
+            // The heading begins with an empty line; a header has no line break at its end.
+            let gap = if header.is_empty() || page.len() > header.len() { "" } else { "\n" };
+            page.push_str(gap);
+            page.push_str(&heading(entry.item.share));
+        }
+        page.push_str(&markdown_block(entry));
+    }
+    page.trim_matches('\n').to_owned()
+}
+
+fn heading(share: Share) -> String {
+    format!("\n## {}\n", share.heading())
+}
+
+fn markdown_block(entry: &Entry<'_>) -> String {
+    let mut block = String::new();
+    let mut line = |indent: &str, text: String, id: MemoryId| {
+        let gap = if text.is_empty() { "" } else { " " };
+        block.push_str(&format!("{indent}- {}{gap}[{id}]\n", inert(text)));
+    };
+    line("", entry.line(), entry.item.id);
+    for related in &entry.related {
+        let text = cut(&fold(&related.text), RELATED_CHARACTERS);
+        line("  ", format!("{}: {text}", fold(&related.relation)), related.id);
+    }
+    block
+}
+
+fn bullets_block(entry: &Entry<'_>) -> String {
+    let label = entry.item.category.as_deref().unwrap_or(&entry.item.kind);
+    let mut block = format!("- {} ({})\n", fold(&format!("[{label}] {}", entry.line())), entry.item.id);
+    for related in &entry.related {
+        let text = cut(&fold(&related.text), RELATED_CHARACTERS);
+        block.push_str(&format!("  - {} ({})\n", fold(&format!("[{}] {text}", related.relation)), related.id));
+    }
+    block
+}
+
+fn system(content: &str) -> String {
+    message("system", content)
+}
+
+/// A turn in the voice of the one who said it.
+fn turn(entry: &Entry<'_>) -> String {
+    let block = markdown_block(entry);
+    let content = block.strip_prefix("- ").unwrap_or(&block).trim_end();
+    message(entry.item.role.as_deref().unwrap_or("user"), content)
+}
+
+fn message(role: &str, content: &str) -> String {
+    format!("{{\"role\":\"{role}\",\"content\":{}}}", quoted(content))
+}
+
+fn object<'a>(entry: &Entry<'a>) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Object<'a> {
+        id: MemoryId,
+        kind: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        category: Option<&'a str>,
+        text: &'a str,
+        score: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        event_time: Option<Timestamp>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        actor: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        role: Option<&'a str>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        shortened: bool,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        related: Vec<RelatedObject<'a>>,
+    }
+    #[derive(Serialize)]
+    struct RelatedObject<'a> {
+        id: MemoryId,
+        relation: &'a str,
+        text: String,
+    }
+    let item = entry.item;
+    let related = |related: &&'a Related| RelatedObject {
+        id: related.id,
+        relation: &related.relation,
+        text: cut(&fold(&related.text), RELATED_CHARACTERS),
+    };
+    let object = Object {
+        id: item.id,
+        kind: &item.kind,
+        category: item.category.as_deref(),
+        text: &entry.text,
+        // Digits cost tokens, and no reader compares more of them.
+        score: (item.score * 1e4).round() / 1e4,
+        event_time: item.event_time,
+        actor: item.actor.as_deref(),
+        role: item.role.as_deref(),
+        shortened: entry.is_shortened(),
+        related: entry.related.iter().map(related).collect(),
+    };
+    serde_json::to_string(&object).unwrap_or_default()
+}
+
+/// One element on a line.
+fn array(elements: impl IntoIterator<Item = String>) -> String {
+    format!("[{}]", elements.into_iter().collect::<Vec<_>>().join(",\n"))
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The text as it stands inside a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = quoted(text);
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::laws::{id, item};
+    use super::*;
+
+    fn entries() -> Vec<Item> {
+        let mut name = item(1, Share::Facts, "Preferred name is Ana", 0.91236);
+        name.category = Some("profile".to_owned());
+        let related = |n, text: &str| Related { id: id(n), text: text.to_owned(), relation: "related_to".to_owned() };
+        name.related = vec![related(8, "Ana is short\nfor Anastasia")];
+        let mut said = item(2, Share::Temporal, "I moved to\n\"Porto\"", 0.5);
+        said.event_time = Some("2023-05-07T22:30:00Z".parse().unwrap());
+        said.actor = Some("Ana".to_owned());
+        said.role = Some("user".to_owned());
+        vec![name, said]
+    }
+
+    fn page(format: Format, header: &str) -> String {
+        let items = entries();
+        let mut shown: Vec<Entry<'_>> = items.iter().enumerate().map(|(n, item)| Entry::whole(n, item)).collect();
+        shown[0].related = items[0].related.iter().collect();
+        let page = format.page(header, &shown.iter().collect::<Vec<_>>());
+        // Ids are long to read; here the last figure tells them apart.
+        page.replace("00000000-0000-0000-0000-00000000000", "…")
+    }
+
+    #[test]
+    fn pages_look_like_this() {
+        for (format, header, expect) in [
+            (
+                Format::Markdown,
+                "",
+                "## Facts\n- Preferred name is Ana […1]\n  - related_to: Ana is short for Anastasia […8]\n\n\
+                 ## Timeline\n- 2023-05-07 Ana: I moved to \"Porto\" […2]",
+            ),
+            (
+                Format::Bullets,
+                "Updates:\n- x",
+                "Updates:\n- x\n\n- [profile] Preferred name is Ana (…1)\n  - [related_to] Ana is short for Anastasia (…8)\n\
+                 - [fact] 2023-05-07 Ana: I moved to \"Porto\" (…2)",
+            ),
+            (
+                Format::Messages,
+                "Updates:\n- x",
+                "[{\"role\":\"system\",\"content\":\"Updates:\\n- x\\n\\n## Facts\\n- Preferred name is Ana […1]\\n  - \
+                 related_to: Ana is short for Anastasia […8]\"},\n\
+                 {\"role\":\"user\",\"content\":\"2023-05-07 Ana: I moved to \\\"Porto\\\" […2]\"}]",
+            ),
+            (
+                Format::Json,
+                "Updates:\n- x",
+                "[{\"kind\":\"updates\",\"text\":\"Updates:\\n- x\"},\n\
+                 {\"id\":\"…1\",\"kind\":\"fact\",\"category\":\"profile\",\"text\":\"Preferred name is Ana\",\"score\":0.9124,\
+                 \"related\":[{\"id\":\"…8\",\"relation\":\"related_to\",\"text\":\"Ana is short for Anastasia\"}]},\n\
+                 {\"id\":\"…2\",\"kind\":\"fact\",\"text\":\"I moved to\\n\\\"Porto\\\"\",\"score\":0.5,\
+                 \"eventTime\":\"2023-05-07T22:30:00Z\",\"actor\":\"Ana\",\"role\":\"user\"}]",
+            ),
+        ] {
+            assert_eq!(page(format, header), expect);
+        }
+    }
+
+    #[test]
+    fn an_empty_page_is_empty() {
+        for (format, expect) in
+            [(Format::Markdown, ""), (Format::Bullets, ""), (Format::Messages, "[]"), (Format::Json, "[]")]
+        {
+            assert_eq!(format.page("", &[]), expect);
+        }
+    }
+
+    #[test]
+    fn the_speaker_is_named_once() {
+        for (actor, role, text, expect) in [
+            (Some("Ana"), Some("user"), "Ana: hello", "Ana: hello"),
+            (Some("Ana"), None, "Anabel: hello", "Ana: Anabel: hello"),
+            (None, Some("assistant"), "hello", "assistant: hello"),
+            (Some("# x\n## y"), None, "hello", "# x ## y: hello"),
+            (None, None, "hello", "hello"),
+        ] {
+            let mut item = item(1, Share::Evidence, text, 1.0);
+            (item.actor, item.role) = (actor.map(str::to_owned), role.map(str::to_owned));
+            assert_eq!(Entry::whole(0, &item).line(), expect);
+        }
+    }
+
+    #[test]
+    fn a_format_reads_back_and_a_wrong_one_says_so() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse::<Format>().unwrap(), *format);
+            assert_eq!(serde_json::to_string(format).unwrap(), format!("\"{format}\""));
+        }
+        let error = "yaml".parse::<Format>().unwrap_err();
+        assert_eq!(
+            (error.field(), error.advice()),
+            (Some("format"), Some("use one of markdown, bullets, messages, json"))
+        );
+    }
+}

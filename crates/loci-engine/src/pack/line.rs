@@ -1,0 +1,89 @@
+//! How does a text lie on one line, and stay what it is?
+//!
+//! What is folded has no line break and no control character, so no memory can end its own line
+//! and begin one that looks like ours: a heading, a bullet, the header of updates.
+
+/// The text on one line, its words parted by single blanks.
+pub(crate) fn fold(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// How the header of updates begins; no memory may.
+pub(crate) const HEADER: &str = "Memory updates since rev ";
+
+/// A folded line that says in Markdown what it says in plain text, even as the content of a bullet:
+/// there too a `#` would make a heading, a `-` a list of its own.
+pub(crate) fn inert(line: String) -> String {
+    let mark = line.trim_start_matches('#');
+    let heading = mark.len() < line.len() && (mark.is_empty() || mark.starts_with(' '));
+    let opens = ["- ", "+ ", "* ", ">", "```", "~~~", HEADER].iter().any(|mark| line.starts_with(mark));
+    // A lone mark followed by nothing opens a list too.
+    if heading || opens || matches!(line.as_str(), "-" | "+" | "*") { format!("\\{line}") } else { line }
+}
+
+/// The line, cut at the last word that ends within `most` characters.
+pub(crate) fn cut(line: &str, most: usize) -> String {
+    if line.chars().nth(most).is_none() {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(most.saturating_sub(1)).collect();
+    // A word so long that little would be left is cut itself.
+    let end = kept.rfind(' ').filter(|end| *end > kept.len() / 2).unwrap_or(kept.len());
+    format!("{}…", kept[..end].trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folded_text_is_one_line() {
+        for (text, expect) in [
+            ("", ""),
+            (" a\r\n\r\n## b\t c ", "a ## b c"),
+            ("a\u{2028}b\u{85}c\u{0}d\u{1b}[31m", "a b c d [31m"),
+            ("שלום\nעולם 👩\u{200d}👧", "שלום עולם 👩\u{200d}👧"),
+        ] {
+            assert_eq!(fold(text), expect, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn marks_that_open_a_block_are_made_plain() {
+        for (line, expect) in [
+            ("## Facts", "\\## Facts"),
+            ("#", "\\#"),
+            ("#1 in the list", "#1 in the list"),
+            ("- a", "\\- a"),
+            ("-5 degrees", "-5 degrees"),
+            ("*stress*", "*stress*"),
+            ("> said", "\\> said"),
+            ("```rust", "\\```rust"),
+            ("a # b", "a # b"),
+            ("Memory updates since rev 9:", "\\Memory updates since rev 9:"),
+        ] {
+            assert_eq!(inert(line.to_owned()), expect);
+        }
+    }
+
+    #[test]
+    fn a_cut_ends_with_a_word_where_it_can() {
+        for (line, most, expect) in [
+            ("short", 5, "short"),
+            ("three words", 9, "three…"),
+            ("one two three", 9, "one two…"),
+            ("abcdefghij", 5, "abcd…"),
+            ("ééééé", 4, "ééé…"),
+            ("a", 0, "…"),
+        ] {
+            assert_eq!(cut(line, most), expect, "{line} {most}");
+        }
+    }
+}

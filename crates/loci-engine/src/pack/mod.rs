@@ -1,0 +1,272 @@
+//! What of it goes into the prompt?
+//!
+//! Pure. Memories, best first, become a text that never has more tokens than the budget: counted
+//! with a real tokenizer, in shares for facts, profiles, what happened when, and evidence. What
+//! one share leaves flows on to the others. The order is stable, and every memory shown is cited
+//! by its id, so that an agent can ask for it, correct it or forget it.
+
+mod choose;
+pub mod context;
+pub mod delta;
+mod format;
+#[cfg(test)]
+mod laws;
+mod line;
+pub mod shorten;
+pub mod tokens;
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use loci_types::MemoryId;
+
+use self::choose::Choice;
+use self::delta::Delta;
+pub use self::format::Format;
+use self::tokens::count_tokens;
+
+/// A memory that may be packed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    /// Which.
+    pub id: MemoryId,
+    /// Its kind.
+    pub kind: String,
+    /// Its category.
+    pub category: Option<String>,
+    /// The part of the budget it draws on.
+    pub share: Share,
+    /// What it says.
+    pub text: String,
+    /// How much it matters now; more is better.
+    pub score: f64,
+    /// When it happened, if that is to be shown.
+    pub event_time: Option<Timestamp>,
+    /// What it is linked with, the strongest first.
+    pub related: Vec<Related>,
+    /// Who said it. Given for turns; the maker of a fact is not its speaker.
+    pub actor: Option<String>,
+    /// In what role it was said. Given for turns.
+    pub role: Option<String>,
+}
+
+/// A memory that another one is linked with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Related {
+    /// Which.
+    pub id: MemoryId,
+    /// What it says.
+    pub text: String,
+    /// How they are linked, by name.
+    pub relation: String,
+}
+
+/// The part of the budget that a memory draws on, which is also the section it stands in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Share {
+    /// What is so.
+    Facts,
+    /// What is known of a person or thing.
+    Profiles,
+    /// What happened, in the order in which it did.
+    Temporal,
+    /// The words it was learned from.
+    Evidence,
+}
+
+impl Share {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: &'static [Share] = &[Share::Facts, Share::Profiles, Share::Temporal, Share::Evidence];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Share::Facts => "Facts",
+            Share::Profiles => "Profiles",
+            Share::Temporal => "Timeline",
+            Share::Evidence => "Evidence",
+        }
+    }
+}
+
+/// How much may be packed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Budget {
+    /// The most tokens.
+    pub tokens: usize,
+    /// The parts of [`Share::ALL`], in its order.
+    pub shares: [f64; 4],
+    /// Whether what does not fit is shortened instead of left out.
+    pub summarise: bool,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { tokens: 1_000, shares: [0.40, 0.25, 0.25, 0.10], summarise: false }
+    }
+}
+
+impl Budget {
+    /// So many tokens in the usual shares.
+    pub fn of(tokens: usize) -> Self {
+        Self { tokens, ..Self::default() }
+    }
+
+    /// The part of one share. Parts that add up to more than the whole are scaled down to it.
+    fn part(&self, share: Share) -> f64 {
+        let sane = |part: f64| if part.is_finite() { part.max(0.0) } else { 0.0 };
+        let sum: f64 = self.shares.into_iter().map(sane).sum();
+        sane(self.shares[share as usize]) / sum.max(1.0)
+    }
+}
+
+/// What goes into the prompt.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Packed {
+    /// The text.
+    pub text: String,
+    /// How many tokens it has.
+    pub tokens: usize,
+    /// The memories in it, in its order.
+    pub cited: Vec<MemoryId>,
+    /// The memories that found no room, best first.
+    pub left_out: Vec<MemoryId>,
+    /// Those of the cited that are not there with all their words.
+    pub shortened: Vec<MemoryId>,
+}
+
+/// Packs `items`, which come best first, and the header of updates into the budget.
+///
+/// An id that comes twice counts once. The header may take half of the budget; with less room it
+/// tells fewer changes.
+pub fn pack(items: &[Item], delta: Option<&Delta>, format: Format, budget: &Budget) -> Packed {
+    let mut seen = HashSet::new();
+    let items: Vec<&Item> = items.iter().filter(|item| seen.insert(item.id)).collect();
+    let mut header = delta.map(|delta| delta.within(budget.tokens / 2)).unwrap_or_default();
+    let room = budget.tokens.saturating_sub(format.frame_tokens(&header));
+    let mut choice = Choice::new(&items, room, format, budget);
+    // Tokens of parts do not quite add up to those of the whole, so the whole has the last word.
+    loop {
+        let entries = choice.entries();
+        let mut text = format.page(&header, &entries);
+        let mut tokens = count_tokens(&text);
+        if tokens > budget.tokens && entries.is_empty() && header.is_empty() {
+            (text, tokens) = (String::new(), 0);
+        }
+        if tokens <= budget.tokens {
+            let cited: Vec<MemoryId> = entries.iter().map(|entry| entry.item.id).collect();
+            let shortened = entries.iter().filter(|entry| entry.is_shortened()).map(|entry| entry.item.id).collect();
+            let shown: HashSet<MemoryId> = cited.iter().copied().collect();
+            let left_out = items.iter().map(|item| item.id).filter(|id| !shown.contains(id)).collect();
+            return Packed { text, tokens, cited, left_out, shortened };
+        }
+        if !choice.give_up(tokens - budget.tokens) {
+            header.clear();
+        }
+    }
+}
+
+/// The better score first; what has no number comes last.
+fn by_score(a: &Item, b: &Item) -> Ordering {
+    let key = |item: &Item| if item.score.is_nan() { f64::NEG_INFINITY } else { item.score };
+    key(b).total_cmp(&key(a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::laws::{id, item};
+    use super::*;
+
+    /// Twenty-eight tokens as a line, most of them for the id.
+    fn fact(n: u128, share: Share) -> Item {
+        item(n, share, &format!("Ana has seen the river number {n}"), 1.0 - n as f64 / 100.0)
+    }
+
+    fn cited(items: &[Item], format: Format, budget: &Budget) -> Vec<u128> {
+        pack(items, None, format, budget).cited.iter().map(|id| id.0.as_u128()).collect()
+    }
+
+    #[test]
+    fn shares_are_kept_and_what_is_left_flows_on() {
+        use Share::*;
+        let of = |share: Share, range: std::ops::RangeInclusive<u128>| range.map(move |n| fact(n, share));
+        let both = || of(Facts, 1..=9).chain(of(Profiles, 10..=19)).collect();
+        let even = Budget { shares: [0.5, 0.5, 0.0, 0.0], ..Budget::of(190) };
+        for (what, items, budget, expect) in [
+            ("facts alone take all", of(Facts, 1..=9).collect(), Budget::of(180), vec![1, 2, 3, 4, 5, 6]),
+            ("profiles keep their part", both(), Budget::of(180), vec![1, 2, 3, 4, 5, 10]),
+            ("shares as they are given", both(), even, vec![1, 2, 3, 10, 11, 12]),
+            ("the better, where no part is enough", both(), Budget::of(40), vec![1]),
+            ("nothing fits", of(Facts, 1..=9).collect(), Budget::of(20), vec![]),
+        ] {
+            let items: Vec<Item> = items;
+            assert_eq!(cited(&items, Format::Markdown, &budget), expect, "{what}");
+        }
+    }
+
+    #[test]
+    fn sections_stand_in_their_order() {
+        let at = |n, share, time: &str| Item { event_time: time.parse().ok(), ..fact(n, share) };
+        let items = [
+            fact(1, Share::Evidence),
+            at(2, Share::Temporal, ""),
+            at(3, Share::Temporal, "2024-01-02T00:00:00Z"),
+            at(4, Share::Temporal, "2023-01-02T00:00:00Z"),
+            fact(5, Share::Facts),
+            fact(6, Share::Profiles),
+            Item { score: f64::NAN, ..fact(7, Share::Facts) },
+            Item { score: 2.0, ..fact(8, Share::Facts) },
+        ];
+        for format in Format::ALL {
+            assert_eq!(cited(&items, *format, &Budget::of(2_000)), [8, 5, 7, 6, 4, 3, 2, 1], "{format}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_shortened_when_asked() {
+        let long =
+            "Ana moved to Porto in 2021. Then this and that was there. The house costs 900 euros a month. ".repeat(9);
+        let items = [item(1, Share::Facts, &long, 1.0), fact(2, Share::Facts)];
+        for format in Format::ALL {
+            let budget = Budget::of(150);
+            assert_eq!(cited(&items, *format, &budget), [2], "{format}");
+            let packed = pack(&items, None, *format, &Budget { summarise: true, ..budget });
+            assert_eq!(packed.cited, [id(1), id(2)], "{format}");
+            assert_eq!(packed.shortened, [id(1)], "{format}");
+            assert!(packed.text.contains("Ana moved to Porto in 2021."), "{format}: {}", packed.text);
+        }
+    }
+
+    #[test]
+    fn related_ones_are_shown_once_and_only_where_there_is_room() {
+        let related = |n: u128| Related { id: id(n), text: format!("Related {n}"), relation: "causes".to_owned() };
+        let mut items = [fact(1, Share::Facts), fact(2, Share::Facts)];
+        items[0].related = vec![related(2), related(20), related(21), related(22)];
+        items[1].related = vec![related(20), related(22)];
+        for (tokens, expect) in [(60, vec![]), (100, vec![20]), (400, vec![20, 21, 22])] {
+            let packed = pack(&items, None, Format::Markdown, &Budget::of(tokens));
+            let shown: Vec<u32> =
+                (20..=22).filter(|n| packed.text.contains(&format!("  - causes: Related {n} ["))).collect();
+            assert_eq!((packed.cited.len(), shown), (2, expect), "{tokens}");
+        }
+    }
+
+    #[test]
+    fn the_header_comes_first_and_takes_half_at_most() {
+        let change = |n: u128| delta::DeltaChange {
+            id: id(n),
+            event: delta::DeltaEvent::Created,
+            category: None,
+            text: "Ana has seen another river, and it was a long one".to_owned(),
+            importance: None,
+        };
+        let delta = Delta { since: 4, until: 9, changes: (1..=3).map(change).collect(), more: 0 };
+        let items = [fact(1, Share::Facts)];
+        for (tokens, bullets, facts) in [(20, 0, 0), (45, 0, 1), (90, 2, 1), (200, 3, 1)] {
+            let packed = pack(&items, Some(&delta), Format::Markdown, &Budget::of(tokens));
+            assert_eq!(packed.text.matches("- +created").count(), bullets, "{tokens}: {}", packed.text);
+            assert_eq!(packed.text.starts_with("Memory updates since rev 4"), bullets > 0, "{tokens}");
+            assert_eq!(packed.cited.len(), facts, "{tokens}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Which one stretch of time do the words from here on name?
+//!
+//! A [`Reader`] tries every rule at a place and keeps the longest reading. Rules look behind for
+//! prepositions but never take them in. They nest to a fixed depth, so reading stays linear.
+
+use jiff::Zoned;
+use loci_types::{Grain, TimeSpan};
+
+use super::calendar::{Calendar, Said, YearPart, Yearly};
+use super::token::{Kind, Token};
+use super::words::{Third, Unit};
+
+/// A reading: what was said, up to which token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Found {
+    pub(super) said: Said,
+    pub(super) end: usize,
+}
+
+impl Found {
+    pub(super) fn span(span: TimeSpan, end: usize) -> Self {
+        Self { said: Said::Span(span), end }
+    }
+}
+
+/// Why a doubtful word may be taken for a time here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    /// It must show so itself.
+    None,
+    /// It goes on a list of times: "in March and April".
+    List,
+    /// It stands where only a time can: "since May", "early May".
+    Firm,
+}
+
+pub(super) struct Reader<'a> {
+    pub(super) tokens: &'a [Token],
+    pub(super) calendar: Calendar<'a>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(tokens: &'a [Token], now: &'a Zoned) -> Self {
+        Self { tokens, calendar: Calendar { now } }
+    }
+
+    /// The word at a place, or nothing.
+    pub(super) fn word(&self, at: usize) -> &'a str {
+        self.tokens.get(at).map_or("", Token::word)
+    }
+
+    /// The word some places before, or nothing.
+    pub(super) fn word_before(&self, at: usize, steps: usize) -> &'a str {
+        at.checked_sub(steps).map_or("", |at| self.word(at))
+    }
+
+    pub(super) fn kind(&self, at: usize) -> Option<&'a Kind> {
+        self.tokens.get(at).map(|token| &token.kind)
+    }
+
+    pub(super) fn is_mark(&self, at: usize, marks: &[char]) -> bool {
+        matches!(self.kind(at), Some(Kind::Mark(c)) if marks.contains(c))
+    }
+
+    pub(super) fn is_title(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.title)
+    }
+
+    /// The place behind a word, if it stands there.
+    pub(super) fn skip(&self, at: usize, words: &[&str]) -> usize {
+        at + usize::from(words.contains(&self.word(at)))
+    }
+
+    /// The longest reading at a place, with what narrows it down: "on Monday last week".
+    pub(super) fn point(&self, at: usize, anchor: Anchor) -> Option<Found> {
+        self.narrowed(at, |at, anchor| self.single(at, anchor), anchor)
+    }
+
+    fn single(&self, at: usize, anchor: Anchor) -> Option<Found> {
+        let inner = |at: usize, anchor: Anchor| self.narrowed(at, |at, anchor| self.simple(at, anchor), anchor);
+        longest([self.simple(at, anchor), self.thirds(at, inner), self.away(at, inner), self.week_of(at, inner)])
+    }
+
+    fn simple(&self, at: usize, anchor: Anchor) -> Option<Found> {
+        longest([
+            self.date(at, anchor),
+            self.named_day(at),
+            self.directed(at),
+            self.holiday(at, anchor),
+            self.weekday(at, anchor),
+            self.weekend(at),
+            self.nth(at),
+        ])
+    }
+
+    /// A date of the calendar, whatever day it is now.
+    pub(super) fn date(&self, at: usize, anchor: Anchor) -> Option<Found> {
+        longest([
+            self.written(at),
+            self.day_and_month(at, anchor),
+            self.season(at, anchor),
+            self.quarter(at, anchor),
+            self.bare_year(at, anchor),
+        ])
+    }
+
+    /// Lets the next words narrow a reading: a year its month, a week its weekday.
+    fn narrowed(&self, at: usize, read: impl Fn(usize, Anchor) -> Option<Found>, anchor: Anchor) -> Option<Found> {
+        let mut found = read(at, anchor)?;
+        for _ in 0..2 {
+            let comma = self.is_mark(found.end, &[',']);
+            let next = found.end + usize::from(comma);
+            let after = self.skip(next, &["in", "on", "at", "of", "в", "во", "на"]);
+            let Some(more) = read(self.skip(after, &["the"]), Anchor::None) else { break };
+            let Some(said) = self.combine(found.said, more.said, comma) else { break };
+            found = Found { said, end: more.end };
+        }
+        Some(found)
+    }
+
+    fn combine(&self, one: Said, other: Said, comma: bool) -> Option<Said> {
+        let calendar = &self.calendar;
+        match (one, other) {
+            (Said::Weekday(weekday), Said::Yearly(yearly @ Yearly { part: YearPart::Days { count: 1, .. }, .. })) => {
+                Some(calendar.on_weekday(yearly, weekday).map_or(other, Said::Span))
+            }
+            (Said::Weekday(weekday), Said::Span(span)) if span.grain == Grain::Day => {
+                (calendar.date(span.from).weekday() == weekday).then_some(other)
+            }
+            // "A Wednesday in May" may be any of them.
+            (Said::Weekday(_), Said::Yearly(_)) if !comma => Some(other),
+            (Said::Weekday(_), Said::Span(span)) if !comma && span.grain >= Grain::Month => Some(other),
+            (Said::Weekday(weekday), Said::Span(span)) | (Said::Span(span), Said::Weekday(weekday)) => {
+                calendar.in_week(span, weekday).map(Said::Span)
+            }
+            (Said::Yearly(yearly), Said::Span(span)) | (Said::Span(span), Said::Yearly(yearly)) => {
+                calendar.in_year(yearly, calendar.as_year(span)?).map(Said::Span)
+            }
+            _ => None,
+        }
+    }
+
+    /// "Early May", "mid-2023", "at the end of last year", "в начале мая".
+    fn thirds(&self, at: usize, inner: impl Fn(usize, Anchor) -> Option<Found>) -> Option<Found> {
+        let (third, english) = match self.word(at) {
+            "early" => (Third::Early, false),
+            "mid" => (Third::Middle, false),
+            "late" => (Third::Late, false),
+            "beginning" | "start" => (Third::Early, true),
+            "middle" => (Third::Middle, true),
+            "end" => (Third::Late, true),
+            "начале" | "начало" | "начала" | "началу" => (Third::Early, false),
+            "середине" | "середина" | "середины" | "середину" => (Third::Middle, false),
+            "конце" | "конец" | "конца" | "концу" => (Third::Late, false),
+            _ => return None,
+        };
+        if english && self.word(at + 1) != "of" {
+            return None;
+        }
+        let found = inner(self.skip(at + 1 + usize::from(english), &["the", "in"]), Anchor::Firm)?;
+        let said = match found.said {
+            Said::Yearly(Yearly { part: part @ YearPart::Months { .. }, third: None }) => {
+                Said::Yearly(Yearly { part, third: Some(third) })
+            }
+            Said::Span(span) if span.grain >= Grain::Month => Said::Span(self.calendar.third(span, third)?),
+            _ => return None,
+        };
+        Some(Found { said, end: found.end })
+    }
+
+    /// "The week of May 7".
+    fn week_of(&self, at: usize, inner: impl Fn(usize, Anchor) -> Option<Found>) -> Option<Found> {
+        if self.word(at) != "week" || self.word(at + 1) != "of" {
+            return None;
+        }
+        let found = inner(self.skip(at + 2, &["the"]), Anchor::Firm)?;
+        let span = self.calendar.settle(found.said).filter(|span| span.grain == Grain::Day)?;
+        let week = self.calendar.whole(Unit::Week, self.calendar.date(span.from))?;
+        Some(Found::span(week, found.end))
+    }
+}
+
+/// The reading that reaches furthest; of equals, the first.
+fn longest<const N: usize>(found: [Option<Found>; N]) -> Option<Found> {
+    found.into_iter().flatten().reduce(|best, next| if next.end > best.end { next } else { best })
+}

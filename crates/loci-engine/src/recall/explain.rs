@@ -1,0 +1,120 @@
+//! Why is a memory here, and why at this place?
+//!
+//! **Invariant.** The numbers of an explanation add up to the score exactly: [`Explanation::score`]
+//! is what recall ranks by, not a retelling of it.
+
+use loci_types::{MemoryId, Relation};
+use serde::{Deserialize, Serialize};
+
+use super::clue::Clue;
+use crate::config::Weights;
+use crate::score::Terms;
+
+/// Why a memory was found and ranked as it was:
+///
+/// * `evidence` = Σ `weight · value` over the clues;
+/// * `relevance` = `clarity · exp((evidence − best) / spread)`, or what a reranker said;
+/// * `score` = (`wₛ·relevance + wᵣ·recency + wᵤ·utility`) · `boost` + `layer` + `relation`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The lanes that found it; none: it stands beside what they found.
+    pub lanes: Vec<LaneRank>,
+    /// Its cosine to the question, `max(0, cosine)`; none if the vector lane did not find it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f64>,
+    /// What speaks for it, and how loudly: only what was observed.
+    #[serde(default)]
+    pub clues: Vec<ClueWeight>,
+    /// The weighted sum of the clues.
+    pub evidence: f64,
+    /// The evidence of the best candidate.
+    pub best: f64,
+    /// How clearly the best one answers at all, 0..1.
+    pub clarity: f64,
+    /// What a reranker said, 0..1; it takes the place of the evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<f64>,
+    /// The evidence as one number, 0..1.
+    pub relevance: f64,
+    /// How recent it is, 0..1.
+    pub recency: f64,
+    /// How useful it has been, 0..1.
+    pub utility: f64,
+    /// The boost of its kind.
+    pub boost: f64,
+    /// What its layer adds.
+    pub layer: f64,
+    /// What its strongest relation adds.
+    pub relation: f64,
+    /// Memories of wider layers that say the same and gave way to this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<MemoryId>,
+    /// Memories that it hangs together with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub related: Vec<RelatedMemory>,
+}
+
+/// One clue and its weight.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClueWeight {
+    /// Which.
+    pub clue: Clue,
+    /// What was observed.
+    pub value: f64,
+    /// How loudly it speaks.
+    pub weight: f64,
+}
+
+/// A memory's place in one lane.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LaneRank {
+    /// The lane.
+    pub lane: String,
+    /// The place, from 1.
+    pub rank: usize,
+    /// The score on the lane's own scale.
+    pub score: f64,
+}
+
+/// A memory that hangs together with a hit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelatedMemory {
+    /// Which.
+    pub id: MemoryId,
+    /// How.
+    pub relation: Relation,
+    /// How strongly, 0..1.
+    pub strength: f64,
+    /// What it says.
+    pub content: String,
+}
+
+/// The evidence that makes relevance fall to 37 % of the best.
+const SPREAD: f64 = 3.0;
+
+impl Explanation {
+    /// The sum of the clues.
+    pub fn sum_of_clues(&self) -> f64 {
+        self.clues.iter().map(|clue| clue.weight * clue.value).sum()
+    }
+
+    /// The relevance that the evidence makes, unless a reranker spoke.
+    pub fn judged_relevance(&self) -> f64 {
+        self.reranked.unwrap_or_else(|| relevance(self.evidence, self.best, self.clarity))
+    }
+
+    /// The score that these terms make with these weights.
+    pub fn score(&self, weights: &Weights) -> f64 {
+        let Self { relevance, recency, utility, boost, layer, relation, .. } = *self;
+        Terms { relevance, recency, utility, boost, layer, relation }.score(weights)
+    }
+}
+
+/// How relevant a candidate is: what is lacking in evidence to the best takes its share away.
+pub(crate) fn relevance(evidence: f64, best: f64, clarity: f64) -> f64 {
+    clarity * ((evidence - best) / SPREAD).exp()
+}

@@ -1,0 +1,129 @@
+//! What hangs together with what was found?
+//!
+//! Why asks for causes, when for what came before and after, who and what for everything that
+//! speaks of the same. The walk starts at the best hits of the other lanes, follows the edges that
+//! the intent calls for, and grows weaker with every step.
+
+use std::collections::HashMap;
+
+use loci_store::Hit;
+use loci_types::{EntityId, Filter, MemoryId, Relation, Visible};
+
+use crate::plan::Plan;
+use crate::plan::intent::Intent;
+use crate::{Engine, Result};
+
+/// What is left of the strength with each step.
+const STEP: f64 = 0.7;
+
+/// The walk starts at so many of the best hits.
+const SEEDS: usize = 8;
+
+/// Names in a question have at most so many words.
+const NAME_WORDS: usize = 4;
+
+impl Engine {
+    /// The graph lane: what the best hits lead to, and what speaks of those that the question names.
+    pub(crate) async fn graph_lane(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        plan: &Plan,
+        found: &[&[Hit]],
+        wanted: usize,
+    ) -> Result<Vec<Hit>> {
+        let mut reached: HashMap<MemoryId, f64> = HashMap::new();
+        if matches!(plan.intent, Intent::Who | Intent::What) {
+            let entities = self.store.entities(visible, &names(&plan.text)).await?;
+            let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
+            if !ids.is_empty() {
+                let spoken = self.store.mentioning(visible, filter, &ids, wanted).await?;
+                reached.extend(spoken.into_iter().map(|hit| (hit.id, hit.score)));
+            }
+        }
+        let relations: &[Relation] = match plan.intent {
+            Intent::Why => &[Relation::Causal, Relation::RelatedTo],
+            Intent::When => &[Relation::Temporal, Relation::RelatedTo],
+            Intent::Who | Intent::What | Intent::General => &[Relation::RelatedTo, Relation::Entity],
+        };
+        let depth = if plan.intent == Intent::General { 1 } else { plan.complexity.depth() };
+        let mut frontier = seeds(found);
+        for _ in 0..depth {
+            let ids: Vec<MemoryId> = frontier.keys().copied().collect();
+            let edges = if ids.is_empty() { Vec::new() } else { self.store.edges(visible, &ids, relations).await? };
+            let mut next: HashMap<MemoryId, f64> = HashMap::new();
+            for edge in edges {
+                for (from, to) in [(edge.source_id, edge.target_id), (edge.target_id, edge.source_id)] {
+                    let Some(strength) = frontier.get(&from) else { continue };
+                    let strength = strength * edge.strength * STEP;
+                    let known = reached.entry(to).or_default();
+                    if strength > *known && next.len() < wanted {
+                        *known = strength;
+                        next.insert(to, strength);
+                    }
+                }
+            }
+            frontier = next;
+        }
+        let mut hits: Vec<Hit> = reached.into_iter().map(|(id, score)| Hit { id, score }).collect();
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        hits.truncate(wanted);
+        Ok(hits)
+    }
+}
+
+/// The best of each lane, taken in turns; the first is the strongest.
+fn seeds(found: &[&[Hit]]) -> HashMap<MemoryId, f64> {
+    let mut seeds = HashMap::new();
+    for place in 0..SEEDS {
+        for hit in found.iter().filter_map(|lane| lane.get(place)) {
+            if seeds.len() < SEEDS {
+                seeds.entry(hit.id).or_insert(1.0 / (1.0 + place as f64 / 4.0));
+            }
+        }
+    }
+    seeds
+}
+
+/// Every run of words in a question that may be a name, without the possessive.
+fn names(text: &str) -> Vec<String> {
+    let trim = |word: &str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '@' && c != '#');
+        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        word.to_lowercase()
+    };
+    let words: Vec<String> = text.split_whitespace().map(trim).filter(|word| !word.is_empty()).take(64).collect();
+    let mut names = Vec::new();
+    for length in 1..=NAME_WORDS {
+        names.extend(words.windows(length).map(|run| run.join(" ")));
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_with_and_without_the_possessive() {
+        let names = names("Who is Ana Lopez's manager?");
+        for name in ["ana", "ana lopez", "lopez", "manager", "who is ana lopez"] {
+            assert!(names.iter().any(|found| found == name), "{name} in {names:?}");
+        }
+    }
+
+    #[test]
+    fn the_walk_starts_at_the_best_of_every_lane() {
+        let hits = |from: u128| -> Vec<Hit> {
+            (from..from + 20).map(|n| Hit { id: MemoryId(uuid::Uuid::from_u128(n)), score: 1.0 }).collect()
+        };
+        let (a, b) = (hits(0), hits(100));
+        let seeds = seeds(&[&a, &b]);
+        assert_eq!(seeds.len(), SEEDS);
+        assert_eq!(seeds[&a[0].id], 1.0);
+        assert_eq!(seeds[&b[0].id], 1.0);
+        assert!(!seeds.contains_key(&a[5].id));
+    }
+}

@@ -1,0 +1,178 @@
+//! Who is asked, and what do they find?
+//!
+//! Each lane brings ids with a score of its own scale. They are asked at the same time; the graph
+//! lane alone waits, because it starts from what the others found.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use loci_models::Embedding;
+use loci_store::{Frequencies, Hit, Measure};
+use loci_types::{Error, Filter, MemoryId, Visible};
+use serde::{Deserialize, Serialize};
+
+use super::{LaneRank, RecallRequest};
+use crate::plan::Plan;
+use crate::{Engine, Result};
+
+/// Which lanes are asked, and what decides the order.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// All lanes; the score decides.
+    #[default]
+    Hybrid,
+    /// The vector lane alone; its cosine is the relevance.
+    Semantic,
+    /// The newest first.
+    Recency,
+    /// The most important first.
+    Importance,
+}
+
+impl Strategy {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Hybrid, Self::Semantic, Self::Recency, Self::Importance];
+
+    /// The word, as it is given and printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Semantic => "semantic",
+            Self::Recency => "recency",
+            Self::Importance => "importance",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::ALL.into_iter().find(|strategy| strategy.name() == text).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|strategy| strategy.name()).collect();
+            Error::invalid("strategy", format!("`{text}` is not a known strategy"))
+                .hint(format!("use one of {}", names.join(", ")))
+        })
+    }
+}
+
+/// What the lanes found.
+pub(crate) struct Found {
+    pub(crate) strategy: Strategy,
+    pub(crate) lanes: Vec<(&'static str, Vec<Hit>)>,
+    /// What the model saw in the question; none: there is no model to ask.
+    pub(crate) embedding: Option<Embedding>,
+    /// Whether a model was wanted.
+    wants_model: bool,
+    pub(crate) frequencies: Frequencies,
+}
+
+impl Found {
+    /// The parts that could not be asked.
+    pub(crate) fn degraded(&self) -> Vec<String> {
+        if self.wants_model && self.embedding.is_none() { vec!["vector".to_owned()] } else { Vec::new() }
+    }
+
+    /// The best cosine of the vector lane.
+    pub(crate) fn nearest(&self) -> f64 {
+        let vector = self.lanes.iter().filter(|(lane, _)| *lane == "vector");
+        vector.flat_map(|(_, hits)| hits.first()).map(|hit| hit.score).fold(0.0, f64::max)
+    }
+
+    /// The places of every memory that was found.
+    pub(crate) fn ranks(&self) -> HashMap<MemoryId, Vec<LaneRank>> {
+        let mut ranks: HashMap<MemoryId, Vec<LaneRank>> = HashMap::new();
+        for (lane, hits) in &self.lanes {
+            for (place, hit) in hits.iter().enumerate() {
+                let rank = LaneRank { lane: (*lane).to_owned(), rank: place + 1, score: hit.score };
+                ranks.entry(hit.id).or_default().push(rank);
+            }
+        }
+        ranks
+    }
+}
+
+impl Engine {
+    /// Asks the lanes of the strategy.
+    pub(crate) async fn ask_lanes(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        request: &RecallRequest,
+        plan: &Plan,
+        limit: usize,
+    ) -> Result<Found> {
+        let retrieval = &self.config.retrieval;
+        let wanted = (limit * retrieval.overfetch).max(retrieval.candidates);
+        let mut found = Found {
+            strategy: request.strategy,
+            lanes: Vec::new(),
+            embedding: None,
+            wants_model: matches!(request.strategy, Strategy::Hybrid | Strategy::Semantic),
+            frequencies: Frequencies::default(),
+        };
+        match request.strategy {
+            Strategy::Hybrid => {
+                let terms = self.analyser.distinct_query_terms(&request.query);
+                let newest = limit.min(retrieval.lane_of_newest);
+                let (lexical, vector, frequencies, recency, importance) = futures::join!(
+                    self.store.lexical(visible, &request.query, filter, wanted),
+                    self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor),
+                    self.store.frequencies(visible, &terms),
+                    self.store.foremost(visible, filter, Measure::Newest, newest),
+                    self.store.foremost(visible, filter, Measure::Importance, newest),
+                );
+                let (embedding, nearest) = vector?.unzip();
+                let (lexical, nearest) = (lexical?, nearest.unwrap_or_default());
+                let graph = self.graph_lane(visible, filter, plan, &[&lexical, &nearest], wanted).await?;
+                found.lanes = vec![
+                    ("lexical", lexical),
+                    ("vector", nearest),
+                    ("graph", graph),
+                    ("recency", recency?),
+                    ("importance", importance?),
+                ];
+                (found.embedding, found.frequencies) = (embedding, frequencies?);
+            }
+            Strategy::Semantic => {
+                let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
+                let (embedding, nearest) = vector.unzip();
+                found.lanes = vec![("vector", nearest.unwrap_or_default())];
+                found.embedding = embedding;
+            }
+            Strategy::Recency => {
+                found.lanes = vec![("recency", self.store.foremost(visible, filter, Measure::Newest, wanted).await?)];
+            }
+            Strategy::Importance => {
+                let hits = self.store.foremost(visible, filter, Measure::Importance, wanted).await?;
+                found.lanes = vec![("importance", hits)];
+            }
+        }
+        Ok(found)
+    }
+
+    /// What the model sees in the question, and the nearest memories above the caller's threshold,
+    /// the configured one or `floor`; none when no model can be asked.
+    pub(crate) async fn vector_lane(
+        &self,
+        visible: &Visible,
+        request: &RecallRequest,
+        filter: &Filter,
+        wanted: usize,
+        floor: f64,
+    ) -> Result<Option<(Embedding, Vec<Hit>)>> {
+        let Some((vector, embedding)) = self.embed_question(&request.query).await else { return Ok(None) };
+        let mut hits = self.store.nearest(visible, &vector, filter, wanted).await?;
+        let threshold = request.threshold.or(self.config.retrieval.threshold).unwrap_or(floor);
+        hits.retain(|hit| hit.score >= threshold);
+        Ok(Some((embedding, hits)))
+    }
+}

@@ -1,0 +1,159 @@
+//! In which order do the candidates stand?
+//!
+//! The pool is read, its clues are weighed into evidence, and the evidence becomes the relevance of
+//! the score. A strategy of one lane skips the evidence: its own order is the relevance.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use loci_types::{Filter, Memory, MemoryId, Visible};
+
+use super::clue::{Clue, Clues, Voices};
+use super::explain::{ClueWeight, Explanation, relevance};
+use super::lanes::{Found, Strategy};
+use super::pool::Member;
+use super::question::Question;
+use super::{LaneRank, RecallHit, evidence};
+use crate::plan::Plan;
+use crate::{Engine, Result, score};
+
+/// So many turns before and after a candidate are read with it.
+const REACH: usize = 3;
+
+/// A cosine at which two texts are clearly about the same.
+const CLEAR: f64 = 0.45;
+
+/// A memory with its explanation, not yet fetched whole.
+pub(crate) struct Candidate {
+    id: MemoryId,
+    score: f64,
+    explain: Explanation,
+}
+
+impl Engine {
+    /// Reads what the lanes found with what is around it, and orders it by the score.
+    pub(crate) async fn rank(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        plan: Plan,
+        found: Found,
+        now: Timestamp,
+    ) -> Result<Vec<Candidate>> {
+        let mut ranks = found.ranks();
+        let ids: Vec<MemoryId> = ranks.keys().copied().collect();
+        let reach = if found.strategy == Strategy::Hybrid { REACH } else { 0 };
+        let strips = self.store.around(visible, filter, &ids, reach).await?;
+        let pool = self.read_pool(visible, &strips).await?;
+        let nearest = found.nearest();
+        let voices = self.voices(found.embedding.is_some());
+        let judged: Vec<(Clues, f64, f64)> = match found.strategy {
+            Strategy::Hybrid => {
+                let mut question = Question::new(&self.analyser, plan);
+                if let (Some(embedding), Some(model)) = (found.embedding, self.model()) {
+                    question.see(&self.analyser, &model.name, embedding);
+                }
+                question.weigh(&found.frequencies);
+                question.know_speakers(&self.analyser, &pool.names());
+                let mut clues = evidence::gather(&question, &self.analyser, &pool);
+                for (member, clues) in pool.members.iter().zip(&mut clues) {
+                    let graph = ranks.get(&member.reading.id).and_then(|lanes| lane(lanes, "graph"));
+                    clues.set(Clue::Graph, graph.unwrap_or(0.0));
+                }
+                let clarity = clarity(&clues, nearest);
+                clues.into_iter().map(|clues| (clues, voices.sum(&clues), clarity)).collect()
+            }
+            strategy => {
+                let alone = |member: &Member| lane_alone(strategy, ranks.get(&member.reading.id));
+                pool.members.iter().map(|member| (Clues::NONE, 0.0, alone(member))).collect()
+            }
+        };
+        let best = judged.iter().map(|(_, evidence, _)| *evidence).fold(f64::NEG_INFINITY, f64::max);
+        let mut candidates: Vec<Candidate> = pool
+            .members
+            .iter()
+            .zip(judged)
+            .map(|(member, (clues, evidence, clarity))| {
+                let lanes = ranks.remove(&member.reading.id).unwrap_or_default();
+                let explain = self.explain(member, lanes, &clues, &voices, [evidence, best, clarity], now);
+                let score = explain.score(&self.config.retrieval.weights);
+                Candidate { id: member.reading.id, score, explain }
+            })
+            .collect();
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        Ok(candidates)
+    }
+
+    fn voices(&self, with_model: bool) -> Voices {
+        let retrieval = &self.config.retrieval;
+        Voices::new(with_model, if with_model { &retrieval.clues } else { &retrieval.clues_of_words })
+    }
+
+    fn explain(
+        &self,
+        member: &Member,
+        lanes: Vec<LaneRank>,
+        clues: &Clues,
+        voices: &Voices,
+        [evidence, best, clarity]: [f64; 3],
+        now: Timestamp,
+    ) -> Explanation {
+        let reading = &member.reading;
+        let kind = self.kinds.spec(&reading.kind);
+        let told = |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: voices.get(*clue) };
+        Explanation {
+            similarity: lane(&lanes, "vector"),
+            lanes,
+            clues: Clue::ALL.iter().map(told).filter(|clue| clue.value != 0.0).collect(),
+            evidence,
+            best,
+            clarity,
+            reranked: None,
+            relevance: relevance(evidence, best, clarity),
+            recency: score::recency(reading.created_at, kind, now),
+            utility: score::utility(reading.importance, member.access_count),
+            boost: kind.boost,
+            layer: score::layer_bonus(reading.layer, self.config.retrieval.layer_bonus),
+            relation: 0.0,
+            overrides: Vec::new(),
+            related: Vec::new(),
+        }
+    }
+
+    /// Fetches the best, with some to spare for those that turn out to say the same.
+    pub(crate) async fn fetch_hits(
+        &self,
+        visible: &Visible,
+        mut candidates: Vec<Candidate>,
+        limit: usize,
+    ) -> Result<Vec<RecallHit>> {
+        candidates.truncate(limit * 2 + 10);
+        let ids: Vec<MemoryId> = candidates.iter().map(|candidate| candidate.id).collect();
+        let memories = self.store.fetch(visible, &ids).await?;
+        let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
+        let hit = |Candidate { id, score, explain }| {
+            found.remove(&id).map(|memory| RecallHit { memory, score, explain })
+        };
+        Ok(candidates.into_iter().filter_map(hit).collect())
+    }
+}
+
+fn lane(lanes: &[LaneRank], name: &str) -> Option<f64> {
+    lanes.iter().find(|lane| lane.lane == name).map(|lane| lane.score)
+}
+
+/// The relevance of a strategy of one lane: the cosine, the importance, or the place in line.
+fn lane_alone(strategy: Strategy, lanes: Option<&Vec<LaneRank>>) -> f64 {
+    let Some(first) = lanes.and_then(|lanes| lanes.first()) else { return 0.0 };
+    match strategy {
+        Strategy::Recency => 1.0 / first.rank as f64,
+        _ => first.score.clamp(0.0, 1.0),
+    }
+}
+
+/// The best is clear when it holds the question's words or is plainly alike; else all of them may
+/// be beside the point.
+fn clarity(clues: &[Clues], nearest: f64) -> f64 {
+    let covered = clues.iter().map(|clues| clues.get(Clue::Coverage)).fold(0.0, f64::max);
+    covered.max(nearest / CLEAR).min(1.0)
+}

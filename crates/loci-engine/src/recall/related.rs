@@ -1,0 +1,76 @@
+//! What do the hits hang together with?
+//!
+//! A memory with strong relations counts a little more, and brings one or two of those it hangs
+//! together with.
+
+use std::collections::HashMap;
+
+use loci_types::{Edge, Memory, MemoryId, Relation, Visible};
+
+use super::{RecallHit, RelatedMemory};
+use crate::{Engine, Result};
+
+/// Relations that say something of the content. That one turn followed another does not.
+const TELLING: [Relation; 4] = [Relation::RelatedTo, Relation::Causal, Relation::Entity, Relation::DerivedFrom];
+
+/// So many related memories are told with a hit.
+const TOLD: usize = 2;
+
+impl Engine {
+    /// Adds to each score what its strongest relation is worth.
+    pub(crate) async fn relate(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
+        let edges = self.relations_of(visible, hits).await?;
+        if edges.is_empty() {
+            return Ok(());
+        }
+        for hit in &mut *hits {
+            let id = hit.memory.id;
+            let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
+            let strongest = at.map(|edge| edge.strength).fold(0.0, f64::max);
+            hit.explain.relation = self.config.retrieval.relation_weight * strongest;
+            hit.score = hit.explain.score(&self.config.retrieval.weights);
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
+        Ok(())
+    }
+
+    /// Names one or two memories that each hit hangs together with and that are no hits themselves.
+    pub(crate) async fn tell_related(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
+        let mut edges = self.relations_of(visible, hits).await?;
+        edges.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
+        let other = |edge: &Edge, id: MemoryId| if edge.source_id == id { edge.target_id } else { edge.source_id };
+        let mut ids: Vec<MemoryId> = edges.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
+        ids.retain(|id| !hits.iter().any(|hit| hit.memory.id == *id));
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let now = self.now();
+        let filter = loci_types::Filter::at(now);
+        let memories: HashMap<MemoryId, Memory> = self
+            .store
+            .fetch(visible, &ids)
+            .await?
+            .into_iter()
+            .filter(|memory| filter.matches(memory))
+            .map(|memory| (memory.id, memory))
+            .collect();
+        for hit in hits {
+            let id = hit.memory.id;
+            let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
+            let related = at.filter_map(|edge| {
+                let memory = memories.get(&other(edge, id))?;
+                let content = memory.content.clone();
+                Some(RelatedMemory { id: memory.id, relation: edge.relation, strength: edge.strength, content })
+            });
+            hit.explain.related = related.take(TOLD).collect();
+        }
+        Ok(())
+    }
+
+    async fn relations_of(&self, visible: &Visible, hits: &[RecallHit]) -> Result<Vec<Edge>> {
+        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
+        Ok(self.store.edges(visible, &ids, &TELLING).await?)
+    }
+}
