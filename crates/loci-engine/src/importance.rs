@@ -17,7 +17,7 @@ const PERSONAL: &[&str] = &[
 ];
 
 /// Signals of decisions and promises.
-const COMMITTED: &[&str] = &["i will", "i'll", "let's do", "decided", "we agreed", "я буду", "решил", "договорились"];
+const COMMITTED: &[&str] = &["i will", "let's do", "decided", "we agreed", "я буду", "решил", "договорились"];
 
 /// The importance of a text, 0..1.
 pub fn importance(text: &str, source_type: Option<&str>) -> f64 {

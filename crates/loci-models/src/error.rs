@@ -1,7 +1,7 @@
 //! What can go wrong with a model, and what helps?
 //!
 //! Every case knows its [`ErrorKind`] and a hint in the words of the person who can act on it.
-//! No case ever carries an API key.
+//! No case ever carries an API key, and none of a reranker's carries a text.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -112,6 +112,12 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// The reranker failed, which costs its opinion and nothing else.
+    #[error("the reranker: {cause}")]
+    Rerank {
+        /// What happened to it.
+        cause: Box<Error>,
+    },
 }
 
 impl Error {
@@ -131,6 +137,10 @@ impl Error {
             | Self::Timeout { .. }
             | Self::Unreachable { .. }
             | Self::BadResponse { .. } => ErrorKind::EmbeddingFailed,
+            Self::Rerank { cause } => match cause.kind() {
+                ErrorKind::EmbeddingFailed => ErrorKind::Provider,
+                kind => kind,
+            },
         }
     }
 
@@ -160,12 +170,35 @@ impl Error {
                 "try again; if it persists, check the base URL and the service itself"
             }
             Self::BadResponse { .. } => "check that the base URL is that of an OpenAI-compatible API",
+            Self::Rerank { cause } => cause.hint_for_reranker(),
+        }
+    }
+
+    /// What to do about it where a reranker met it.
+    fn hint_for_reranker(&self) -> &'static str {
+        match self {
+            Self::Http { status: 401 | 403, .. } => "check the API key of the reranker",
+            Self::Http { status: 404, .. } => "check the base URL and the model name of the reranker",
+            Self::Http { status: 400..=499, .. } => {
+                "name the model where the service speaks Cohere's dialect, and leave it out where it is \
+                 text-embeddings-inference; if that is right, lower the batch size"
+            }
+            Self::Timeout { .. } => {
+                "recall goes on without it; if it persists, raise its deadline or choose a smaller model"
+            }
+            Self::BadResponse { .. } => "check that the base URL is that of a service with a `/rerank` call",
+            other => other.hint(),
         }
     }
 
     /// Whether the very same request may soon succeed.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Timeout { .. } | Self::Http { status: 500..=599, .. })
+    }
+
+    /// What happened to a reranker.
+    pub(crate) fn of_reranker(cause: Self) -> Self {
+        Self::Rerank { cause: Box::new(cause) }
     }
 
     /// A file that cannot be used as it is.
@@ -217,6 +250,24 @@ mod tests {
             (Error::ModelMissing { looked: vec![] }, ErrorKind::Configuration, false),
         ] {
             assert_eq!((error.kind(), error.is_transient()), (kind, transient), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_reranker_fails_as_a_reranker() {
+        let timeout = Error::Timeout { service: "h".into(), after: Duration::from_secs(1) };
+        let limited = Error::RateLimited { service: "h".into(), retry_after: None };
+        for (cause, kind, hint) in [
+            (http(500), ErrorKind::Provider, "try again"),
+            (http(422), ErrorKind::Provider, "name the model"),
+            (http(401), ErrorKind::Configuration, "API key of the reranker"),
+            (http(404), ErrorKind::Configuration, "model name of the reranker"),
+            (timeout, ErrorKind::Provider, "deadline"),
+            (limited, ErrorKind::RateLimited, "wait"),
+        ] {
+            let error = Error::of_reranker(cause);
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.hint().contains(hint), "{error}: {}", error.hint());
         }
     }
 

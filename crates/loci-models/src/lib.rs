@@ -1,7 +1,8 @@
 //! Who embeds, and who reads?
 //!
 //! The outside minds of Loci: models that turn text into vectors, in this process or behind an
-//! HTTP door. Nothing here knows of memories, stores or policy; texts go in, unit vectors come out.
+//! HTTP door, and models that judge how well texts answer a question. Nothing here knows of
+//! memories, stores or policy; texts go in, unit vectors or relevances come out.
 //!
 //! **Invariant: vectors of different models are never mixed.** Every embedder has a
 //! [`Model`] whose name says which vectors it makes; two embedders share a name only if their
@@ -17,11 +18,13 @@ pub mod error;
 pub mod http;
 pub mod local;
 pub mod projection;
+pub mod rerank;
 pub mod secret;
 
 pub use cache::Cached;
 pub use embedder::{Detail, Embedder, Embedding, Model, Token};
 pub use error::Error;
-pub use http::{Remote, RemoteConfig, Retries};
+pub use http::{Remote, RemoteConfig, RemoteReranker, RerankConfig, Retries};
 pub use local::Local;
+pub use rerank::Reranker;
 pub use secret::Secret;

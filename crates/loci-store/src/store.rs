@@ -10,7 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope, Tenant, Vector, Visible,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope,
+    Tenant, Vector, Visible,
 };
 use serde::Serialize;
 
@@ -39,7 +40,7 @@ pub trait Store: Send + Sync {
     /// The vectors of these memories made by this model; a memory without one is left out.
     async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>>;
 
-    /// In how many visible memories each term occurs, however they are filtered.
+    /// In how many memories of the visible scopes each term occurs, in whatever state they are.
     async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies>;
 
     /// These memories with up to `reach` of those before and after each in its session, as far as

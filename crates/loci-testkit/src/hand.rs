@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use loci_store::{Applied, Page, Result, Store};
-use loci_types::{Action, Filter, Memory, MemoryId, Relation, Scope, Space, Visible};
+use loci_store::{Applied, Measure, Page, Result, Store};
+use loci_types::{Action, Entity, EntityId, Filter, Memory, MemoryId, Relation, Scope, Space, Visible};
 
-use crate::samples::{addition, at, batch, change, edge, everything, memory, now, vector, whole};
+use crate::samples::{addition, at, batch, change, edge, entity, everything, memory, now, vector, whole};
 
 /// A store with a clock that moves one second per change, and ids in its step.
 pub struct Hand<'a> {
@@ -72,6 +72,18 @@ impl<'a> Hand<'a> {
         self.must(&scope.space(), Action::Link(edge)).await
     }
 
+    /// Names an entity.
+    pub async fn name(&self, scope: &Scope, name: &str, aliases: &[&str]) -> Entity {
+        let entity = entity(self.next(), name, aliases);
+        self.must(&scope.space(), Action::Name(Box::new(entity.clone()))).await;
+        entity
+    }
+
+    /// Notes that a memory speaks of an entity.
+    pub async fn mention(&self, scope: &Scope, memory: MemoryId, entity: EntityId) -> Applied {
+        self.must(&scope.space(), Action::Mention { memory, entity }).await
+    }
+
     /// Does one thing to a space.
     pub async fn act(&self, space: &Space, action: Action) -> Result<Applied> {
         self.next();
@@ -119,31 +131,37 @@ impl<'a> Hand<'a> {
         good(self.store.nearest(visible, &vector(text), filter, 10_000).await).into_iter().map(|hit| hit.id).collect()
     }
 
-    /// The three answers to "who is there", each sorted. They must agree where each memory holds
-    /// the word and has a vector.
-    pub async fn lanes(&self, visible: &Visible, word: &str, filter: &Filter) -> [Vec<MemoryId>; 3] {
+    /// What comes first by a measure.
+    pub async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure) -> Vec<MemoryId> {
+        good(self.store.foremost(visible, filter, by, 10_000).await).into_iter().map(|hit| hit.id).collect()
+    }
+
+    /// The answers to "who is there", each with its name and sorted. They must agree where each
+    /// memory holds the word and has a vector.
+    pub async fn lanes(&self, visible: &Visible, word: &str, filter: &Filter) -> [(&'static str, Vec<MemoryId>); 5] {
         let mut lanes = [
-            self.scan(visible, filter).await,
-            self.words(visible, word, filter).await,
-            self.near(visible, word, filter).await,
+            ("scan", self.scan(visible, filter).await),
+            ("lexical", self.words(visible, word, filter).await),
+            ("nearest", self.near(visible, word, filter).await),
+            ("newest", self.foremost(visible, filter, Measure::Newest).await),
+            ("importance", self.foremost(visible, filter, Measure::Importance).await),
         ];
-        lanes.iter_mut().for_each(|lane| lane.sort());
+        lanes.iter_mut().for_each(|(_, lane)| lane.sort());
         lanes
     }
 
-    /// Asserts that each of the three lanes finds exactly these by default.
+    /// Asserts that each lane finds exactly these by default.
     pub async fn sees(&self, visible: &Visible, word: &str, expect: &[MemoryId]) {
         self.sees_with(visible, word, &now(), expect).await;
     }
 
-    /// Asserts that each of the three lanes finds exactly these.
+    /// Asserts that each lane finds exactly these.
     pub async fn sees_with(&self, visible: &Visible, word: &str, filter: &Filter, expect: &[MemoryId]) {
         let mut expect = expect.to_vec();
         expect.sort();
-        let [scan, words, near] = self.lanes(visible, word, filter).await;
-        assert_eq!(scan, expect, "scan");
-        assert_eq!(words, expect, "lexical");
-        assert_eq!(near, expect, "nearest");
+        for (name, lane) in self.lanes(visible, word, filter).await {
+            assert_eq!(lane, expect, "{name}");
+        }
     }
 
     /// How many memories there are in whatever state.

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_types::{
-    AccessPolicy, Action, Addition, Batch, Change, ContentHash, Edge, EdgeId, Filter, Identifier, Identifiers, Kind,
-    Layer, Memory, MemoryId, NewContent, Patch, Provenance, Reach, Relation, Revision, Scope, Space, State, Tenant,
-    Vector, Visible,
+    AccessPolicy, Action, Addition, Batch, Change, ContentHash, Edge, EdgeId, Entity, EntityId, EntityType, Filter,
+    Identifier, Identifiers, Kind, Layer, Memory, MemoryId, NewContent, Patch, Provenance, Reach, Relation, Revision,
+    Scope, Space, State, Tenant, Vector, Visible,
 };
 use serde_json::Map;
 use uuid::Uuid;
@@ -161,6 +161,21 @@ pub fn edge(number: u64, source: MemoryId, target: MemoryId, relation: Relation)
         valid_until: Some(at(9_000)),
         evidence: vec![serde_json::json!({ "turn": 3 })],
         created_at: at(number as i64),
+    }
+}
+
+/// An entity with this number, of which nothing speaks yet.
+pub fn entity(number: u64, name: &str, aliases: &[&str]) -> Entity {
+    Entity {
+        id: EntityId(id(number).0),
+        canonical_name: name.to_owned(),
+        entity_type: EntityType::Place,
+        aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+        summary: Some(format!("what is known of {name}")),
+        first_seen: at(number as i64),
+        last_updated: at(number as i64 + 1),
+        mention_count: 0,
+        attributes: serde_json::json!({ "n": 1, "пч": [true, null] }).as_object().cloned().unwrap_or_default(),
     }
 }
 

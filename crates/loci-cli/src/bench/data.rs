@@ -60,6 +60,12 @@ pub(super) fn vector(seed: u64, number: u64) -> Vec<f32> {
     values
 }
 
+/// Made-up bytes of memory `number`.
+pub(super) fn bytes(seed: u64, number: u64, length: usize) -> Vec<u8> {
+    let mut random = Random::new(seed, 6, number);
+    (0..length).map(|_| random.next() as u8).collect()
+}
+
 /// A question near memory `number`.
 pub(super) fn question(seed: u64, number: u64) -> Vector {
     let mut noise = Random::new(seed, 3, number);

@@ -7,14 +7,15 @@ mod add;
 mod data;
 mod find;
 mod meter;
+mod recall;
 
 use anyhow::Result;
 
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find` or both
-    #[arg(value_parser = ["add", "find", "all"], default_value = "all")]
+    /// What to measure: `add`, `find`, `recall` or all of them
+    #[arg(value_parser = ["add", "find", "recall", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -28,11 +29,15 @@ pub(crate) struct BenchArgs {
 pub(crate) async fn run(args: BenchArgs) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     meter::print("seed", 1, "seed", args.seed as f64);
-    if args.what != "find" {
+    let wanted = |work: &str| args.what == work || args.what == "all";
+    if wanted("add") {
         add::measure(scratch.path(), args.seed).await?;
     }
-    if args.what != "add" {
+    if wanted("find") {
         find::measure(scratch.path(), args.seed, args.largest).await?;
+    }
+    if wanted("recall") {
+        recall::measure(scratch.path(), args.seed, args.largest).await?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::score::Terms;
 /// Why a memory was found and ranked as it was:
 ///
 /// * `evidence` = Σ `weight · value` over the clues;
-/// * `relevance` = `clarity · exp((evidence − best) / spread)`, or what a reranker said;
+/// * `relevance` = `clarity / (1 + ((best − evidence) / 5)²)`, or what a reranker said;
 /// * `score` = (`wₛ·relevance + wᵣ·recency + wᵤ·utility`) · `boost` + `layer` + `relation`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -93,8 +93,8 @@ pub struct RelatedMemory {
     pub content: String,
 }
 
-/// The evidence that makes relevance fall to 37 % of the best.
-const SPREAD: f64 = 3.0;
+/// So much less evidence than the best halves relevance.
+const HALF: f64 = 5.0;
 
 impl Explanation {
     /// The sum of the clues.
@@ -114,7 +114,9 @@ impl Explanation {
     }
 }
 
-/// How relevant a candidate is: what is lacking in evidence to the best takes its share away.
+/// How relevant a candidate is: nearly as much as the best while little evidence is lacking, half as
+/// much at [`HALF`], and hardly at all far behind. So the order among the many that are far behind
+/// is left to recency and use, and the order of the few that matter is not.
 pub(crate) fn relevance(evidence: f64, best: f64, clarity: f64) -> f64 {
-    clarity * ((evidence - best) / SPREAD).exp()
+    clarity / (1.0 + ((best - evidence) / HALF).powi(2))
 }

@@ -10,6 +10,7 @@ mod explain;
 mod graph;
 mod lanes;
 pub(crate) mod late;
+mod lookup;
 mod pool;
 mod question;
 mod rank;
@@ -89,11 +90,11 @@ impl Engine {
         let (intent, degraded) = (plan.intent.name().to_owned(), found.degraded());
         let candidates = self.rank(&visible, &filter, plan, found, now).await?;
         let mut hits = self.fetch_hits(&visible, candidates, limit).await?;
-        self.relate(&visible, &mut hits).await?;
+        let relations = self.relate(&visible, &mut hits).await?;
         self.one_of_each(&visible, &mut hits).await?;
         hits.retain(|hit| hit.score >= self.config.retrieval.score_threshold);
         hits.truncate(limit);
-        self.tell_related(&visible, &mut hits).await?;
+        self.tell_related(&visible, relations, &mut hits).await?;
         if !request.uncounted {
             self.count_access(caller, &hits).await;
         }

@@ -127,7 +127,7 @@ impl Engine {
         mut candidates: Vec<Candidate>,
         limit: usize,
     ) -> Result<Vec<RecallHit>> {
-        candidates.truncate(limit * 2 + 10);
+        candidates.truncate(limit + limit / 2 + 5);
         let ids: Vec<MemoryId> = candidates.iter().map(|candidate| candidate.id).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();

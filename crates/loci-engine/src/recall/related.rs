@@ -17,11 +17,12 @@ const TELLING: [Relation; 4] = [Relation::RelatedTo, Relation::Causal, Relation:
 const TOLD: usize = 2;
 
 impl Engine {
-    /// Adds to each score what its strongest relation is worth.
-    pub(crate) async fn relate(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
-        let edges = self.relations_of(visible, hits).await?;
+    /// Adds to each score what its strongest relation is worth, and returns the relations.
+    pub(crate) async fn relate(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<Vec<Edge>> {
+        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
+        let edges = self.store.edges(visible, &ids, &TELLING).await?;
         if edges.is_empty() {
-            return Ok(());
+            return Ok(edges);
         }
         for hit in &mut *hits {
             let id = hit.memory.id;
@@ -31,12 +32,17 @@ impl Engine {
             hit.score = hit.explain.score(&self.config.retrieval.weights);
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
-        Ok(())
+        Ok(edges)
     }
 
     /// Names one or two memories that each hit hangs together with and that are no hits themselves.
-    pub(crate) async fn tell_related(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
-        let mut edges = self.relations_of(visible, hits).await?;
+    pub(crate) async fn tell_related(
+        &self,
+        visible: &Visible,
+        mut edges: Vec<Edge>,
+        hits: &mut [RecallHit],
+    ) -> Result<()> {
+        edges.retain(|edge| hits.iter().any(|hit| [edge.source_id, edge.target_id].contains(&hit.memory.id)));
         edges.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
         let other = |edge: &Edge, id: MemoryId| if edge.source_id == id { edge.target_id } else { edge.source_id };
         let mut ids: Vec<MemoryId> = edges.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
@@ -67,10 +73,5 @@ impl Engine {
             hit.explain.related = related.take(TOLD).collect();
         }
         Ok(())
-    }
-
-    async fn relations_of(&self, visible: &Visible, hits: &[RecallHit]) -> Result<Vec<Edge>> {
-        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
-        Ok(self.store.edges(visible, &ids, &TELLING).await?)
     }
 }

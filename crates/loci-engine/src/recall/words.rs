@@ -3,13 +3,13 @@
 //! BM25 over the turn with the question it answers, over windows of turns and over sessions, and
 //! over parts of words. Terms are counted once; every variant is a sum of the same counts.
 
-use std::collections::HashMap;
+use loci_store::text::Analyser;
 
 use super::clue::{Clue, Clues};
+use super::lookup::Lookup;
 use super::pool::{Member, Pool};
 use super::question::Question;
 use super::reading::Speaker;
-use loci_store::text::Analyser;
 
 /// Of a question that is answered, the last words among the first ones say what it asks.
 const ASKED_FIRST: usize = 120;
@@ -46,12 +46,15 @@ impl Counts {
 
 /// Adds what the words say to the clues of every member.
 pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues: &mut [Clues]) {
-    let places: HashMap<u32, usize> = question.terms.iter().enumerate().map(|(at, term)| (term.key, at)).collect();
+    let mut places = Lookup::for_most(question.terms.len());
+    for term in &question.terms {
+        places.insert(u64::from(term.key));
+    }
     let count = |terms: &[u32]| {
         let mut counts = Counts::none(question.terms.len());
         for term in terms {
-            if let Some(at) = places.get(term) {
-                counts.of[*at] += 1.0;
+            if let Some(at) = places.find(u64::from(*term)) {
+                counts.of[at] += 1.0;
             }
         }
         counts.length = terms.len() as f64;
@@ -148,13 +151,12 @@ fn pairs(question: &Question, member: &Member) -> f64 {
 
 /// BM25 over runs of four letters. How rare a run is, is counted in the pool.
 fn spelling(question: &Question, analyser: &Analyser, pool: &Pool) -> Vec<f64> {
-    let mut places: HashMap<u64, usize> = HashMap::new();
+    let folded = question.folded(analyser);
+    let mut places = Lookup::for_most(folded.len());
     let mut asked: Vec<f64> = Vec::new();
-    for gram in grams(&question.folded(analyser)) {
-        let at = *places.entry(gram).or_insert_with(|| {
-            asked.push(0.0);
-            asked.len() - 1
-        });
+    for gram in grams(&folded) {
+        let at = places.insert(gram);
+        asked.resize(asked.len().max(at + 1), 0.0);
         asked[at] += 1.0;
     }
     let mut found = vec![0.0_f64; asked.len()];
@@ -166,11 +168,11 @@ fn spelling(question: &Question, analyser: &Analyser, pool: &Pool) -> Vec<f64> {
         let mut touched: Vec<usize> = Vec::new();
         for gram in grams(&member.reading.folded) {
             length += 1.0;
-            if let Some(at) = places.get(&gram) {
-                if here[*at] == 0.0 {
-                    touched.push(*at);
+            if let Some(at) = places.find(gram) {
+                if here[at] == 0.0 {
+                    touched.push(at);
                 }
-                here[*at] += 1.0;
+                here[at] += 1.0;
             }
         }
         touched.iter().for_each(|at| found[*at] += 1.0);

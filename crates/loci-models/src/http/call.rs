@@ -2,13 +2,14 @@
 //!
 //! One POST with JSON both ways. Only what may pass by itself is tried again: too many requests,
 //! failures on the service's side and timeouts. The key goes into one header, and neither it nor
-//! the address's own credentials ever reach an error.
+//! the address's own credentials ever reach an error or a print.
 
+use std::fmt;
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -39,7 +40,6 @@ impl Default for Retries {
 }
 
 /// One call of one service.
-#[derive(Debug)]
 pub(super) struct Service {
     client: Client,
     url: Url,
@@ -48,6 +48,14 @@ pub(super) struct Service {
     api_key: Option<Secret>,
     timeout: Duration,
     retries: Retries,
+    /// Nothing that the service says is passed on.
+    discreet: bool,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Service").field(&self.shown).finish()
+    }
 }
 
 impl Service {
@@ -80,7 +88,17 @@ impl Service {
             .timeout(timeout)
             .build()
             .map_err(|error| setting("base_url", error.without_url().to_string()))?;
-        Ok(Self { client, url, shown, api_key, timeout, retries })
+        Ok(Self { client, url, shown, api_key, timeout, retries, discreet: false })
+    }
+
+    /// Passes on no complaint of the service: some quote the whole request, with every text in it.
+    pub(super) fn discreet(self) -> Self {
+        Self { discreet: true, ..self }
+    }
+
+    /// The address as it may be shown.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// Sends `question` until there is an answer or no more point in asking.
@@ -122,9 +140,13 @@ impl Service {
 
     /// The service answered, but not with success.
     async fn refused(&self, response: Response) -> Error {
-        let (service, status) = (self.shown.clone(), response.status().as_u16());
+        let (service, code) = (self.shown.clone(), response.status());
+        let status = code.as_u16();
         if status == 429 {
             return Error::RateLimited { service, retry_after: retry_after(response.headers()) };
+        }
+        if self.discreet {
+            return Error::Http { service, status, message: reason(code, self.api_key.is_some()).to_owned() };
         }
         let body = response.text().await.unwrap_or_default();
         Error::Http { service, status, message: self.shorten(&complaint(&body)) }
@@ -132,13 +154,18 @@ impl Service {
 
     /// The service did not answer.
     fn lost(&self, error: reqwest::Error) -> Error {
-        let service = self.shown.clone();
         if error.is_timeout() {
-            return Error::Timeout { service, after: self.timeout };
+            return self.late();
         }
+        let service = self.shown.clone();
         let error = error.without_url();
         let cause = std::error::Error::source(&error).map_or_else(String::new, |cause| format!(": {cause}"));
         Error::Unreachable { service, problem: self.shorten(&format!("{error}{cause}")) }
+    }
+
+    /// The service took too long.
+    pub(super) fn late(&self) -> Error {
+        Error::Timeout { service: self.shown.clone(), after: self.timeout }
     }
 
     /// The service answered with something that cannot be used.
@@ -150,6 +177,20 @@ impl Service {
     fn shorten(&self, text: &str) -> String {
         let text = self.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
         text.chars().take(MESSAGE_CHARACTERS).collect()
+    }
+}
+
+/// A text as it may be sent: some services refuse an empty one, and with it the whole batch.
+pub(super) fn never_empty(text: &str) -> &str {
+    if text.is_empty() { " " } else { text }
+}
+
+/// What a refusal means, in words that cannot quote anything.
+fn reason(code: StatusCode, has_key: bool) -> &'static str {
+    match code.as_u16() {
+        401 | 403 if has_key => "it refuses the API key",
+        401 | 403 => "it wants an API key",
+        _ => code.canonical_reason().unwrap_or("it gives no known reason"),
     }
 }
 
@@ -192,7 +233,9 @@ mod tests {
             ("https://user:pass@host/v1/", "https://host/v1/embeddings"),
             ("http://localhost:11434/v1", "http://localhost:11434/v1/embeddings"),
         ] {
-            assert_eq!(service(url).unwrap().shown, shown);
+            let service = service(url).unwrap();
+            assert_eq!(service.shown(), shown);
+            assert_eq!(format!("{service:?}"), format!("Service({shown:?})"));
         }
         for url in ["", "host/v1", "ftp://host", "file:///tmp"] {
             assert!(matches!(service(url), Err(Error::Setting { field: "base_url", .. })), "{url}");

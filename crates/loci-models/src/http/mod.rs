@@ -3,9 +3,13 @@
 //! [`Remote`] speaks the OpenAI-compatible `/embeddings` call, which hosted services and local
 //! servers alike understand. What comes back is checked before it is believed: as many vectors as
 //! texts, all of the one length that was fixed when the connection was made.
+//!
+//! [`RemoteReranker`] asks such a machine for a second opinion, by the same kind of call.
 
 mod answer;
 mod call;
+mod rerank;
+mod scores;
 
 use std::time::Duration;
 
@@ -17,9 +21,10 @@ use crate::error::Error;
 use crate::secret::Secret;
 
 use answer::Answer;
-use call::Service;
+use call::{Service, never_empty};
 
 pub use call::Retries;
+pub use rerank::{RemoteReranker, RerankConfig};
 
 /// What must be known to reach an embedding service.
 #[derive(Debug, Clone)]
@@ -129,8 +134,7 @@ impl Embedder for Remote {
     async fn embed(&self, texts: &[String], _detail: Detail) -> Result<Vec<Embedding>, Error> {
         let mut embeddings = Vec::with_capacity(texts.len());
         for batch in texts.chunks(self.batch_size) {
-            // Some services refuse an empty text, and with it the whole batch.
-            let batch: Vec<&str> = batch.iter().map(|text| if text.is_empty() { " " } else { text }).collect();
+            let batch: Vec<&str> = batch.iter().map(|text| never_empty(text)).collect();
             for mut vector in self.ask(&batch).await? {
                 if vector.len() != self.model.dimensions {
                     let (expected, found) = (self.model.dimensions, vector.len());

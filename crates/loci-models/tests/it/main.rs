@@ -7,4 +7,5 @@ mod folder;
 mod hub;
 mod reference;
 mod remote;
+mod rerank;
 mod table;

@@ -2,7 +2,8 @@
 //!
 //! A turn is understood with the turns before and after it. Turns of a thread follow each other by
 //! their row numbers; runs that touch become one strip, and a strip never leaves its session. The
-//! clause decides at the end, so that what may not be seen leaves no trace, not even a gap.
+//! clause decides who is asked for and who is returned, so that what may not be seen leaves no
+//! trace, not even a gap.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +14,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
 
-use super::clause::Clause;
+use super::clause::{self, Clause};
 use super::row::json;
 use crate::{Place, Strip};
 
@@ -31,8 +32,10 @@ pub(super) fn strips(
     ids: &[MemoryId],
     reach: usize,
 ) -> rusqlite::Result<Vec<Strip>> {
-    let (threads, alone) = sort(connection, ids)?;
-    let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (row.unsigned_abs(), vec![row])).collect();
+    let (threads, alone) = sort(connection, clause, ids)?;
+    // Rows and scopes are numbered anew in every file.
+    let file = number(path);
+    let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (number(&(file, row)), vec![row])).collect();
     for (thread, turns) in &threads {
         let mut walk = Walk { connection, thread, reach, runs: Vec::new() };
         for turn in turns {
@@ -40,10 +43,10 @@ pub(super) fn strips(
         }
         runs.extend(walk.runs.into_iter().map(|run| {
             let session = run.first().and_then(|(_, session)| session.clone());
-            (number(&(thread, session)), run.into_iter().map(|(row, _)| row).collect())
+            (number(&(file, thread, session)), run.into_iter().map(|(row, _)| row).collect())
         }));
     }
-    let allowed = places(connection, path, clause, runs.iter().flat_map(|(_, rows)| rows))?;
+    let allowed = places(connection, file, clause, runs.iter().flat_map(|(_, rows)| rows))?;
     let strip = |(session, rows): (u64, Vec<i64>)| Strip {
         session,
         places: rows.iter().filter_map(|row| allowed.get(row).copied()).collect(),
@@ -51,14 +54,21 @@ pub(super) fn strips(
     Ok(runs.into_iter().map(strip).filter(|strip| !strip.places.is_empty()).collect())
 }
 
-/// The memories by thread, in order, and those that belong to none.
-fn sort(connection: &Connection, ids: &[MemoryId]) -> rusqlite::Result<(BTreeMap<Thread, Vec<Turn>>, Vec<i64>)> {
-    let mut statement =
-        connection.prepare_cached("SELECT row, scope, thread_id, session_id FROM memories WHERE id = ?1")?;
+/// The memories within the clause by thread, in order, and those that belong to none.
+fn sort(
+    connection: &Connection,
+    clause: &Clause,
+    ids: &[MemoryId],
+) -> rusqlite::Result<(BTreeMap<Thread, Vec<Turn>>, Vec<i64>)> {
+    let sql =
+        format!("SELECT m.row, m.scope, m.thread_id, m.session_id FROM memories m WHERE m.id = ? AND {}", clause.sql);
+    let mut statement = connection.prepare_cached(&sql)?;
     let (mut threads, mut alone) = (BTreeMap::<Thread, Vec<Turn>>::new(), Vec::new());
     for id in ids {
+        let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
+        values.extend(clause.values.iter().cloned());
         let found: Option<(i64, i64, Option<String>, Option<String>)> = statement
-            .query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .query_row(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
             .optional()?;
         match found {
             Some((row, scope, Some(thread), session)) => {
@@ -72,6 +82,8 @@ fn sort(connection: &Connection, ids: &[MemoryId]) -> rusqlite::Result<(BTreeMap
         turns.sort_unstable();
         turns.dedup();
     }
+    alone.sort_unstable();
+    alone.dedup();
     Ok((threads, alone))
 }
 
@@ -87,12 +99,13 @@ impl Walk<'_> {
     fn take_in(&mut self, turn: &Turn) -> rusqlite::Result<()> {
         let known = self.runs.last().and_then(|run| run.iter().position(|(row, _)| *row == turn.0));
         if known.is_none() {
-            let before = self.neighbours(turn, turn.0, Side::Before, self.reach)?;
+            // One more than wanted tells whether anything lies between this run and the one before it.
+            let mut before = self.neighbours(turn, turn.0, Side::Before, self.reach.saturating_add(1))?;
             let last = self.runs.last().and_then(|run| run.last()).map(|(row, _)| *row);
-            // A run that reaches back into the one before it goes on with it.
             let joins = last.is_some_and(|last| before.iter().any(|(row, _)| *row <= last));
             if !joins {
                 self.runs.push(Vec::new());
+                before.drain(..before.len().saturating_sub(self.reach));
             }
             let fresh = before.into_iter().filter(|(row, _)| !joins || last.is_none_or(|last| *row > last));
             let fresh: Vec<Turn> = fresh.chain([turn.clone()]).collect();
@@ -124,8 +137,8 @@ impl Walk<'_> {
             }
         };
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(params![self.thread.1, self.thread.0, row, most])?;
-        let mut found: Vec<Turn> = Vec::with_capacity(most);
+        let mut rows = statement.query(params![self.thread.1, self.thread.0, row, clause::limit(most)])?;
+        let mut found: Vec<Turn> = Vec::new();
         while let Some(row) = rows.next()? {
             let other: Turn = (row.get(0)?, row.get(1)?);
             if other.1 != turn.1 {
@@ -146,18 +159,19 @@ enum Side {
     After,
 }
 
-/// The rows that the clause lets through.
+/// The rows that the clause lets through. Whatever is done to a memory or its vector leaves a line
+/// in the ledger, so the last of them is what a stamp is made of.
 fn places<'a>(
     connection: &Connection,
-    path: &Path,
+    file: u64,
     clause: &Clause,
     rows: impl Iterator<Item = &'a i64>,
 ) -> rusqlite::Result<HashMap<i64, Place>> {
     let rows: Vec<i64> = rows.copied().collect();
     let sql = format!(
-        "SELECT m.row, m.id, m.version, m.updated_at, m.access_count, v.model, v.token_states IS NULL \
-         FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value LEFT JOIN vectors v ON v.memory = m.row \
-         WHERE {}",
+        "SELECT m.row, m.id, m.version, m.updated_at, m.access_count, \
+         (SELECT max(sequence) FROM ledger WHERE memory = m.row) \
+         FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value WHERE {}",
         clause.sql
     );
     let mut values = vec![Value::Text(json(&rows))];
@@ -165,12 +179,10 @@ fn places<'a>(
     let mut statement = connection.prepare_cached(&sql)?;
     let mut found = statement.query(params_from_iter(values))?;
     let mut places = HashMap::with_capacity(rows.len());
-    let file = number(path);
     while let Some(row) = found.next()? {
         let id: [u8; 16] = row.get(1)?;
         let (version, updated): (i64, i64) = (row.get(2)?, row.get(3)?);
-        let (model, bare): (Option<i64>, bool) = (row.get(5)?, row.get(6)?);
-        let stamp = number(&(file, id, version, updated, model, bare));
+        let stamp = number(&(file, id, version, updated, row.get::<_, Option<i64>>(5)?));
         places.insert(row.get(0)?, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? });
     }
     Ok(places)

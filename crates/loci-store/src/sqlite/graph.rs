@@ -1,5 +1,7 @@
 //! How do edges, entities and mentions lie?
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use loci_types::{Edge, EdgeId, Entity, EntityId, EntityType, MemoryId, Relation};
 use rusqlite::types::Value;
@@ -165,6 +167,8 @@ pub(super) fn mentioning(
     entities: &[EntityId],
     limit: usize,
 ) -> rusqlite::Result<Vec<Hit>> {
+    // One that is asked for twice is one, or nothing could speak of all of them.
+    let entities: BTreeSet<EntityId> = entities.iter().copied().collect();
     let sql = format!(
         "SELECT m.id, count(*) AS held FROM entities e CROSS JOIN mentions t ON t.entity = e.entity \
          CROSS JOIN memories m ON m.row = t.memory WHERE e.id IN ({}) AND {} \

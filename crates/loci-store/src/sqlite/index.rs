@@ -20,8 +20,9 @@ use super::row::{json, vector_values};
 use crate::Hit;
 use crate::vectors::{Arrays, Query, nearest_of};
 
-/// So many candidates are rescored exactly for each one wanted.
-const OVERFETCH: usize = 4;
+/// So many candidates beyond those wanted are rescored exactly, at least; codes of a byte each
+/// seldom misplace one by more.
+const SPARE: usize = 30;
 
 /// Past so many changed rows it is cheaper to load a scope anew.
 const CATCH_UP: usize = 20_000;
@@ -87,7 +88,7 @@ impl Index {
             None => all_scopes(connection)?,
         };
         let query = Query::new(&vector.values);
-        let want = limit.saturating_mul(OVERFETCH).max(40);
+        let want = limit.saturating_add((limit / 4).max(SPARE));
         let propose = |among: Option<&[i64]>| -> rusqlite::Result<_> {
             // The lock is kept from the one to the other, or the budget might evict in between.
             let held = self.catch_up(connection, model, &scopes, vector.values.len())?;

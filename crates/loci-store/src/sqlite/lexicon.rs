@@ -79,21 +79,21 @@ pub(super) fn search(
     hits.collect()
 }
 
+/// Lets a connection count terms. Outside any transaction, whose end would take it away again.
+pub(super) fn open_vocabulary(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, lexicon, row)")
+}
+
 /// How often each term occurs in the scopes of the clause.
-pub(super) fn frequencies(
-    connection: &Connection,
-    clause: &Clause,
-    terms: &[String],
-) -> rusqlite::Result<Frequencies> {
+pub(super) fn frequencies(connection: &Connection, clause: &Clause, terms: &[String]) -> rusqlite::Result<Frequencies> {
     // Past this many, one more or less changes no weight that anyone would see.
     const MOST: u64 = 20_000;
-    connection.execute_batch("CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, lexicon, row)")?;
     let mut memories = 0;
     let mut of = Vec::with_capacity(terms.len());
     match &clause.scopes {
         Some(scopes) => {
-            let mut count = connection
-                .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM memories WHERE scope = ?1 LIMIT ?2)")?;
+            let mut count =
+                connection.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM memories WHERE scope = ?1 LIMIT ?2)")?;
             for scope in scopes {
                 memories += count.query_row(params![scope, MOST], |row| row.get::<_, u64>(0))?;
             }

@@ -29,8 +29,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Tenant, Vector,
-    Visible,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space,
+    Tenant, Vector, Visible,
 };
 use rusqlite::Connection;
 
@@ -41,7 +41,8 @@ use self::space::OpenSpace;
 use self::writer::Writers;
 use crate::text::Analyser;
 use crate::{
-    Agent, Applied, Cursor, Error, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Result, Stats, Store, Strip,
+    Agent, Applied, Cursor, Error, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Result, Stats, Store,
+    Strip,
 };
 
 /// How the embedded store uses the machine.
@@ -362,7 +363,7 @@ impl Store for SqliteStore {
         let found = self
             .meant(visible, filter, move |connection, _, clause| read::foremost(connection, clause, by, limit))
             .await?;
-        Ok(best(found, limit))
+        Ok(best_then_newest(found, limit))
     }
 
     async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>> {
@@ -387,7 +388,7 @@ impl Store for SqliteStore {
                 graph::mentioning(connection, clause, &entities, limit)
             })
             .await?;
-        Ok(best(found, limit))
+        Ok(best_then_newest(found, limit))
     }
 
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>> {
@@ -563,6 +564,13 @@ fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
 fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    hits.truncate(limit);
+    hits
+}
+
+fn best_then_newest(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
     hits.truncate(limit);
     hits
 }

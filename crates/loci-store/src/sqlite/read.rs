@@ -157,22 +157,44 @@ pub(super) fn edges(
     Ok(found)
 }
 
-/// The first memories by one measure.
+/// The first memories by one measure. Each scope is asked by itself, so that an index gives the
+/// order and no scope is read whole.
 pub(super) fn foremost(
     connection: &Connection,
     clause: &Clause,
     by: Measure,
     limit: usize,
 ) -> rusqlite::Result<Vec<Hit>> {
-    let (value, order) = match by {
-        Measure::Newest => ("m.created_at / 1e6", "m.id DESC"),
-        Measure::Importance => ("m.importance", "m.importance DESC, m.id DESC"),
+    // Left to itself the planner may sort the whole scope.
+    let (value, index, order) = match by {
+        Measure::Newest => ("m.created_at / 1e6", "memories_by_scope", "m.id DESC"),
+        Measure::Importance => ("m.importance", "memories_by_weight", "m.importance DESC, m.row DESC"),
     };
-    let sql = format!("SELECT m.id, {value} FROM memories m WHERE {} ORDER BY {order} LIMIT ?", clause.sql);
-    let mut values = clause.values.clone();
-    values.push(clause::limit(limit));
+    let scopes = match &clause.scopes {
+        Some(scopes) => scopes.clone(),
+        None => connection
+            .prepare_cached("SELECT scope FROM scopes")?
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<_, _>>()?,
+    };
+    let sql = format!(
+        "SELECT m.id, {value} FROM memories m INDEXED BY {index} WHERE m.scope = ? AND {} ORDER BY {order} LIMIT ?",
+        clause.sql
+    );
     let hit = |row: &rusqlite::Row<'_>| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut hits = Vec::new();
+    for scope in scopes {
+        let mut values = vec![Value::Integer(scope)];
+        values.extend(clause.values.iter().cloned());
+        values.push(clause::limit(limit));
+        for hit in statement.query_map(params_from_iter(values), hit)? {
+            hits.push(hit?);
+        }
+    }
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
+    hits.truncate(limit);
+    Ok(hits)
 }
 
 /// The entities that a visible memory speaks of.

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
 
 use crate::{Error, Result};
 
@@ -183,8 +184,8 @@ CREATE TABLE names (
     entity INTEGER NOT NULL REFERENCES entities(entity) ON DELETE CASCADE,
     PRIMARY KEY (name, entity)
 ) WITHOUT ROWID;
-INSERT OR IGNORE INTO names SELECT lower(canonical_name), entity FROM entities;
-INSERT OR IGNORE INTO names SELECT lower(a.value), e.entity FROM entities e, json_each(e.aliases) a;
+INSERT OR IGNORE INTO names SELECT lower_case(canonical_name), entity FROM entities;
+INSERT OR IGNORE INTO names SELECT lower_case(a.value), e.entity FROM entities e, json_each(e.aliases) a;
 CREATE INDEX memories_by_weight ON memories(scope, importance);
 ";
 
@@ -248,6 +249,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(said)?;
     prepare(&connection).map_err(said)?;
+    // Pages are read where they lie instead of being copied into a cache of each reader.
+    connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(said)?;
     Ok(connection)
 }
 
@@ -274,6 +277,7 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 
 fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
     let said = |error| Error::sqlite(path, error);
+    lower_case(connection).map_err(said)?;
     // Two processes may open a new file at once: the lock decides, the loser finds it done.
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
     let found = format(&transaction, path, migrations)?;
@@ -283,4 +287,10 @@ fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Res
     }
     transaction.pragma_update(None, "user_version", known).map_err(said)?;
     transaction.commit().map_err(said)
+}
+
+/// Lower case in every script, for the migrations; SQLite's own `lower` knows only ASCII.
+fn lower_case(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("lower_case", 1, flags, |context| Ok(context.get::<String>(0)?.to_lowercase()))
 }

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::file::FileId;
 use super::index::Index;
-use super::schema;
+use super::{lexicon, schema};
 use crate::{Error, Result};
 
 /// How many idle readers a space keeps.
@@ -75,6 +75,7 @@ impl OpenSpace {
         let connection = schema::open_reader(&self.path)?;
         let found = schema::format(&connection, &self.path, schema::SPACE)?;
         let known = schema::SPACE.len() as i64;
+        lexicon::open_vocabulary(&connection).map_err(|error| Error::sqlite(&self.path, error))?;
         // Created a moment ago by someone who has not yet laid out its tables.
         Ok((found == known || self.upgrade()?).then_some(connection))
     }

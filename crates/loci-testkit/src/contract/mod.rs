@@ -5,8 +5,12 @@
 //! implementation runs exactly these.
 
 pub mod agents;
+pub mod around;
 pub mod chains;
+pub mod entities;
 pub mod filters;
+pub mod foremost;
+pub mod frequencies;
 pub mod jobs;
 pub mod links;
 pub mod nearest;
@@ -76,6 +80,40 @@ macro_rules! store_contract {
                 edges_go_with_their_memory
                 nothing_is_linked_to_itself
                 a_follower_is_linked_to_the_one_before
+                edges_of_several_memories_come_once
+                edges_of_the_relations_asked_for
+                an_edge_is_seen_with_both_its_ends
+            }
+            around {
+                neighbours_are_within_reach
+                runs_that_touch_become_one_strip
+                a_strip_stays_in_its_session_thread_and_scope
+                a_memory_outside_any_thread_stands_alone
+                what_is_not_seen_or_meant_is_in_no_strip
+                strips_of_one_session_say_so
+                a_stamp_changes_with_the_memory_and_its_vector
+                a_touch_counts_and_leaves_the_stamp
+            }
+            entities {
+                an_entity_comes_back_field_by_field
+                an_entity_is_found_by_any_name_in_any_case
+                a_renamed_entity_loses_its_old_names
+                an_entity_is_seen_where_it_is_spoken_of
+                a_memory_tells_what_it_speaks_of
+                those_that_speak_of_most_come_first
+                those_that_speak_keep_to_what_is_seen_and_meant
+                a_second_mention_changes_nothing
+            }
+            frequencies {
+                a_word_counts_once_per_memory
+                words_of_other_scopes_do_not_count
+                counts_follow_every_change
+                many_memories_are_counted_well
+            }
+            foremost {
+                the_newest_come_first
+                the_most_important_come_first_then_the_newest
+                foremost_keeps_to_what_is_seen_and_meant
             }
             filters {
                 every_field_means_what_the_law_says
@@ -111,6 +149,7 @@ macro_rules! store_contract {
                 a_vector_of_an_old_text_is_ignored
                 a_vector_without_direction_is_nobodys_neighbour
                 vectors_read_back
+                token_states_read_back
             }
             jobs {
                 a_job_waits_once_per_key

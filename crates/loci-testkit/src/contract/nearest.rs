@@ -1,7 +1,7 @@
 //! Are the nearest found?
 
 use loci_store::Store;
-use loci_types::{Action, Addition, ErrorKind, Filter, Memory, MemoryId, Outcome, Vector};
+use loci_types::{Action, Addition, ErrorKind, Filter, Memory, MemoryId, Outcome, Revision, Vector};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -113,7 +113,7 @@ pub async fn models_never_mix(store: &dyn Store) {
     assert_eq!(near("a").await, [ids[0], ids[2]]);
     assert_eq!(near("b").await, [ids[1]]);
     assert_eq!(near("c").await, []);
-    assert_eq!(good(store.vectors(&whole(), "b", &ids).await), [(ids[1], values.clone())]);
+    assert_eq!(good(store.vectors(&whole(), "b", &ids).await), [(ids[1], of_model("b", values.clone()))]);
     // A memory that is embedded anew leaves its old model.
     let moved = Action::Embed { id: ids[0], of: hash("lantern"), vector: of_model("b", values.clone()) };
     hand.must(&anna.space(), moved).await;
@@ -164,6 +164,29 @@ pub async fn a_vector_without_direction_is_nobodys_neighbour(store: &dyn Store) 
     }
 }
 
+/// The states of the tokens come back with the vector they belong to, and go with it.
+pub async fn token_states_read_back(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let memory = hand.sample(&anna, "lantern");
+    let kept = memory.id;
+    let mut said = Vector { token_states: Some(vec![0, 7, 255, 0]), ..vector("lantern") };
+    let addition = Addition { vector: Some(said.clone()), ..Addition::new(memory) };
+    hand.must(&anna.space(), Action::Add(Box::new(addition))).await;
+    let read = async || good(store.vectors(&whole(), MODEL, &[kept]).await);
+    assert_eq!(read().await, [(kept, said.clone())]);
+    for states in [Some(vec![3]), Some(vec![]), None] {
+        said.token_states = states;
+        hand.must(&anna.space(), Action::Embed { id: kept, of: hash("lantern"), vector: said.clone() }).await;
+        assert_eq!(read().await, [(kept, said.clone())]);
+    }
+    said.token_states = Some(vec![1, 2]);
+    let told = Revision { vector: Some(said), ..new_text(kept, "candle", true) };
+    hand.must(&anna.space(), Action::Revise(Box::new(told))).await;
+    assert_eq!(read().await[0].1.token_states, Some(vec![1, 2]));
+    hand.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "torch", false)))).await;
+    assert_eq!(read().await, []);
+}
+
 /// The vectors themselves, of this model, for those who have one.
 pub async fn vectors_read_back(store: &dyn Store) {
     let (hand, anna) = (Hand::on(store), user("anna"));
@@ -174,6 +197,6 @@ pub async fn vectors_read_back(store: &dyn Store) {
     let three = hand.remember(&agent("bot"), "three").await;
     let mut read = good(store.vectors(&whole(), MODEL, &[three, two, one, id(77_777)]).await);
     read.sort_by_key(|(id, _)| *id);
-    assert_eq!(read, [(one, vector("one").values), (three, vector("three").values)]);
+    assert_eq!(read, [(one, vector("one")), (three, vector("three"))]);
     assert_eq!(good(store.models(&whole()).await).without, 1);
 }

@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 
 use loci_store::{Page, Store};
-use loci_types::{AccessPolicy, Action, Batch, Layer, Memory, MemoryId, Reach, Relation, Scope, Tenant, Visible};
+use loci_types::{
+    AccessPolicy, Action, Batch, Entity, EntityId, Layer, Memory, MemoryId, Reach, Relation, Scope, Tenant, Visible,
+};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
@@ -27,9 +29,22 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
     for memory in plain {
         let history = good(store.history(visible, memory.id, 99).await);
         assert_eq!(!history.is_empty(), seen.contains(&memory.id), "history of {}", memory.content);
-        for edge in good(store.edges(visible, memory.id, None).await) {
+        for edge in good(store.edges(visible, &[memory.id], &[]).await) {
             assert!(seen.contains(&edge.source_id) && seen.contains(&edge.target_id), "edges of {}", memory.content);
         }
+        // Each speaks of a thing that bears its text for a name, and nothing else does.
+        let things = usize::from(seen.contains(&memory.id));
+        let named = good(store.entities(visible, std::slice::from_ref(&memory.content)).await);
+        let spoken = good(store.spoken_of(visible, memory.id).await);
+        let thing = [EntityId(memory.id.0)];
+        let speaking = good(store.mentioning(visible, &now(), &thing, 9).await);
+        assert_eq!([named.len(), spoken.len(), speaking.len()], [things; 3], "the entity of {}", memory.content);
+    }
+    for reach in [0, 1, 99] {
+        let strips = good(store.around(visible, &now(), &ids, reach).await);
+        let mut placed: Vec<_> = strips.iter().flat_map(|strip| &strip.places).map(|place| place.id).collect();
+        placed.sort();
+        assert_eq!(placed, expect, "{reach} around all of them");
     }
     let both = |pair: &&[Memory]| pair.iter().all(|memory| seen.contains(&memory.id)) && linked(pair);
     let edges = plain.windows(2).filter(both).count() as u64;
@@ -58,10 +73,14 @@ fn linked(pair: &[Memory]) -> bool {
     crate::hand::space_of(&pair[0]) == crate::hand::space_of(&pair[1])
 }
 
-/// Stores these, linked in a row.
+/// Stores these, linked in a row, each speaking of a thing of its own.
 async fn keep_all(hand: &Hand<'_>, plain: &[Memory]) {
     for memory in plain {
         hand.keep(memory.clone()).await;
+        let space = crate::hand::space_of(memory);
+        let thing = Entity { id: EntityId(memory.id.0), ..entity(1, &memory.content, &[]) };
+        hand.must(&space, Action::Name(Box::new(thing))).await;
+        hand.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0) }).await;
     }
     for pair in plain.windows(2).filter(|pair| linked(pair)) {
         let edge = edge(hand.next(), pair[0].id, pair[1].id, Relation::RelatedTo);
@@ -162,12 +181,15 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
         for reach in [Reach::Whole, Reach::Scopes(vec![scope.clone()])] {
             for (tenant, own, other) in [(&here, &mine, &theirs), (&there, &theirs, &mine)] {
                 let visible = grant(tenant.clone(), reach.clone(), None, Some("anna"));
-                for lane in hand.lanes(&visible, "lantern", &everything()).await {
-                    assert!(lane.contains(&own.id) && !lane.contains(&other.id));
+                for (name, lane) in hand.lanes(&visible, "lantern", &everything()).await {
+                    assert!(lane.contains(&own.id) && !lane.contains(&other.id), "{name}");
                 }
                 assert_eq!(good(store.fetch(&visible, &[other.id]).await), []);
                 assert_eq!(good(store.history(&visible, other.id, 9).await), []);
                 assert_eq!(good(store.vectors(&visible, MODEL, &[other.id]).await), []);
+                assert_eq!(good(store.around(&visible, &everything(), &[other.id], 9).await), []);
+                let counted = good(store.frequencies(&visible, &["lantern".to_owned()]).await);
+                assert_eq!(counted.of, [hand.count(&visible).await as u64]);
             }
         }
         // Nor can it be changed from there.

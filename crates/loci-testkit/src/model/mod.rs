@@ -3,78 +3,18 @@
 //! A plain list of memories under the same rules, random sequences of changes, and the law that a
 //! store equals its model after any of them.
 
+mod law;
+mod steps;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use loci_store::{Error, Page, Store};
 use loci_types::{
-    AccessPolicy, Action, Addition, Change, ContentHash, ErrorKind, Filter, Layer, Memory, MemoryId, Outcome, Reach,
-    Relation, Revision, Scope, Space, State, Tenant, Visible,
+    Action, Addition, Change, ContentHash, ErrorKind, Filter, Memory, MemoryId, Outcome, Reach, Relation, Revision,
+    Space, State, Visible,
 };
-use proptest::prelude::*;
 
-use crate::hand::{Hand, good};
-use crate::samples::*;
-
-/// One step of a random sequence. Numbers pick among what there is.
-#[derive(Debug, Clone)]
-pub enum Op {
-    /// A new memory; a text that comes twice is a twin.
-    Add(u8, u8),
-    /// New text, with its vector or without.
-    Revise(u8, u8, bool),
-    /// New values other than the text, with the version seen or a stale one.
-    Label(u8, u8, bool),
-    /// A new memory in place of an old one.
-    Supersede(u8, u8),
-    /// The first takes up the others.
-    Merge(u8, Vec<u8>, u8),
-    /// Soft delete.
-    Forget(u8),
-    /// Back again.
-    Restore(u8),
-    /// A new state.
-    Fade(u8, u8),
-    /// Removes what is soft-deleted.
-    Purge(u8),
-    /// Removes at once.
-    Erase(u8),
-    /// Counts a recall.
-    Touch(u8),
-    /// An edge.
-    Link(u8, u8, u8),
-    /// No edge.
-    Unlink(u8, u8, u8),
-    /// A vector, perhaps of an old text.
-    Embed(u8, bool),
-}
-
-/// Sequences of up to `longest` steps.
-pub fn sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
-    let n = any::<u8>;
-    let op = prop_oneof![
-        6 => (n(), n()).prop_map(|(a, b)| Op::Add(a, b)),
-        3 => (n(), n(), any::<bool>()).prop_map(|(a, b, c)| Op::Revise(a, b, c)),
-        2 => (n(), n(), any::<bool>()).prop_map(|(a, b, c)| Op::Label(a, b, c)),
-        4 => (n(), n()).prop_map(|(a, b)| Op::Supersede(a, b)),
-        2 => (n(), prop::collection::vec(n(), 0..3), n()).prop_map(|(a, b, c)| Op::Merge(a, b, c)),
-        3 => n().prop_map(Op::Forget),
-        3 => n().prop_map(Op::Restore),
-        2 => (n(), n()).prop_map(|(a, b)| Op::Fade(a, b)),
-        2 => n().prop_map(Op::Purge),
-        2 => n().prop_map(Op::Erase),
-        1 => n().prop_map(Op::Touch),
-        2 => (n(), n(), n()).prop_map(|(a, b, c)| Op::Link(a, b, c)),
-        1 => (n(), n(), n()).prop_map(|(a, b, c)| Op::Unlink(a, b, c)),
-        1 => (n(), any::<bool>()).prop_map(|(a, b)| Op::Embed(a, b)),
-    ];
-    prop::collection::vec(op, 1..=longest)
-}
-
-const WORDS: [&str; 6] = ["lantern", "candle", "torch", "beacon", "ember", "match"];
-
-fn scopes() -> [Scope; 4] {
-    [user("anna"), scope(Layer::Team, &["crew"]), agent("bot"), scope(Layer::Agent, &["bot", "ben"])]
-}
+pub use self::law::agrees;
+pub use self::steps::{Op, sequences};
 
 /// The model: all that a store holds, in plain collections.
 #[derive(Debug, Default)]
@@ -336,172 +276,45 @@ impl Model {
         let meant = |lying: &&Lying| visible.admits(&lying.memory) && filter.matches(&lying.memory);
         self.lying.values().rev().filter(meant).collect()
     }
+}
 
-    /// The change that a step stands for, and the space it is for.
-    fn change(&self, number: u64, op: &Op) -> (Space, Change) {
-        let all = scopes();
-        let pick = |n: &u8| match self.known.len() {
-            0 => (id(77_777), all[0].space()),
-            len => self.known[usize::from(*n) % len].clone(),
+impl Model {
+    /// Of each session the stretches that lie within reach of one of these, as far as they are
+    /// visible and meant.
+    fn strips(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Vec<Vec<MemoryId>> {
+        let meant: BTreeSet<MemoryId> = self.meant(visible, filter).iter().map(|lying| lying.memory.id).collect();
+        let mut sessions: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
+        for (id, Lying { memory, .. }) in &self.lying {
+            let scope = memory.scope().map(|scope| scope.key()).ok();
+            let alone = memory.thread_id.is_none().then_some(*id);
+            let session = (scope, &memory.thread_id, &memory.identifiers.session_id, alone);
+            sessions.entry(session).or_default().push(*id);
+        }
+        let mut strips = Vec::new();
+        for turns in sessions.values() {
+            let asked = |at: &usize| ids.contains(&turns[*at]) && meant.contains(&turns[*at]);
+            let asked: Vec<usize> = (0..turns.len()).filter(asked).collect();
+            let near = |at: &usize| asked.iter().any(|asked| asked.abs_diff(*at) <= reach);
+            let near: Vec<usize> = (0..turns.len()).filter(near).collect();
+            for run in near.chunk_by(|one, next| one + 1 == *next) {
+                strips.push(run.iter().map(|at| turns[*at]).filter(|id| meant.contains(id)).collect());
+            }
+        }
+        strips.retain(|strip: &Vec<MemoryId>| !strip.is_empty());
+        strips.sort();
+        strips
+    }
+
+    /// How many memories of the visible scopes hold a word, in whatever state.
+    fn holding(&self, visible: &Visible, word: &str) -> u64 {
+        let near = |memory: &Memory| match visible.reach() {
+            Reach::Whole => true,
+            Reach::Scopes(scopes) => memory.scope().is_ok_and(|scope| scopes.contains(&scope)),
         };
-        let text = |n: &u8| format!("{} {}", WORDS[usize::from(*n) % WORDS.len()], n % 3);
-        let fresh = |scope: &Scope, n: &u8| {
-            let mut memory = memory(number, scope, &text(n));
-            memory.category = (!n.is_multiple_of(4)).then(|| format!("c{}", n % 4));
-            memory.access_policy = AccessPolicy::ALL[usize::from(n / 7) % AccessPolicy::ALL.len()];
-            memory.actor_id = (n % 5 > 2).then(|| "ben".to_owned());
-            memory.valid_until = (n.is_multiple_of(11)).then(|| at(8_000));
-            memory.expires_at = (n.is_multiple_of(13)).then(|| at(15));
-            memory
-        };
-        let scope_of = |id: &MemoryId, space: &Space| {
-            let found = self.lying.get(id).and_then(|lying| lying.memory.scope().ok());
-            found.unwrap_or_else(|| all.iter().find(|scope| scope.space() == *space).unwrap_or(&all[0]).clone())
-        };
-        let relation = |n: &u8| Relation::ALL[usize::from(*n) % Relation::ALL.len()];
-        let (space, action) = match op {
-            Op::Add(scope, n) => {
-                let scope = &all[usize::from(*scope) % all.len()];
-                (scope.space(), Action::Add(Box::new(addition(fresh(scope, n)))))
-            }
-            Op::Revise(which, n, embedded) => {
-                let (id, space) = pick(which);
-                (space, Action::Revise(Box::new(new_text(id, &text(n), *embedded))))
-            }
-            Op::Label(which, n, stale) => {
-                let (id, space) = pick(which);
-                let patch = loci_types::Patch {
-                    category: Some((!n.is_multiple_of(4)).then(|| format!("c{}", n % 4))),
-                    tags: Some(vec![format!("t{}", n % 3)]),
-                    pinned: Some(n % 2 == 0),
-                    valid_until: (n % 3 == 0).then(|| (n % 6 == 0).then(|| at(9_000))),
-                    ..Default::default()
-                };
-                let expect = self.version(id).1 + u64::from(*stale);
-                (space, Action::Revise(Box::new(Revision { expect: Some(expect), ..revision(id, patch) })))
-            }
-            Op::Supersede(which, n) => {
-                let (old, space) = pick(which);
-                let new = fresh(&scope_of(&old, &space), n);
-                (space, Action::Supersede { old, new: Box::new(addition(new)) })
-            }
-            Op::Merge(which, others, n) => {
-                let (into, space) = pick(which);
-                let from = others.iter().map(|other| pick(other).0).collect();
-                (space, Action::Merge { into: Box::new(new_text(into, &text(n), n % 2 == 0)), from })
-            }
-            Op::Forget(which) => {
-                let (id, space) = pick(which);
-                (space, Action::Forget { id, expect: None, purge_at: at(7_000) })
-            }
-            Op::Restore(which) => {
-                let (id, space) = pick(which);
-                (space, Action::Restore { id })
-            }
-            Op::Fade(which, n) => {
-                let (id, space) = pick(which);
-                let state = State::ALL[usize::from(*n) % State::ALL.len()];
-                let confidence = (n % 3 == 0).then(|| f64::from(n % 5) / 4.0);
-                let purge_at = (state == State::SoftDeleted).then(|| at(6_000));
-                (space, Action::Fade { id, state, confidence, relevance: None, purge_at })
-            }
-            Op::Purge(which) => {
-                let (id, space) = pick(which);
-                (space, Action::Purge { id })
-            }
-            Op::Erase(which) => {
-                let (id, space) = pick(which);
-                (space, Action::Erase { id })
-            }
-            Op::Touch(which) => {
-                let (id, space) = pick(which);
-                (space, Action::Touch { ids: vec![id] })
-            }
-            Op::Link(source, target, n) => {
-                let ((source, space), (target, _)) = (pick(source), pick(target));
-                (space, Action::Link(edge(number, source, target, relation(n))))
-            }
-            Op::Unlink(source, target, n) => {
-                let ((source, space), (target, _)) = (pick(source), pick(target));
-                (space, Action::Unlink { source, target, relation: relation(n) })
-            }
-            Op::Embed(which, stale) => {
-                let (id, space) = pick(which);
-                let text = self.lying.get(&id).map_or("", |lying| &lying.memory.content);
-                let of = if *stale { hash("another text") } else { hash(text) };
-                (space, Action::Embed { id, of, vector: vector(text) })
-            }
-        };
-        (space, change(at(number as i64), action))
+        self.lying.values().filter(|lying| near(&lying.memory) && lying.memory.content.contains(word)).count() as u64
     }
 }
 
 fn space_of(lying: &Lying) -> Space {
     crate::hand::space_of(&lying.memory)
-}
-
-/// Applies the steps to the store and to a model of it. Each answer must be the same, and in the
-/// end everything that can be read.
-pub async fn agrees(store: &dyn Store, ops: &[Op]) {
-    let mut model = Model::default();
-    for (number, op) in (1..).zip(ops) {
-        let (space, change) = model.change(number, op);
-        let expect = model.apply(&space, &change);
-        let told = format!("step {number}, {op:?}: {change:?}");
-        let answer = store.apply(batch(&space, vec![change])).await;
-        let answer = match answer {
-            Ok(applied) => Ok((applied[0].id, applied[0].outcome, applied[0].version)),
-            Err(Error::Database { source, .. }) => panic!("{told}: {source}"),
-            Err(error) => Err(error.kind()),
-        };
-        assert_eq!(answer, expect, "{told}");
-    }
-    let all = scopes();
-    let categories: &[&str] = &["c1", "c2"];
-    for visible in [
-        whole(),
-        seen_by(Some("ben"), &all[..3]),
-        grant(Tenant::default(), Reach::Scopes(all[1..].to_vec()), Some(categories), Some("anna")),
-    ] {
-        same(store, &model, &visible).await;
-    }
-}
-
-async fn same(store: &dyn Store, model: &Model, visible: &Visible) {
-    let hand = Hand::on(store);
-    let ids: Vec<MemoryId> = model.known.iter().map(|(id, _)| *id).collect();
-    let there = ids.iter().filter_map(|id| model.lying.get(id)).map(|lying| &lying.memory);
-    let expect: Vec<&Memory> = there.filter(|memory| visible.admits(memory)).collect();
-    let fetched = good(store.fetch(visible, &ids).await);
-    assert_eq!(fetched.iter().collect::<Vec<_>>(), expect, "fetch");
-    for filter in [now(), everything(), Filter { as_of: Some(at(12)), ..now() }] {
-        let expect = model.meant(visible, &filter);
-        let listing = good(store.scan(visible, &filter, Page { after: None, limit: 1_000 }).await);
-        let plain: Vec<&Memory> = expect.iter().map(|lying| &lying.memory).collect();
-        assert_eq!(listing.memories.iter().collect::<Vec<_>>(), plain, "scan");
-        let sorted = |mut ids: Vec<MemoryId>| {
-            ids.sort();
-            ids
-        };
-        let near = sorted(hand.near(visible, "lantern", &filter).await);
-        let embedded = expect.iter().filter(|lying| lying.embedded).map(|lying| lying.memory.id);
-        assert_eq!(near, sorted(embedded.collect()), "nearest");
-        for word in WORDS {
-            let found = sorted(hand.words(visible, word, &filter).await);
-            let holds = expect.iter().filter(|lying| lying.memory.content.contains(word));
-            assert_eq!(found, sorted(holds.map(|lying| lying.memory.id).collect()), "lexical: {word}");
-        }
-    }
-    let mut edges = BTreeSet::new();
-    for id in &ids {
-        edges.extend(
-            good(store.edges(visible, *id, None).await)
-                .into_iter()
-                .map(|edge| (edge.source_id, edge.target_id, edge.relation)),
-        );
-    }
-    let seen = |id: &MemoryId| model.lying.get(id).is_some_and(|lying| visible.admits(&lying.memory));
-    let expect: BTreeSet<_> =
-        model.edges.iter().copied().filter(|(source, target, _)| seen(source) && seen(target)).collect();
-    assert_eq!(edges, expect, "edges");
 }

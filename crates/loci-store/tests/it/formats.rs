@@ -1,0 +1,170 @@
+//! Does a file of an older version open?
+//!
+//! Old files are kept as they were written. They are read from a copy: opening one brings it up to date.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use loci_store::{SqliteOptions, SqliteStore, Store};
+use loci_testkit::contract::sound;
+use loci_testkit::hand::{Hand, good};
+use loci_testkit::samples::*;
+use loci_types::{Filter, Layer, Memory, Relation, Scope};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+const SPACE: &str = "tenants/default/spaces/shared/loci.db";
+
+fn kept(format: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/format-{format}"))
+}
+
+/// All files below a folder, by their place in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    fn walk(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(root, &path, found);
+            } else {
+                found.push(path.strip_prefix(root).unwrap().to_owned());
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(folder, folder, &mut found);
+    found.sort();
+    found
+}
+
+/// A copy that may be written to.
+fn copy(format: u32) -> TempDir {
+    let (from, to) = (kept(format), tempfile::tempdir().unwrap());
+    for file in files(&from) {
+        fs::create_dir_all(to.path().join(&file).parent().unwrap()).unwrap();
+        fs::copy(from.join(&file), to.path().join(&file)).unwrap();
+    }
+    to
+}
+
+fn open(folder: &Path) -> SqliteStore {
+    good(SqliteStore::open(folder, SqliteOptions::default()))
+}
+
+/// The number of the format, as it stands in the first bytes of the file. Looking at them changes nothing.
+fn format_of(file: &Path) -> u32 {
+    let bytes = fs::read(file).unwrap();
+    u32::from_be_bytes(bytes[60..64].try_into().unwrap())
+}
+
+/// The format that a new file has.
+async fn newest() -> u32 {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    Hand::on(&store).remember(&user("anna"), "lantern").await;
+    drop(store);
+    format_of(&folder.path().join(SPACE))
+}
+
+/// What the files of format 1 hold: by scope, text and words that find it.
+fn first() -> [(Scope, &'static str, &'static str); 3] {
+    [
+        (user("ann"), "I drink green tea in the morning", "drinking teas"),
+        (user("ann"), "Мой кот любит молоко", "коты и молоко"),
+        (scope(Layer::Project, &["atlas"]), "The project uses PostgreSQL 18 with pgvector", "postgresql"),
+    ]
+}
+
+/// Its own clock: the old files were written later than the samples are.
+fn today() -> Filter {
+    Filter::at(at(400 * 86_400))
+}
+
+#[test]
+fn old_files_are_kept_as_they_were() {
+    let folder = kept(1);
+    assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
+    assert_eq!(format_of(&folder.join(SPACE)), 1);
+}
+
+#[tokio::test]
+async fn a_file_of_format_1_opens_and_goes_on() {
+    let folder = copy(1);
+    let file = folder.path().join(SPACE);
+    let store = open(folder.path());
+    let hand = Hand::from(&store, 1_000);
+    let there = good(store.scan(&whole(), &today(), loci_store::Page { after: None, limit: 9 }).await).memories;
+    let mut texts: Vec<&str> = there.iter().map(|memory| memory.content.as_str()).collect();
+    let mut expect = first().map(|(_, text, _)| text);
+    texts.sort_unstable();
+    expect.sort_unstable();
+    assert_eq!(texts, expect);
+    let find = |text: &str| -> &Memory { there.iter().find(|memory| memory.content == text).unwrap() };
+    for (scope, text, words) in first() {
+        let memory = find(text);
+        assert_eq!(memory.scope().unwrap(), scope);
+        for seen in [whole(), visible(std::slice::from_ref(&scope))] {
+            assert_eq!(hand.words(&seen, words, &today()).await, [memory.id], "{words}");
+        }
+        assert_eq!(good(store.history(&whole(), memory.id, 9).await).len(), 1);
+    }
+    // It goes on as if it had been written today.
+    let ann = user("ann");
+    let (tea, cat) = (find(first()[0].1).id, find(first()[1].1).id);
+    let more = hand.remember(&ann, "I drink black tea at night").await;
+    let found: BTreeSet<_> =
+        hand.words(&visible(std::slice::from_ref(&ann)), "tea", &today()).await.into_iter().collect();
+    assert_eq!(found, BTreeSet::from([tea, more]));
+    hand.link(&ann, cat, tea, Relation::RelatedTo).await;
+    let murka = hand.name(&ann, "Мурка", &["the cat"]).await.id;
+    hand.mention(&ann, cat, murka).await;
+    for name in ["МУРКА", "The Cat"] {
+        let named = good(store.entities(&visible(std::slice::from_ref(&ann)), &[name.to_owned()]).await);
+        assert_eq!(named.iter().map(|entity| entity.id).collect::<Vec<_>>(), [murka], "{name}");
+    }
+    assert_eq!(good(store.frequencies(&whole(), &["tea".to_owned()]).await).of, [2]);
+    sound(&store).await;
+    drop(store);
+    assert_eq!(format_of(&file), newest().await);
+    let again = open(folder.path());
+    assert_eq!(Hand::on(&again).scan(&whole(), &today()).await.len(), 4);
+    sound(&again).await;
+}
+
+#[tokio::test]
+async fn a_file_of_format_1_may_be_written_before_it_is_read() {
+    let folder = copy(1);
+    let store = open(folder.path());
+    let hand = Hand::from(&store, 1_000);
+    hand.name(&user("ann"), "Мурка", &[]).await;
+    assert_eq!(hand.scan(&whole(), &today()).await.len(), 3);
+    sound(&store).await;
+    drop(store);
+    assert_eq!(format_of(&folder.path().join(SPACE)), newest().await);
+}
+
+#[tokio::test]
+async fn entities_of_format_1_are_found_by_their_names() {
+    let folder = copy(1);
+    let raw = Connection::open(folder.path().join(SPACE)).unwrap();
+    let cat = entity(7, "Мурка", &["The CAT", "Ёжик"]);
+    raw.execute(
+        "INSERT INTO entities (id, canonical_name, entity_type, aliases, first_seen, last_updated, mention_count, \
+         attributes) VALUES (?1, ?2, 'person', ?3, 0, 0, 1, '{}')",
+        params![cat.id.as_bytes(), cat.canonical_name, serde_json::to_string(&cat.aliases).unwrap()],
+    )
+    .unwrap();
+    raw.execute(
+        "INSERT INTO mentions (memory, entity) SELECT m.row, e.entity FROM memories m, entities e WHERE m.content = ?1",
+        [first()[1].1],
+    )
+    .unwrap();
+    drop(raw);
+    let store = open(folder.path());
+    for name in ["мурка", "Мурка", "the cat", "ёжик", "ЁЖИК"] {
+        let named = good(store.entities(&visible(&[user("ann")]), &[name.to_owned()]).await);
+        assert_eq!(named.iter().map(|entity| entity.id).collect::<Vec<_>>(), [cat.id], "{name}");
+    }
+    sound(&store).await;
+}

@@ -1,0 +1,251 @@
+//! Are the things that memories speak of found?
+
+use loci_store::{Hit, Store};
+use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryId, Visible};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// Which entities go by these names, sorted; none of them twice.
+async fn named(store: &dyn Store, visible: &Visible, names: &[&str]) -> Vec<EntityId> {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    sorted(good(store.entities(visible, &names).await))
+}
+
+async fn spoken_of(store: &dyn Store, visible: &Visible, id: MemoryId) -> Vec<EntityId> {
+    sorted(good(store.spoken_of(visible, id).await))
+}
+
+fn sorted(entities: Vec<Entity>) -> Vec<EntityId> {
+    let mut ids: Vec<EntityId> = entities.into_iter().map(|entity| entity.id).collect();
+    ids.sort();
+    ids
+}
+
+/// Everything that is known of it, and how often it was spoken of.
+pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let lisbon = hand.name(&anna, "Lisbon", &["Lisboa", "the white city"]).await;
+    let bare = Entity { summary: None, attributes: serde_json::Map::new(), ..entity(hand.next(), "Porto", &[]) };
+    hand.must(&anna.space(), Action::Name(Box::new(bare.clone()))).await;
+    let memory = hand.remember(&anna, "lantern").await;
+    let once = |entity: &Entity| Entity { mention_count: 1, ..entity.clone() };
+    for entity in [&lisbon, &bare] {
+        hand.mention(&anna, memory, entity.id).await;
+        let found = good(store.entities(&whole(), &[entity.canonical_name.clone()]).await);
+        assert_eq!(found, [once(entity)]);
+    }
+    assert_eq!(good(store.spoken_of(&whole(), memory).await), [once(&lisbon), once(&bare)]);
+    // What it was first is kept; what is told later takes its place.
+    let told = Entity {
+        aliases: vec!["Olisipo".into()],
+        summary: Some("on the Tagus".into()),
+        last_updated: at(400),
+        first_seen: at(300),
+        ..lisbon.clone()
+    };
+    hand.must(&anna.space(), Action::Name(Box::new(told.clone()))).await;
+    let expect = Entity { first_seen: lisbon.first_seen, ..once(&told) };
+    assert_eq!(good(store.entities(&whole(), &["lisbon".to_owned()]).await), [expect]);
+}
+
+/// By its name or an alias, however they are written; a part of a name is no name.
+pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let (anna, bot) = (user("anna"), agent("bot"));
+    let mut ids = Vec::new();
+    for (scope, name, aliases) in [
+        (&anna, "Ana López", &["Ana", "@Ana"][..]),
+        (&anna, "Ёлка", &["НОВОГОДНЯЯ Ель"]),
+        (&anna, "ÅNGSTRÖM", &["Æther", "Ἀθῆναι"]),
+        (&bot, "Lisbon", &["LISBOA", "lisbon", "100%_city'"]),
+        (&anna, "The Ana", &["ana"]),
+    ] {
+        let entity = hand.name(scope, name, aliases).await;
+        let memory = hand.remember(scope, &format!("lantern of {name}")).await;
+        hand.mention(scope, memory, entity.id).await;
+        ids.push(entity.id);
+    }
+    for visible in [whole(), visible(&[anna, bot])] {
+        for (names, expect) in [
+            (&["ana lópez"][..], &[0][..]),
+            (&["ANA LÓPEZ"], &[0]),
+            (&["@ANA"], &[0]),
+            (&["Ana"], &[0, 4]),
+            (&["ёлка"], &[1]),
+            (&["ЁЛКА"], &[1]),
+            (&["Новогодняя ель"], &[1]),
+            (&["ångström"], &[2]),
+            (&["ÆTHER"], &[2]),
+            (&["ἀθῆναι"], &[2]),
+            (&["lisbon", "Lisboa", "LISBON"], &[3]),
+            (&["100%_CITY'"], &[3]),
+            (&["lisbon", "ёлка", "nobody"], &[1, 3]),
+            (&["lis", "lisbon ", "lis%", "%", "*", "", "López"], &[]),
+            (&[], &[]),
+        ] {
+            let expect: Vec<EntityId> = expect.iter().map(|which| ids[*which]).collect();
+            assert_eq!(named(store, &visible, names).await, expect, "{names:?}");
+        }
+    }
+}
+
+/// Once it has new names, the old ones are nobody's, and memories still speak of it.
+pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let first = hand.name(&anna, "Constantinople", &["Byzantium", "Царьград"]).await;
+    let memory = hand.remember(&anna, "lantern").await;
+    hand.mention(&anna, memory, first.id).await;
+    let renamed = Entity {
+        canonical_name: "Istanbul".into(),
+        aliases: vec!["byzantium".into(), "Стамбул".into()],
+        ..first.clone()
+    };
+    hand.must(&anna.space(), Action::Name(Box::new(renamed))).await;
+    for (name, expect) in [
+        ("istanbul", &[first.id][..]),
+        ("стамбул", &[first.id]),
+        ("Byzantium", &[first.id]),
+        ("Constantinople", &[]),
+        ("царьград", &[]),
+    ] {
+        assert_eq!(named(store, &whole(), &[name]).await, expect, "{name}");
+    }
+    let spoken = good(store.spoken_of(&whole(), memory).await);
+    assert_eq!((spoken.len(), spoken[0].canonical_name.as_str()), (1, "Istanbul"));
+}
+
+/// Nobody learns of a thing that only others speak of, and nobody of one that nothing speaks of.
+pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let harbour = hand.name(&anna, "Harbour", &["port"]).await.id;
+    let theirs = hand.remember(&ben, "lantern of Ben").await;
+    let private =
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
+    let private = hand.keep(private).await;
+    let see = async |who: &Visible| named(store, who, &["harbour", "PORT"]).await;
+    let (of_anna, of_ben) =
+        (seen_by(Some("anna"), &[anna.clone()]), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
+    assert_eq!(see(&whole()).await, [], "nothing speaks of it yet");
+    hand.mention(&ben, theirs, harbour).await;
+    hand.mention(&anna, private, harbour).await;
+    assert_eq!((see(&of_anna).await, see(&of_ben).await, see(&whole()).await), (vec![], vec![harbour], vec![harbour]));
+    assert_eq!(see(&visible(&[])).await, []);
+    assert_eq!(see(&visible(&[agent("bot")])).await, []);
+    let bound = grant(Default::default(), whole().reach().clone(), Some(&["work"]), None);
+    assert_eq!(see(&bound).await, [], "a caller who is bound to categories");
+    let own = hand.remember(&anna, "lantern of Anna").await;
+    hand.mention(&anna, own, harbour).await;
+    assert_eq!(see(&of_anna).await, [harbour]);
+    hand.must(&anna.space(), Action::Erase { id: own }).await;
+    assert_eq!((see(&of_anna).await, see(&of_ben).await), (vec![], vec![harbour]));
+}
+
+/// What a memory speaks of is told to those who see the memory.
+pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let harbour = hand.name(&anna, "Harbour", &[]).await.id;
+    let boat = hand.name(&anna, "Boat", &[]).await.id;
+    let (both, one) = (hand.remember(&anna, "both").await, hand.remember(&anna, "one").await);
+    let silent = hand.remember(&anna, "neither").await;
+    let theirs = hand.remember(&ben, "Ben's").await;
+    for (memory, entity) in [(both, boat), (both, harbour), (one, boat), (theirs, boat)] {
+        hand.mention(&anna, memory, entity).await;
+    }
+    let seen = visible(&[anna]);
+    for (memory, expect) in
+        [(both, &[harbour, boat][..]), (one, &[boat]), (silent, &[]), (theirs, &[]), (id(77_777), &[])]
+    {
+        assert_eq!(spoken_of(store, &seen, memory).await, expect);
+    }
+    assert_eq!(spoken_of(store, &whole(), theirs).await, [boat]);
+}
+
+/// The share of what was asked for orders them, then the newest; the limit keeps the first.
+pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let mut entities = Vec::new();
+    for name in ["Harbour", "Boat", "Gull", "Unspoken"] {
+        entities.push(hand.name(&anna, name, &[]).await.id);
+    }
+    let mut memories = Vec::new();
+    for speaks_of in [&[0, 1][..], &[0], &[0, 1, 2], &[1], &[2], &[], &[0, 1]] {
+        let memory = hand.remember(&anna, &format!("lantern {}", memories.len())).await;
+        for which in speaks_of {
+            hand.mention(&anna, memory, entities[*which]).await;
+        }
+        memories.push(memory);
+    }
+    let far = agent("bot");
+    let strange = hand.name(&far, "Harbour", &[]).await.id;
+    let abroad = hand.remember(&far, "lantern abroad").await;
+    hand.mention(&far, abroad, strange).await;
+    memories.push(abroad);
+    entities.push(strange);
+    for (asked, expect) in [
+        (&[0][..], &[(6, 1.0), (2, 1.0), (1, 1.0), (0, 1.0)][..]),
+        (&[0, 1], &[(6, 1.0), (2, 1.0), (0, 1.0), (3, 0.5), (1, 0.5)]),
+        (&[2, 1, 0, 3], &[(2, 0.75), (6, 0.5), (0, 0.5), (4, 0.25), (3, 0.25), (1, 0.25)]),
+        (&[0, 1, 0, 0], &[(6, 1.0), (2, 1.0), (0, 1.0), (3, 0.5), (1, 0.5)]),
+        (&[4, 2], &[(7, 0.5), (4, 0.5), (2, 0.5)]),
+        (&[3], &[]),
+        (&[], &[]),
+    ] {
+        let asked: Vec<EntityId> = asked.iter().map(|which| entities[*which]).collect();
+        let expect: Vec<Hit> =
+            expect.iter().map(|(which, score)| Hit { id: memories[*which], score: *score }).collect();
+        for limit in [0, 1, 2, 3, 4, 100, usize::MAX] {
+            let hits = good(store.mentioning(&whole(), &now(), &asked, limit).await);
+            assert_eq!(hits, expect[..limit.min(expect.len())], "{limit} of {asked:?}");
+        }
+    }
+    assert_eq!(good(store.mentioning(&whole(), &now(), &[EntityId(id(77_777).0)], 9).await), []);
+}
+
+/// The limit is filled from what is seen and meant.
+pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let harbour = hand.name(&anna, "Harbour", &[]).await.id;
+    let kept = hand.keep(Memory { tags: vec!["t".into()], ..hand.sample(&anna, "kept") }).await;
+    let old = hand.remember(&anna, "old").await;
+    let private =
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
+    let (forgotten, private) = (hand.remember(&anna, "forgotten").await, hand.keep(private).await);
+    let theirs = hand.remember(&ben, "theirs").await;
+    for memory in [kept, old, forgotten, private, theirs] {
+        hand.mention(&anna, memory, harbour).await;
+    }
+    let new = hand.replace(old, &anna, "new").await;
+    hand.forget(&anna, forgotten).await;
+    let speak = async |visible: &Visible, filter: &Filter, limit| {
+        let hits = good(store.mentioning(visible, filter, &[harbour], limit).await);
+        hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>()
+    };
+    let seen = visible(&[anna.clone()]);
+    assert_eq!(speak(&seen, &now(), 1).await, [kept]);
+    assert_eq!(speak(&seen, &now(), 9).await, [kept], "what replaces has to say it itself");
+    hand.mention(&anna, new, harbour).await;
+    assert_eq!(speak(&seen, &now(), 9).await, [new, kept]);
+    assert_eq!(speak(&seen, &Filter { tags: vec!["t".into()], ..now() }, 1).await, [kept]);
+    assert_eq!(speak(&seen, &everything(), 9).await, [new, forgotten, old, kept]);
+    assert_eq!(speak(&seen_by(Some("ben"), &[anna, ben]), &now(), 9).await, [new, theirs, private, kept]);
+    assert_eq!(speak(&visible(&[]), &everything(), 9).await, []);
+    hand.must(&user("anna").space(), Action::Erase { id: new }).await;
+    assert_eq!(speak(&seen, &now(), 1).await, [old], "the one before it holds again");
+}
+
+/// A memory speaks of a thing or it does not, however often that is noted.
+pub async fn a_second_mention_changes_nothing(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let harbour = hand.name(&anna, "Harbour", &["port"]).await.id;
+    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
+    for memory in [one, one, two, one] {
+        hand.mention(&anna, memory, harbour).await;
+    }
+    let spoken = good(store.spoken_of(&whole(), one).await);
+    assert_eq!((spoken.len(), spoken[0].mention_count), (1, 2));
+    let hits = good(store.mentioning(&whole(), &now(), &[harbour], 9).await);
+    assert_eq!(hits, [Hit { id: two, score: 1.0 }, Hit { id: one, score: 1.0 }]);
+    let lost = Action::Mention { memory: id(77_777), entity: harbour };
+    hand.act(&anna.space(), lost).await.expect_err("no such memory");
+}

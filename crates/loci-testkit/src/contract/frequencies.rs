@@ -1,0 +1,123 @@
+//! Are words counted where they may be seen?
+//!
+//! Counts are of scopes and not of single memories: they weigh words, and say nothing of who holds them.
+
+use loci_store::text::Analyser;
+use loci_store::{Frequencies, Store};
+use loci_types::{Action, Visible};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// How many hold each word of the text, and how many there are. The law between the two is looked at here.
+async fn counts(store: &dyn Store, visible: &Visible, text: &str) -> (Vec<u64>, u64) {
+    let terms = Analyser::default().query_terms(text);
+    let Frequencies { memories, of } = good(store.frequencies(visible, &terms).await);
+    assert_eq!(of.len(), terms.len(), "one count per term");
+    assert!(of.iter().all(|count| *count <= memories), "{of:?} of {memories}");
+    (of, memories)
+}
+
+/// In the order asked, however often a memory says it; a part of a word is another word.
+pub async fn a_word_counts_once_per_memory(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    hand.remember(&anna, "lantern lantern lanterns").await;
+    hand.remember(&anna, "a lantern and a candle").await;
+    hand.remember(&anna, "Пчёлы и мёд").await;
+    hand.remember(&anna, "see src/main.rs and the main lan").await;
+    for visible in [whole(), visible(&[anna.clone()]), visible(&[anna.clone(), anna.clone()])] {
+        for (text, expect) in [
+            ("candle lantern torch", &[1, 2, 0][..]),
+            ("lantern candle lantern", &[2, 1, 2]),
+            ("lan lante", &[1, 0]),
+            ("пчела", &[1]),
+            ("main", &[1]),
+            ("src/main.rs", &[1, 1, 1, 1]),
+        ] {
+            assert_eq!(counts(store, &visible, text).await, (expect.to_vec(), 4), "{text}");
+        }
+        let odd = ["lantern_1", "lantern_", "_", "", "lantern*", "\"lantern\"", "`", "'", "\u{0}"];
+        let odd: Vec<String> = odd.iter().map(|term| (*term).to_owned()).collect();
+        assert_eq!(good(store.frequencies(&visible, &odd).await).of, vec![0; odd.len()], "no term of ours");
+        assert!(good(store.frequencies(&visible, &[]).await).of.is_empty());
+    }
+}
+
+/// What Ben says neither adds to Anna's counts nor to the number of her memories; the whole reach counts all.
+pub async fn words_of_other_scopes_do_not_count(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let (anna, ben, bot) = (user("anna"), user("ben"), agent("bot"));
+    hand.remember(&anna, "lantern").await;
+    hand.remember(&ben, "lantern one").await;
+    hand.remember(&ben, "lantern two, a secret").await;
+    hand.remember(&bot, "lantern of the bot").await;
+    for (scopes, expect, memories) in [
+        (&[anna.clone()][..], [1, 0], 1),
+        (&[ben.clone()], [2, 1], 2),
+        (&[bot.clone()], [1, 0], 1),
+        (&[anna.clone(), bot.clone()], [2, 0], 2),
+        (&[anna.clone(), ben.clone(), bot.clone()], [4, 1], 4),
+        (&[anna.clone(), user("nobody")], [1, 0], 1),
+        (&[user("nobody"), agent("nobody")], [0, 0], 0),
+        (&[], [0, 0], 0),
+    ] {
+        assert_eq!(counts(store, &visible(scopes), "lantern secret").await, (expect.to_vec(), memories), "{scopes:?}");
+    }
+    assert_eq!(counts(store, &whole(), "lantern secret").await, (vec![4, 1], 4));
+}
+
+/// A new text, an erasure and a purge are counted at once; what is only hidden still counts.
+pub async fn counts_follow_every_change(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.remember(&anna, "lantern two").await;
+    let space = anna.space();
+    let visibles = [whole(), visible(&[anna.clone()])];
+    let are = async |expect: [u64; 2], memories: u64| {
+        for visible in &visibles {
+            assert_eq!(counts(store, visible, "lantern candle").await, (expect.to_vec(), memories));
+        }
+    };
+    are([2, 0], 2).await;
+    hand.must(&space, Action::Revise(Box::new(new_text(one, "candle", true)))).await;
+    are([1, 1], 2).await;
+    let three = hand.replace(two, &anna, "candle too").await;
+    are([1, 2], 3).await;
+    hand.forget(&anna, three).await;
+    are([1, 2], 3).await;
+    hand.must(&space, Action::Purge { id: three }).await;
+    are([1, 1], 2).await;
+    hand.must(&space, Action::Erase { id: two }).await;
+    are([0, 1], 1).await;
+    hand.must(&space, Action::Revise(Box::new(new_text(one, "lantern", true)))).await;
+    are([1, 0], 1).await;
+    hand.must(&space, Action::Erase { id: one }).await;
+    are([0, 0], 0).await;
+}
+
+/// An index that has grown and shrunk many times still counts right.
+pub async fn many_memories_are_counted_well(store: &dyn Store) {
+    let (hand, scopes) = (Hand::on(store), [user("anna"), user("ben"), user("eva")]);
+    let space = scopes[0].space();
+    let memories: Vec<_> = (0..300).map(|n| hand.sample(&scopes[n % 3], &format!("lantern {n}"))).collect();
+    for some in memories.chunks(25) {
+        good(store.apply(batch(&space, some.iter().cloned().map(add).collect())).await);
+    }
+    let mut changes = Vec::new();
+    for (number, memory) in memories.iter().enumerate() {
+        let id = memory.id;
+        match number % 10 {
+            0 => changes.push(Action::Erase { id }),
+            1 | 2 => changes.push(Action::Revise(Box::new(new_text(id, &format!("candle {number}"), true)))),
+            _ => {}
+        }
+    }
+    let changes: Vec<_> = changes.into_iter().map(|action| change(hand.clock(), action)).collect();
+    for some in changes.chunks(7) {
+        good(store.apply(batch(&space, some.to_vec())).await);
+    }
+    assert_eq!(counts(store, &whole(), "lantern candle").await, (vec![210, 60], 270));
+    for scope in scopes {
+        assert_eq!(counts(store, &visible(&[scope]), "lantern candle").await, (vec![70, 20], 90));
+    }
+}

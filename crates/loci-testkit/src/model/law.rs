@@ -1,0 +1,95 @@
+//! Does a store say what its model says?
+
+use std::collections::BTreeSet;
+
+use loci_store::text::Analyser;
+use loci_store::{Error, Measure, Page, Store, Strip};
+use loci_types::{Edge, Filter, Memory, MemoryId, Reach, Tenant, Visible};
+
+use super::Model;
+use super::steps::{Op, WORDS, scopes};
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// Applies the steps to the store and to a model of it. Each answer must be the same, and in the
+/// end everything that can be read.
+pub async fn agrees(store: &dyn Store, ops: &[Op]) {
+    let mut model = Model::default();
+    for (number, op) in (1..).zip(ops) {
+        let (space, change) = model.change(number, op);
+        let expect = model.apply(&space, &change);
+        let told = format!("step {number}, {op:?}: {change:?}");
+        let answer = store.apply(batch(&space, vec![change])).await;
+        let answer = match answer {
+            Ok(applied) => Ok((applied[0].id, applied[0].outcome, applied[0].version)),
+            Err(Error::Database { source, .. }) => panic!("{told}: {source}"),
+            Err(error) => Err(error.kind()),
+        };
+        assert_eq!(answer, expect, "{told}");
+    }
+    let all = scopes();
+    let categories: &[&str] = &["c1", "c2"];
+    for visible in [
+        whole(),
+        seen_by(Some("ben"), &all[..3]),
+        grant(Tenant::default(), Reach::Scopes(all[1..].to_vec()), Some(categories), Some("anna")),
+    ] {
+        same(store, &model, &visible).await;
+    }
+}
+
+async fn same(store: &dyn Store, model: &Model, visible: &Visible) {
+    let hand = Hand::on(store);
+    let ids: Vec<MemoryId> = model.known.iter().map(|(id, _)| *id).collect();
+    let there = ids.iter().filter_map(|id| model.lying.get(id)).map(|lying| &lying.memory);
+    let expect: Vec<&Memory> = there.filter(|memory| visible.admits(memory)).collect();
+    let fetched = good(store.fetch(visible, &ids).await);
+    assert_eq!(fetched.iter().collect::<Vec<_>>(), expect, "fetch");
+    for filter in [now(), everything(), Filter { as_of: Some(at(12)), ..now() }] {
+        let expect = model.meant(visible, &filter);
+        let listing = good(store.scan(visible, &filter, Page { after: None, limit: 1_000 }).await);
+        let plain: Vec<&Memory> = expect.iter().map(|lying| &lying.memory).collect();
+        assert_eq!(listing.memories.iter().collect::<Vec<_>>(), plain, "scan");
+        let sorted = |mut ids: Vec<MemoryId>| {
+            ids.sort();
+            ids
+        };
+        let near = sorted(hand.near(visible, "lantern", &filter).await);
+        let embedded = expect.iter().filter(|lying| lying.embedded).map(|lying| lying.memory.id);
+        assert_eq!(near, sorted(embedded.collect()), "nearest");
+        for word in WORDS {
+            let found = sorted(hand.words(visible, word, &filter).await);
+            let holds = expect.iter().filter(|lying| lying.memory.content.contains(word));
+            assert_eq!(found, sorted(holds.map(|lying| lying.memory.id).collect()), "lexical: {word}");
+        }
+        let newest: Vec<MemoryId> = plain.iter().map(|memory| memory.id).collect();
+        assert_eq!(hand.foremost(visible, &filter, Measure::Newest).await, newest, "newest");
+        let mut weighed = plain.clone();
+        weighed.sort_by(|a, b| b.importance.total_cmp(&a.importance).then(b.id.cmp(&a.id)));
+        let weighed: Vec<MemoryId> = weighed.iter().map(|memory| memory.id).collect();
+        assert_eq!(hand.foremost(visible, &filter, Measure::Importance).await, weighed, "importance");
+        let asked: Vec<MemoryId> = ids.iter().copied().step_by(3).collect();
+        for reach in [0, 1, 2, 9] {
+            let places = |strip: Strip| strip.places.iter().map(|place| place.id).collect();
+            let strips = good(store.around(visible, &filter, &asked, reach).await);
+            let mut strips: Vec<Vec<MemoryId>> = strips.into_iter().map(places).collect();
+            strips.sort();
+            assert_eq!(strips, model.strips(visible, &filter, &asked, reach), "{reach} around {asked:?}");
+        }
+    }
+    let terms: Vec<String> = WORDS.iter().flat_map(|word| Analyser::default().query_terms(word)).collect();
+    let holding: Vec<u64> = WORDS.iter().map(|word| model.holding(visible, word)).collect();
+    assert_eq!(good(store.frequencies(visible, &terms).await).of, holding, "frequencies");
+    let ends = |edge: Edge| (edge.source_id, edge.target_id, edge.relation);
+    let mut edges: Vec<_> = good(store.edges(visible, &ids, &[]).await).into_iter().map(ends).collect();
+    edges.sort();
+    let mut one_by_one = BTreeSet::new();
+    for id in ids {
+        one_by_one.extend(good(store.edges(visible, &[id], &[]).await).into_iter().map(ends));
+    }
+    let seen = |id: &MemoryId| model.lying.get(id).is_some_and(|lying| visible.admits(&lying.memory));
+    let expect: BTreeSet<_> =
+        model.edges.iter().copied().filter(|(source, target, _)| seen(source) && seen(target)).collect();
+    assert_eq!(one_by_one, expect, "edges");
+    assert_eq!(edges, expect.into_iter().collect::<Vec<_>>(), "edges of all, each once");
+}

@@ -1,0 +1,173 @@
+//! What could happen to a store?
+//!
+//! Steps that chance can pick, and the change that each stands for in the state that the model is in.
+
+use loci_types::{AccessPolicy, Action, Change, Layer, MemoryId, Relation, Revision, Scope, Space, State};
+use proptest::prelude::*;
+
+use super::Model;
+use crate::samples::*;
+
+/// One step of a random sequence. Numbers pick among what there is.
+#[derive(Debug, Clone)]
+pub enum Op {
+    /// A new memory; a text that comes twice is a twin.
+    Add(u8, u8),
+    /// New text, with its vector or without.
+    Revise(u8, u8, bool),
+    /// New values other than the text, with the version seen or a stale one.
+    Label(u8, u8, bool),
+    /// A new memory in place of an old one.
+    Supersede(u8, u8),
+    /// The first takes up the others.
+    Merge(u8, Vec<u8>, u8),
+    /// Soft delete.
+    Forget(u8),
+    /// Back again.
+    Restore(u8),
+    /// A new state.
+    Fade(u8, u8),
+    /// Removes what is soft-deleted.
+    Purge(u8),
+    /// Removes at once.
+    Erase(u8),
+    /// Counts a recall.
+    Touch(u8),
+    /// An edge.
+    Link(u8, u8, u8),
+    /// No edge.
+    Unlink(u8, u8, u8),
+    /// A vector, perhaps of an old text.
+    Embed(u8, bool),
+}
+
+/// Sequences of up to `longest` steps.
+pub fn sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
+    let n = any::<u8>;
+    let op = prop_oneof![
+        6 => (n(), n()).prop_map(|(a, b)| Op::Add(a, b)),
+        3 => (n(), n(), any::<bool>()).prop_map(|(a, b, c)| Op::Revise(a, b, c)),
+        2 => (n(), n(), any::<bool>()).prop_map(|(a, b, c)| Op::Label(a, b, c)),
+        4 => (n(), n()).prop_map(|(a, b)| Op::Supersede(a, b)),
+        2 => (n(), prop::collection::vec(n(), 0..3), n()).prop_map(|(a, b, c)| Op::Merge(a, b, c)),
+        3 => n().prop_map(Op::Forget),
+        3 => n().prop_map(Op::Restore),
+        2 => (n(), n()).prop_map(|(a, b)| Op::Fade(a, b)),
+        2 => n().prop_map(Op::Purge),
+        2 => n().prop_map(Op::Erase),
+        1 => n().prop_map(Op::Touch),
+        2 => (n(), n(), n()).prop_map(|(a, b, c)| Op::Link(a, b, c)),
+        1 => (n(), n(), n()).prop_map(|(a, b, c)| Op::Unlink(a, b, c)),
+        1 => (n(), any::<bool>()).prop_map(|(a, b)| Op::Embed(a, b)),
+    ];
+    prop::collection::vec(op, 1..=longest)
+}
+
+pub(super) const WORDS: [&str; 6] = ["lantern", "candle", "torch", "beacon", "ember", "match"];
+
+pub(super) fn scopes() -> [Scope; 4] {
+    [user("anna"), scope(Layer::Team, &["crew"]), agent("bot"), scope(Layer::Agent, &["bot", "ben"])]
+}
+
+impl Model {
+    /// The change that a step stands for, and the space it is for.
+    pub(super) fn change(&self, number: u64, op: &Op) -> (Space, Change) {
+        let all = scopes();
+        let pick = |n: &u8| match self.known.len() {
+            0 => (id(77_777), all[0].space()),
+            len => self.known[usize::from(*n) % len].clone(),
+        };
+        let text = |n: &u8| format!("{} {}", WORDS[usize::from(*n) % WORDS.len()], n % 3);
+        let fresh = |scope: &Scope, n: &u8| {
+            let mut memory = memory(number, scope, &text(n));
+            memory.category = (!n.is_multiple_of(4)).then(|| format!("c{}", n % 4));
+            memory.access_policy = AccessPolicy::ALL[usize::from(n / 7) % AccessPolicy::ALL.len()];
+            memory.actor_id = (n % 5 > 2).then(|| "ben".to_owned());
+            memory.valid_until = (n.is_multiple_of(11)).then(|| at(8_000));
+            memory.expires_at = (n.is_multiple_of(13)).then(|| at(15));
+            memory.importance = f64::from(n % 4) / 4.0;
+            memory.thread_id = (n % 3 > 0).then(|| format!("t-{}", n % 2));
+            memory.identifiers.session_id = (number > 8).then(|| format!("s-{}", number / 8));
+            memory
+        };
+        let scope_of = |id: &MemoryId, space: &Space| {
+            let found = self.lying.get(id).and_then(|lying| lying.memory.scope().ok());
+            found.unwrap_or_else(|| all.iter().find(|scope| scope.space() == *space).unwrap_or(&all[0]).clone())
+        };
+        let relation = |n: &u8| Relation::ALL[usize::from(*n) % Relation::ALL.len()];
+        let (space, action) = match op {
+            Op::Add(scope, n) => {
+                let scope = &all[usize::from(*scope) % all.len()];
+                (scope.space(), Action::Add(Box::new(addition(fresh(scope, n)))))
+            }
+            Op::Revise(which, n, embedded) => {
+                let (id, space) = pick(which);
+                (space, Action::Revise(Box::new(new_text(id, &text(n), *embedded))))
+            }
+            Op::Label(which, n, stale) => {
+                let (id, space) = pick(which);
+                let patch = loci_types::Patch {
+                    category: Some((!n.is_multiple_of(4)).then(|| format!("c{}", n % 4))),
+                    tags: Some(vec![format!("t{}", n % 3)]),
+                    pinned: Some(n % 2 == 0),
+                    valid_until: (n % 3 == 0).then(|| (n % 6 == 0).then(|| at(9_000))),
+                    ..Default::default()
+                };
+                let expect = self.version(id).1 + u64::from(*stale);
+                (space, Action::Revise(Box::new(Revision { expect: Some(expect), ..revision(id, patch) })))
+            }
+            Op::Supersede(which, n) => {
+                let (old, space) = pick(which);
+                let new = fresh(&scope_of(&old, &space), n);
+                (space, Action::Supersede { old, new: Box::new(addition(new)) })
+            }
+            Op::Merge(which, others, n) => {
+                let (into, space) = pick(which);
+                let from = others.iter().map(|other| pick(other).0).collect();
+                (space, Action::Merge { into: Box::new(new_text(into, &text(n), n % 2 == 0)), from })
+            }
+            Op::Forget(which) => {
+                let (id, space) = pick(which);
+                (space, Action::Forget { id, expect: None, purge_at: at(7_000) })
+            }
+            Op::Restore(which) => {
+                let (id, space) = pick(which);
+                (space, Action::Restore { id })
+            }
+            Op::Fade(which, n) => {
+                let (id, space) = pick(which);
+                let state = State::ALL[usize::from(*n) % State::ALL.len()];
+                let confidence = (n % 3 == 0).then(|| f64::from(n % 5) / 4.0);
+                let purge_at = (state == State::SoftDeleted).then(|| at(6_000));
+                (space, Action::Fade { id, state, confidence, relevance: None, purge_at })
+            }
+            Op::Purge(which) => {
+                let (id, space) = pick(which);
+                (space, Action::Purge { id })
+            }
+            Op::Erase(which) => {
+                let (id, space) = pick(which);
+                (space, Action::Erase { id })
+            }
+            Op::Touch(which) => {
+                let (id, space) = pick(which);
+                (space, Action::Touch { ids: vec![id] })
+            }
+            Op::Link(source, target, n) => {
+                let ((source, space), (target, _)) = (pick(source), pick(target));
+                (space, Action::Link(edge(number, source, target, relation(n))))
+            }
+            Op::Unlink(source, target, n) => {
+                let ((source, space), (target, _)) = (pick(source), pick(target));
+                (space, Action::Unlink { source, target, relation: relation(n) })
+            }
+            Op::Embed(which, stale) => {
+                let (id, space) = pick(which);
+                let text = self.lying.get(&id).map_or("", |lying| &lying.memory.content);
+                let of = if *stale { hash("another text") } else { hash(text) };
+                (space, Action::Embed { id, of, vector: vector(text) })
+            }
+        };
+        (space, change(at(number as i64), action))
+    }
+}
