@@ -298,7 +298,7 @@ async fn silence_at_the_door_and_in_mid_sentence_is_late_too() {
 
     let halting = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = halting.local_addr().unwrap();
-    let server = std::thread::spawn(move || {
+    let server = tokio::task::spawn_blocking(move || {
         let (mut stream, _) = halting.accept().unwrap();
         assert!(stream.read(&mut [0; 64]).unwrap() > 0);
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n[").unwrap();
@@ -306,7 +306,7 @@ async fn silence_at_the_door_and_in_mid_sentence_is_late_too() {
         stream.read_to_end(&mut Vec::new()).ok();
     });
     late(config(address), &["a"]).await;
-    server.join().unwrap();
+    server.await.unwrap();
 }
 
 #[tokio::test]
