@@ -8,33 +8,41 @@
 mod agent;
 mod clock;
 mod config;
+mod context;
 pub mod curve;
 mod engine;
 mod error;
+mod explain;
 mod forget;
 mod import;
 mod importance;
 mod ingest;
 mod kinds;
+pub mod pack;
 pub mod plan;
 pub mod policy;
+mod query;
 mod read;
 mod recall;
 mod reembed;
 mod remember;
 pub mod score;
 mod search;
+mod settings;
 mod text;
 mod update;
 
 pub use clock::{Clock, Fixed, System};
 pub use config::{Config, Lifecycle, Limits, Retrieval, Weights};
+pub use context::ContextRequest;
 pub use engine::Engine;
 pub use error::{Error, Result};
+pub use explain::Provenance;
 pub use importance::importance;
 pub use ingest::Turn;
 pub use kinds::choose_kind;
 pub use policy::Caller;
+pub use query::{QueryRequest, QueryResponse};
 pub use read::{History, ListRequest, ListResponse};
 pub use recall::{
     Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy,

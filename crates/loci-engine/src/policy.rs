@@ -3,6 +3,8 @@
 //! The only maker of a [`Visible`]. It fails closed: identifiers that name no scope see nothing,
 //! and say so; an absent identifier narrows, never widens.
 
+use std::collections::BTreeSet;
+
 use loci_types::{Error, ErrorKind, Identifiers, Layer, Reach, Scope, Tenant, Visible};
 
 /// Who asks.
@@ -31,11 +33,20 @@ impl Caller {
 }
 
 /// What this caller sees, in these layers or in all that its identifiers open.
-#[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Error> {
+    visible_in(caller, layers, None)
+}
+
+/// The same, and of these categories only.
+#[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
+pub(crate) fn visible_in(
+    caller: &Caller,
+    layers: Option<&[Layer]>,
+    categories: Option<BTreeSet<String>>,
+) -> Result<Visible, Error> {
     caller.identifiers.validate()?;
     if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
-        return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, None, caller.actor.clone()));
+        return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
     let mut layers = layers.map_or_else(|| caller.identifiers.layers(), <[Layer]>::to_vec);
     layers.sort();
@@ -45,7 +56,7 @@ pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Err
     }
     let scopes = layers.iter().map(|layer| Scope::new(*layer, &caller.identifiers)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
-    Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), None, viewer))
+    Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer))
 }
 
 /// The scope that a new memory of this caller belongs to: in the layer given, or in the most

@@ -14,5 +14,5 @@ pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Agent, Applied, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Place, Stats, Store, Strip,
+    Agent, Applied, Changes, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Place, Stats, Store, Strip,
 };

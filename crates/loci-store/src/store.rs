@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
     Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope,
-    Tenant, Vector, Visible,
+    Space, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 
@@ -81,6 +81,17 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Hit>>;
 
+    /// What happened to visible memories of one space after `since`, oldest first: in one thread, or
+    /// in all. A revision is the number of the last ledger entry, and grows with every change.
+    async fn changes(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        thread: Option<&str>,
+        since: i64,
+        limit: usize,
+    ) -> Result<Changes>;
+
     /// The newest memory of a thread within one visible scope.
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>>;
 
@@ -109,6 +120,9 @@ pub trait Store: Send + Sync {
 
     /// The agents of a tenant.
     async fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>>;
+
+    /// One agent of a tenant.
+    async fn agent(&self, tenant: &Tenant, slug: &str) -> Result<Option<Agent>>;
 
     /// Removes an agent and its space with everything in it; false if there was none.
     async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool>;
@@ -146,6 +160,15 @@ pub enum Measure {
     Newest,
     /// How important they are, then how new.
     Importance,
+}
+
+/// What happened since a revision.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Changes {
+    /// The revision now.
+    pub revision: i64,
+    /// The entries, oldest first.
+    pub entries: Vec<LedgerEntry>,
 }
 
 /// How often words occur.

@@ -39,25 +39,27 @@ macro_rules! clues {
 
 clues! {
     /// The words of the question, by BM25, in the turn and the question it answers; a share of the best.
-    Words = "words", 1.0, 1.4;
-    /// The same, with long texts counting less.
-    Brief = "brief", 0.0, 1.6;
+    Words = "words", 1.0, 1.5;
+    /// The words in the turn alone.
+    Own = "own", 0.0, -2.0;
+    /// The same as `words`, with long texts counting less.
+    Brief = "brief", 0.0, 1.5;
     /// The words in the turn and its neighbours.
-    Near = "near", 0.0, 0.4;
+    Near = "near", 0.0, 0.5;
     /// The words in the turn and three on either side.
-    Wide = "wide", 0.0, 1.9;
+    Wide = "wide", 0.0, 2.0;
     /// The words in the whole session.
-    Session = "session", 0.0, 1.0;
+    Session = "session", 0.0, 1.2;
     /// Parts of words: other forms and small slips.
-    Spelling = "spelling", 1.0, 2.3;
+    Spelling = "spelling", 0.0, 2.0;
     /// The share of the question's words that the turn holds, rare ones counting more.
-    Coverage = "coverage", 0.0, 1.0;
+    Coverage = "coverage", 0.0, 0.0;
     /// Pairs of words that stand together in both, up to three.
-    Pairs = "pairs", 0.4, 0.6;
+    Pairs = "pairs", 0.5, 0.7;
     /// The cosine of the sentence vectors.
     Meaning = "meaning", 0.5, 0.0;
     /// The cosine to the turn together with the one before it.
-    Context = "context", 0.6, 0.0;
+    Context = "context", 0.3, 0.0;
     /// The cosines of the turn and half of its neighbours'.
     Around = "around", 0.6, 0.0;
     /// Each token of the question, found anywhere in the turn.
@@ -73,17 +75,17 @@ clues! {
     /// The question names one of the speakers: 1 for theirs, -1 for the others'.
     Speaker = "speaker", 0.4, 0.5;
     /// 1 for what the user said, -1 for what the assistant did.
-    Role = "role", 1.8, 1.8;
+    Role = "role", 1.5, 1.5;
     /// The question names a time, and it happened then.
     Date = "date", 2.2, 2.2;
     /// The question asks for a time, and the turn tells one.
     When = "when", 1.5, 2.0;
     /// The question asks for a number, and the turn tells one.
-    Count = "count", 0.2, 0.6;
+    Count = "count", 0.5, 0.4;
     /// The question is about what the assistant said: the role, once more.
-    Addressed = "addressed", -0.9, -0.8;
+    Addressed = "addressed", -0.9, -0.7;
     /// The question wants a summary: the role, once more.
-    Summary = "summary", -1.8, -1.6;
+    Summary = "summary", -2.0, -2.0;
     /// The question wants an order of events: the role, once more.
     Order = "order", 0.0, 0.3;
     /// How long the turn is, as a logarithm.
@@ -91,9 +93,9 @@ clues! {
     /// The turn is a question itself.
     Asks = "asks", -0.4, -0.4;
     /// The turn comes after a question.
-    Answers = "answers", 0.0, 0.3;
+    Answers = "answers", 0.0, 0.5;
     /// It hangs together with what was found: a cause, a next event, the same person.
-    Graph = "graph", 1.0, 1.0;
+    Graph = "graph", 0.5, 1.0;
 }
 
 /// The clues about one memory.

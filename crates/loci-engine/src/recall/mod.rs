@@ -82,15 +82,19 @@ pub struct RecallHit {
 
 impl Engine {
     /// Finds what matters to a question.
-    pub async fn recall(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
-        let visible = policy::visible(caller, request.layers.as_deref())?;
+    pub async fn recall(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
+        let settings = self.settings_of(caller).await?;
+        let visible = policy::visible_in(caller, request.layers.as_deref(), settings.categories)?;
+        request.limit = request.limit.or(settings.limit);
+        request.threshold = request.threshold.or(settings.threshold);
+        let weights = settings.weights.unwrap_or(self.config.retrieval.weights);
         let (filter, limit, now) = self.read_request(&request)?;
         let plan = Plan::of(&request.query, &now.to_zoned(TimeZone::UTC));
         let found = self.ask_lanes(&visible, &filter, &request, &plan, limit).await?;
         let (intent, degraded) = (plan.intent.name().to_owned(), found.degraded());
-        let candidates = self.rank(&visible, &filter, plan, found, now).await?;
+        let candidates = self.rank(&visible, &filter, plan, found, &weights, now).await?;
         let mut hits = self.fetch_hits(&visible, candidates, limit).await?;
-        let relations = self.relate(&visible, &mut hits).await?;
+        let relations = self.relate(&visible, &weights, &mut hits).await?;
         self.one_of_each(&visible, &mut hits).await?;
         hits.retain(|hit| hit.score >= self.config.retrieval.score_threshold);
         hits.truncate(limit);

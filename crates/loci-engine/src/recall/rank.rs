@@ -14,6 +14,7 @@ use super::lanes::{Found, Strategy};
 use super::pool::Member;
 use super::question::Question;
 use super::{LaneRank, RecallHit, evidence};
+use crate::config::Weights;
 use crate::plan::Plan;
 use crate::{Engine, Result, score};
 
@@ -38,6 +39,7 @@ impl Engine {
         filter: &Filter,
         plan: Plan,
         found: Found,
+        weights: &Weights,
         now: Timestamp,
     ) -> Result<Vec<Candidate>> {
         let mut ranks = found.ranks();
@@ -75,8 +77,8 @@ impl Engine {
             .zip(judged)
             .map(|(member, (clues, evidence, clarity))| {
                 let lanes = ranks.remove(&member.reading.id).unwrap_or_default();
-                let explain = self.explain(member, lanes, &clues, &voices, [evidence, best, clarity], now);
-                let score = explain.score(&self.config.retrieval.weights);
+                let explain = self.explain_member(member, lanes, &clues, &voices, [evidence, best, clarity], now);
+                let score = explain.score(weights);
                 Candidate { id: member.reading.id, score, explain }
             })
             .collect();
@@ -89,7 +91,7 @@ impl Engine {
         Voices::new(with_model, if with_model { &retrieval.clues } else { &retrieval.clues_of_words })
     }
 
-    fn explain(
+    fn explain_member(
         &self,
         member: &Member,
         lanes: Vec<LaneRank>,

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use loci_types::{Edge, Memory, MemoryId, Relation, Visible};
 
 use super::{RecallHit, RelatedMemory};
+use crate::config::Weights;
 use crate::{Engine, Result};
 
 /// Relations that say something of the content. That one turn followed another does not.
@@ -18,7 +19,12 @@ const TOLD: usize = 2;
 
 impl Engine {
     /// Adds to each score what its strongest relation is worth, and returns the relations.
-    pub(crate) async fn relate(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<Vec<Edge>> {
+    pub(crate) async fn relate(
+        &self,
+        visible: &Visible,
+        weights: &Weights,
+        hits: &mut [RecallHit],
+    ) -> Result<Vec<Edge>> {
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
         let edges = self.store.edges(visible, &ids, &TELLING).await?;
         if edges.is_empty() {
@@ -29,7 +35,7 @@ impl Engine {
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
             let strongest = at.map(|edge| edge.strength).fold(0.0, f64::max);
             hit.explain.relation = self.config.retrieval.relation_weight * strongest;
-            hit.score = hit.explain.score(&self.config.retrieval.weights);
+            hit.score = hit.explain.score(weights);
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
         Ok(edges)

@@ -85,6 +85,7 @@ pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues
     }
     let scorer = Scorer { question, pool };
     scorer.shares(&answers, USUAL, Clue::Words, clues);
+    scorer.shares(&own, USUAL, Clue::Own, clues);
     scorer.shares(&answers, BRIEF, Clue::Brief, clues);
     scorer.shares(&window(1), USUAL, Clue::Near, clues);
     scorer.shares(&window(3), USUAL, Clue::Wide, clues);

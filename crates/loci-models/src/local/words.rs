@@ -28,7 +28,12 @@ pub(super) struct Written {
     pub(super) pieces: Vec<String>,
     /// Which of the ids are the model's own markers and not the text's tokens.
     pub(super) markers: Vec<bool>,
+    /// The pieces of a long text that follow, where tokens are asked for.
+    pub(super) rest: Vec<Written>,
 }
+
+/// So many pieces of the model's length are read of one text; what comes after is left to words.
+const MOST_PIECES: usize = 4;
 
 impl Words {
     /// The tokenizer of `folder`.
@@ -60,7 +65,15 @@ impl Words {
             .tokenizer
             .encode_batch_fast(texts, self.markers)
             .map_err(|error| Error::Inference { problem: error.to_string() })?;
-        Ok(encodings.into_iter().map(|encoding| self.keep(&encoding, detail)).collect())
+        let whole = |encoding: tokenizers::Encoding| {
+            let mut written = self.keep(&encoding, detail);
+            if detail == Detail::Tokens {
+                let rest = encoding.get_overflowing().iter().take(MOST_PIECES - 1);
+                written.rest = rest.map(|encoding| self.keep(encoding, detail)).collect();
+            }
+            written
+        };
+        Ok(encodings.into_iter().map(whole).collect())
     }
 
     fn keep(&self, encoding: &tokenizers::Encoding, detail: Detail) -> Written {

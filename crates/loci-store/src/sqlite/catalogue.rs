@@ -113,15 +113,17 @@ impl Catalogue {
         self.with(|connection| {
             connection
                 .prepare_cached("SELECT slug, config, created_at FROM agents WHERE tenant = ?1 ORDER BY slug")?
-                .query_map([tenant.name()], |row| {
-                    let config: String = row.get(1)?;
-                    Ok(Agent {
-                        slug: row.get(0)?,
-                        config: serde_json::from_str(&config).unwrap_or_default(),
-                        created_at: Timestamp::from_microsecond(row.get(2)?).unwrap_or_default(),
-                    })
-                })?
+                .query_map([tenant.name()], read_agent)?
                 .collect()
+        })
+    }
+
+    pub(super) fn agent(&self, tenant: &Tenant, slug: &str) -> Result<Option<Agent>> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT slug, config, created_at FROM agents WHERE tenant = ?1 AND slug = ?2")?
+                .query_row([tenant.name(), slug], read_agent)
+                .optional()
         })
     }
 
@@ -141,4 +143,13 @@ impl Catalogue {
         let said: String = self.with(|connection| connection.query_row("PRAGMA quick_check", [], |row| row.get(0)))?;
         Ok((said != "ok").then_some(said))
     }
+}
+
+fn read_agent(row: &rusqlite::Row<'_>) -> rusqlite::Result<Agent> {
+    let config: String = row.get(1)?;
+    Ok(Agent {
+        slug: row.get(0)?,
+        config: serde_json::from_str(&config).unwrap_or_default(),
+        created_at: Timestamp::from_microsecond(row.get(2)?).unwrap_or_default(),
+    })
 }

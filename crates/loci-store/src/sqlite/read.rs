@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::clause::{self, Clause};
 use super::{graph, row};
-use crate::{Hit, Measure, Models, Page, Stats};
+use crate::{Changes, Hit, Measure, Models, Page, Stats};
 
 /// The visible memories among these ids.
 pub(super) fn fetch(
@@ -115,6 +115,39 @@ pub(super) fn history(
         .prepare_cached(&sql)?
         .query_map(params_from_iter([value, clause::limit(limit)]), |row| row::read_entry(&space.name(), row))?
         .collect()
+}
+
+/// The columns of the ledger that [`row::read_entry`] expects.
+const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
+    l.thread_id, l.request_id";
+
+/// What happened to visible memories after a revision.
+pub(super) fn changes(
+    connection: &Connection,
+    space: &Space,
+    clause: &Clause,
+    thread: Option<&str>,
+    since: i64,
+    limit: usize,
+) -> rusqlite::Result<Changes> {
+    let revision = connection
+        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
+        .query_row([], |row| row.get(0))?;
+    let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
+    let sql = format!(
+        "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \
+         AND l.event IN ('add', 'update', 'delete', 'merge', 'restore', 'supersede') AND {} ORDER BY l.sequence LIMIT ?",
+        clause.sql
+    );
+    let mut values = vec![Value::Integer(since)];
+    values.extend(thread.map(|thread| Value::Text(thread.to_owned())));
+    values.extend(clause.values.iter().cloned());
+    values.push(clause::limit(limit));
+    let entries = connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(Changes { revision, entries })
 }
 
 /// The edges at these memories, of these relations or of all, whose both ends are visible.

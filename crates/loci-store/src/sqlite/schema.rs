@@ -187,6 +187,7 @@ CREATE TABLE names (
 INSERT OR IGNORE INTO names SELECT lower_case(canonical_name), entity FROM entities;
 INSERT OR IGNORE INTO names SELECT lower_case(a.value), e.entity FROM entities e, json_each(e.aliases) a;
 CREATE INDEX memories_by_weight ON memories(scope, importance);
+CREATE INDEX ledger_by_thread ON ledger(thread_id, sequence) WHERE thread_id IS NOT NULL;
 ";
 
 const CATALOGUE_1: &str = "

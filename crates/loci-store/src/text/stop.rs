@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 /// Articles, pronouns, prepositions, conjunctions, auxiliaries; without apostrophes.
 const ENGLISH: &str = "
-a an the this that these those such same other own each both all any some few more most many much lot
+a an the this that thats these those such same other own each both all any some few more most many much lot
 i me my mine myself im ive id ill we us our ours ourselves were weve you your yours yourself youre youve
 he him his himself hes she her hers herself shes it its itself they them their theirs themselves theyre
 who whom whose what whats which when where why how there theres here

@@ -1,0 +1,161 @@
+//! How does an agent ask in one call?
+//!
+//! `memory.query`: a question, filters and a budget in; a few bullets or whole memories out. It is
+//! recall with packing, and so is on-demand recall: the same call with a small `top_k`.
+
+use loci_types::{Class, LedgerEntry, MemoryId};
+use serde::{Deserialize, Serialize};
+
+use crate::pack::delta::{Delta, DeltaChange, DeltaEvent};
+use crate::pack::{Budget, Format, Item, Packed, Related, Share, pack};
+use crate::policy::{self, Caller};
+use crate::{Engine, Recall, RecallHit, RecallRequest, Result};
+
+/// So many entries of the ledger are looked at for a delta header.
+const LOOKED_AT: usize = 500;
+
+/// A question with a budget.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct QueryRequest {
+    /// The question, its filters and its number of hits.
+    pub recall: RecallRequest,
+    /// How the answer is written.
+    pub format: Format,
+    /// The most tokens; none: by how complex the question is.
+    pub budget_tokens: Option<usize>,
+    /// Whether what does not fit is shortened instead of left out.
+    pub summarise: bool,
+    /// Tell what changed since this revision; none: say nothing of it.
+    pub since: Option<i64>,
+    /// Only changes of this conversation.
+    pub thread_id: Option<String>,
+}
+
+/// The answer to a query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueryResponse {
+    /// What goes into the prompt.
+    pub text: String,
+    /// How many tokens that is.
+    pub tokens: usize,
+    /// The most it may have been.
+    pub budget_tokens: usize,
+    /// The memories in it.
+    pub cited: Vec<MemoryId>,
+    /// Those that found no room.
+    pub left_out: Vec<MemoryId>,
+    /// Those of the cited that were shortened.
+    pub shortened: Vec<MemoryId>,
+    /// The revision now; ask for what changed since then the next time.
+    pub revision: i64,
+    /// The hits themselves.
+    pub hits: Vec<RecallHit>,
+    /// Parts that could not be asked.
+    pub degraded: Vec<String>,
+    /// What the question was taken to be after.
+    pub intent: String,
+}
+
+impl Engine {
+    /// Finds what matters and writes it within a budget.
+    pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
+        let complexity = crate::plan::complexity::complexity(&request.recall.query);
+        let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
+        let mut recall = request.recall;
+        recall.limit = recall.limit.or(Some(complexity.limit()));
+        let found = self.recall(caller, recall).await?;
+        let (revision, delta) = self.delta(caller, request.since, request.thread_id.as_deref()).await?;
+        let budget = Budget { tokens: budget_tokens, summarise: request.summarise, ..Budget::default() };
+        let Packed { text, tokens, cited, left_out, shortened } =
+            pack(&self.items(&found), delta.as_ref(), request.format, &budget);
+        let Recall { hits, degraded, intent } = found;
+        Ok(QueryResponse {
+            text,
+            tokens,
+            budget_tokens,
+            cited,
+            left_out,
+            shortened,
+            revision,
+            hits,
+            degraded,
+            intent,
+        })
+    }
+
+    /// The hits as they are packed.
+    pub(crate) fn items(&self, recall: &Recall) -> Vec<Item> {
+        recall.hits.iter().map(|hit| self.item(hit)).collect()
+    }
+
+    fn item(&self, hit: &RecallHit) -> Item {
+        let memory = &hit.memory;
+        let turn = memory.thread_id.is_some() && (memory.actor_id.is_some() || memory.role.is_some());
+        let share = match (memory.kind.name(), self.kinds.spec(&memory.kind).class) {
+            ("person" | "project", _) => Share::Profiles,
+            ("document", _) => Share::Evidence,
+            (_, Class::Episodic) => Share::Temporal,
+            _ => Share::Facts,
+        };
+        let related = |related: &crate::RelatedMemory| Related {
+            id: related.id,
+            text: related.content.clone(),
+            relation: related.relation.name().to_owned(),
+        };
+        Item {
+            id: memory.id,
+            kind: memory.kind.name().to_owned(),
+            category: memory.category.clone(),
+            share,
+            text: memory.content.clone(),
+            score: hit.score,
+            event_time: memory.event_time,
+            related: hit.explain.related.iter().map(related).collect(),
+            actor: memory.actor_id.clone().filter(|_| turn),
+            role: memory.role.clone().filter(|_| turn),
+        }
+    }
+
+    /// What changed since a revision in the space where this caller's memories go, and the revision
+    /// now. Turns of the conversation itself are no news to who was there.
+    pub(crate) async fn delta(
+        &self,
+        caller: &Caller,
+        since: Option<i64>,
+        thread: Option<&str>,
+    ) -> Result<(i64, Option<Delta>)> {
+        let Ok(scope) = policy::target(caller, None) else { return Ok((0, None)) };
+        let visible = policy::visible(caller, None)?;
+        let limit = if since.is_some() { LOOKED_AT } else { 0 };
+        let changes = self.store.changes(&visible, &scope.space(), thread, since.unwrap_or(0), limit).await?;
+        let Some(since) = since else { return Ok((changes.revision, None)) };
+        let ids: Vec<MemoryId> = changes.entries.iter().filter_map(|entry| entry.memory_id).collect();
+        let memories = self.store.fetch(&visible, &ids).await?;
+        let told = |entry: &LedgerEntry| {
+            let memory = memories.iter().find(|memory| Some(memory.id) == entry.memory_id)?;
+            let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
+            lasting.then(|| DeltaChange {
+                id: memory.id,
+                event: event(&entry.event),
+                category: memory.category.clone(),
+                text: memory.content.clone(),
+                importance: Some(memory.importance),
+            })
+        };
+        let told: Vec<DeltaChange> = changes.entries.iter().filter_map(told).collect();
+        let delta = Delta { since, until: changes.revision, changes: told, more: 0 };
+        Ok((changes.revision, Some(delta)))
+    }
+}
+
+/// A line of the ledger as the header tells it.
+fn event(name: &str) -> DeltaEvent {
+    match name.to_ascii_lowercase().as_str() {
+        "add" => DeltaEvent::Created,
+        "merge" => DeltaEvent::Merged,
+        "delete" => DeltaEvent::Deleted,
+        "restore" => DeltaEvent::Restored,
+        _ => DeltaEvent::Updated,
+    }
+}

@@ -1,0 +1,419 @@
+//! How does the embedded store open its two doors?
+//!
+//! Each method finds the spaces that are meant, does its work there on a thread that may block, and
+//! brings the answers together.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use loci_types::{
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space,
+    Tenant, Vector, Visible,
+};
+
+use super::apply::Desk;
+use super::clause::Clause;
+use super::{SqliteStore, around, blocking, doctor, graph, jobs, lexicon, read};
+use crate::{
+    Agent, Applied, Changes, Cursor, Error, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Result, Stats,
+    Store, Strip,
+};
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {
+        let Some(first) = batch.changes.first() else { return Ok(Vec::new()) };
+        let space = self.space(&batch.tenant, &batch.space);
+        self.prepare(&batch.tenant, &space, first.at)?;
+        let (analyser, path) = (self.inner.analyser.clone(), space.path.clone());
+        let key = (batch.tenant.clone(), batch.space.clone());
+        let applied: Vec<Applied> = self
+            .inner
+            .writers
+            .run(&space.path, move |connection| {
+                let desk = Desk { connection, path: &path, space: &batch.space, analyser: &analyser };
+                batch.changes.iter().map(|change| desk.apply(change)).collect()
+            })
+            .await?;
+        let told = applied.iter().any(|applied| applied.sequence.is_some());
+        if told && !self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) {
+            self.inner.catalogue.note_written(&key.0, &key.1)?;
+            self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        }
+        Ok(applied)
+    }
+
+    async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>> {
+        let wanted = ids.to_vec();
+        let found = self
+            .read(visible, move |connection, space, visible| read::fetch(connection, &space.space, visible, &wanted))
+            .await?;
+        let mut found: HashMap<MemoryId, Memory> =
+            found.into_iter().flatten().map(|memory| (memory.id, memory)).collect();
+        Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    }
+
+    async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing> {
+        let (filter, limit) = (filter.clone(), page.limit);
+        let pages = self
+            .read(visible, move |connection, space, visible| {
+                read::scan(connection, &space.space, visible, &filter, &page)
+            })
+            .await?;
+        let total = pages.iter().map(|(_, total)| total).sum();
+        let mut memories: Vec<Memory> = pages.into_iter().flat_map(|(memories, _)| memories).collect();
+        memories.sort_by_key(|memory| std::cmp::Reverse(memory.id));
+        let more = memories.len() > limit;
+        memories.truncate(limit);
+        let next = memories.last().filter(|_| more).map(|memory| Cursor::after(memory.id));
+        Ok(Listing { memories, next, total })
+    }
+
+    async fn lexical(&self, visible: &Visible, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
+        let terms = self.inner.analyser.query_terms(query);
+        let found = self
+            .meant(visible, filter, move |connection, _, clause| lexicon::search(connection, clause, &terms, limit))
+            .await?;
+        Ok(best(one_scale(found), limit))
+    }
+
+    async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
+        let query = query.clone();
+        let found = self
+            .meant(visible, filter, move |connection, space, clause| {
+                space.index.search(connection, clause, &query, limit)
+            })
+            .await?;
+        self.trim();
+        Ok(best(found, limit))
+    }
+
+    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>> {
+        let (model, ids) = (model.to_owned(), ids.to_vec());
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                read::vectors(connection, &space.space, visible, &model, &ids)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies> {
+        let wanted = terms.to_vec();
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::visible(connection, &space.space, visible)? {
+                    Some(clause) => lexicon::frequencies(connection, &clause, &wanted),
+                    None => Ok(Frequencies::default()),
+                }
+            })
+            .await?;
+        let mut all = Frequencies { memories: 0, of: vec![0; terms.len()] };
+        for here in found {
+            all.memories += here.memories;
+            all.of.iter_mut().zip(here.of).for_each(|(sum, count)| *sum += count);
+        }
+        Ok(all)
+    }
+
+    async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>> {
+        let ids = ids.to_vec();
+        let found = self
+            .meant(visible, filter, move |connection, space, clause| {
+                around::strips(connection, &space.path, clause, &ids, reach)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>> {
+        let found = self.read(visible, |connection, _, _| read::model_names(connection)).await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn models(&self, visible: &Visible) -> Result<Models> {
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                match Clause::visible(connection, &space.space, visible)? {
+                    Some(clause) => read::models(connection, &clause),
+                    None => Ok(Models::default()),
+                }
+            })
+            .await?;
+        let mut all = Models::default();
+        for models in found {
+            all.without += models.without;
+            add(&mut all.vectors, models.vectors);
+        }
+        Ok(all)
+    }
+
+    async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>> {
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                read::history(connection, &space.space, visible, id, limit)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn edges(&self, visible: &Visible, ids: &[MemoryId], relations: &[Relation]) -> Result<Vec<Edge>> {
+        let (ids, relations) = (ids.to_vec(), relations.to_vec());
+        self.seen(visible, move |connection, _, clause| read::edges(connection, clause, &ids, &relations)).await
+    }
+
+    async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>> {
+        let found = self
+            .meant(visible, filter, move |connection, _, clause| read::foremost(connection, clause, by, limit))
+            .await?;
+        Ok(best_then_newest(found, limit))
+    }
+
+    async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>> {
+        let names = names.to_vec();
+        self.seen(visible, move |connection, _, clause| graph::named(connection, clause, &names)).await
+    }
+
+    async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>> {
+        self.seen(visible, move |connection, _, clause| read::spoken_of(connection, clause, id)).await
+    }
+
+    async fn mentioning(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        entities: &[EntityId],
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let entities = entities.to_vec();
+        let found = self
+            .meant(visible, filter, move |connection, _, clause| {
+                graph::mentioning(connection, clause, &entities, limit)
+            })
+            .await?;
+        Ok(best_then_newest(found, limit))
+    }
+
+    async fn changes(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        thread: Option<&str>,
+        since: i64,
+        limit: usize,
+    ) -> Result<Changes> {
+        let (wanted, thread) = (space.clone(), thread.map(str::to_owned));
+        let found = self
+            .seen(visible, move |connection, space, clause| {
+                if space.space != wanted {
+                    return Ok(Vec::new());
+                }
+                Ok(vec![read::changes(connection, &space.space, clause, thread.as_deref(), since, limit)?])
+            })
+            .await?;
+        Ok(found.into_iter().next().unwrap_or_default())
+    }
+
+    async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>> {
+        let (scope, thread) = (scope.clone(), thread.to_owned());
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                read::last_of_thread(connection, &space.space, visible, &scope, &thread)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().next())
+    }
+
+    async fn stats(&self, visible: &Visible) -> Result<Stats> {
+        let whole = *visible.reach() == Reach::Whole;
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                let mut stats = match Clause::visible(connection, &space.space, visible)? {
+                    Some(clause) => read::stats(connection, &clause, whole)?,
+                    None => Stats::default(),
+                };
+                if whole {
+                    stats.bytes = folder_bytes(space.folder());
+                }
+                Ok(stats)
+            })
+            .await?;
+        let mut all = Stats::default();
+        for stats in found {
+            all.memories += stats.memories;
+            all.entities += stats.entities;
+            all.without_vector += stats.without_vector;
+            all.ledger += stats.ledger;
+            all.spaces += stats.spaces;
+            all.bytes += stats.bytes;
+            add(&mut all.by_layer, stats.by_layer);
+            add(&mut all.by_kind, stats.by_kind);
+            add(&mut all.by_state, stats.by_state);
+            add(&mut all.edges, stats.edges);
+            add(&mut all.vectors, stats.vectors);
+            add(&mut all.jobs, stats.jobs);
+        }
+        Ok(all)
+    }
+
+    async fn claim(
+        &self,
+        tenant: &Tenant,
+        kinds: &[JobKind],
+        limit: usize,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Vec<Job>> {
+        let mut jobs = Vec::new();
+        for space in self.inner.catalogue.spaces(tenant)? {
+            let open = self.space(tenant, &space);
+            if jobs.len() >= limit || !open.path.exists() {
+                continue;
+            }
+            let (left, name, path, kinds) = (limit - jobs.len(), space.name(), open.path.clone(), kinds.to_vec());
+            let (reader, wanted) = (open.clone(), kinds.clone());
+            let waiting = blocking(move || reader.read(|connection| jobs::waiting(connection, &wanted, now))).await?;
+            if waiting != Some(true) {
+                continue;
+            }
+            jobs.extend(
+                self.inner
+                    .writers
+                    .run(&open.path, move |connection| jobs::claim(connection, &path, &name, &kinds, left, now, lease))
+                    .await?,
+            );
+        }
+        Ok(jobs)
+    }
+
+    async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
+        let (space, job) = (self.space(tenant, &job.space.parse()?), job.clone());
+        let path = space.path.clone();
+        if !path.exists() {
+            return Ok(false);
+        }
+        self.inner
+            .writers
+            .run(&space.path, move |connection| {
+                jobs::finish(connection, &job).map_err(|error| Error::sqlite(&path, error))
+            })
+            .await
+    }
+
+    async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool> {
+        let (space, job, told) = (self.space(tenant, &job.space.parse()?), job.clone(), error.to_owned());
+        let path = space.path.clone();
+        if !path.exists() {
+            return Ok(false);
+        }
+        self.inner
+            .writers
+            .run(&space.path, move |connection| {
+                jobs::fail(connection, &job, &told, retry_at).map_err(|error| Error::sqlite(&path, error))
+            })
+            .await
+    }
+
+    async fn create_agent(&self, tenant: &Tenant, agent: Agent) -> Result<bool> {
+        loci_types::slug("agentId", &agent.slug)?;
+        let (store, tenant) = (self.clone(), tenant.clone());
+        blocking(move || store.inner.catalogue.put_agent(&tenant, &agent)).await
+    }
+
+    async fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>> {
+        let (store, tenant) = (self.clone(), tenant.clone());
+        blocking(move || store.inner.catalogue.agents(&tenant)).await
+    }
+
+    async fn agent(&self, tenant: &Tenant, slug: &str) -> Result<Option<Agent>> {
+        let (store, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
+        blocking(move || store.inner.catalogue.agent(&tenant, &slug)).await
+    }
+
+    async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
+        loci_types::slug("agentId", slug)?;
+        let space = self.space(tenant, &Space::Agent(slug.to_owned()));
+        let (store, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
+        blocking(move || {
+            let known = store.inner.catalogue.drop_agent(&tenant, &slug)?;
+            let key = (tenant, space.space.clone());
+            store.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            store.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            match space.folder().map(std::fs::remove_dir_all) {
+                Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(Error::Folder { path: space.path.to_path_buf(), problem: error.to_string() })
+                }
+                _ => Ok(known),
+            }
+        })
+        .await
+    }
+
+    async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
+        let (store, visible) = (self.clone(), visible.clone());
+        blocking(move || {
+            let mut findings = Vec::new();
+            let damage = match store.inner.catalogue.damage() {
+                Err(Error::Damaged { problem, .. }) => Some(problem),
+                outcome => outcome?,
+            };
+            if let Some(problem) = damage {
+                let file = store.inner.folder.join("catalogue.db").display().to_string();
+                findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
+            }
+            for space in store.spaces_of(&visible)? {
+                if store.inner.catalogue.was_written(visible.tenant(), &space.space)? && space.is_blank()? {
+                    let file = space.path.display().to_string();
+                    let problem = "what was written here is lost: the file is missing or empty".to_owned();
+                    findings.push(Finding { file, check: "file".into(), problem, repaired: false });
+                } else if space.path.exists() {
+                    findings.extend(doctor::examine(&space.path, &store.inner.analyser, repair)?);
+                }
+            }
+            Ok(findings)
+        })
+        .await
+    }
+}
+
+/// BM25 counts how rare a word is within its file, so scores of different files have different
+/// scales. They meet as shares of the best in each.
+fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
+    found.retain(|hits| !hits.is_empty());
+    if found.len() > 1 {
+        for hits in &mut found {
+            let top = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
+            hits.iter_mut().for_each(|hit| hit.score /= top);
+        }
+    }
+    found
+}
+
+fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    hits.truncate(limit);
+    hits
+}
+
+fn best_then_newest(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
+    hits.truncate(limit);
+    hits
+}
+
+fn add(all: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
+    for (name, count) in more {
+        *all.entry(name).or_default() += count;
+    }
+}
+
+fn folder_bytes(folder: Option<&Path>) -> u64 {
+    let Some(Ok(files)) = folder.map(std::fs::read_dir) else { return 0 };
+    files.flatten().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
+}
