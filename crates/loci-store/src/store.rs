@@ -44,7 +44,8 @@ pub trait Store: Send + Sync {
     async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies>;
 
     /// These memories with up to `reach` of those before and after each in its session, as far as
-    /// they are visible and meant. A memory outside any thread stands alone.
+    /// they are visible and meant; around one that is not, there is nothing. Runs that touch are one
+    /// strip. A memory outside any thread stands alone.
     async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>>;
 
     /// The models whose vectors the visible spaces hold or held; costs the same at any size.

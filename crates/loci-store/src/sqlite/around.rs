@@ -24,6 +24,9 @@ type Thread = (i64, String);
 /// A turn: its row and its session.
 type Turn = (i64, Option<String>);
 
+/// The turns of each thread that are asked for, in order.
+type Threads = BTreeMap<Thread, Vec<Turn>>;
+
 /// The strips that hold these memories.
 pub(super) fn strips(
     connection: &Connection,
@@ -55,15 +58,11 @@ pub(super) fn strips(
 }
 
 /// The memories within the clause by thread, in order, and those that belong to none.
-fn sort(
-    connection: &Connection,
-    clause: &Clause,
-    ids: &[MemoryId],
-) -> rusqlite::Result<(BTreeMap<Thread, Vec<Turn>>, Vec<i64>)> {
+fn sort(connection: &Connection, clause: &Clause, ids: &[MemoryId]) -> rusqlite::Result<(Threads, Vec<i64>)> {
     let sql =
         format!("SELECT m.row, m.scope, m.thread_id, m.session_id FROM memories m WHERE m.id = ? AND {}", clause.sql);
     let mut statement = connection.prepare_cached(&sql)?;
-    let (mut threads, mut alone) = (BTreeMap::<Thread, Vec<Turn>>::new(), Vec::new());
+    let (mut threads, mut alone) = (Threads::new(), Vec::new());
     for id in ids {
         let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
         values.extend(clause.values.iter().cloned());

@@ -130,9 +130,8 @@ pub(super) fn changes(
     since: i64,
     limit: usize,
 ) -> rusqlite::Result<Changes> {
-    let revision = connection
-        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
-        .query_row([], |row| row.get(0))?;
+    let revision =
+        connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row([], |row| row.get(0))?;
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \

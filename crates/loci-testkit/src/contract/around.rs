@@ -76,7 +76,7 @@ pub async fn neighbours_are_within_reach(store: &dyn Store) {
             (4, 100, 0, 9),
             (4, usize::MAX, 0, 9),
         ] {
-            let found = strips(store, &visible(&[scope.clone()]), &[all[which]], reach).await;
+            let found = strips(store, &visible(std::slice::from_ref(&scope)), &[all[which]], reach).await;
             assert_eq!(found, [all[from..=until].to_vec()], "{reach} around {which}");
             assert_eq!(strips(store, &whole(), &[all[which]], reach).await, found);
         }
@@ -128,7 +128,7 @@ pub async fn a_strip_stays_in_its_session_thread_and_scope(store: &dyn Store) {
         sessions.push((own, others));
     }
     for reach in [3, 100] {
-        assert_eq!(strips(store, &whole(), &before[..1], reach).await, [before.clone()]);
+        assert_eq!(strips(store, &whole(), &before[..1], reach).await, std::slice::from_ref(&before));
         for (own, others) in &sessions {
             for which in 0..3 {
                 assert_eq!(strips(store, &whole(), &own[which..=which], reach).await, std::slice::from_ref(own));

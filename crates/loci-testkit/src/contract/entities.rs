@@ -32,7 +32,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     let once = |entity: &Entity| Entity { mention_count: 1, ..entity.clone() };
     for entity in [&lisbon, &bare] {
         hand.mention(&anna, memory, entity.id).await;
-        let found = good(store.entities(&whole(), &[entity.canonical_name.clone()]).await);
+        let found = good(store.entities(&whole(), std::slice::from_ref(&entity.canonical_name)).await);
         assert_eq!(found, [once(entity)]);
     }
     assert_eq!(good(store.spoken_of(&whole(), memory).await), [once(&lisbon), once(&bare)]);
@@ -125,7 +125,7 @@ pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
     let private = hand.keep(private).await;
     let see = async |who: &Visible| named(store, who, &["harbour", "PORT"]).await;
     let (of_anna, of_ben) =
-        (seen_by(Some("anna"), &[anna.clone()]), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
+        (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
     assert_eq!(see(&whole()).await, [], "nothing speaks of it yet");
     hand.mention(&ben, theirs, harbour).await;
     hand.mention(&anna, private, harbour).await;
@@ -221,7 +221,7 @@ pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) 
         let hits = good(store.mentioning(visible, filter, &[harbour], limit).await);
         hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>()
     };
-    let seen = visible(&[anna.clone()]);
+    let seen = visible(std::slice::from_ref(&anna));
     assert_eq!(speak(&seen, &now(), 1).await, [kept]);
     assert_eq!(speak(&seen, &now(), 9).await, [kept], "what replaces has to say it itself");
     hand.mention(&anna, new, harbour).await;

@@ -76,7 +76,7 @@ pub async fn foremost_keeps_to_what_is_seen_and_meant(store: &dyn Store) {
     }
     for by in [Measure::Newest, Measure::Importance] {
         let first = async |filter: &Filter, limit| {
-            ids(&good(store.foremost(&visible(&[anna.clone()]), filter, by, limit).await))
+            ids(&good(store.foremost(&visible(std::slice::from_ref(&anna)), filter, by, limit).await))
         };
         assert_eq!(first(&now(), 2).await, [new, tagged], "{by:?}");
         assert_eq!(first(&now(), 9).await, [new, tagged, kept], "{by:?}");

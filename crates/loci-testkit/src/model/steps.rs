@@ -86,7 +86,7 @@ impl Model {
             memory.valid_until = (n.is_multiple_of(11)).then(|| at(8_000));
             memory.expires_at = (n.is_multiple_of(13)).then(|| at(15));
             memory.importance = f64::from(n % 4) / 4.0;
-            memory.thread_id = (n % 3 > 0).then(|| format!("t-{}", n % 2));
+            memory.thread_id = (!n.is_multiple_of(3)).then(|| format!("t-{}", n % 2));
             memory.identifiers.session_id = (number > 8).then(|| format!("s-{}", number / 8));
             memory
         };
