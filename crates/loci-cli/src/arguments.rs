@@ -14,8 +14,8 @@ use loci_types::{Error, Filter, Identifiers, Layer, State, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
-    agent, completions, config, doctor, export, forget, get, history, import, init, list, recall, reembed, remember,
-    restore, search, serve, stats, update,
+    agent, completions, config, context, doctor, explain, export, forget, get, history, import, init, list, query,
+    recall, reembed, remember, restore, search, serve, stats, update,
 };
 
 /// Long-term memory for AI agents.
@@ -52,6 +52,12 @@ pub(crate) enum Command {
     Remember(Box<remember::RememberArgs>),
     /// Find what matters to a question
     Recall(Box<recall::RecallArgs>),
+    /// Find what matters and write it within a budget of tokens
+    Query(Box<query::QueryArgs>),
+    /// Fill a model's window: system, memories, history and input
+    Context(Box<context::ContextArgs>),
+    /// Show where a memory comes from
+    Explain(explain::ExplainArgs),
     /// Find what is like a text, layer by layer
     Search(Box<search::SearchArgs>),
     /// Show one memory whole
@@ -96,6 +102,9 @@ impl Command {
             Command::Agent(_) => "agent",
             Command::Remember(_) => "remember",
             Command::Recall(_) => "recall",
+            Command::Query(_) => "query",
+            Command::Context(_) => "context",
+            Command::Explain(_) => "explain",
             Command::Search(_) => "search",
             Command::Get(_) => "get",
             Command::List(_) => "list",

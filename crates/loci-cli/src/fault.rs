@@ -73,7 +73,8 @@ fn known(cause: &(dyn std::error::Error + 'static), operation: &str) -> Option<(
     }
     if let Some(error) = cause.downcast_ref::<loci_models::Error>() {
         let mut problem = Problem::new(error.kind(), error.to_string(), operation);
-        problem.details.insert("field".into(), "embeddings".into());
+        let part = if matches!(error, loci_models::Error::Rerank { .. }) { "rerank" } else { "embeddings" };
+        problem.details.insert("field".into(), part.into());
         problem.hint = Some(error.hint().to_owned());
         return told(error.kind(), problem);
     }

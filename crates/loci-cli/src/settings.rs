@@ -20,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) user: Option<String>,
     /// Who embeds.
     pub(crate) embeddings: Embeddings,
+    /// Who reads the best hits once more.
+    pub(crate) rerank: Rerank,
     /// How the embedded store uses the machine.
     pub(crate) store: StoreSettings,
     /// Where `loci serve` listens.
@@ -68,6 +70,26 @@ impl Default for Embeddings {
             batch_size: 100,
             api_key_env: "OPENAI_API_KEY".to_owned(),
         }
+    }
+}
+
+/// Who reads the best hits once more; nobody unless an endpoint is set.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Rerank {
+    /// The endpoint, up to but without `/rerank`; empty: nobody.
+    pub(crate) base_url: String,
+    /// The endpoint's model; none: it has only one, as text-embeddings-inference does.
+    pub(crate) model: Option<String>,
+    /// Milliseconds after which the order stays as it is.
+    pub(crate) deadline_ms: u64,
+    /// The environment variable that holds the API key.
+    pub(crate) api_key_env: String,
+}
+
+impl Default for Rerank {
+    fn default() -> Self {
+        Self { base_url: String::new(), model: None, deadline_ms: 300, api_key_env: "LOCI_RERANK_KEY".to_owned() }
     }
 }
 

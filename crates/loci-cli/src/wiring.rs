@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use loci_engine::{Clock, Engine};
 use loci_models::local::{Hub, Places};
-use loci_models::{Cached, Embedder, Local, Remote, RemoteConfig, Secret};
+use loci_models::{Cached, Embedder, Local, Remote, RemoteConfig, RemoteReranker, RerankConfig, Secret};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::settings::{Provider, Settings, variable};
@@ -19,7 +20,16 @@ pub(crate) fn engine(
 ) -> Result<Engine, loci_engine::Error> {
     let options = SqliteOptions { writers: settings.store.writers, vector_bytes: settings.store.vector_bytes };
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data, options)?);
-    Engine::new(store, embedder, clock, settings.engine())
+    let engine = Engine::new(store, embedder, clock, settings.engine())?;
+    let wanted = &settings.rerank;
+    if wanted.base_url.is_empty() {
+        return Ok(engine);
+    }
+    let mut config = RerankConfig::new(&wanted.base_url);
+    config.model.clone_from(&wanted.model);
+    config.deadline = Duration::from_millis(wanted.deadline_ms);
+    config.api_key = variable(&wanted.api_key_env).map(Secret::new);
+    Ok(engine.with_reranker(Arc::new(RemoteReranker::new(config)?)))
 }
 
 /// The embedder that is set; none if it is switched off.

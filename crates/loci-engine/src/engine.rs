@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use loci_models::{Detail, Embedder, Embedding};
+use loci_models::{Detail, Embedder, Embedding, Reranker};
 use loci_store::Store;
 use loci_store::text::Analyser;
 use loci_types::{Action, Batch, Change, JobKind, JobSpec, Kinds, MemoryId, Provenance, Space, Tenant, Vector};
@@ -22,6 +22,7 @@ use crate::{Clock, Config, Result};
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) reranker: Option<Arc<dyn Reranker>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) kinds: Kinds,
@@ -44,6 +45,7 @@ impl Engine {
         Ok(Self {
             store,
             embedder,
+            reranker: None,
             clock,
             analyser: Analyser::default(),
             shelf: Shelf::new(config.retrieval.reading_bytes),
@@ -52,6 +54,12 @@ impl Engine {
             ids: Mutex::new(ContextV7::new()),
             behind: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// The same engine, with someone who reads the best hits once more.
+    pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.reranker = Some(reranker);
+        self
     }
 
     /// The kinds that exist here.

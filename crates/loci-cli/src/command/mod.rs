@@ -3,9 +3,12 @@
 //! One verb a file: its own arguments, its help and what it prints.
 
 pub(crate) mod agent;
+mod asking;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod context;
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod get;
@@ -13,6 +16,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod list;
+pub(crate) mod query;
 pub(crate) mod recall;
 pub(crate) mod reembed;
 pub(crate) mod remember;
@@ -48,6 +52,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Agent(args) => done(agent::run(&context, args).await),
         Command::Remember(args) => done(remember::run(&context, *args).await),
         Command::Recall(args) => done(recall::run(&context, *args).await),
+        Command::Query(args) => done(query::run(&context, *args).await),
+        Command::Context(args) => done(context::run(&context, *args).await),
+        Command::Explain(args) => done(explain::run(&context, &args).await),
         Command::Search(args) => done(search::run(&context, *args).await),
         Command::Get(args) => done(get::run(&context, &args).await),
         Command::List(args) => done(list::run(&context, *args).await),

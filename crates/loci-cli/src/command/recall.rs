@@ -3,11 +3,11 @@
 use anyhow::Result;
 use clap::Args;
 use jiff::Timestamp;
-use loci_engine::{Recall, RecallHit, RecallRequest};
+use loci_engine::{ClueWeight, Recall, RecallHit};
 use loci_types::Memory;
 
-use crate::arguments::{FilterFlags, ScopeFlags};
-use crate::context::{Context, Nobody};
+use super::asking::AskFlags;
+use crate::context::Context;
 use crate::{output, shape};
 
 /// The question, and which memories may answer it.
@@ -16,54 +16,34 @@ use crate::{output, shape};
   loci recall what do I drink in the morning
   loci recall --user ann --limit 3 'which database did we choose' --explain
   loci recall --project atlas --layer project releases --json
-  loci recall --at 2026-01-31 'what am I working on'")]
+  loci recall --strategy recency 'what is new'
+  loci recall --at 2026-01-31 'what am I working on'
+
+`loci query` writes the same within a budget of tokens, ready for a prompt.")]
 pub(crate) struct RecallArgs {
-    /// The question
-    #[arg(required = true, value_name = "QUERY")]
-    query: Vec<String>,
-    /// So many hits at most [default: 10]
-    #[arg(long, value_name = "NUMBER")]
-    limit: Option<usize>,
-    /// Cosine below which likeness does not count, 0 to 1; default: retrieval.vector_floor
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    threshold: Option<f64>,
+    #[command(flatten)]
+    ask: AskFlags,
+    /// What decides: hybrid, semantic, recency or importance
+    #[arg(long, value_name = "STRATEGY", default_value = "hybrid")]
+    strategy: String,
     /// Show which lanes found each hit, and what its score is made of
     #[arg(long)]
     explain: bool,
-    /// Search by words alone
-    #[arg(long)]
-    no_embed: bool,
-    #[command(flatten)]
-    scope: ScopeFlags,
-    #[command(flatten)]
-    filter: FilterFlags,
 }
 
 /// Asks, and prints what was found.
 pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
-    let layers = args.filter.layers()?;
-    let caller = context.caller(&args.scope, layers.is_some(), Nobody::User);
-    let at = args.filter.at()?;
-    args.filter.filter(Timestamp::UNIX_EPOCH)?;
-    let engine = context.engine_with_model(args.no_embed, &caller).await?;
-    let now = at.unwrap_or_else(|| engine.now());
-    let request = RecallRequest {
-        query: args.query.join(" "),
-        layers,
-        limit: args.limit,
-        threshold: args.threshold,
-        filter: Some(args.filter.filter(now)?),
-        at: Some(now),
-        ..RecallRequest::default()
-    };
-    let recall = engine.recall(&caller, request).await?;
+    let strategy = args.strategy.parse()?;
+    let mut asked = args.ask.prepare(context).await?;
+    asked.request.strategy = strategy;
+    let recall = asked.engine.recall(&asked.caller, asked.request).await?;
     if context.json {
         output::json(&recall);
     } else {
-        print(&recall, now, args.explain);
+        print(&recall, asked.now, args.explain);
     }
     // The answer is out; counting it may wait for another process that writes.
-    engine.flush().await;
+    asked.engine.flush().await;
     Ok(())
 }
 
@@ -98,26 +78,44 @@ pub(crate) fn about(memory: &Memory, score: Option<f64>, now: Timestamp) -> Stri
     parts.join(" · ")
 }
 
+/// Two tables: where each hit was found and what its score is made of, and what spoke for it most.
 fn explanation(hits: &[RecallHit]) -> String {
     let rows = hits.iter().enumerate().map(|(place, hit)| {
         let explain = &hit.explain;
-        let lane = |name: &str| {
-            let found = explain.lanes.iter().find(|lane| lane.lane == name);
-            found.map_or_else(|| "–".to_owned(), |lane| format!("#{} ({:.3})", lane.rank, lane.score))
-        };
+        let lanes: Vec<String> = explain.lanes.iter().map(|lane| format!("{} #{}", lane.lane, lane.rank)).collect();
         vec![
             (place + 1).to_string(),
             shape::brief(&hit.memory.content, 28),
-            lane("lexical"),
-            lane("vector"),
+            if lanes.is_empty() { "beside a hit".to_owned() } else { lanes.join(", ") },
+            format!("{:.2}", explain.evidence),
             format!("{:.3}", explain.relevance),
             format!("{:.3}", explain.recency),
             format!("{:.3}", explain.utility),
             format!("×{:.2}", explain.boost),
-            format!("+{:.3}", explain.layer),
+            format!("+{:.3}", explain.layer + explain.relation),
             format!("{:.3}", hit.score),
         ]
     });
-    let head = ["", "memory", "words", "meaning", "relevance", "recency", "utility", "kind", "layer", "score"];
-    shape::table(&head, rows.collect())
+    let head =
+        ["", "memory", "found by", "evidence", "relevance", "recency", "utility", "kind", "layer, links", "score"];
+    let table = shape::table(&head, rows.collect());
+    let told: Vec<String> = hits.iter().enumerate().map(|(place, hit)| clues(place + 1, hit)).collect();
+    let clarity = hits.first().map_or(1.0, |hit| hit.explain.clarity);
+    format!("{table}\n\nevidence, the loudest clues first (how clear the best is: {clarity:.2}):\n{}", told.join("\n"))
+}
+
+/// What spoke for a hit and against it, the loudest first, and whom it overrides.
+fn clues(place: usize, hit: &RecallHit) -> String {
+    let mut clues: Vec<&ClueWeight> = hit.explain.clues.iter().filter(|clue| clue.weight != 0.0).collect();
+    clues.sort_by(|a, b| (b.value * b.weight).abs().total_cmp(&(a.value * a.weight).abs()));
+    let told: Vec<String> =
+        clues.iter().map(|clue| format!("{} {:+.2}", clue.clue, clue.value * clue.weight)).collect();
+    let mut line = format!("{place:>3}.  {}", told.join(", "));
+    for id in &hit.explain.overrides {
+        line.push_str(&format!("\n      overrides {id}, which says the same in a wider layer"));
+    }
+    for related in &hit.explain.related {
+        line.push_str(&format!("\n      {} {}: {}", related.relation, related.id, shape::brief(&related.content, 60)));
+    }
+    line
 }

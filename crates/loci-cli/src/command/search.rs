@@ -2,12 +2,10 @@
 
 use anyhow::Result;
 use clap::Args;
-use jiff::Timestamp;
-use loci_engine::SearchRequest;
 
-use crate::arguments::{FilterFlags, ScopeFlags};
+use super::asking::AskFlags;
 use crate::command::recall::about;
-use crate::context::{Context, Nobody};
+use crate::context::Context;
 use crate::output;
 
 /// The text, and where to look.
@@ -20,39 +18,15 @@ use crate::output;
 Results come by layer, the most specific first, and then by similarity. The JSON form is
 {\"results\":[{\"memory\",\"score\",\"layer\"}],\"totalCount\",\"searchedLayers\",\"degraded\"}.")]
 pub(crate) struct SearchArgs {
-    /// The text
-    #[arg(required = true, value_name = "QUERY")]
-    query: Vec<String>,
-    /// So many results per layer at most [default: 10]
-    #[arg(long, value_name = "NUMBER")]
-    limit: Option<usize>,
-    /// Similarity below which nothing counts, 0 to 1; default: the model's own
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    threshold: Option<f64>,
     #[command(flatten)]
-    scope: ScopeFlags,
-    #[command(flatten)]
-    filter: FilterFlags,
+    ask: AskFlags,
 }
 
 /// Searches, and prints what was found.
 pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<()> {
-    let layers = args.filter.layers()?;
-    let caller = context.caller(&args.scope, layers.is_some(), Nobody::User);
-    let at = args.filter.at()?;
-    args.filter.filter(Timestamp::UNIX_EPOCH)?;
-    let engine = context.engine_with_model(false, &caller).await?;
-    let now = at.unwrap_or_else(|| engine.now());
-    let request = SearchRequest {
-        query: args.query.join(" "),
-        layers,
-        limit: args.limit,
-        threshold: args.threshold,
-        filter: Some(args.filter.filter(now)?),
-        at: Some(now),
-        ..SearchRequest::default()
-    };
-    let response = engine.search(&caller, request).await?;
+    let asked = args.ask.prepare(context).await?;
+    let now = asked.now;
+    let response = asked.engine.search(&asked.caller, asked.request).await?;
     if context.json {
         output::json(&response);
         return Ok(());

@@ -174,7 +174,8 @@ impl ContextTokens {
 }
 
 /// A filled window.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Context {
     /// System prompt, memory, summary of older turns, newer turns, input.
     pub messages: Vec<Message>,

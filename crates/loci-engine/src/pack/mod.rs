@@ -121,7 +121,8 @@ impl Budget {
 }
 
 /// What goes into the prompt.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Packed {
     /// The text.
     pub text: String,

@@ -9,11 +9,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 macro_rules! clues {
-    ($($(#[$doc:meta])* $variant:ident = $word:literal, $with:literal, $without:literal);+ $(;)?) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $word:literal, $with:literal, $without:literal);+ $(;)?) => {
         /// One observation about a memory and a question.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        pub enum Clue { $($(#[$doc])* $variant),+ }
+        pub enum Clue { $($(#[doc = $doc])* $variant),+ }
 
         impl Clue {
             /// All of them.
@@ -22,6 +22,11 @@ macro_rules! clues {
             /// The word, as it is set and printed.
             pub fn name(self) -> &'static str {
                 match self { $(Clue::$variant => $word),+ }
+            }
+
+            /// What it says, in a sentence.
+            pub fn about(self) -> &'static str {
+                match self { $(Clue::$variant => concat!($($doc),*).trim_ascii()),+ }
             }
 
             /// Its weight beside the vectors of a model.

@@ -16,6 +16,7 @@ mod question;
 mod rank;
 mod reading;
 mod related;
+mod rerank;
 mod same;
 mod shelf;
 mod words;
@@ -91,9 +92,12 @@ impl Engine {
         let (filter, limit, now) = self.read_request(&request)?;
         let plan = Plan::of(&request.query, &now.to_zoned(TimeZone::UTC));
         let found = self.ask_lanes(&visible, &filter, &request, &plan, limit).await?;
-        let (intent, degraded) = (plan.intent.name().to_owned(), found.degraded());
+        let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let candidates = self.rank(&visible, &filter, plan, found, &weights, now).await?;
         let mut hits = self.fetch_hits(&visible, candidates, limit).await?;
+        if !self.rerank(&request.query, &weights, &mut hits).await? {
+            degraded.push("rerank".to_owned());
+        }
         let relations = self.relate(&visible, &weights, &mut hits).await?;
         self.one_of_each(&visible, &mut hits).await?;
         hits.retain(|hit| hit.score >= self.config.retrieval.score_threshold);

@@ -1,0 +1,96 @@
+//! `loci context`: what goes into a model's window?
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use loci_engine::ContextRequest;
+use loci_engine::pack::Format;
+use loci_engine::pack::context::{Message, Window};
+use loci_types::Error;
+
+use super::asking::AskFlags;
+use crate::context::Context;
+use crate::output;
+
+/// What the window is filled with.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  loci context 'plan my week' --user ann --window 8000 --system 'You are a planner.'
+  loci context 'plan my week' --user ann --history turns.jsonl --json
+
+The history is one JSON object a line: {\"role\":\"user\",\"content\":\"…\"}, oldest first. What is printed are
+messages for a chat model: the system text with what is remembered, the latest turns that fit, the input.")]
+pub(crate) struct ContextArgs {
+    #[command(flatten)]
+    ask: AskFlags,
+    /// Tokens of the model's window
+    #[arg(long, value_name = "TOKENS", default_value_t = 128_000)]
+    window: usize,
+    /// What the model is told to be
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    system: String,
+    /// The description of a tool; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    tool: Vec<String>,
+    /// The turns so far
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// How memories are written: markdown, bullets, messages or json
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    format: String,
+    /// Shorten memories that do not fit instead of leaving them out
+    #[arg(long)]
+    summarise: bool,
+    /// Also tell what changed since this revision
+    #[arg(long, value_name = "REVISION")]
+    since: Option<i64>,
+}
+
+/// Builds the context and prints it.
+pub(crate) async fn run(context: &Context, args: ContextArgs) -> Result<()> {
+    let format: Format = args.format.parse()?;
+    let history = args.history.as_deref().map(read_history).transpose()?.unwrap_or_default();
+    std::thread::spawn(loci_engine::pack::tokens::prepare);
+    let asked = args.ask.prepare(context).await?;
+    let request = ContextRequest {
+        system: args.system,
+        tools: args.tool,
+        history,
+        input: asked.request.query.clone(),
+        window: Window { summarise: args.summarise, ..Window::of(args.window) },
+        format,
+        recall: asked.request,
+        since: args.since,
+        thread_id: None,
+    };
+    let built = asked.engine.context(&asked.caller, request).await?;
+    if context.json {
+        output::json(&built);
+    } else {
+        for message in &built.messages {
+            output::line(&format!("{}\n{}\n", output::strong(&format!("[{}]", message.role)), message.content));
+        }
+        output::note(&output::muted(&format!("{} tokens of {}", built.tokens.sum(), args.window)));
+    }
+    asked.engine.flush().await;
+    Ok(())
+}
+
+fn read_history(path: &Path) -> Result<Vec<Message>> {
+    let unreadable = |error: std::io::Error| Error::invalid("history", format!("{} cannot be read: {error}", path.display()));
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut turns = Vec::new();
+    for (number, line) in std::io::BufReader::new(file).lines().enumerate() {
+        let line = line.with_context(|| format!("{} line {}", path.display(), number + 1))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        turns.push(serde_json::from_str(&line).map_err(|error| {
+            Error::invalid("history", format!("{} line {}: {error}", path.display(), number + 1))
+                .hint("one JSON object a line: {\"role\":\"user\",\"content\":\"…\"}")
+        })?);
+    }
+    Ok(turns)
+}
