@@ -61,6 +61,8 @@ pub struct Retrieval {
     pub threshold: Option<f64>,
     /// Cosine below which recall does not even look.
     pub vector_floor: f64,
+    /// Relevance below which recall's hybrid strategy returns nothing.
+    pub relevance_floor: f64,
     /// Score below which recall returns nothing.
     pub score_threshold: f64,
     /// The weights of the score.
@@ -92,6 +94,7 @@ impl Default for Retrieval {
             candidates: 100,
             threshold: None,
             vector_floor: 0.15,
+            relevance_floor: 0.3,
             score_threshold: 0.3,
             weights: Weights::default(),
             lane_of_newest: 10,
@@ -174,6 +177,7 @@ impl Config {
         let shares = [
             ("retrieval.threshold", self.retrieval.threshold.unwrap_or(0.0), 0.0, 1.0),
             ("retrieval.vector_floor", self.retrieval.vector_floor, 0.0, 1.0),
+            ("retrieval.relevance_floor", self.retrieval.relevance_floor, 0.0, 1.0),
             ("retrieval.score_threshold", self.retrieval.score_threshold, 0.0, 1.0),
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
             ("retrieval.relation_weight", self.retrieval.relation_weight, 0.0, 1.0),

@@ -14,6 +14,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
+use crate::plan::exemplars::Exemplars;
 use crate::policy::Caller;
 use crate::recall::{Shelf, late};
 use crate::{Clock, Config, Result};
@@ -28,6 +29,7 @@ pub struct Engine {
     pub(crate) kinds: Kinds,
     pub(crate) analyser: Analyser,
     pub(crate) shelf: Shelf,
+    pub(crate) exemplars: Exemplars,
     ids: Mutex<ContextV7>,
     behind: tokio::sync::Mutex<JoinSet<()>>,
 }
@@ -49,6 +51,7 @@ impl Engine {
             clock,
             analyser: Analyser::default(),
             shelf: Shelf::new(config.retrieval.reading_bytes),
+            exemplars: Exemplars::default(),
             config,
             kinds,
             ids: Mutex::new(ContextV7::new()),

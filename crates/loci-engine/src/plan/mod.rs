@@ -3,6 +3,7 @@
 //! Pure: a sentence and the clock come in; intent, complexity and the times it names come out.
 
 pub mod complexity;
+pub(crate) mod exemplars;
 pub mod intent;
 pub mod time;
 

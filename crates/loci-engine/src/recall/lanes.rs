@@ -107,7 +107,7 @@ impl Engine {
         visible: &Visible,
         filter: &Filter,
         request: &RecallRequest,
-        plan: &Plan,
+        plan: &mut Plan,
         limit: usize,
     ) -> Result<Found> {
         let retrieval = &self.config.retrieval;
@@ -132,6 +132,9 @@ impl Engine {
                 );
                 let (embedding, nearest) = vector?.unzip();
                 let (lexical, nearest) = (lexical?, nearest.unwrap_or_default());
+                if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
+                    plan.intent = self.exemplars.intent(embedder, &plan.text, &embedding.vector);
+                }
                 let graph = self.graph_lane(visible, filter, plan, &[&lexical, &nearest], wanted).await?;
                 found.lanes = vec![
                     ("lexical", lexical),

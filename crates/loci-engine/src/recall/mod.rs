@@ -90,8 +90,8 @@ impl Engine {
         request.threshold = request.threshold.or(settings.threshold);
         let weights = settings.weights.unwrap_or(self.config.retrieval.weights);
         let (filter, limit, now) = self.read_request(&request)?;
-        let plan = Plan::of(&request.query, &now.to_zoned(TimeZone::UTC));
-        let found = self.ask_lanes(&visible, &filter, &request, &plan, limit).await?;
+        let mut plan = Plan::of(&request.query, &now.to_zoned(TimeZone::UTC));
+        let found = self.ask_lanes(&visible, &filter, &request, &mut plan, limit).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let candidates = self.rank(&visible, &filter, plan, found, &weights, now).await?;
         let mut hits = self.fetch_hits(&visible, candidates, limit).await?;

@@ -11,11 +11,12 @@ use loci_types::{Filter, Memory, MemoryId, Visible};
 use super::clue::{Clue, Clues, Voices};
 use super::explain::{ClueWeight, Explanation, relevance};
 use super::lanes::{Found, Strategy};
-use super::pool::Member;
+use super::pool::{Member, Pool};
 use super::question::Question;
 use super::{LaneRank, RecallHit, evidence};
 use crate::config::Weights;
 use crate::plan::Plan;
+use crate::plan::intent::Asks;
 use crate::{Engine, Result, score};
 
 /// So many turns before and after a candidate are read with it.
@@ -49,6 +50,8 @@ impl Engine {
         let pool = self.read_pool(visible, &strips).await?;
         let nearest = found.nearest();
         let voices = self.voices(found.embedding.is_some());
+        let grounded = grounded(found.strategy, &plan.asks, &pool, &ranks);
+        let floor = if found.strategy == Strategy::Hybrid { self.config.retrieval.relevance_floor } else { 0.0 };
         let judged: Vec<(Clues, f64, f64)> = match found.strategy {
             Strategy::Hybrid => {
                 let mut question = Question::new(&self.analyser, plan);
@@ -75,6 +78,9 @@ impl Engine {
             .members
             .iter()
             .zip(judged)
+            .zip(grounded)
+            .filter(|(_, grounded)| *grounded)
+            .map(|(judged, _)| judged)
             .map(|(member, (clues, evidence, clarity))| {
                 let lanes = ranks.remove(&member.reading.id).unwrap_or_default();
                 let explain = self.explain_member(member, lanes, &clues, &voices, [evidence, best, clarity], now);
@@ -82,6 +88,7 @@ impl Engine {
                 Candidate { id: member.reading.id, score, explain }
             })
             .collect();
+        candidates.retain(|candidate| candidate.explain.relevance >= floor);
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         Ok(candidates)
     }
@@ -142,6 +149,31 @@ impl Engine {
 
 fn lane(lanes: &[LaneRank], name: &str) -> Option<f64> {
     lanes.iter().find(|lane| lane.lane == name).map(|lane| lane.score)
+}
+
+/// Which members something speaks for: found by words, meaning or links, or standing beside one that
+/// was. That it is new or important alone says nothing, unless that is what is asked.
+fn grounded(
+    strategy: Strategy,
+    asks: &Asks,
+    pool: &Pool,
+    ranks: &HashMap<MemoryId, Vec<LaneRank>>,
+) -> Vec<bool> {
+    if strategy != Strategy::Hybrid {
+        return vec![true; pool.members.len()];
+    }
+    let speaks = |lane: &LaneRank| match lane.lane.as_str() {
+        "recency" => asks.newest,
+        "importance" => asks.important,
+        _ => true,
+    };
+    let found: Vec<bool> = pool
+        .members
+        .iter()
+        .map(|member| ranks.get(&member.reading.id).is_some_and(|lanes| lanes.iter().any(speaks)))
+        .collect();
+    let beside = |at: usize| found[at] || pool.beside(at, REACH).any(|(_, other)| found[other]);
+    (0..found.len()).map(beside).collect()
 }
 
 /// The relevance of a strategy of one lane: the cosine, the importance, or the place in line.

@@ -17,6 +17,10 @@ pub struct Asks {
     pub order: bool,
     /// What the assistant itself said or did.
     pub assistant: bool,
+    /// What is new.
+    pub newest: bool,
+    /// What matters most.
+    pub important: bool,
 }
 
 const TIME: &str = "\
@@ -46,6 +50,14 @@ const ASSISTANT: &str = "\
     you provid*, you promis*, твой, твоя, твое, твои, твоем, твоего, твоей, твоих, твою, ваш, ваша, ваше, ваши, \
     вашего, вашей, вашу, ваших";
 
+const NEWEST: &str = "\
+    what's new, what is new, whats new, news, latest, newest, most recent, recent, recently, lately, last thing*, \
+    what happened, что нового, новости, последн*, недавн*, новейш*, в последнее время, что случилось";
+
+const IMPORTANT: &str = "\
+    important, most important, key, main, critical, essential, must know, matters most, priorit*, важн*, главн*, \
+    ключев*, критичн*, существенн*";
+
 const YOU: &str = "ты, вы, тобой, вами";
 
 /// What the assistant may have done, in Russian; with "ты" or "вы" anywhere beside it.
@@ -63,6 +75,8 @@ pub fn asks(text: &str) -> Asks {
         summary: folded.says(SUMMARY),
         order: folded.says(ORDER),
         assistant: folded.says(ASSISTANT) || (folded.says(YOU) && folded.says(SAID)),
+        newest: folded.says(NEWEST),
+        important: folded.says(IMPORTANT),
     }
 }
 
@@ -96,6 +110,11 @@ mod tests {
             ("What was your advice on sleep?", "assistant"),
             ("Which library would you take?", "assistant"),
             ("The plan you suggested for Friday", "assistant"),
+            ("What's new with the project?", "newest"),
+            ("The latest on the flat", "newest"),
+            ("What is the most important thing about Ana?", "important"),
+            ("Что нового по проекту?", "newest"),
+            ("Что самое важное про Анну?", "important"),
             ("Can you help?", ""),
             ("I like trains.", ""),
             ("Whenever I run, I sleep well", ""),
@@ -123,6 +142,8 @@ mod tests {
                 (asks.summary, "summary"),
                 (asks.order, "order"),
                 (asks.assistant, "assistant"),
+                (asks.newest, "newest"),
+                (asks.important, "important"),
             ];
             let found: Vec<&str> = flags.iter().filter(|(set, _)| *set).map(|(_, name)| *name).collect();
             assert_eq!(found.join(" "), expect, "{text}");

@@ -1,0 +1,86 @@
+//! What is a question after, as a model sees it?
+//!
+//! The sentences of each intent have vectors; the nearest tells the intent. For the model that comes
+//! with Loci they are part of the binary; for another they are made behind, and until they are there
+//! the words decide.
+
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use loci_models::{Detail, Embedder};
+
+use super::intent::{EXEMPLARS, Intent, keyword_intent, nearest_intent};
+
+/// A cosine below which a question is like none of the sentences.
+const THRESHOLD: f32 = 0.45;
+
+/// The model whose vectors are part of the binary.
+const KNOWN: &str = "all-MiniLM-L6-v2";
+
+/// Made by `examples/exemplars.rs`.
+static MINILM: LazyLock<Vec<(Intent, Vec<f32>)>> = LazyLock::new(|| read(include_bytes!("minilm.exemplars")));
+
+/// The vectors of the sentences, by one model.
+#[derive(Clone, Default)]
+pub(crate) struct Exemplars {
+    made: Arc<OnceLock<Vec<(Intent, Vec<f32>)>>>,
+    asked: Arc<OnceLock<()>>,
+}
+
+impl Exemplars {
+    /// The intent of a question with this vector. A question unlike all sentences is judged by its words.
+    pub(crate) fn intent(&self, embedder: &Arc<dyn Embedder>, text: &str, vector: &[f32]) -> Intent {
+        let exemplars = if embedder.model().name == KNOWN { Some(&*MINILM) } else { self.behind(embedder) };
+        // A model that was taught English sees no difference between questions in other scripts.
+        let readable = text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii()) || embedder.model().name != KNOWN;
+        let nearest = exemplars.filter(|_| readable).map(|known| nearest_intent(vector, known, THRESHOLD));
+        match nearest {
+            Some(intent) if intent != Intent::General => intent,
+            _ => keyword_intent(text),
+        }
+    }
+
+    /// The vectors by another model, if they are there; else they are asked for once.
+    fn behind(&self, embedder: &Arc<dyn Embedder>) -> Option<&Vec<(Intent, Vec<f32>)>> {
+        if self.asked.set(()).is_ok() {
+            let (made, embedder) = (self.made.clone(), embedder.clone());
+            tokio::spawn(async move {
+                let sentences: Vec<(Intent, String)> = sentences().collect();
+                let texts: Vec<String> = sentences.iter().map(|(_, text)| text.clone()).collect();
+                match embedder.embed(&texts, Detail::Sentence).await {
+                    Ok(found) => {
+                        let intents = sentences.into_iter().map(|(intent, _)| intent);
+                        drop(made.set(intents.zip(found.into_iter().map(|found| found.vector)).collect()));
+                    }
+                    Err(error) => tracing::warn!(%error, "the sentences of the intents were not embedded"),
+                }
+            });
+        }
+        self.made.get()
+    }
+}
+
+fn sentences() -> impl Iterator<Item = (Intent, String)> {
+    EXEMPLARS.iter().flat_map(|(intent, texts)| texts.iter().map(|text| (*intent, (*text).to_owned())))
+}
+
+fn read(bytes: &[u8]) -> Vec<(Intent, Vec<f32>)> {
+    let intents: Vec<Intent> = sentences().map(|(intent, _)| intent).collect();
+    let width = bytes.len() / intents.len();
+    let vector = |bytes: &[u8]| bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect();
+    intents.into_iter().zip(bytes.chunks_exact(width).map(vector)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sentence_has_its_vector() {
+        assert_eq!(MINILM.len(), sentences().count());
+        assert!(MINILM.iter().all(|(_, vector)| vector.len() == 384));
+        // A sentence is nearest to itself, so the file belongs to these sentences in this order.
+        for (intent, vector) in MINILM.iter() {
+            assert_eq!(nearest_intent(vector, &MINILM, THRESHOLD), *intent);
+        }
+    }
+}
