@@ -94,7 +94,7 @@ impl Default for Retrieval {
             candidates: 100,
             threshold: None,
             vector_floor: 0.15,
-            relevance_floor: 0.3,
+            relevance_floor: 0.2,
             score_threshold: 0.3,
             weights: Weights::default(),
             lane_of_newest: 10,

@@ -25,6 +25,9 @@ const REACH: usize = 3;
 /// A cosine at which two texts are clearly about the same.
 const CLEAR: f64 = 0.45;
 
+/// The share of the question's words that makes a memory clearly an answer.
+const COVERED: f64 = 0.5;
+
 /// A memory with its explanation, not yet fetched whole.
 pub(crate) struct Candidate {
     id: MemoryId,
@@ -65,7 +68,7 @@ impl Engine {
                     let graph = ranks.get(&member.reading.id).and_then(|lanes| lane(lanes, "graph"));
                     clues.set(Clue::Graph, graph.unwrap_or(0.0));
                 }
-                let clarity = clarity(&clues, nearest);
+                let clarity = clarity(&clues, nearest, &question.plan.asks);
                 clues.into_iter().map(|clues| (clues, voices.sum(&clues), clarity)).collect()
             }
             strategy => {
@@ -185,9 +188,12 @@ fn lane_alone(strategy: Strategy, lanes: Option<&Vec<LaneRank>>) -> f64 {
     }
 }
 
-/// The best is clear when it holds the question's words or is plainly alike; else all of them may
-/// be beside the point.
-fn clarity(clues: &[Clues], nearest: f64) -> f64 {
+/// The best is clear when it holds half of the question's words or is plainly alike, or when the
+/// newest or most important is what is asked; else all of them may be beside the point.
+fn clarity(clues: &[Clues], nearest: f64, asks: &Asks) -> f64 {
+    if asks.newest || asks.important {
+        return 1.0;
+    }
     let covered = clues.iter().map(|clues| clues.get(Clue::Coverage)).fold(0.0, f64::max);
-    covered.max(nearest / CLEAR).min(1.0)
+    (covered / COVERED).max(nearest / CLEAR).min(1.0)
 }
