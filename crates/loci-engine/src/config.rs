@@ -73,8 +73,8 @@ pub struct Retrieval {
     pub relation_weight: f64,
     /// Weights of clues that are not the usual ones.
     pub clues: BTreeMap<Clue, f64>,
-    /// The same for when there is no model, and words are all there is.
-    pub clues_of_words: BTreeMap<Clue, f64>,
+    /// The same for where no token states can be compared, but words and perhaps sentence vectors.
+    pub clues_without_tokens: BTreeMap<Clue, f64>,
     /// Whether the states of content tokens are kept and compared.
     pub late_interaction: bool,
     /// Bytes of readings kept in memory, so that a memory is not taken apart for every question.
@@ -100,7 +100,7 @@ impl Default for Retrieval {
             lane_of_newest: 10,
             relation_weight: 0.05,
             clues: BTreeMap::new(),
-            clues_of_words: BTreeMap::new(),
+            clues_without_tokens: BTreeMap::new(),
             late_interaction: true,
             reading_bytes: 256 << 20,
             layer_bonus: 0.05,
@@ -189,7 +189,7 @@ impl Config {
                 return Err(wrong(field, format!("{field} is {value}, but must lie between {from} and {until}")));
             }
         }
-        for (clue, weight) in self.retrieval.clues.iter().chain(&self.retrieval.clues_of_words) {
+        for (clue, weight) in self.retrieval.clues.iter().chain(&self.retrieval.clues_without_tokens) {
             if !(-100.0..=100.0).contains(weight) {
                 let message = format!("retrieval.clues.{clue} is {weight}, but must lie between -100 and 100");
                 return Err(wrong("retrieval.clues", message));

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
+use loci_models::projection::Projection;
 use loci_models::{Detail, Embedder, Embedding, Reranker};
 use loci_store::Store;
 use loci_store::text::Analyser;
@@ -108,8 +109,13 @@ impl Engine {
         Some((Vector { model, values: made.vector.clone(), token_states: None }, made))
     }
 
+    /// Whether token states are kept beside the vectors.
+    pub(crate) fn keeps_tokens(&self) -> bool {
+        self.config.retrieval.late_interaction && self.model().is_some_and(|model| Projection::of(&model.name).is_some())
+    }
+
     fn detail(&self) -> Detail {
-        if self.config.retrieval.late_interaction { Detail::Tokens } else { Detail::Sentence }
+        if self.keeps_tokens() { Detail::Tokens } else { Detail::Sentence }
     }
 
     /// The vector of a text. `None` when there is no model or it fails: the words are kept, the

@@ -65,7 +65,8 @@ impl Engine {
         Ok(jobs.len())
     }
 
-    /// Gives every memory that has no vector of the present model one. `progress` hears how many
+    /// Gives every memory that has no vector of the present model one, and token states where they
+    /// are kept. `progress` hears how many
     /// were looked at, and how many there are.
     pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
         let Some(embedder) = &self.embedder else { return Ok(Reembedded::default()) };
@@ -82,6 +83,7 @@ impl Engine {
                 .vectors(&visible, &embedder.model().name, &ids)
                 .await?
                 .into_iter()
+                .filter(|(_, vector)| vector.token_states.is_some() || !self.keeps_tokens())
                 .map(|(id, _)| id)
                 .collect();
             let without: Vec<Memory> =

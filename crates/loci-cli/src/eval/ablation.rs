@@ -23,7 +23,7 @@ struct Part {
 
 const PARTS: &[Part] = &[
     Part { name: "everything on", off: |_| {}, without_model: false },
-    Part { name: "late interaction", off: |settings| silence(settings, LATE), without_model: false },
+    Part { name: "late interaction", off: |settings| settings.retrieval.late_interaction = false, without_model: false },
     Part { name: "sentence vectors as evidence", off: |settings| silence(settings, SENTENCE), without_model: false },
     Part { name: "words (BM25, pairs)", off: |settings| silence(settings, WORDS), without_model: false },
     Part { name: "neighbours and session", off: |settings| silence(settings, SURROUNDINGS), without_model: false },
@@ -37,7 +37,6 @@ const PARTS: &[Part] = &[
     Part { name: "the model (words alone)", off: |_| {}, without_model: true },
 ];
 
-const LATE: &[Clue] = &[Clue::Tokens, Clue::Answer, Clue::TokensNear, Clue::TokensWide, Clue::TokensSession];
 const SENTENCE: &[Clue] = &[Clue::Meaning, Clue::Context, Clue::Around];
 const WORDS: &[Clue] = &[Clue::Words, Clue::Own, Clue::Brief, Clue::Spelling, Clue::Coverage, Clue::Pairs];
 const SURROUNDINGS: &[Clue] = &[
@@ -55,7 +54,7 @@ const ROLE: &[Clue] = &[Clue::Role, Clue::Addressed, Clue::Summary, Clue::Order]
 fn silence(settings: &mut Settings, clues: &[Clue]) {
     for clue in clues {
         settings.retrieval.clues.insert(*clue, 0.0);
-        settings.retrieval.clues_of_words.insert(*clue, 0.0);
+        settings.retrieval.clues_without_tokens.insert(*clue, 0.0);
     }
 }
 
@@ -101,7 +100,7 @@ pub(super) async fn report(
     }
     text.push_str(CLUES);
     for clue in Clue::ALL {
-        writeln!(text, "| `{clue}` | {} | {} | {} |", clue.about(), clue.weight_with_model(), clue.weight_of_words())?;
+        writeln!(text, "| `{clue}` | {} | {} | {} |", clue.about(), clue.weight_with_tokens(), clue.weight_without_tokens())?;
     }
     Ok(text)
 }
@@ -132,8 +131,9 @@ the vector.
 ## The clues
 
 Evidence is the weighted sum of these; `loci recall --explain` shows them for every hit. `[retrieval.clues]` changes a
-weight where a model is at hand, `[retrieval.clues_of_words]` where words are all there is.
+weight where token states can be compared, `[retrieval.clues_without_tokens]` where words and perhaps sentence vectors
+are all there is: without a model, or with one behind an endpoint that tells no token states.
 
-| clue | what it says | weight | words alone |
+| clue | what it says | weight | without tokens |
 |---|---|---|---|
 ";

@@ -81,10 +81,9 @@ fn a_folder_that_cannot_be_written_is_told() {
 fn a_file_from_the_future_is_refused_and_left_alone() {
     let home = Home::new();
     let id = home.remember(&["from now"]);
-    let raise = |version: i64| {
-        let connection = rusqlite::Connection::open(home.shared()).unwrap();
-        connection.pragma_update(None, "user_version", version).unwrap();
-    };
+    let connection = || rusqlite::Connection::open(home.shared()).unwrap();
+    let known: i64 = connection().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    let raise = |version: i64| connection().pragma_update(None, "user_version", version).unwrap();
     raise(999);
     for verb in [&["recall", "now"][..], &["remember", "more"], &["get", &id], &["list"]] {
         let run = home.run(verb);
@@ -93,7 +92,7 @@ fn a_file_from_the_future_is_refused_and_left_alone() {
     }
     let doctor = home.run(&["doctor"]);
     assert_eq!(doctor.code, 22);
-    raise(1);
+    raise(known);
     assert_eq!(home.json(&["get", &id])["content"], "from now");
 }
 

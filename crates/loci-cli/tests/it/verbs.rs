@@ -32,7 +32,8 @@ fn what_is_remembered_is_recalled() {
     for term in ["recency", "utility"] {
         assert!(hit["explain"][term].is_f64(), "{hit}");
     }
-    assert!(hit["explain"].get("similarity").is_some() && hit["score"].is_f64());
+    assert!(hit["explain"]["evidence"].is_f64() && hit["score"].is_f64());
+    assert!(hit["explain"]["clues"].as_array().unwrap().iter().any(|clue| clue["clue"] == "words"));
     assert_eq!(recall["degraded"], json!(["vector"]));
     // Counted before the command ended.
     assert_eq!(home.json(&["get", receipt["id"].as_str().unwrap()])["accessCount"], 1);

@@ -29,13 +29,13 @@ macro_rules! clues {
                 match self { $(Clue::$variant => concat!($($doc),*).trim_ascii()),+ }
             }
 
-            /// Its weight beside the vectors of a model.
-            pub fn weight_with_model(self) -> f64 {
+            /// Its weight where the states of tokens can be compared.
+            pub fn weight_with_tokens(self) -> f64 {
                 match self { $(Clue::$variant => $with),+ }
             }
 
-            /// Its weight when there are words alone.
-            pub fn weight_of_words(self) -> f64 {
+            /// Its weight where words, and perhaps sentence vectors, are all there is.
+            pub fn weight_without_tokens(self) -> f64 {
                 match self { $(Clue::$variant => $without),+ }
             }
         }
@@ -62,11 +62,11 @@ clues! {
     /// Pairs of words that stand together in both, up to three.
     Pairs = "pairs", 0.5, 0.7;
     /// The cosine of the sentence vectors.
-    Meaning = "meaning", 0.5, 0.0;
+    Meaning = "meaning", 0.5, 1.5;
     /// The cosine to the turn together with the one before it.
-    Context = "context", 0.3, 0.0;
+    Context = "context", 0.3, 1.0;
     /// The cosines of the turn and half of its neighbours'.
-    Around = "around", 0.6, 0.0;
+    Around = "around", 0.6, 1.0;
     /// Each token of the question, found anywhere in the turn.
     Tokens = "tokens", 0.0, 0.0;
     /// The same, in the turn or the question it answers.
@@ -125,8 +125,8 @@ pub(crate) struct Voices([f64; Clue::ALL.len()]);
 
 impl Voices {
     /// The usual weights, or those that are set.
-    pub(crate) fn new(with_model: bool, set: &BTreeMap<Clue, f64>) -> Self {
-        let usual = |clue: Clue| if with_model { clue.weight_with_model() } else { clue.weight_of_words() };
+    pub(crate) fn new(with_tokens: bool, set: &BTreeMap<Clue, f64>) -> Self {
+        let usual = |clue: Clue| if with_tokens { clue.weight_with_tokens() } else { clue.weight_without_tokens() };
         let mut weights = [0.0; Clue::ALL.len()];
         for clue in Clue::ALL {
             weights[*clue as usize] = set.get(clue).copied().unwrap_or_else(|| usual(*clue));

@@ -52,7 +52,8 @@ impl Engine {
         let strips = self.store.around(visible, filter, &ids, reach).await?;
         let pool = self.read_pool(visible, &strips).await?;
         let nearest = found.nearest();
-        let voices = self.voices(found.embedding.is_some());
+        let with_model = found.embedding.as_ref().is_some_and(|embedding| !embedding.tokens.is_empty());
+        let voices = self.voices(&pool, with_model);
         let grounded = grounded(found.strategy, &plan.asks, &pool, &ranks);
         let floor = if found.strategy == Strategy::Hybrid { self.config.retrieval.relevance_floor } else { 0.0 };
         let judged: Vec<(Clues, f64, f64)> = match found.strategy {
@@ -96,9 +97,13 @@ impl Engine {
         Ok(candidates)
     }
 
-    fn voices(&self, with_model: bool) -> Voices {
+    /// How loudly the clues speak about this pool: token states count where most of it has them.
+    fn voices(&self, pool: &Pool, with_model: bool) -> Voices {
         let retrieval = &self.config.retrieval;
-        Voices::new(with_model, if with_model { &retrieval.clues } else { &retrieval.clues_of_words })
+        let embedded = pool.members.iter().filter(|member| member.reading.vector.is_some()).count();
+        let with_states = pool.members.iter().filter(|member| !member.reading.states.is_empty()).count();
+        let with_tokens = with_model && with_states * 2 > embedded;
+        Voices::new(with_tokens, if with_tokens { &retrieval.clues } else { &retrieval.clues_without_tokens })
     }
 
     fn explain_member(

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod house;
+mod identifiers;
 mod laws;
 mod learn;
 mod rank;
