@@ -67,8 +67,6 @@ pub struct Retrieval {
     pub score_threshold: f64,
     /// The weights of the score.
     pub weights: Weights,
-    /// So many of the newest and of the most important are weighed, whatever the question.
-    pub lane_of_newest: usize,
     /// What the strongest relation of a memory adds to its score.
     pub relation_weight: f64,
     /// Weights of clues that are not the usual ones.
@@ -97,7 +95,6 @@ impl Default for Retrieval {
             relevance_floor: 0.2,
             score_threshold: 0.3,
             weights: Weights::default(),
-            lane_of_newest: 10,
             relation_weight: 0.05,
             clues: BTreeMap::new(),
             clues_without_tokens: BTreeMap::new(),

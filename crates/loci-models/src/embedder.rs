@@ -89,6 +89,20 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     }
 }
 
+/// The sum of products of two vectors, in sixteen sums side by side: a single one would have to keep their order,
+/// and so could not be computed in parallel.
+pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; 16];
+    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    for (a, b) in a.iter().zip(b) {
+        for lane in 0..16 {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
 /// Scales `vector` to unit length. A vector of zeros has no direction and stays as it is.
 pub(crate) fn normalise(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();

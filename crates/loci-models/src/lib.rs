@@ -22,7 +22,7 @@ pub mod rerank;
 pub mod secret;
 
 pub use cache::Cached;
-pub use embedder::{Detail, Embedder, Embedding, Model, Token};
+pub use embedder::{Detail, Embedder, Embedding, Model, Token, dot};
 pub use error::Error;
 pub use http::{Remote, RemoteConfig, RemoteReranker, RerankConfig, Retries};
 pub use local::Local;

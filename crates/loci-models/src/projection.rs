@@ -11,7 +11,7 @@
 
 use std::sync::LazyLock;
 
-use crate::embedder::normalise;
+use crate::embedder::{dot, normalise};
 
 /// Numbers in a projected state.
 pub const DIMENSIONS: usize = 128;
@@ -60,7 +60,7 @@ impl Projection {
         }
         let mut small = [0.0; DIMENSIONS];
         for (value, row) in small.iter_mut().zip(self.rows.chunks_exact(self.width)) {
-            *value = row.iter().zip(state).map(|(a, b)| a * b).sum();
+            *value = dot(row, state);
         }
         normalise(&mut small);
         Some(small)

@@ -33,12 +33,12 @@ impl Sample {
     }
 }
 
-/// Resident memory of this process in bytes; 0 where it cannot be read.
+/// Memory that this process holds of its own, without files that it only maps; 0 where it cannot be read.
 pub(super) fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status
         .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .find_map(|line| line.strip_prefix("RssAnon:"))
         .and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
     kilobytes.unwrap_or(0) * 1024
 }

@@ -8,6 +8,8 @@ mod exemplars;
 pub(super) mod folded;
 mod tells;
 
+use loci_models::dot;
+
 pub use asks::{Asks, asks};
 pub use exemplars::EXEMPLARS;
 pub use tells::{tells_number, tells_time};
@@ -137,7 +139,6 @@ fn cosine(one: &[f32], other: &[f32]) -> Option<f32> {
     if one.len() != other.len() {
         return None;
     }
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let length = (dot(one, one) * dot(other, other)).sqrt();
     let likeness = dot(one, other) / length;
     likeness.is_finite().then_some(likeness)

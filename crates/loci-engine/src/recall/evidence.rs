@@ -145,8 +145,8 @@ fn observe(question: &Question, pool: &Pool, member: &Member, clues: &mut Clues)
     clues.set(Clue::Summary, role * mark(question.plan.asks.summary));
     clues.set(Clue::Order, role * mark(question.plan.asks.order));
     clues.set(Clue::Date, question.plan.times.iter().map(|time| fits(question, time, reading.event_time)).fold(0.0, f64::max));
-    clues.set(Clue::When, mark(question.plan.asks.time && reading.tells_time));
-    clues.set(Clue::Count, mark(question.plan.asks.count && reading.tells_number));
+    clues.set(Clue::When, mark(question.plan.asks.time && reading.tells_time()));
+    clues.set(Clue::Count, mark(question.plan.asks.count && reading.tells_number()));
     clues.set(Clue::Length, (1.0 + reading.characters as f64).ln());
     clues.set(Clue::Asks, mark(reading.asks));
     clues.set(Clue::Answers, mark(member.before.is_some_and(|before| pool.members[before].reading.asks)));

@@ -122,13 +122,17 @@ impl Engine {
         match request.strategy {
             Strategy::Hybrid => {
                 let terms = self.analyser.distinct_query_terms(&request.query);
-                let newest = limit.min(retrieval.lane_of_newest);
+                // What is new or important says nothing of a question, unless it asks for just that.
+                let newest = async |wanted: bool, by: Measure| match wanted {
+                    true => self.store.foremost(visible, filter, by, limit).await,
+                    false => Ok(Vec::new()),
+                };
                 let (lexical, vector, frequencies, recency, importance) = futures::join!(
                     self.store.lexical(visible, &request.query, filter, wanted),
                     self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor),
                     self.store.frequencies(visible, &terms),
-                    self.store.foremost(visible, filter, Measure::Newest, newest),
-                    self.store.foremost(visible, filter, Measure::Importance, newest),
+                    newest(plan.asks.newest, Measure::Newest),
+                    newest(plan.asks.important, Measure::Importance),
                 );
                 let (embedding, nearest) = vector?.unzip();
                 let (lexical, nearest) = (lexical?, nearest.unwrap_or_default());

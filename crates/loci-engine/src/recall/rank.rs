@@ -54,7 +54,6 @@ impl Engine {
         let nearest = found.nearest();
         let with_model = found.embedding.as_ref().is_some_and(|embedding| !embedding.tokens.is_empty());
         let voices = self.voices(&pool, with_model);
-        let grounded = grounded(found.strategy, &plan.asks, &pool, &ranks);
         let floor = if found.strategy == Strategy::Hybrid { self.config.retrieval.relevance_floor } else { 0.0 };
         let judged: Vec<(Clues, f64, f64)> = match found.strategy {
             Strategy::Hybrid => {
@@ -82,9 +81,6 @@ impl Engine {
             .members
             .iter()
             .zip(judged)
-            .zip(grounded)
-            .filter(|(_, grounded)| *grounded)
-            .map(|(judged, _)| judged)
             .map(|(member, (clues, evidence, clarity))| {
                 let lanes = ranks.remove(&member.reading.id).unwrap_or_default();
                 let explain = self.explain_member(member, lanes, &clues, &voices, [evidence, best, clarity], now);
@@ -157,31 +153,6 @@ impl Engine {
 
 fn lane(lanes: &[LaneRank], name: &str) -> Option<f64> {
     lanes.iter().find(|lane| lane.lane == name).map(|lane| lane.score)
-}
-
-/// Which members something speaks for: found by words, meaning or links, or standing beside one that
-/// was. That it is new or important alone says nothing, unless that is what is asked.
-fn grounded(
-    strategy: Strategy,
-    asks: &Asks,
-    pool: &Pool,
-    ranks: &HashMap<MemoryId, Vec<LaneRank>>,
-) -> Vec<bool> {
-    if strategy != Strategy::Hybrid {
-        return vec![true; pool.members.len()];
-    }
-    let speaks = |lane: &LaneRank| match lane.lane.as_str() {
-        "recency" => asks.newest,
-        "importance" => asks.important,
-        _ => true,
-    };
-    let found: Vec<bool> = pool
-        .members
-        .iter()
-        .map(|member| ranks.get(&member.reading.id).is_some_and(|lanes| lanes.iter().any(speaks)))
-        .collect();
-    let beside = |at: usize| found[at] || pool.beside(at, REACH).any(|(_, other)| found[other]);
-    (0..found.len()).map(beside).collect()
 }
 
 /// The relevance of a strategy of one lane: the cosine, the importance, or the place in line.

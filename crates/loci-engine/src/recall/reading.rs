@@ -4,6 +4,8 @@
 //! as numbers, its letters folded, its vector in a byte each and its tokens' states as they lie.
 //! The text itself is not kept.
 
+use std::sync::OnceLock;
+
 use jiff::Timestamp;
 use loci_models::projection::PACKED;
 use loci_store::text::{self, Analyser};
@@ -31,8 +33,9 @@ pub(crate) struct Reading {
     pub(crate) characters: usize,
     /// It ends in a question.
     pub(crate) asks: bool,
-    pub(crate) tells_time: bool,
-    pub(crate) tells_number: bool,
+    /// Whether it tells a time and a number, once someone has asked.
+    tells_time: OnceLock<bool>,
+    tells_number: OnceLock<bool>,
     pub(crate) vector: Option<Codes>,
     /// Packed states of its content tokens, one after the other.
     pub(crate) states: Box<[u8]>,
@@ -73,11 +76,21 @@ impl Reading {
             folded: fold(&memory.content).into(),
             characters: memory.content.chars().count(),
             asks: text::asks(&memory.content),
-            tells_time: tells_time(&memory.content),
-            tells_number: tells_number(&memory.content),
+            tells_time: OnceLock::new(),
+            tells_number: OnceLock::new(),
             vector: vector.map(|vector| Codes::new(&vector.values)),
             states: states.into(),
         }
+    }
+
+    /// Whether it tells a time.
+    pub(crate) fn tells_time(&self) -> bool {
+        *self.tells_time.get_or_init(|| tells_time(&self.folded))
+    }
+
+    /// Whether it tells a number.
+    pub(crate) fn tells_number(&self) -> bool {
+        *self.tells_number.get_or_init(|| tells_number(&self.folded))
     }
 
     /// The packed states.
@@ -135,8 +148,17 @@ impl Codes {
     /// The cosine to a unit vector; none if it is of another length.
     pub(crate) fn cosine(&self, vector: &[f32]) -> Option<f64> {
         (vector.len() == self.codes.len()).then(|| {
-            let sum: f32 = self.codes.iter().zip(vector).map(|(a, b)| f32::from(*a) * b).sum();
-            f64::from(sum * self.scale)
+            // Sixteen sums side by side: a single one would have to keep their order.
+            let mut sums = [0.0_f32; 16];
+            let ((codes, codes_rest), (vector, vector_rest)) =
+                (self.codes.as_chunks::<16>(), vector.as_chunks::<16>());
+            for (code, value) in codes.iter().zip(vector) {
+                for lane in 0..16 {
+                    sums[lane] += f32::from(code[lane]) * value[lane];
+                }
+            }
+            let rest: f32 = codes_rest.iter().zip(vector_rest).map(|(a, b)| f32::from(*a) * b).sum();
+            f64::from((sums.iter().sum::<f32>() + rest) * self.scale)
         })
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use loci_models::dot;
 use loci_types::{Class, MemoryId, Visible};
 
 use super::RecallHit;
@@ -62,8 +63,4 @@ impl Engine {
 /// The numbers in a text, in order.
 fn numbers(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect()
-}
-
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -54,7 +54,7 @@ impl Analyser {
     }
 
     fn analyse(&self, text: &str, filler: Filler) -> Vec<String> {
-        let lower: String = text.nfkc().collect::<String>().to_lowercase().replace(['’', 'ʼ'], "'");
+        let lower = lower(text);
         let mut terms = Vec::new();
         for word in lower.unicode_words() {
             self.push_word(word, filler, &mut terms);
@@ -92,6 +92,15 @@ impl Analyser {
             _ => word.to_owned(),
         }
     }
+}
+
+/// The text composed, in lower case, with one sort of apostrophe.
+fn lower(text: &str) -> String {
+    // Most text needs none of that but lower case.
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfkc().collect::<String>().to_lowercase().replace(['’', 'ʼ'], "'")
 }
 
 /// A code, id, path or version, kept whole: "ERR-4021", "src/main.rs", "v1.2.3", "#812".
