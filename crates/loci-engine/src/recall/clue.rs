@@ -57,7 +57,7 @@ clues! {
     Session = "session", 0.0, 1.2;
     /// Parts of words: other forms and small slips.
     Spelling = "spelling", 0.0, 2.0;
-    /// The share of the question's words that the turn holds, rare ones counting more.
+    /// The share of the question's words that the turn holds.
     Coverage = "coverage", 0.0, 0.0;
     /// Pairs of words that stand together in both, up to three.
     Pairs = "pairs", 0.5, 0.7;
@@ -100,7 +100,11 @@ clues! {
     /// The turn comes after a question.
     Answers = "answers", 0.0, 0.5;
     /// It hangs together with what was found: a cause, a next event, the same person.
-    Graph = "graph", 0.5, 1.0;
+    Graph = "graph", 4.0, 5.0;
+    /// The question asks for what is new, and this is: 1 for the newest.
+    Newest = "newest", 4.0, 5.0;
+    /// The question asks for what matters most, and this does: its importance.
+    Important = "important", 4.0, 5.0;
 }
 
 /// The clues about one memory.

@@ -22,6 +22,9 @@ const BESIDE: f32 = 0.9;
 /// What the token of a turn two or three away counts.
 const FARTHER: f32 = 0.85;
 
+/// Cosines closer than this are as good as equal.
+const CLOSE: f64 = 0.3;
+
 /// The clues about every member, in the order of the pool.
 pub(crate) fn gather(question: &Question, analyser: &Analyser, pool: &Pool) -> Vec<Clues> {
     let mut clues = vec![Clues::NONE; pool.members.len()];
@@ -117,14 +120,14 @@ fn mean(question: &Question, member: &Member, row: &[f32]) -> Option<f64> {
     (all > 0.0).then(|| sum / all)
 }
 
-/// Writes where each value lies between the least and the greatest; what has none has nothing.
+/// Writes where each value lies between the least and the greatest; what has none has nothing. Values
+/// that hardly differ are not drawn apart.
 fn spread(values: &[Option<f64>], clue: Clue, clues: &mut [Clues]) {
     let known = || values.iter().flatten().copied();
     let (least, greatest) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     for (value, clues) in values.iter().zip(clues) {
         let Some(value) = value else { continue };
-        let share = if greatest > least { (value - least) / (greatest - least) } else { 1.0 };
-        clues.set(clue, share);
+        clues.set(clue, (value - least) / (greatest - least).max(CLOSE));
     }
 }
 

@@ -13,8 +13,15 @@ use crate::plan::Plan;
 use crate::plan::intent::Intent;
 use crate::{Engine, Result};
 
-/// What is left of the strength with each step.
-const STEP: f64 = 0.7;
+/// What is left of the strength with each step. A cause answers why; that something came before or
+/// after says little by itself, since every turn has neighbours.
+fn step(relation: Relation) -> f64 {
+    match relation {
+        Relation::Causal => 0.9,
+        Relation::Entity | Relation::RelatedTo => 0.5,
+        _ => 0.15,
+    }
+}
 
 /// The walk starts at so many of the best hits.
 const SEEDS: usize = 8;
@@ -47,15 +54,20 @@ impl Engine {
             Intent::Who | Intent::What | Intent::General => &[Relation::RelatedTo, Relation::Entity],
         };
         let depth = if plan.intent == Intent::General { 1 } else { plan.complexity.depth() };
-        let mut frontier = seeds(found);
-        for _ in 0..depth {
+        let seeds = seeds(found);
+        let mut frontier = seeds.clone();
+        for walked in 0..depth {
             let ids: Vec<MemoryId> = frontier.keys().copied().collect();
             let edges = if ids.is_empty() { Vec::new() } else { self.store.edges(visible, &ids, relations).await? };
             let mut next: HashMap<MemoryId, f64> = HashMap::new();
             for edge in edges {
                 for (from, to) in [(edge.source_id, edge.target_id), (edge.target_id, edge.source_id)] {
                     let Some(strength) = frontier.get(&from) else { continue };
-                    let strength = strength * edge.strength * STEP;
+                    // The way back to where the walk began says nothing new.
+                    if walked > 0 && seeds.contains_key(&to) {
+                        continue;
+                    }
+                    let strength = strength * edge.strength * step(edge.relation);
                     let known = reached.entry(to).or_default();
                     if strength > *known && next.len() < wanted {
                         *known = strength;

@@ -65,8 +65,11 @@ impl Engine {
                 question.know_speakers(&self.analyser, &pool.names());
                 let mut clues = evidence::gather(&question, &self.analyser, &pool);
                 for (member, clues) in pool.members.iter().zip(&mut clues) {
-                    let graph = ranks.get(&member.reading.id).and_then(|lanes| lane(lanes, "graph"));
-                    clues.set(Clue::Graph, graph.unwrap_or(0.0));
+                    let Some(lanes) = ranks.get(&member.reading.id) else { continue };
+                    let rank = lanes.iter().find(|lane| lane.lane == "recency").map(|lane| lane.rank);
+                    clues.set(Clue::Graph, lane(lanes, "graph").unwrap_or(0.0));
+                    clues.set(Clue::Newest, rank.map_or(0.0, |rank| 1.0 / rank as f64));
+                    clues.set(Clue::Important, lane(lanes, "importance").unwrap_or(0.0));
                 }
                 let clarity = clarity(&clues, nearest, &question.plan.asks);
                 clues.into_iter().map(|clues| (clues, voices.sum(&clues), clarity)).collect()
@@ -164,12 +167,13 @@ fn lane_alone(strategy: Strategy, lanes: Option<&Vec<LaneRank>>) -> f64 {
     }
 }
 
-/// The best is clear when it holds half of the question's words or is plainly alike, or when the
-/// newest or most important is what is asked; else all of them may be beside the point.
+/// The best is clear when it holds half of the question's words, is plainly alike, hangs together
+/// with what is named or happened when it says, or when the newest or most important is what is asked; else all of them may
+/// be beside the point.
 fn clarity(clues: &[Clues], nearest: f64, asks: &Asks) -> f64 {
     if asks.newest || asks.important {
         return 1.0;
     }
-    let covered = clues.iter().map(|clues| clues.get(Clue::Coverage)).fold(0.0, f64::max);
-    (covered / COVERED).max(nearest / CLEAR).min(1.0)
+    let best = |clue: Clue| clues.iter().map(|clues| clues.get(clue)).fold(0.0, f64::max);
+    (best(Clue::Coverage) / COVERED).max(nearest / CLEAR).max(best(Clue::Graph)).max(best(Clue::Date)).min(1.0)
 }

@@ -135,9 +135,9 @@ impl Scorer<'_> {
 
     fn coverage(&self, member: &Member, counts: &Counts) -> f64 {
         let (mut held, mut all) = (0.0, 0.0);
-        for (at, term) in self.telling(member) {
-            all += term.weight;
-            held += if counts.of[at] > 0.0 { term.weight } else { 0.0 };
+        for (at, _) in self.telling(member) {
+            all += 1.0;
+            held += if counts.of[at] > 0.0 { 1.0 } else { 0.0 };
         }
         if all > 0.0 { held / all } else { 0.0 }
     }

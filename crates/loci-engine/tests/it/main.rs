@@ -6,3 +6,4 @@ mod identifiers;
 mod laws;
 mod learn;
 mod rank;
+mod recall;

@@ -1,0 +1,277 @@
+//! What recall finds beyond words: links, times, people, and what it says of them.
+
+use jiff::Timestamp;
+use loci_engine::pack::Format;
+use loci_engine::pack::tokens::count_tokens;
+use loci_engine::{Caller, ContextRequest, NewMemory, QueryRequest, RecallRequest, Strategy};
+use loci_types::{
+    Action, Batch, Change, Edge, EdgeId, Entity, EntityId, EntityType, Identifiers, Layer, MemoryId, Provenance,
+    Relation, Scope,
+};
+use serde_json::json;
+
+use crate::house::{House, ask, new, user};
+
+fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+/// Writes a change past the engine's verbs, as the work of the night does.
+async fn apply(house: &House, caller: &Caller, action: Action) {
+    let scope = Scope::new(Layer::User, &caller.identifiers).unwrap();
+    let change = Change { action, reason: "test".into(), provenance: Provenance::default(), at: house.engine.now() };
+    let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
+    house.engine.store().apply(batch).await.unwrap();
+}
+
+async fn link(house: &House, caller: &Caller, from: MemoryId, to: MemoryId, relation: Relation, strength: f64) {
+    let now = house.engine.now();
+    let edge = Edge {
+        id: EdgeId(uuid::Uuid::from_u128(from.0.as_u128() ^ to.0.as_u128().rotate_left(7))),
+        source_id: from,
+        target_id: to,
+        relation,
+        predicate: None,
+        strength,
+        confidence: 1.0,
+        valid_from: now,
+        valid_until: None,
+        evidence: Vec::new(),
+        created_at: now,
+    };
+    apply(house, caller, Action::Link(edge)).await;
+}
+
+async fn talk(house: &House, session: &str, turns: &[(&str, &str, &str)]) -> Caller {
+    let mut caller = user("ana");
+    caller.identifiers.session_id = Some(session.to_owned());
+    for (who, day, text) in turns {
+        // The layer is the user's, whatever the session.
+        let new = NewMemory {
+            layer: Some(Layer::User),
+            kind: Some("episodic".into()),
+            thread_id: Some("talk".into()),
+            actor_id: Some((*who).into()),
+            event_time: Some(at(&format!("{day}T10:00:00Z"))),
+            ..new(text)
+        };
+        house.engine.remember(&caller, new).await.unwrap();
+    }
+    user("ana")
+}
+
+#[tokio::test]
+async fn an_answer_is_found_by_the_question_before_it() {
+    let house = House::new();
+    let ana = talk(
+        &house,
+        "one",
+        &[
+            ("Ben", "2026-05-01", "Nice weather today."),
+            ("Ben", "2026-05-01", "Where did you buy the violin?"),
+            ("Ana", "2026-05-01", "At the flea market, for next to nothing."),
+            ("Ben", "2026-05-01", "I have to go now."),
+        ],
+    )
+    .await;
+    for up in [true, false] {
+        house.model(up);
+        let found = house.recall(&ana, "Where did Ana get her violin?").await;
+        assert_eq!(found[0], "At the flea market, for next to nothing.", "model {up}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_named_day_finds_what_happened_then() {
+    let house = House::new();
+    let ana = talk(
+        &house,
+        "one",
+        &[
+            ("Ana", "2026-03-02", "I went running by the river."),
+            ("Ana", "2026-04-09", "I went running in the park."),
+            ("Ana", "2026-05-20", "I went running on the track."),
+        ],
+    )
+    .await;
+    for (question, expect) in [
+        ("Where did I go running on 9 April?", "I went running in the park."),
+        ("Where did I go running in March 2026?", "I went running by the river."),
+        ("Где я занималась running в мае?", "I went running on the track."),
+    ] {
+        let recall = house.engine.recall(&ana, ask(question)).await.unwrap();
+        let told: Vec<_> = recall.hits.iter().map(|hit| (&hit.memory.content, &hit.explain.clues)).collect();
+        assert_eq!(recall.hits[0].memory.content, expect, "{question}: {told:#?}");
+    }
+}
+
+#[tokio::test]
+async fn why_follows_causes() {
+    let house = House::new();
+    let ana = user("ana");
+    let effect = house.remember(&ana, "The release was postponed").await.id;
+    let cause = house.remember(&ana, "A certificate ran out overnight").await.id;
+    house.remember(&ana, "Lunch was late").await;
+    let question = "why was the release postponed";
+    assert!(!house.recall(&ana, question).await.contains(&"A certificate ran out overnight".to_owned()));
+    link(&house, &ana, cause, effect, Relation::Causal, 1.0).await;
+    let recall = house.engine.recall(&ana, ask(question)).await.unwrap();
+    assert_eq!(recall.intent, "why");
+    let hit = recall.hits.iter().find(|hit| hit.memory.id == cause);
+    let Some(hit) = hit else { panic!("the cause is not among {:#?}", recall.hits) };
+    assert!(hit.explain.lanes.iter().any(|lane| lane.lane == "graph"), "{:?}", hit.explain.lanes);
+}
+
+#[tokio::test]
+async fn who_follows_names_and_aliases() {
+    let house = House::new();
+    let ana = user("ana");
+    let id = house.remember(&ana, "The head of security signs every contract").await.id;
+    let now = house.engine.now();
+    let entity = Entity {
+        id: EntityId(uuid::Uuid::from_u128(7)),
+        canonical_name: "Katarina Lind".into(),
+        entity_type: EntityType::Person,
+        aliases: vec!["Kat".into()],
+        summary: None,
+        first_seen: now,
+        last_updated: now,
+        mention_count: 0,
+        attributes: serde_json::Map::new(),
+    };
+    let entity_id = entity.id;
+    apply(&house, &ana, Action::Name(Box::new(entity))).await;
+    assert_eq!(house.recall(&ana, "Who is Kat?").await.len(), 0);
+    apply(&house, &ana, Action::Mention { memory: id, entity: entity_id }).await;
+    for question in ["Who is Kat?", "who is katarina lind", "What is Kat's job?"] {
+        assert_eq!(house.recall(&ana, question).await.len(), 1, "{question}");
+    }
+    let told = house.engine.explain(&ana, id).await.unwrap();
+    assert_eq!(told.entities[0].canonical_name, "Katarina Lind");
+    let error = house.engine.explain(&user("ben"), id).await.unwrap_err();
+    assert_eq!(error.kind(), loci_types::ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn relations_lift_a_hit_and_are_told_with_it() {
+    let house = House::new();
+    let ana = user("ana");
+    let tea = house.remember(&ana, "Ana drinks green tea").await.id;
+    let pot = house.remember(&ana, "The pot stands on the shelf").await.id;
+    let before = house.engine.recall(&ana, ask("green tea")).await.unwrap().hits.remove(0);
+    link(&house, &ana, tea, pot, Relation::RelatedTo, 0.8).await;
+    let after = house.engine.recall(&ana, ask("green tea")).await.unwrap().hits.remove(0);
+    assert_eq!(before.explain.relation, 0.0);
+    assert!((after.explain.relation - 0.05 * 0.8).abs() < 1e-12);
+    assert_eq!(after.score, after.explain.score(&house.engine.config().retrieval.weights));
+    let told = &after.explain.related;
+    assert!(told.is_empty() || told[0].id == pot);
+    let query = QueryRequest { recall: ask("green tea"), ..QueryRequest::default() };
+    let text = house.engine.query(&ana, query).await.unwrap().text;
+    assert!(text.contains("The pot stands on the shelf"), "{text}");
+}
+
+#[tokio::test]
+async fn strategies_choose_their_lane() {
+    let house = House::new();
+    let ana = user("ana");
+    for (content, importance) in [("red kite", 0.9), ("blue kite", 0.2), ("green boat", 0.5)] {
+        let new = NewMemory { importance: Some(importance), ..new(content) };
+        house.engine.remember(&ana, new).await.unwrap();
+    }
+    let first = async |strategy: Strategy| {
+        let recall = house.engine.recall(&ana, RecallRequest { strategy, ..ask("blue kite") }).await.unwrap();
+        (recall.hits.len(), recall.hits[0].memory.content.clone())
+    };
+    assert_eq!(first(Strategy::Recency).await, (3, "green boat".to_owned()));
+    assert_eq!(first(Strategy::Importance).await, (3, "red kite".to_owned()));
+    assert_eq!(first(Strategy::Semantic).await.1, "blue kite");
+    assert_eq!(first(Strategy::Hybrid).await.1, "blue kite");
+    let new = house.recall(&ana, "what is the latest?").await;
+    assert_eq!(new[0], "green boat", "{new:?}");
+}
+
+#[tokio::test]
+async fn an_agents_settings_narrow_what_it_recalls() {
+    let house = House::new();
+    let settings = json!({ "categories": ["work"], "limit": 1, "weights": { "similarity": 1.0, "recency": 0.0, "utility": 0.0 } });
+    house.engine.create_agent(&Caller::operator(), "desk", settings).await.unwrap();
+    let desk = Caller::new(Identifiers { agent_id: Some("desk".into()), ..user("ana").identifiers });
+    for (category, content) in [("work", "the lamp in the office"), ("work", "a lamp in the lab"), ("home", "the lamp at home")] {
+        let new = NewMemory { category: Some(category.into()), layer: Some(Layer::User), ..new(content) };
+        house.engine.remember(&desk, new).await.unwrap();
+    }
+    let recall = house.engine.recall(&desk, ask("lamp")).await.unwrap();
+    assert_eq!(recall.hits.len(), 1);
+    assert_eq!(recall.hits[0].memory.category.as_deref(), Some("work"));
+    assert!(recall.hits[0].score <= recall.hits[0].explain.relevance * recall.hits[0].explain.boost + 0.1);
+    assert_eq!(house.engine.recall(&user("ana"), ask("lamp")).await.unwrap().hits.len(), 3);
+    let since = QueryRequest { recall: ask("lamp"), since: Some(0), ..QueryRequest::default() };
+    let text = house.engine.query(&desk, since).await.unwrap().text;
+    assert!(!text.contains("at home"), "{text}");
+}
+
+#[tokio::test]
+async fn a_query_keeps_its_budget_and_tells_what_changed() {
+    let house = House::new();
+    let ana = user("ana");
+    for number in 0..30 {
+        house.remember(&ana, &format!("Lamp number {number} hangs in the long corridor of the old house")).await;
+    }
+    let ask_for = |budget: usize, since: Option<i64>, format: Format| QueryRequest {
+        recall: RecallRequest { limit: Some(30), ..ask("lamp in the corridor") },
+        budget_tokens: Some(budget),
+        since,
+        format,
+        ..QueryRequest::default()
+    };
+    for format in Format::ALL {
+        for budget in [0, 1, 40, 200, 1_000] {
+            let answer = house.engine.query(&ana, ask_for(budget, Some(0), *format)).await.unwrap();
+            assert!(answer.tokens <= budget && count_tokens(&answer.text) <= budget, "{format} {budget}");
+            assert_eq!(answer.cited.len() + answer.left_out.len(), answer.hits.len());
+        }
+    }
+    let seen = house.engine.query(&ana, ask_for(500, None, Format::Markdown)).await.unwrap();
+    assert!(!seen.text.contains("Memory updates"), "{}", seen.text);
+    let id = house.remember(&ana, "The corridor has a new lamp").await.id;
+    house.engine.forget(&ana, id, None, Some("no longer true")).await.unwrap();
+    let next = house.engine.query(&ana, ask_for(500, Some(seen.revision), Format::Markdown)).await.unwrap();
+    assert!(next.revision > seen.revision);
+    let head = format!("Memory updates since rev {}:\n- −deleted: The corridor has a new lamp", seen.revision);
+    assert!(next.text.starts_with(&head), "{}", next.text);
+    let again = house.engine.query(&ana, ask_for(500, Some(next.revision), Format::Markdown)).await.unwrap();
+    assert!(!again.text.contains("Memory updates"), "{}", again.text);
+}
+
+#[tokio::test]
+async fn a_context_fits_the_window() {
+    let house = House::new();
+    let ana = user("ana");
+    house.remember(&ana, "Ana is allergic to peanuts").await;
+    let request = ContextRequest {
+        system: "You are a cook.".into(),
+        input: "is Ana allergic to peanuts?".into(),
+        window: loci_engine::pack::context::Window::of(4_000),
+        ..ContextRequest::default()
+    };
+    let context = house.engine.context(&ana, request.clone()).await.unwrap();
+    assert!(context.messages.iter().any(|message| message.content.contains("allergic to peanuts")));
+    assert!(context.tokens.sum() <= 4_000);
+    let tiny = ContextRequest { window: loci_engine::pack::context::Window::of(5), ..request };
+    assert_eq!(house.engine.context(&ana, tiny).await.unwrap_err().kind(), loci_types::ErrorKind::ContentTooLong);
+}
+
+#[tokio::test]
+async fn what_is_hidden_gives_no_evidence() {
+    let house = House::new();
+    let ana = talk(&house, "one", &[("Ben", "2026-05-01", "Did the zeppelin land?"), ("Ana", "2026-05-01", "Yes, at noon.")]).await;
+    let question = house.engine.recall(&ana, ask("zeppelin")).await.unwrap();
+    let asked = question.hits.iter().find(|hit| hit.memory.content.contains("zeppelin")).unwrap().memory.id;
+    house.engine.forget(&ana, asked, None, Some("gone")).await.unwrap();
+    let after = house.engine.recall(&ana, ask("what about the zeppelin")).await.unwrap();
+    for hit in after.hits {
+        let tokens = hit.explain.clues.iter().filter(|clue| clue.clue == loci_engine::Clue::Coverage);
+        assert!(tokens.map(|clue| clue.value).sum::<f64>() == 0.0, "{:?}", hit.explain.clues);
+    }
+}
