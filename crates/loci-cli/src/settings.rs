@@ -225,12 +225,12 @@ impl Settings {
 
     /// The rules of memory among the settings.
     pub(crate) fn engine(&self) -> Config {
-        Config {
-            limits: self.limits.clone(),
-            retrieval: self.retrieval.clone(),
-            lifecycle: self.lifecycle.clone(),
-            kinds: self.kinds.clone(),
+        let mut retrieval = self.retrieval.clone();
+        if retrieval.time_zone.is_empty() {
+            let here = jiff::tz::TimeZone::system();
+            retrieval.time_zone = here.iana_name().unwrap_or("UTC").to_owned();
         }
+        Config { limits: self.limits.clone(), retrieval, lifecycle: self.lifecycle.clone(), kinds: self.kinds.clone() }
     }
 }
 

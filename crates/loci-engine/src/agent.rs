@@ -5,7 +5,6 @@ use loci_types::{Error, ErrorKind};
 use serde_json::Value;
 
 use crate::policy::Caller;
-use crate::settings::AgentSettings;
 use crate::{Engine, Result};
 
 impl Engine {
@@ -15,7 +14,7 @@ impl Engine {
         if !config.is_object() {
             return Err(Error::invalid("config", "an agent's config must be a JSON object").into());
         }
-        AgentSettings::read(&config)?;
+        self.check_settings(&config)?;
         let agent = Agent { slug: slug.to_owned(), config, created_at: self.now() };
         Ok(self.store.create_agent(&caller.tenant, agent).await?)
     }

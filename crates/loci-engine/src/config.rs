@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::tz::TimeZone;
 use loci_types::{Error, ErrorKind, KindSpec, Kinds};
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,9 @@ pub struct Retrieval {
     pub weights: Weights,
     /// What the strongest relation of a memory adds to its score.
     pub relation_weight: f64,
+    /// The time zone in which "yesterday" is meant, by its IANA name; empty: the machine's where one is
+    /// known, else UTC.
+    pub time_zone: String,
     /// Weights of clues that are not the usual ones.
     pub clues: BTreeMap<Clue, f64>,
     /// The same for where no token states can be compared, but words and perhaps sentence vectors.
@@ -96,6 +100,7 @@ impl Default for Retrieval {
             score_threshold: 0.3,
             weights: Weights::default(),
             relation_weight: 0.05,
+            time_zone: String::new(),
             clues: BTreeMap::new(),
             clues_without_tokens: BTreeMap::new(),
             late_interaction: true,
@@ -103,6 +108,19 @@ impl Default for Retrieval {
             layer_bonus: 0.05,
             duplicate_similarity: 0.95,
         }
+    }
+}
+
+impl Retrieval {
+    /// The time zone that is set.
+    pub(crate) fn time_zone(&self) -> Result<TimeZone, Error> {
+        if self.time_zone.is_empty() {
+            return Ok(TimeZone::UTC);
+        }
+        TimeZone::get(&self.time_zone).map_err(|_| {
+            wrong("retrieval.time_zone", format!("`{}` is not a known time zone", self.time_zone))
+                .hint("use a name such as Europe/Berlin or UTC")
+        })
     }
 }
 
@@ -155,6 +173,16 @@ impl Default for Lifecycle {
 impl Config {
     /// Refuses what cannot work, by its name.
     pub fn validate(&self) -> Result<(), Error> {
+        let bounded = [
+            ("retrieval.max_limit", self.retrieval.max_limit, 1_000),
+            ("retrieval.overfetch", self.retrieval.overfetch, 100),
+            ("retrieval.candidates", self.retrieval.candidates, 10_000),
+        ];
+        for (field, value, most) in bounded {
+            if value > most {
+                return Err(wrong(field, format!("{field} is {value}, but must be at most {most}")));
+            }
+        }
         let positive = [
             ("limits.content_characters", self.limits.content_characters),
             ("limits.query_characters", self.limits.query_characters),
@@ -192,6 +220,7 @@ impl Config {
                 return Err(wrong("retrieval.clues", message));
             }
         }
+        self.retrieval.time_zone()?;
         self.retrieval.weights.validate()?;
         Kinds::with(self.kinds.clone()).map(drop)
     }

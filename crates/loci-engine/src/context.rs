@@ -3,10 +3,12 @@
 //! The context builder: system text, tools, memories that matter to the input, recent history and
 //! the input, each within its part of the window.
 
+use serde::Serialize;
+
 use crate::pack::Format;
 use crate::pack::context::{Context, ContextParts, Message, Window, build};
 use crate::policy::Caller;
-use crate::{Engine, RecallRequest, Result};
+use crate::{Engine, RecallHit, RecallRequest, Result};
 
 /// What the window is filled with.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,16 +33,29 @@ pub struct ContextRequest {
     pub thread_id: Option<String>,
 }
 
+/// What goes into the window, and what there is to know about it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextResponse {
+    /// The messages with their token counts.
+    #[serde(flatten)]
+    pub context: Context,
+    /// The revision now; ask for what changed since then the next time.
+    pub revision: i64,
+    /// Parts that could not be asked.
+    pub degraded: Vec<String>,
+}
+
 impl Engine {
     /// Fills a model's window.
-    pub async fn context(&self, caller: &Caller, request: ContextRequest) -> Result<Context> {
+    pub async fn context(&self, caller: &Caller, request: ContextRequest) -> Result<ContextResponse> {
         let complexity = crate::plan::complexity::complexity(&request.input);
-        let limit = request.recall.limit.or(Some(complexity.limit().max(self.config.retrieval.limit)));
-        let recall = RecallRequest { query: request.input.clone(), limit, ..request.recall };
-        let mut found = self.recall(caller, recall).await?;
-        // Kinds that are only for those who ask for them do not come unasked.
-        found.hits.retain(|hit| self.kinds.spec(&hit.memory.kind).in_context);
-        let (_, delta) = self.delta(caller, request.since, request.thread_id.as_deref()).await?;
+        let (uncounted, layers) = (request.recall.uncounted, request.recall.layers.clone());
+        let recall = RecallRequest { query: request.input.clone(), ..request.recall };
+        let limit = complexity.limit().max(self.config.retrieval.limit);
+        let found = self.recall_for_prompt(caller, recall, limit).await?;
+        let since = (request.since, request.thread_id.as_deref());
+        let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
         let items = self.items(&found);
         let parts = ContextParts {
             system: &request.system,
@@ -50,6 +65,13 @@ impl Engine {
             history: &request.history,
             input: &request.input,
         };
-        Ok(build(&parts, &request.window, request.format)?)
+        let context = build(&parts, &request.window, request.format)?;
+        if !uncounted {
+            let cited = &context.memory.cited;
+            let used: Vec<RecallHit> =
+                found.hits.iter().filter(|hit| cited.contains(&hit.memory.id)).cloned().collect();
+            self.count_access(caller, &used).await;
+        }
+        Ok(ContextResponse { context, revision, degraded: found.degraded })
     }
 }

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use loci_models::projection::Projection;
 use loci_models::{Detail, Embedder, Embedding, Reranker};
 use loci_store::Store;
@@ -31,6 +32,8 @@ pub struct Engine {
     pub(crate) analyser: Analyser,
     pub(crate) shelf: Shelf,
     pub(crate) exemplars: Exemplars,
+    /// In which days and weeks are counted.
+    pub(crate) time_zone: TimeZone,
     ids: Mutex<ContextV7>,
     behind: tokio::sync::Mutex<JoinSet<()>>,
 }
@@ -45,6 +48,7 @@ impl Engine {
     ) -> Result<Self> {
         config.validate()?;
         let kinds = Kinds::with(config.kinds.clone())?;
+        let time_zone = config.retrieval.time_zone()?;
         Ok(Self {
             store,
             embedder,
@@ -53,6 +57,7 @@ impl Engine {
             analyser: Analyser::default(),
             shelf: Shelf::new(config.retrieval.reading_bytes),
             exemplars: Exemplars::default(),
+            time_zone,
             config,
             kinds,
             ids: Mutex::new(ContextV7::new()),
@@ -111,7 +116,8 @@ impl Engine {
 
     /// Whether token states are kept beside the vectors.
     pub(crate) fn keeps_tokens(&self) -> bool {
-        self.config.retrieval.late_interaction && self.model().is_some_and(|model| Projection::of(&model.name).is_some())
+        self.config.retrieval.late_interaction
+            && self.model().is_some_and(|model| Projection::of(&model.name).is_some())
     }
 
     fn detail(&self) -> Detail {

@@ -3,10 +3,10 @@
 //! Its sources, the chain of those it replaced and that replaced it, the things it speaks of, what
 //! it hangs together with, and why it was written.
 
-use loci_types::{Edge, Entity, LedgerEntry, Memory, MemoryId, Relation, Visible};
+use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, Visible};
 use serde::Serialize;
 
-use crate::policy::{self, Caller};
+use crate::policy::Caller;
 use crate::{Engine, Result};
 
 /// A chain longer than this is cut.
@@ -36,13 +36,13 @@ pub struct Provenance {
 impl Engine {
     /// Tells where a memory comes from.
     pub async fn explain(&self, caller: &Caller, id: MemoryId) -> Result<Provenance> {
-        let visible = policy::visible(caller, None)?;
+        let visible = self.visible(caller, None).await?;
         let Some(memory) = self.store.fetch(&visible, &[id]).await?.pop() else {
             return Err(loci_store::Error::NotFound(id).into());
         };
-        let ids = [id];
+        let (ids, filter) = ([id], Filter::everything(self.now()));
         let (edges, entities, history) = futures::join!(
-            self.store.edges(&visible, &ids, &[]),
+            self.store.edges(&visible, &filter, &ids, &[]),
             self.store.spoken_of(&visible, id),
             self.store.history(&visible, id, TOLD),
         );

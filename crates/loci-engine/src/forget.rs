@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use loci_types::{Action, Batch, MemoryId, Receipt};
 
-use crate::policy::{self, Caller};
+use crate::policy::Caller;
 use crate::remember::receipt;
 use crate::{Engine, Result};
 
@@ -29,10 +29,11 @@ impl Engine {
 
     /// Applies an action to a memory that the caller may see.
     async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
-        let visible = policy::visible(caller, None)?;
+        let visible = self.visible(caller, None).await?;
         let space = self.one(&visible, id).await?.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        self.shelf.forget(id);
         receipt(applied.first(), false, false)
     }
 }

@@ -34,7 +34,7 @@ mod update;
 
 pub use clock::{Clock, Fixed, System};
 pub use config::{Config, Lifecycle, Limits, Retrieval, Weights};
-pub use context::ContextRequest;
+pub use context::{ContextRequest, ContextResponse};
 pub use engine::Engine;
 pub use error::{Error, Result};
 pub use explain::Provenance;
@@ -44,9 +44,7 @@ pub use kinds::choose_kind;
 pub use policy::Caller;
 pub use query::{QueryRequest, QueryResponse};
 pub use read::{History, ListRequest, ListResponse};
-pub use recall::{
-    Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy,
-};
+pub use recall::{Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy};
 pub use reembed::Reembedded;
 pub use remember::NewMemory;
 pub use search::{SearchHit, SearchRequest, SearchResponse};

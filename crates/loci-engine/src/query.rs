@@ -3,7 +3,7 @@
 //! `memory.query`: a question, filters and a budget in; a few bullets or whole memories out. It is
 //! recall with packing, and so is on-demand recall: the same call with a small `top_k`.
 
-use loci_types::{Class, LedgerEntry, MemoryId};
+use loci_types::{Class, Filter, Layer, LedgerEntry, MemoryId, State};
 use serde::{Deserialize, Serialize};
 
 use crate::pack::delta::{Delta, DeltaChange, DeltaEvent};
@@ -62,26 +62,42 @@ impl Engine {
     pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
         let complexity = crate::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
-        let mut recall = request.recall;
-        recall.limit = recall.limit.or(Some(complexity.limit()));
-        let found = self.recall(caller, recall).await?;
-        let (revision, delta) = self.delta(caller, request.since, request.thread_id.as_deref()).await?;
+        let uncounted = request.recall.uncounted;
+        let layers = request.recall.layers.clone();
+        let mut found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
+        let since = (request.since, request.thread_id.as_deref());
+        let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
         let budget = Budget { tokens: budget_tokens, summarise: request.summarise, ..Budget::default() };
         let Packed { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
+        if !uncounted {
+            // What found no room was of no use.
+            let used: Vec<RecallHit> =
+                found.hits.iter().filter(|hit| cited.contains(&hit.memory.id)).cloned().collect();
+            self.count_access(caller, &used).await;
+        }
+        found.degraded.dedup();
         let Recall { hits, degraded, intent } = found;
-        Ok(QueryResponse {
-            text,
-            tokens,
-            budget_tokens,
-            cited,
-            left_out,
-            shortened,
-            revision,
-            hits,
-            degraded,
-            intent,
-        })
+        Ok(QueryResponse { text, tokens, budget_tokens, cited, left_out, shortened, revision, hits, degraded, intent })
+    }
+
+    /// Recalls what may come into a prompt: kinds that are only for those who ask for them by kind or
+    /// category stay out, and nothing is counted yet.
+    pub(crate) async fn recall_for_prompt(
+        &self,
+        caller: &Caller,
+        mut request: RecallRequest,
+        limit: usize,
+    ) -> Result<Recall> {
+        let settings = self.settings_of(caller).await?;
+        request.limit = request.limit.or(settings.limit).or(Some(limit.min(self.config.retrieval.max_limit)));
+        request.uncounted = true;
+        let now = request.at.unwrap_or_else(|| self.now());
+        let filter = request.filter.get_or_insert_with(|| Filter::at(now));
+        if filter.kinds.is_empty() && filter.categories.is_empty() {
+            filter.kinds = self.kinds.iter().filter(|kind| kind.in_context).map(|kind| kind.name.clone()).collect();
+        }
+        self.recall(caller, request).await
     }
 
     /// The hits as they are packed.
@@ -122,11 +138,11 @@ impl Engine {
     pub(crate) async fn delta(
         &self,
         caller: &Caller,
-        since: Option<i64>,
-        thread: Option<&str>,
+        layers: Option<&[Layer]>,
+        (since, thread): (Option<i64>, Option<&str>),
     ) -> Result<(i64, Option<Delta>)> {
         let Ok(scope) = policy::target(caller, None) else { return Ok((0, None)) };
-        let visible = policy::visible(caller, None)?;
+        let visible = self.visible(caller, layers).await?;
         let limit = if since.is_some() { LOOKED_AT } else { 0 };
         let changes = self.store.changes(&visible, &scope.space(), thread, since.unwrap_or(0), limit).await?;
         let Some(since) = since else { return Ok((changes.revision, None)) };
@@ -135,12 +151,14 @@ impl Engine {
         let told = |entry: &LedgerEntry| {
             let memory = memories.iter().find(|memory| Some(memory.id) == entry.memory_id)?;
             let lasting = self.kinds.spec(&memory.kind).class != Class::Episodic;
+            let forgotten = memory.state == State::SoftDeleted;
             lasting.then(|| DeltaChange {
                 id: memory.id,
                 event: event(&entry.event),
                 category: memory.category.clone(),
-                text: memory.content.clone(),
-                importance: Some(memory.importance),
+                // What was forgotten is told of, not told again.
+                text: if forgotten { format!("memory {}", memory.id) } else { memory.content.clone() },
+                importance: (!forgotten).then_some(memory.importance),
             })
         };
         let told: Vec<DeltaChange> = changes.entries.iter().filter_map(told).collect();

@@ -5,7 +5,7 @@ use loci_store::{Cursor, Finding, Models, Page, Stats};
 use loci_types::{Error, Filter, Layer, LedgerEntry, Memory, MemoryId, Visible};
 use serde::Serialize;
 
-use crate::policy::{self, Caller};
+use crate::policy::Caller;
 use crate::{Engine, Result};
 
 /// The most that one page may hold.
@@ -47,7 +47,7 @@ pub struct History {
 impl Engine {
     /// One memory by its id. A soft-deleted one is seen too, with its state.
     pub async fn get(&self, caller: &Caller, id: MemoryId) -> Result<Memory> {
-        let visible = policy::visible(caller, None)?;
+        let visible = self.visible(caller, None).await?;
         self.one(&visible, id).await
     }
 
@@ -59,7 +59,7 @@ impl Engine {
 
     /// A page of memories, newest first.
     pub async fn list(&self, caller: &Caller, request: ListRequest) -> Result<ListResponse> {
-        let visible = policy::visible(caller, request.layers.as_deref())?;
+        let visible = self.visible(caller, request.layers.as_deref()).await?;
         let filter = request.filter.unwrap_or_else(|| Filter::at(self.now()));
         filter.validate()?;
         let limit = request.limit.unwrap_or(50);
@@ -77,7 +77,7 @@ impl Engine {
 
     /// What happened to a memory, oldest first.
     pub async fn history(&self, caller: &Caller, id: MemoryId, limit: usize) -> Result<History> {
-        let visible = policy::visible(caller, None)?;
+        let visible = self.visible(caller, None).await?;
         let events = self.store.history(&visible, id, limit).await?;
         if events.is_empty() {
             return Err(loci_store::Error::NotFound(id).into());
@@ -87,25 +87,25 @@ impl Engine {
 
     /// What there is, counted.
     pub async fn stats(&self, caller: &Caller) -> Result<Stats> {
-        Ok(self.store.stats(&policy::visible(caller, None)?).await?)
+        Ok(self.store.stats(&self.visible(caller, None).await?).await?)
     }
 
     /// Whether the caller's spaces have known a model other than the present one. Cheap; only then
     /// is it worth counting.
     pub async fn knows_other_models(&self, caller: &Caller) -> Result<bool> {
         let Some(embedder) = &self.embedder else { return Ok(false) };
-        let names = self.store.model_names(&policy::visible(caller, None)?).await?;
+        let names = self.store.model_names(&self.visible(caller, None).await?).await?;
         Ok(names.iter().any(|name| *name != embedder.model().name))
     }
 
     /// The vectors that there are, by model.
     pub async fn models(&self, caller: &Caller) -> Result<Models> {
-        Ok(self.store.models(&policy::visible(caller, None)?).await?)
+        Ok(self.store.models(&self.visible(caller, None).await?).await?)
     }
 
     /// Looks for damage, and mends it if told to.
     pub async fn doctor(&self, caller: &Caller, repair: bool) -> Result<Vec<Finding>> {
-        Ok(self.store.check(&policy::visible(caller, None)?, repair).await?)
+        Ok(self.store.check(&self.visible(caller, None).await?, repair).await?)
     }
 
     /// A filter over every state, for those who look after the store.

@@ -6,7 +6,7 @@
 use loci_types::{Layer, Memory};
 use serde::Serialize;
 
-use crate::policy::{self, Caller};
+use crate::policy::Caller;
 use crate::{Engine, RecallHit, RecallRequest, Result};
 
 /// The same question as recall's; `limit` counts per layer.
@@ -44,7 +44,7 @@ impl Engine {
         let (filter, limit, _) = self.read_request(&request)?;
         let searched = request.layers.clone().unwrap_or_else(|| caller.identifiers.layers());
         // Refuses before anything is searched: a missing identifier, or no layer at all.
-        let visible = policy::visible(caller, Some(&searched))?;
+        let visible = self.visible(caller, Some(&searched)).await?;
         let wanted = self.config.retrieval.max_limit;
         // A search by similarity stands on it alone, so it keeps to what the model calls similar.
         let floor = self.embedder.as_ref().map_or(0.0, |model| f64::from(model.model().similarity_threshold));
@@ -55,7 +55,7 @@ impl Engine {
         layers.sort_by_key(|layer| layer.precedence());
         layers.dedup();
         for layer in &layers {
-            let here = policy::visible(caller, Some(&[*layer]))?;
+            let here = self.visible(caller, Some(&[*layer])).await?;
             let hits = match self.vector_lane(&here, &request, &filter, wanted, floor).await? {
                 Some((_, hits)) => hits,
                 None => {
@@ -72,7 +72,7 @@ impl Engine {
             let scores: std::collections::HashMap<_, _> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
             merged.extend(memories.into_iter().map(|memory| plain(scores[&memory.id], memory)));
         }
-        self.one_of_each(&visible, &mut merged).await?;
+        self.one_of_each(&visible, &self.config.retrieval.weights, &mut merged).await?;
         merged.sort_by(|a, b| {
             let precedence = a.memory.layer.precedence().cmp(&b.memory.layer.precedence());
             precedence.then(b.score.total_cmp(&a.score)).then(a.memory.id.cmp(&b.memory.id))
@@ -106,6 +106,7 @@ fn plain(score: f64, memory: Memory) -> RecallHit {
             relation: 0.0,
             overrides: Vec::new(),
             related: Vec::new(),
+            weights: crate::Weights::default(),
         },
     }
 }

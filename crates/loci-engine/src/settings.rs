@@ -5,17 +5,17 @@
 
 use std::collections::BTreeSet;
 
-use loci_types::Error;
+use loci_types::{Error, Layer, Visible};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::config::Weights;
-use crate::policy::Caller;
+use crate::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// What an agent has set.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct AgentSettings {
     /// The weights of the score.
     pub(crate) weights: Option<Weights>,
@@ -28,7 +28,8 @@ pub(crate) struct AgentSettings {
 }
 
 impl AgentSettings {
-    /// Reads and checks a configuration. What it does not know is left for others.
+    /// Reads and checks a configuration. An unknown name is refused: a slip in the name of a wall must
+    /// not leave the door open.
     pub(crate) fn read(config: &Value) -> Result<Self, Error> {
         let wrong = |error: serde_json::Error| {
             Error::invalid("config", format!("the agent's config cannot be read: {error}"))
@@ -36,19 +37,33 @@ impl AgentSettings {
         };
         let settings: Self = serde_json::from_value(config.clone()).map_err(wrong)?;
         if let Some(weights) = &settings.weights {
-            weights.validate()?;
+            weights.validate().map_err(|error| Error::invalid("weights", error.to_string()))?;
         }
         if let Some(threshold) = settings.threshold {
             loci_types::unit("threshold", threshold)?;
-        }
-        if settings.limit == Some(0) {
-            return Err(Error::invalid("limit", "limit is 0, but must be at least 1"));
         }
         Ok(settings)
     }
 }
 
 impl Engine {
+    /// What this caller sees, as far as its agent's settings let it.
+    pub(crate) async fn visible(&self, caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible> {
+        let settings = self.settings_of(caller).await?;
+        Ok(policy::visible_in(caller, layers, settings.categories)?)
+    }
+
+    /// Refuses settings that no question of this engine could keep to.
+    pub(crate) fn check_settings(&self, config: &Value) -> Result<()> {
+        let (settings, most) = (AgentSettings::read(config)?, self.config.retrieval.max_limit);
+        match settings.limit {
+            Some(limit) if limit == 0 || limit > most => {
+                Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {most}")).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The settings of the agent that asks; none are set if it is not registered.
     pub(crate) async fn settings_of(&self, caller: &Caller) -> Result<AgentSettings> {
         let Some(slug) = &caller.identifiers.agent_id else { return Ok(AgentSettings::default()) };
@@ -67,12 +82,12 @@ mod tests {
 
     #[test]
     fn settings_are_read_and_checked() {
-        let good = AgentSettings::read(&json!({ "limit": 3, "categories": ["tasks"], "else": 1 })).unwrap();
+        let good = AgentSettings::read(&json!({ "limit": 3, "categories": ["tasks"] })).unwrap();
         assert_eq!((good.limit, good.categories.unwrap().len()), (Some(3), 1));
         for (config, field) in [
-            (json!({ "weights": { "similarity": 0.9, "recency": 0.3, "utility": 0.2 } }), "retrieval.weights"),
+            (json!({ "weights": { "similarity": 0.9, "recency": 0.3, "utility": 0.2 } }), "weights"),
             (json!({ "threshold": 7 }), "threshold"),
-            (json!({ "limit": 0 }), "limit"),
+            (json!({ "categorys": ["tasks"] }), "config"),
             (json!({ "limit": "many" }), "config"),
         ] {
             assert_eq!(AgentSettings::read(&config).unwrap_err().field(), Some(field), "{config}");

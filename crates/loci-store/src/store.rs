@@ -59,8 +59,14 @@ pub trait Store: Send + Sync {
     async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>>;
 
     /// The edges that start or end at one of these memories, of these relations or, if none is
-    /// given, of all. Both ends are visible.
-    async fn edges(&self, visible: &Visible, ids: &[MemoryId], relations: &[Relation]) -> Result<Vec<Edge>>;
+    /// given, of all. Both ends are visible and meant.
+    async fn edges(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        ids: &[MemoryId],
+        relations: &[Relation],
+    ) -> Result<Vec<Edge>>;
 
     /// The newest or the most important memories, first ones first, scored by that measure.
     async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>>;
@@ -82,8 +88,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Hit>>;
 
-    /// What happened to visible memories of one space after `since`, oldest first: in one thread, or
-    /// in all. A revision is the number of the last ledger entry, and grows with every change.
+    /// The latest that happened to visible memories of one space after `since`, oldest first: in one
+    /// thread, or in all. A revision is the number of the last ledger entry, and grows with every change.
     async fn changes(
         &self,
         visible: &Visible,

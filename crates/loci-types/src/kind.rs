@@ -150,6 +150,11 @@ impl Kinds {
             .hint(format!("use one of {}, or add it under [[kinds]] in loci.toml", names.join(", "))))
     }
 
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &KindSpec> {
+        self.0.iter()
+    }
+
     /// What is known of a kind. One that the configuration no longer has counts as a fact.
     pub fn spec(&self, kind: &Kind) -> &KindSpec {
         self.0.iter().find(|spec| spec.name == kind.0).unwrap_or(&self.0[0])

@@ -122,7 +122,9 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
     }
     meter::print("recall, a user's first question", size, "ms_p50", first.at(0.5));
     // A memory is taken apart the first time it is weighed, so questions get cheaper for a while.
-    for (work, from) in [("recall, one of 100 users, the next ten", 0), ("recall, one of 100 users, later", QUESTIONS * 4)] {
+    for (work, from) in
+        [("recall, one of 100 users, the next ten", 0), ("recall, one of 100 users, later", QUESTIONS * 4)]
+    {
         for question in QUESTIONS..from {
             let number = pick(question);
             engine.recall(&Caller::new(identifiers(number, Whose::Shared)), request(number)).await?;
@@ -135,7 +137,10 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
             let recall = engine.recall(&caller, request(number)).await?;
             wall.add(began.elapsed());
             cpu.add(meter::cpu() - spent);
-            anyhow::ensure!(!recall.hits.is_empty() && recall.degraded.is_empty(), "a question was not answered in full");
+            anyhow::ensure!(
+                !recall.hits.is_empty() && recall.degraded.is_empty(),
+                "a question was not answered in full"
+            );
         }
         meter::print(work, size, "ms_p50", wall.at(0.5));
         meter::print(work, size, "ms_p99", wall.at(0.99));

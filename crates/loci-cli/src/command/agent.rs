@@ -13,11 +13,12 @@ use crate::{output, shape};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci agent create helper
-  loci agent create helper --settings '{\"limit\": 5}'
+  loci agent create helper --settings '{\"limit\": 5, \"categories\": [\"work\"]}'
   loci agent list
   loci agent drop helper --yes
 
-An agent is also made by the first memory that is written with --agent.")]
+Settings: weights {similarity, recency, utility} that sum to 1, limit, threshold, and categories: what
+it may see at all. An agent is also made by the first memory that is written with --agent.")]
 pub(crate) struct AgentArgs {
     #[command(subcommand)]
     verb: Verb,

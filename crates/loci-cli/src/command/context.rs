@@ -46,6 +46,9 @@ pub(crate) struct ContextArgs {
     /// Also tell what changed since this revision
     #[arg(long, value_name = "REVISION")]
     since: Option<i64>,
+    /// Only what changed in this conversation
+    #[arg(long, value_name = "THREAD", requires = "since")]
+    since_in: Option<String>,
 }
 
 /// Builds the context and prints it.
@@ -63,23 +66,29 @@ pub(crate) async fn run(context: &Context, args: ContextArgs) -> Result<()> {
         format,
         recall: asked.request,
         since: args.since,
-        thread_id: None,
+        thread_id: args.since_in,
     };
     let built = asked.engine.context(&asked.caller, request).await?;
     if context.json {
         output::json(&built);
     } else {
-        for message in &built.messages {
+        for message in &built.context.messages {
             output::line(&format!("{}\n{}\n", output::strong(&format!("[{}]", message.role)), message.content));
         }
-        output::note(&output::muted(&format!("{} tokens of {}", built.tokens.sum(), args.window)));
+        output::note(&output::muted(&format!(
+            "{} tokens of {}, revision {}",
+            built.context.tokens.sum(),
+            args.window,
+            built.revision
+        )));
     }
     asked.engine.flush().await;
     Ok(())
 }
 
 fn read_history(path: &Path) -> Result<Vec<Message>> {
-    let unreadable = |error: std::io::Error| Error::invalid("history", format!("{} cannot be read: {error}", path.display()));
+    let unreadable =
+        |error: std::io::Error| Error::invalid("history", format!("{} cannot be read: {error}", path.display()));
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut turns = Vec::new();
     for (number, line) in std::io::BufReader::new(file).lines().enumerate() {

@@ -40,7 +40,10 @@ pub(crate) async fn run(context: &Context, args: &ExplainArgs) -> Result<()> {
 fn print(found: &Provenance) {
     let memory = &found.memory;
     output::line(&output::strong(&memory.content));
-    output::line(&output::muted(&format!("{} · {} · version {} · {}", memory.kind, memory.state, memory.version, memory.id)));
+    output::line(&output::muted(&format!(
+        "{} · {} · version {} · {}",
+        memory.kind, memory.state, memory.version, memory.id
+    )));
     if let Some(source) = &memory.source {
         let parts = [Some(source.kind.clone()), source.role.clone(), source.reference.clone()];
         section("Came from", vec![parts.into_iter().flatten().collect::<Vec<_>>().join(", ")]);
@@ -54,7 +57,8 @@ fn print(found: &Provenance) {
         section("Versions, oldest first", found.chain.iter().map(told).collect());
     }
     let entity = |entity: &loci_types::Entity| {
-        let others = if entity.aliases.is_empty() { String::new() } else { format!(", also {}", entity.aliases.join(", ")) };
+        let others =
+            if entity.aliases.is_empty() { String::new() } else { format!(", also {}", entity.aliases.join(", ")) };
         format!("{} ({}{others})", entity.canonical_name, entity.entity_type)
     };
     section("Speaks of", found.entities.iter().map(entity).collect());

@@ -92,12 +92,13 @@ fn explanation(hits: &[RecallHit]) -> String {
             format!("{:.3}", explain.recency),
             format!("{:.3}", explain.utility),
             format!("×{:.2}", explain.boost),
-            format!("+{:.3}", explain.layer + explain.relation),
+            format!("+{:.3}", explain.layer),
+            format!("+{:.3}", explain.relation),
             format!("{:.3}", hit.score),
         ]
     });
     let head =
-        ["", "memory", "found by", "evidence", "relevance", "recency", "utility", "kind", "layer, links", "score"];
+        ["", "memory", "found by", "evidence", "relevance", "recency", "utility", "kind", "layer", "links", "score"];
     let table = shape::table(&head, rows.collect());
     let told: Vec<String> = hits.iter().enumerate().map(|(place, hit)| clues(place + 1, hit)).collect();
     let clarity = hits.first().map_or(1.0, |hit| hit.explain.clarity);

@@ -23,14 +23,22 @@ struct Part {
 
 const PARTS: &[Part] = &[
     Part { name: "everything on", off: |_| {}, without_model: false },
-    Part { name: "late interaction", off: |settings| settings.retrieval.late_interaction = false, without_model: false },
+    Part {
+        name: "late interaction",
+        off: |settings| settings.retrieval.late_interaction = false,
+        without_model: false,
+    },
     Part { name: "sentence vectors as evidence", off: |settings| silence(settings, SENTENCE), without_model: false },
     Part { name: "words (BM25, pairs)", off: |settings| silence(settings, WORDS), without_model: false },
     Part { name: "neighbours and session", off: |settings| silence(settings, SURROUNDINGS), without_model: false },
     Part { name: "speaker", off: |settings| silence(settings, &[Clue::Speaker]), without_model: false },
     Part { name: "role", off: |settings| silence(settings, ROLE), without_model: false },
     Part { name: "dates", off: |settings| silence(settings, &[Clue::Date]), without_model: false },
-    Part { name: "when and how many", off: |settings| silence(settings, &[Clue::When, Clue::Count]), without_model: false },
+    Part {
+        name: "when and how many",
+        off: |settings| silence(settings, &[Clue::When, Clue::Count]),
+        without_model: false,
+    },
     Part { name: "questions count less", off: |settings| silence(settings, &[Clue::Asks]), without_model: false },
     Part { name: "graph", off: |settings| silence(settings, &[Clue::Graph]), without_model: false },
     Part { name: "recency and utility", off: relevance_alone, without_model: false },
@@ -100,7 +108,13 @@ pub(super) async fn report(
     }
     text.push_str(CLUES);
     for clue in Clue::ALL {
-        writeln!(text, "| `{clue}` | {} | {} | {} |", clue.about(), clue.weight_with_tokens(), clue.weight_without_tokens())?;
+        writeln!(
+            text,
+            "| `{clue}` | {} | {} | {} |",
+            clue.about(),
+            clue.weight_with_tokens(),
+            clue.weight_without_tokens()
+        )?;
     }
     Ok(text)
 }

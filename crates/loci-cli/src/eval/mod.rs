@@ -101,7 +101,11 @@ fn create(path: &Path) -> Result<std::io::BufWriter<std::fs::File>> {
     Ok(std::io::BufWriter::new(file))
 }
 
-fn write_run(answers: &[Answer], mut out: Option<&mut impl Write>, mut explained: Option<&mut impl Write>) -> Result<()> {
+fn write_run(
+    answers: &[Answer],
+    mut out: Option<&mut impl Write>,
+    mut explained: Option<&mut impl Write>,
+) -> Result<()> {
     for answer in answers {
         let ranked: Vec<&String> = answer.hits.iter().map(|(id, _)| id).collect();
         if let Some(out) = &mut out {

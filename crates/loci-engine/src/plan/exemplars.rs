@@ -31,7 +31,8 @@ impl Exemplars {
     pub(crate) fn intent(&self, embedder: &Arc<dyn Embedder>, text: &str, vector: &[f32]) -> Intent {
         let exemplars = if embedder.model().name == KNOWN { Some(&*MINILM) } else { self.behind(embedder) };
         // A model that was taught English sees no difference between questions in other scripts.
-        let readable = text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii()) || embedder.model().name != KNOWN;
+        let readable =
+            text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii()) || embedder.model().name != KNOWN;
         let nearest = exemplars.filter(|_| readable).map(|known| nearest_intent(vector, known, THRESHOLD));
         match nearest {
             Some(intent) if intent != Intent::General => intent,

@@ -3,18 +3,14 @@
 //! Pure: a question and a pool come in, clues go out. Clues that compare are brought to 0..1 over
 //! the pool; clues that observe stand for themselves.
 
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use loci_store::text::Analyser;
-use loci_types::{Grain, TimeSpan};
 
 use super::clue::{Clue, Clues};
 use super::late::Matches;
 use super::pool::{Member, Pool};
 use super::question::Question;
 use super::reading::Speaker;
-use super::words;
-use crate::plan::time::TimePhrase;
+use super::{when, words};
 
 /// What a neighbour's token counts.
 const BESIDE: f32 = 0.9;
@@ -147,63 +143,10 @@ fn observe(question: &Question, pool: &Pool, member: &Member, clues: &mut Clues)
     clues.set(Clue::Addressed, role * mark(question.plan.asks.assistant));
     clues.set(Clue::Summary, role * mark(question.plan.asks.summary));
     clues.set(Clue::Order, role * mark(question.plan.asks.order));
-    clues.set(Clue::Date, question.plan.times.iter().map(|time| fits(question, time, reading.event_time)).fold(0.0, f64::max));
+    clues.set(Clue::Date, when::fits(&question.spans, reading));
     clues.set(Clue::When, mark(question.plan.asks.time && reading.tells_time()));
     clues.set(Clue::Count, mark(question.plan.asks.count && reading.tells_number()));
     clues.set(Clue::Length, (1.0 + reading.characters as f64).ln());
     clues.set(Clue::Asks, mark(reading.asks));
     clues.set(Clue::Answers, mark(member.before.is_some_and(|before| pool.members[before].reading.asks)));
-}
-
-/// How well an event fits a time that the question names. People speak of things afterwards, so
-/// the time right after counts a little too. A month or day without a year may be of any year.
-fn fits(question: &Question, time: &TimePhrase, event: Option<Timestamp>) -> f64 {
-    let Some(event) = event else { return 0.0 };
-    let said = &question.plan.text[time.at.clone()];
-    let any_year = time.span.grain <= Grain::Month
-        && said.chars().any(char::is_alphabetic)
-        && !said.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() == 4)
-        && names_month(said);
-    if !any_year {
-        return nearness(&time.span, event);
-    }
-    (-40..=40)
-        .filter_map(|years| shifted(&time.span, years))
-        .map(|span| nearness(&span, event))
-        .fold(0.0, f64::max)
-}
-
-/// Months are named in words; other phrases without a year count from now.
-fn names_month(said: &str) -> bool {
-    const STEMS: [&str; 24] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "янв", "фев", "мар", "апр",
-        "мая", "мае", "май", "июн", "июл", "авг", "сен", "окт",
-    ];
-    let lower = said.to_lowercase();
-    lower.split(|c: char| !c.is_alphabetic()).any(|word| {
-        STEMS.iter().any(|stem| word.starts_with(stem)) || word.starts_with("ноя") || word.starts_with("дек")
-    })
-}
-
-fn shifted(span: &TimeSpan, years: i32) -> Option<TimeSpan> {
-    let shift = |at: Timestamp| {
-        let moved = at.to_zoned(TimeZone::UTC).checked_add(jiff::Span::new().years(years)).ok()?;
-        Some(moved.timestamp())
-    };
-    Some(TimeSpan { from: shift(span.from)?, until: shift(span.until)?, grain: span.grain })
-}
-
-fn nearness(span: &TimeSpan, event: Timestamp) -> f64 {
-    if span.from <= event && event < span.until {
-        return 1.0;
-    }
-    let days = |from: Timestamp, until: Timestamp| SignedDuration::as_secs_f64(&until.duration_since(from)) / 86_400.0;
-    let away = if event < span.from { days(event, span.from) } else { days(span.until, event) };
-    let after = event >= span.until;
-    match span.grain {
-        Grain::Minute | Grain::Day => if away <= 7.0 { 1.0 - away.ceil() / 14.0 } else { 0.0 },
-        Grain::Week => if away <= 7.0 { 0.4 } else { 0.0 },
-        Grain::Month => if after && away <= 31.0 { 0.4 } else { 0.0 },
-        Grain::Year => if after && away <= 60.0 { 0.3 } else { 0.0 },
-    }
 }

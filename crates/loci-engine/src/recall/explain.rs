@@ -50,6 +50,8 @@ pub struct Explanation {
     /// Memories of wider layers that say the same and gave way to this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<MemoryId>,
+    /// The weights of relevance, recency and utility.
+    pub weights: Weights,
     /// Memories that it hangs together with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedMemory>,

@@ -4,7 +4,7 @@
 //! speaks of the same. The walk starts at the best hits of the other lanes, follows the edges that
 //! the intent calls for, and grows weaker with every step.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use loci_store::Hit;
 use loci_types::{EntityId, Filter, MemoryId, Relation, Visible};
@@ -39,7 +39,7 @@ impl Engine {
         found: &[&[Hit]],
         wanted: usize,
     ) -> Result<Vec<Hit>> {
-        let mut reached: HashMap<MemoryId, f64> = HashMap::new();
+        let mut reached: BTreeMap<MemoryId, f64> = BTreeMap::new();
         if matches!(plan.intent, Intent::Who | Intent::What) {
             let entities = self.store.entities(visible, &names(&plan.text)).await?;
             let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
@@ -58,8 +58,9 @@ impl Engine {
         let mut frontier = seeds.clone();
         for walked in 0..depth {
             let ids: Vec<MemoryId> = frontier.keys().copied().collect();
-            let edges = if ids.is_empty() { Vec::new() } else { self.store.edges(visible, &ids, relations).await? };
-            let mut next: HashMap<MemoryId, f64> = HashMap::new();
+            let edges =
+                if ids.is_empty() { Vec::new() } else { self.store.edges(visible, filter, &ids, relations).await? };
+            let mut next: BTreeMap<MemoryId, f64> = BTreeMap::new();
             for edge in edges {
                 for (from, to) in [(edge.source_id, edge.target_id), (edge.target_id, edge.source_id)] {
                     let Some(strength) = frontier.get(&from) else { continue };
@@ -68,9 +69,9 @@ impl Engine {
                         continue;
                     }
                     let strength = strength * edge.strength * step(edge.relation);
-                    let known = reached.entry(to).or_default();
-                    if strength > *known && next.len() < wanted {
-                        *known = strength;
+                    let known = reached.get(&to).copied().unwrap_or(0.0);
+                    if strength > known && next.len() < wanted {
+                        reached.insert(to, strength);
                         next.insert(to, strength);
                     }
                 }
@@ -85,8 +86,8 @@ impl Engine {
 }
 
 /// The best of each lane, taken in turns; the first is the strongest.
-fn seeds(found: &[&[Hit]]) -> HashMap<MemoryId, f64> {
-    let mut seeds = HashMap::new();
+fn seeds(found: &[&[Hit]]) -> BTreeMap<MemoryId, f64> {
+    let mut seeds = BTreeMap::new();
     for place in 0..SEEDS {
         for hit in found.iter().filter_map(|lane| lane.get(place)) {
             if seeds.len() < SEEDS {

@@ -19,12 +19,12 @@ mod related;
 mod rerank;
 mod same;
 mod shelf;
+mod when;
 mod words;
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use loci_types::{Action, Error, ErrorKind, Filter, Layer, Memory, MemoryId};
 use serde::{Deserialize, Serialize};
 
@@ -90,16 +90,32 @@ impl Engine {
         request.threshold = request.threshold.or(settings.threshold);
         let weights = settings.weights.unwrap_or(self.config.retrieval.weights);
         let (filter, limit, now) = self.read_request(&request)?;
-        let mut plan = Plan::of(&request.query, &now.to_zoned(TimeZone::UTC));
+        if let Some(allowed) = visible.categories()
+            && let Some(refused) = filter.categories.iter().find(|category| !allowed.contains(*category))
+        {
+            return Err(Error::new(
+                ErrorKind::Unauthorized,
+                format!("this agent may not see the category `{refused}`"),
+            )
+            .at("categories")
+            .hint("`loci agent list` shows what it may see")
+            .into());
+        }
+        let mut plan = Plan::of(&request.query, &now.to_zoned(self.time_zone.clone()));
         let found = self.ask_lanes(&visible, &filter, &request, &mut plan, limit).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let candidates = self.rank(&visible, &filter, plan, found, &weights, now).await?;
         let mut hits = self.fetch_hits(&visible, candidates, limit).await?;
-        if !self.rerank(&request.query, &weights, &mut hits).await? {
+        let hybrid = request.strategy == Strategy::Hybrid;
+        if hybrid && !self.rerank(&request.query, &weights, &mut hits).await? {
             degraded.push("rerank".to_owned());
         }
-        let relations = self.relate(&visible, &weights, &mut hits).await?;
-        self.one_of_each(&visible, &mut hits).await?;
+        let relations = self.relate(&visible, &filter, &weights, &mut hits).await?;
+        self.one_of_each(&visible, &weights, &mut hits).await?;
+        if !hybrid {
+            // One lane alone keeps its own order.
+            hits.sort_by_key(|hit| hit.explain.lanes.first().map_or(usize::MAX, |lane| lane.rank));
+        }
         hits.retain(|hit| hit.score >= self.config.retrieval.score_threshold);
         hits.truncate(limit);
         self.tell_related(&visible, relations, &mut hits).await?;
@@ -142,7 +158,7 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
-    async fn count_access(&self, caller: &Caller, hits: &[RecallHit]) {
+    pub(crate) async fn count_access(&self, caller: &Caller, hits: &[RecallHit]) {
         let mut by_space: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
         for hit in hits {
             if let Ok(scope) = hit.memory.scope() {

@@ -10,10 +10,11 @@ use loci_models::Embedding;
 use loci_models::projection::{self, Projection, State};
 use loci_store::Frequencies;
 use loci_store::text::Analyser;
-use loci_types::Vector;
+use loci_types::{TimeSpan, Vector};
 
 use super::late;
 use super::reading::{fold, key};
+use super::when;
 use crate::plan::Plan;
 
 /// A question, taken apart.
@@ -27,6 +28,8 @@ pub(crate) struct Question {
     /// Its tokens that say something, when a model has seen it.
     pub(crate) tokens: Vec<Token>,
     pub(crate) vector: Option<Vector>,
+    /// The stretches of time that it names, in every year that may be meant.
+    pub(crate) spans: Vec<TimeSpan>,
     /// The one speaker that it names, in lower case.
     pub(crate) speaker: Option<String>,
 }
@@ -42,6 +45,8 @@ pub(crate) struct Term {
     pub(crate) weight: f64,
     /// It is the name of a speaker.
     pub(crate) name: bool,
+    /// It is part of a time that the question names.
+    pub(crate) time: bool,
 }
 
 /// A token of the question.
@@ -61,18 +66,22 @@ impl Question {
     pub(crate) fn new(analyser: &Analyser, plan: Plan) -> Self {
         let mut terms: Vec<Term> = Vec::new();
         let said = analyser.query_terms(&plan.text);
+        let times: HashSet<String> =
+            plan.times.iter().flat_map(|time| analyser.terms(&plan.text[time.at.clone()])).collect();
         for term in &said {
             match terms.iter_mut().find(|known| known.text == *term) {
                 Some(known) => known.count += 1.0,
                 None => {
                     let (text, key) = (term.clone(), key(term));
-                    terms.push(Term { text, key, count: 1.0, weight: 1.0, name: false });
+                    let time = times.contains(term);
+                    terms.push(Term { text, key, count: 1.0, weight: 1.0, name: false, time });
                 }
             }
         }
         let pairs = said.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| (key(&pair[0]), key(&pair[1])));
         Self {
             pairs: pairs.collect(),
+            spans: when::spans(&plan),
             plan,
             terms,
             tokens: Vec::new(),
@@ -128,8 +137,7 @@ impl Question {
 
     /// Its words without filler and speakers' names, folded; all of it if nothing else is left.
     pub(crate) fn folded(&self, analyser: &Analyser) -> String {
-        let names: HashSet<&str> =
-            self.terms.iter().filter(|term| term.name).map(|term| term.text.as_str()).collect();
+        let names: HashSet<&str> = self.terms.iter().filter(|term| term.name).map(|term| term.text.as_str()).collect();
         let folded = fold(&self.plan.text);
         let telling = |word: &&str| {
             let stem = analyser.stem(word);

@@ -86,7 +86,8 @@ impl Engine {
             .zip(judged)
             .map(|(member, (clues, evidence, clarity))| {
                 let lanes = ranks.remove(&member.reading.id).unwrap_or_default();
-                let explain = self.explain_member(member, lanes, &clues, &voices, [evidence, best, clarity], now);
+                let explain =
+                    self.explain_member(member, lanes, &clues, &voices, weights, [evidence, best, clarity], now);
                 let score = explain.score(weights);
                 Candidate { id: member.reading.id, score, explain }
             })
@@ -105,12 +106,14 @@ impl Engine {
         Voices::new(with_tokens, if with_tokens { &retrieval.clues } else { &retrieval.clues_without_tokens })
     }
 
+    #[expect(clippy::too_many_arguments, reason = "each is one thing that the explanation tells")]
     fn explain_member(
         &self,
         member: &Member,
         lanes: Vec<LaneRank>,
         clues: &Clues,
         voices: &Voices,
+        weights: &Weights,
         [evidence, best, clarity]: [f64; 3],
         now: Timestamp,
     ) -> Explanation {
@@ -133,6 +136,7 @@ impl Engine {
             relation: 0.0,
             overrides: Vec::new(),
             related: Vec::new(),
+            weights: *weights,
         }
     }
 
@@ -147,9 +151,8 @@ impl Engine {
         let ids: Vec<MemoryId> = candidates.iter().map(|candidate| candidate.id).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
-        let hit = |Candidate { id, score, explain }| {
-            found.remove(&id).map(|memory| RecallHit { memory, score, explain })
-        };
+        let hit =
+            |Candidate { id, score, explain }| found.remove(&id).map(|memory| RecallHit { memory, score, explain });
         Ok(candidates.into_iter().filter_map(hit).collect())
     }
 }

@@ -1,8 +1,8 @@
 //! What is read of a memory when it is weighed?
 //!
 //! A reading is made once from the stored text and kept while the memory stays as it is: its terms
-//! as numbers, its letters folded, its vector in a byte each and its tokens' states as they lie.
-//! The text itself is not kept.
+//! as numbers, the first of its letters folded, its vector in a byte each and its tokens' states as
+//! they lie. It lives in this process's memory only, and goes when the memory is forgotten here.
 
 use std::sync::OnceLock;
 
@@ -150,8 +150,7 @@ impl Codes {
         (vector.len() == self.codes.len()).then(|| {
             // Sixteen sums side by side: a single one would have to keep their order.
             let mut sums = [0.0_f32; 16];
-            let ((codes, codes_rest), (vector, vector_rest)) =
-                (self.codes.as_chunks::<16>(), vector.as_chunks::<16>());
+            let ((codes, codes_rest), (vector, vector_rest)) = (self.codes.as_chunks::<16>(), vector.as_chunks::<16>());
             for (code, value) in codes.iter().zip(vector) {
                 for lane in 0..16 {
                     sums[lane] += f32::from(code[lane]) * value[lane];
@@ -175,13 +174,9 @@ mod tests {
 
     #[test]
     fn text_is_folded_to_letters_and_single_spaces() {
-        for (text, expect) in [
-            ("Hello,  World!", " hello world "),
-            ("", " "),
-            ("…", " "),
-            ("ЁЛКА-2", " ёлка 2 "),
-            ("a\n\nb", " a b "),
-        ] {
+        for (text, expect) in
+            [("Hello,  World!", " hello world "), ("", " "), ("…", " "), ("ЁЛКА-2", " ёлка 2 "), ("a\n\nb", " a b ")]
+        {
             assert_eq!(fold(text), expect);
         }
         assert_eq!(fold(&"x".repeat(9_000)).len(), FOLDED + 2);

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use loci_types::{Edge, Memory, MemoryId, Relation, Visible};
+use loci_types::{Edge, Filter, Memory, MemoryId, Relation, Visible};
 
 use super::{RecallHit, RelatedMemory};
 use crate::config::Weights;
@@ -22,11 +22,12 @@ impl Engine {
     pub(crate) async fn relate(
         &self,
         visible: &Visible,
+        filter: &Filter,
         weights: &Weights,
         hits: &mut [RecallHit],
     ) -> Result<Vec<Edge>> {
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
-        let edges = self.store.edges(visible, &ids, &TELLING).await?;
+        let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
         if edges.is_empty() {
             return Ok(edges);
         }
@@ -58,16 +59,8 @@ impl Engine {
         if ids.is_empty() {
             return Ok(());
         }
-        let now = self.now();
-        let filter = loci_types::Filter::at(now);
-        let memories: HashMap<MemoryId, Memory> = self
-            .store
-            .fetch(visible, &ids)
-            .await?
-            .into_iter()
-            .filter(|memory| filter.matches(memory))
-            .map(|memory| (memory.id, memory))
-            .collect();
+        let memories: HashMap<MemoryId, Memory> =
+            self.store.fetch(visible, &ids).await?.into_iter().map(|memory| (memory.id, memory)).collect();
         for hit in hits {
             let id = hit.memory.id;
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);

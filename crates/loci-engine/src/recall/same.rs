@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 
 use loci_models::dot;
-use loci_types::{Class, MemoryId, Visible};
+use loci_types::{Class, Memory, MemoryId, Visible};
 
 use super::RecallHit;
+use crate::config::Weights;
 use crate::{Engine, Result};
 
 impl Engine {
@@ -18,37 +19,42 @@ impl Engine {
     pub(crate) async fn one_of_each(
         &self,
         visible: &Visible,
+        weights: &Weights,
         hits: &mut Vec<RecallHit>,
     ) -> Result<()> {
-        let Some(model) = self.model() else { return Ok(()) };
-        let lasting: Vec<MemoryId> = hits
-            .iter()
-            .filter(|hit| self.kinds.spec(&hit.memory.kind).class != Class::Episodic)
-            .map(|hit| hit.memory.id)
-            .collect();
+        let lasting: Vec<MemoryId> = hits.iter().filter(|hit| self.lasts(hit)).map(|hit| hit.memory.id).collect();
         if lasting.len() < 2 {
             return Ok(());
         }
-        let vectors: HashMap<MemoryId, Vec<f32>> =
-            self.store.vectors(visible, &model.name, &lasting).await?.into_iter().map(|(id, vector)| (id, vector.values)).collect();
+        let vectors: HashMap<MemoryId, Vec<f32>> = match self.model() {
+            Some(model) => {
+                let found = self.store.vectors(visible, &model.name, &lasting).await?;
+                found.into_iter().map(|(id, vector)| (id, vector.values)).collect()
+            }
+            None => HashMap::new(),
+        };
         let same = self.config.retrieval.duplicate_similarity;
+        let alike = |a: &Memory, b: &Memory| {
+            let near = vectors.get(&a.id).zip(vectors.get(&b.id)).is_some_and(|(a, b)| f64::from(dot(a, b)) >= same);
+            a.content_hash == b.content_hash || (near && numbers(&a.content) == numbers(&b.content))
+        };
         let mut kept: Vec<RecallHit> = Vec::with_capacity(hits.len());
         for mut hit in hits.drain(..) {
-            let twin = vectors.get(&hit.memory.id).and_then(|vector| {
-                kept.iter_mut().find(|other| {
-                    other.memory.layer != hit.memory.layer
-                        && numbers(&other.memory.content) == numbers(&hit.memory.content)
-                        && vectors.get(&other.memory.id).is_some_and(|other| f64::from(dot(vector, other)) >= same)
-                })
+            let twin = kept.iter_mut().find(|other| {
+                other.memory.layer != hit.memory.layer
+                    && self.lasts(other)
+                    && self.lasts(&hit)
+                    && alike(&other.memory, &hit.memory)
             });
             match twin {
                 None => kept.push(hit),
                 Some(twin) => {
                     if hit.memory.layer.precedence() < twin.memory.layer.precedence() {
-                        // The specific one takes the better place of the general one.
                         std::mem::swap(twin, &mut hit);
-                        let given_way = std::mem::take(&mut hit.explain.overrides);
-                        twin.explain.overrides.extend(given_way);
+                        twin.explain.overrides.append(&mut hit.explain.overrides);
+                        // The specific one speaks for both, so it does not stand behind the general one.
+                        twin.explain.layer += (hit.score - twin.score).max(0.0);
+                        twin.score = twin.explain.score(weights);
                     }
                     twin.explain.overrides.push(hit.memory.id);
                 }
@@ -57,6 +63,11 @@ impl Engine {
         kept.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
         *hits = kept;
         Ok(())
+    }
+
+    /// Two episodes alike are two events; two facts alike are one.
+    fn lasts(&self, hit: &RecallHit) -> bool {
+        self.kinds.spec(&hit.memory.kind).class != Class::Episodic
     }
 }
 

@@ -25,8 +25,18 @@ impl Shelf {
     /// A shelf for so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         let weigh = |_: &(MemoryId, u64), reading: &Arc<Reading>| u32::try_from(reading.bytes()).unwrap_or(u32::MAX);
-        let readings = Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(EvictionPolicy::lru());
+        let readings = Cache::builder()
+            .max_capacity(bytes)
+            .weigher(weigh)
+            .eviction_policy(EvictionPolicy::lru())
+            .support_invalidation_closures();
         Self { readings: readings.build() }
+    }
+
+    /// Lets go of what was read of a memory.
+    pub(crate) fn forget(&self, id: MemoryId) {
+        // It fails only where closures are not supported, and here they are.
+        drop(self.readings.invalidate_entries_if(move |(held, _), _| *held == id));
     }
 }
 
@@ -61,7 +71,10 @@ impl Engine {
             let next = sessions.len();
             let session = *sessions.entry(strip.session).or_insert(next);
             let run = strip.places.iter();
-            pool.push(session, run.filter_map(|place| Some((read.get(&place.id)?.clone(), place.access_count))).collect());
+            pool.push(
+                session,
+                run.filter_map(|place| Some((read.get(&place.id)?.clone(), place.access_count))).collect(),
+            );
         }
         Ok(pool)
     }

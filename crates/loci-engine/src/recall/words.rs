@@ -47,9 +47,8 @@ impl Counts {
 /// Adds what the words say to the clues of every member.
 pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues: &mut [Clues]) {
     let mut places = Lookup::for_most(question.terms.len());
-    for term in &question.terms {
-        places.insert(u64::from(term.key));
-    }
+    // Two terms may share a number; then they share their count.
+    let place_of: Vec<usize> = question.terms.iter().map(|term| places.insert(u64::from(term.key))).collect();
     let count = |terms: &[u32]| {
         let mut counts = Counts::none(question.terms.len());
         for term in terms {
@@ -83,7 +82,7 @@ pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues
     for (member, own) in pool.members.iter().zip(&own) {
         sessions[member.session].add(own);
     }
-    let scorer = Scorer { question, pool };
+    let scorer = Scorer { question, pool, place_of };
     scorer.shares(&answers, USUAL, Clue::Words, clues);
     scorer.shares(&own, USUAL, Clue::Own, clues);
     scorer.shares(&answers, BRIEF, Clue::Brief, clues);
@@ -103,6 +102,8 @@ pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues
 struct Scorer<'a> {
     question: &'a Question,
     pool: &'a Pool,
+    /// The place of each term in the counts.
+    place_of: Vec<usize>,
 }
 
 impl Scorer<'_> {
@@ -127,7 +128,7 @@ impl Scorer<'_> {
     fn bm25(&self, member: &Member, counts: &Counts, mean: f64, shape: Shape) -> f64 {
         let norm = shape.k1 * (1.0 - shape.b + shape.b * counts.length / mean.max(1.0));
         let term = |(at, term): (usize, &super::question::Term)| {
-            let count = counts.of[at];
+            let count = counts.of[self.place_of[at]];
             term.count * term.weight * count * (shape.k1 + 1.0) / (count + norm)
         };
         self.telling(member).map(term).sum()
@@ -135,9 +136,10 @@ impl Scorer<'_> {
 
     fn coverage(&self, member: &Member, counts: &Counts) -> f64 {
         let (mut held, mut all) = (0.0, 0.0);
-        for (at, _) in self.telling(member) {
+        // A time that is named is looked for in the calendar and not in the words.
+        for (at, _) in self.telling(member).filter(|(_, term)| !term.time) {
             all += 1.0;
-            held += if counts.of[at] > 0.0 { 1.0 } else { 0.0 };
+            held += if counts.of[self.place_of[at]] > 0.0 { 1.0 } else { 0.0 };
         }
         if all > 0.0 { held / all } else { 0.0 }
     }

@@ -149,7 +149,12 @@ async fn turns_follow_each_other_and_the_same_message_comes_in_once() {
     assert_eq!((again[0].event, again[0].id), (Outcome::None, answered[0].id));
     assert!(!answered[0].embedding_generated, "no model is on the way of a turn");
     let visible = loci_engine::policy::visible(&caller, None).unwrap();
-    let edges = house.engine.store().edges(&visible, &[answered[0].id], &[Relation::Temporal]).await.unwrap();
+    let edges = house
+        .engine
+        .store()
+        .edges(&visible, &house.engine.everything(None), &[answered[0].id], &[Relation::Temporal])
+        .await
+        .unwrap();
     assert_eq!(edges.len(), 1);
     assert_eq!((edges[0].source_id, edges[0].target_id), (asked[0].id, answered[0].id));
     // The answer is found by the words of its question.

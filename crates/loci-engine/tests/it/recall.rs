@@ -5,8 +5,8 @@ use loci_engine::pack::Format;
 use loci_engine::pack::tokens::count_tokens;
 use loci_engine::{Caller, ContextRequest, NewMemory, QueryRequest, RecallRequest, Strategy};
 use loci_types::{
-    Action, Batch, Change, Edge, EdgeId, Entity, EntityId, EntityType, Identifiers, Layer, MemoryId, Provenance,
-    Relation, Scope,
+    Action, Batch, Change, Edge, EdgeId, Entity, EntityId, EntityType, Filter, Identifiers, Layer, MemoryId,
+    Provenance, Relation, Scope,
 };
 use serde_json::json;
 
@@ -194,13 +194,21 @@ async fn strategies_choose_their_lane() {
 #[tokio::test]
 async fn an_agents_settings_narrow_what_it_recalls() {
     let house = House::new();
-    let settings = json!({ "categories": ["work"], "limit": 1, "weights": { "similarity": 1.0, "recency": 0.0, "utility": 0.0 } });
+    let settings =
+        json!({ "categories": ["work"], "limit": 1, "weights": { "similarity": 1.0, "recency": 0.0, "utility": 0.0 } });
     house.engine.create_agent(&Caller::operator(), "desk", settings).await.unwrap();
     let desk = Caller::new(Identifiers { agent_id: Some("desk".into()), ..user("ana").identifiers });
-    for (category, content) in [("work", "the lamp in the office"), ("work", "a lamp in the lab"), ("home", "the lamp at home")] {
+    for (category, content) in
+        [("work", "the lamp in the office"), ("work", "a lamp in the lab"), ("home", "the lamp at home")]
+    {
         let new = NewMemory { category: Some(category.into()), layer: Some(Layer::User), ..new(content) };
         house.engine.remember(&desk, new).await.unwrap();
     }
+    let home = Filter { categories: vec!["home".into()], ..Filter::at(house.engine.now()) };
+    let refused = house.engine.recall(&desk, RecallRequest { filter: Some(home), ..ask("lamp") }).await.unwrap_err();
+    assert_eq!(refused.kind(), loci_types::ErrorKind::Unauthorized);
+    let listed = house.engine.list(&desk, loci_engine::ListRequest::default()).await.unwrap();
+    assert_eq!(listed.memories.len(), 2, "the wall stands for every read");
     let recall = house.engine.recall(&desk, ask("lamp")).await.unwrap();
     assert_eq!(recall.hits.len(), 1);
     assert_eq!(recall.hits[0].memory.category.as_deref(), Some("work"));
@@ -238,7 +246,7 @@ async fn a_query_keeps_its_budget_and_tells_what_changed() {
     house.engine.forget(&ana, id, None, Some("no longer true")).await.unwrap();
     let next = house.engine.query(&ana, ask_for(500, Some(seen.revision), Format::Markdown)).await.unwrap();
     assert!(next.revision > seen.revision);
-    let head = format!("Memory updates since rev {}:\n- −deleted: The corridor has a new lamp", seen.revision);
+    let head = format!("Memory updates since rev {}:\n- −deleted: memory {id}", seen.revision);
     assert!(next.text.starts_with(&head), "{}", next.text);
     let again = house.engine.query(&ana, ask_for(500, Some(next.revision), Format::Markdown)).await.unwrap();
     assert!(!again.text.contains("Memory updates"), "{}", again.text);
@@ -256,8 +264,10 @@ async fn a_context_fits_the_window() {
         ..ContextRequest::default()
     };
     let context = house.engine.context(&ana, request.clone()).await.unwrap();
+    let (context, degraded) = (context.context, context.degraded);
     assert!(context.messages.iter().any(|message| message.content.contains("allergic to peanuts")));
     assert!(context.tokens.sum() <= 4_000);
+    assert!(degraded.is_empty());
     let tiny = ContextRequest { window: loci_engine::pack::context::Window::of(5), ..request };
     assert_eq!(house.engine.context(&ana, tiny).await.unwrap_err().kind(), loci_types::ErrorKind::ContentTooLong);
 }
@@ -265,7 +275,9 @@ async fn a_context_fits_the_window() {
 #[tokio::test]
 async fn what_is_hidden_gives_no_evidence() {
     let house = House::new();
-    let ana = talk(&house, "one", &[("Ben", "2026-05-01", "Did the zeppelin land?"), ("Ana", "2026-05-01", "Yes, at noon.")]).await;
+    let ana =
+        talk(&house, "one", &[("Ben", "2026-05-01", "Did the zeppelin land?"), ("Ana", "2026-05-01", "Yes, at noon.")])
+            .await;
     let question = house.engine.recall(&ana, ask("zeppelin")).await.unwrap();
     let asked = question.hits.iter().find(|hit| hit.memory.content.contains("zeppelin")).unwrap().memory.id;
     house.engine.forget(&ana, asked, None, Some("gone")).await.unwrap();

@@ -93,27 +93,12 @@ fn load_network(folder: &Folder) -> Result<(Network, usize, usize), Error> {
 
 impl Inner {
     fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
-        let mut written = self.words.write(texts, detail)?;
-        // The first piece makes the vector, as it always did; those that follow add their tokens.
-        let rest: Vec<(usize, Written)> = written
-            .iter_mut()
-            .enumerate()
-            .flat_map(|(text, first)| std::mem::take(&mut first.rest).into_iter().map(move |piece| (text, piece)))
-            .collect();
-        let mut embeddings = self.run(&written, detail)?;
-        let (texts, pieces): (Vec<usize>, Vec<Written>) = rest.into_iter().unzip();
-        for (text, piece) in texts.into_iter().zip(self.run(&pieces, detail)?) {
-            embeddings[text].tokens.extend(piece.tokens);
-        }
-        Ok(embeddings)
-    }
-
-    fn run(&self, written: &[Written], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        let written = self.words.write(texts, detail)?;
         match &self.network {
             Network::Table(table) => Ok(written.iter().map(|text| table.embed(text, detail)).collect()),
             Network::Bert(bert) => {
                 let mut embeddings = Vec::with_capacity(written.len());
-                for pack in packs(written) {
+                for pack in packs(&written) {
                     embeddings.extend(bert.embed(pack, detail)?);
                 }
                 Ok(embeddings)

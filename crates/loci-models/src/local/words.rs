@@ -1,11 +1,11 @@
 //! How does a text become numbers?
 //!
-//! The folder's own `tokenizer.json`, without its padding and truncation: Loci packs texts without
-//! padding, and cuts long ones into pieces of the model's length.
+//! The folder's own `tokenizer.json`, with its padding and truncation replaced: Loci packs texts
+//! without padding, and cuts at the model's limit rather than at the limit of the file.
 
 use std::fmt;
 
-use tokenizers::Tokenizer;
+use tokenizers::{Tokenizer, TruncationParams};
 
 use super::folder::{Folder, Sort};
 use crate::embedder::Detail;
@@ -18,8 +18,6 @@ pub(super) struct Words {
     markers: bool,
     /// The piece for the unknown, which a static model has no vector for.
     dropped: Option<u32>,
-    /// Tokens that the model reads at once, its markers among them.
-    most: usize,
 }
 
 /// A text as the model reads it.
@@ -30,12 +28,7 @@ pub(super) struct Written {
     pub(super) pieces: Vec<String>,
     /// Which of the ids are the model's own markers and not the text's tokens.
     pub(super) markers: Vec<bool>,
-    /// The pieces of a long text that follow, where tokens are asked for.
-    pub(super) rest: Vec<Written>,
 }
-
-/// So many pieces of the model's length are read of one text; what comes after is left to words.
-const MOST_PIECES: usize = 4;
 
 impl Words {
     /// The tokenizer of `folder`.
@@ -43,10 +36,11 @@ impl Words {
         let path = folder.path.join("tokenizer.json");
         let invalid = |error: tokenizers::Error| Error::invalid(&path, "tokenizer", error.to_string());
         let mut tokenizer = Tokenizer::from_bytes(&folder.tokenizer).map_err(invalid)?;
-        tokenizer.with_padding(None).with_truncation(None).map_err(invalid)?;
+        let truncation = TruncationParams { max_length: folder.max_tokens(), ..TruncationParams::default() };
+        tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(invalid)?;
         let markers = matches!(folder.sort, Sort::Bert(_));
         let dropped = if markers { None } else { unknown(&folder.tokenizer, &tokenizer) };
-        Ok(Self { tokenizer, markers, dropped, most: folder.max_tokens() })
+        Ok(Self { tokenizer, markers, dropped })
     }
 
     /// Refuses a vocabulary with more pieces than the model has rows for them.
@@ -66,35 +60,21 @@ impl Words {
             .tokenizer
             .encode_batch_fast(texts, self.markers)
             .map_err(|error| Error::Inference { problem: error.to_string() })?;
-        Ok(encodings.iter().map(|encoding| self.keep(encoding, detail)).collect())
+        Ok(encodings.into_iter().map(|encoding| self.keep(&encoding, detail)).collect())
     }
 
-    /// A text cut into pieces of the model's length, each between the model's markers. The first is
-    /// what the model would read of it; the others hang behind it where tokens are asked for.
     fn keep(&self, encoding: &tokenizers::Encoding, detail: Detail) -> Written {
-        let ids = encoding.get_ids();
-        let marked = |at: usize| encoding.get_special_tokens_mask()[at] == 1;
-        let before = (0..ids.len()).take_while(|at| marked(*at)).count();
-        let after = (before..ids.len()).rev().take_while(|at| marked(*at)).count();
-        let own: Vec<u32> =
-            ids[before..ids.len() - after].iter().copied().filter(|id| Some(*id) != self.dropped).collect();
-        let room = self.most.saturating_sub(before + after).max(1);
-        let piece = |own: &[u32]| {
-            let all = ids[..before].iter().chain(own).chain(&ids[ids.len() - after..]);
-            let mut written = Written { ids: all.copied().collect(), ..Written::default() };
-            let last = before + own.len();
-            written.markers = (0..written.ids.len()).map(|at| at < before || at >= last).collect();
-            if detail == Detail::Tokens {
-                let word = |id: &u32| self.tokenizer.id_to_token(*id).unwrap_or_default();
-                written.pieces = written.ids.iter().map(word).collect();
+        let mut written = Written::default();
+        for (&id, &marker) in encoding.get_ids().iter().zip(encoding.get_special_tokens_mask()) {
+            if Some(id) != self.dropped {
+                written.ids.push(id);
+                written.markers.push(marker == 1);
+                if detail == Detail::Tokens {
+                    written.pieces.push(self.tokenizer.id_to_token(id).unwrap_or_default());
+                }
             }
-            written
-        };
-        let mut first = piece(&own[..own.len().min(room)]);
-        if detail == Detail::Tokens && self.markers {
-            first.rest = own.chunks(room).skip(1).take(MOST_PIECES - 1).map(piece).collect();
         }
-        first
+        written
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! A turn is understood with the turns before and after it. Turns of a thread follow each other by
 //! their row numbers; runs that touch become one strip, and a strip never leaves its session. The
-//! clause decides who is asked for and who is returned, so that what may not be seen leaves no
-//! trace, not even a gap.
+//! clause decides who is asked for and who is returned: what may not be seen gives no evidence.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -161,9 +161,18 @@ impl Store for SqliteStore {
         Ok(found.into_iter().flatten().collect())
     }
 
-    async fn edges(&self, visible: &Visible, ids: &[MemoryId], relations: &[Relation]) -> Result<Vec<Edge>> {
+    async fn edges(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        ids: &[MemoryId],
+        relations: &[Relation],
+    ) -> Result<Vec<Edge>> {
         let (ids, relations) = (ids.to_vec(), relations.to_vec());
-        self.seen(visible, move |connection, _, clause| read::edges(connection, clause, &ids, &relations)).await
+        let found = self
+            .meant(visible, filter, move |connection, _, clause| read::edges(connection, clause, &ids, &relations))
+            .await?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>> {

@@ -1,7 +1,7 @@
 //! How are memories, their history and their numbers read?
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
 use rusqlite::types::Value;
@@ -135,21 +135,22 @@ pub(super) fn changes(
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \
-         AND l.event IN ('add', 'update', 'delete', 'merge', 'restore', 'supersede') AND {} ORDER BY l.sequence LIMIT ?",
+         AND l.event IN ('add', 'update', 'delete', 'merge', 'restore', 'supersede') AND {} ORDER BY l.sequence DESC LIMIT ?",
         clause.sql
     );
     let mut values = vec![Value::Integer(since)];
     values.extend(thread.map(|thread| Value::Text(thread.to_owned())));
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let entries = connection
+    let mut entries: Vec<LedgerEntry> = connection
         .prepare_cached(&sql)?
         .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
         .collect::<rusqlite::Result<_>>()?;
+    entries.reverse();
     Ok(Changes { revision, entries })
 }
 
-/// The edges at these memories, of these relations or of all, whose both ends are visible.
+/// The edges at these memories, of these relations or of all, whose both ends pass the clause.
 pub(super) fn edges(
     connection: &Connection,
     clause: &Clause,
@@ -165,12 +166,13 @@ pub(super) fn edges(
     let mut row_of = connection.prepare_cached("SELECT row FROM memories WHERE id = ?1")?;
     let mut statement = connection.prepare_cached(&sql)?;
     let mut found: Vec<Edge> = Vec::new();
+    let mut known = HashSet::new();
     for id in ids {
         let row: Option<i64> = row_of.query_row([id.as_bytes()], |row| row.get(0)).optional()?;
         let Some(row) = row else { continue };
         for edge in statement.query_map([row], graph::read_edge)? {
             let edge = edge?;
-            if wanted(&edge.relation) && !found.iter().any(|known| known.id == edge.id) {
+            if wanted(&edge.relation) && known.insert(edge.id) {
                 found.push(edge);
             }
         }

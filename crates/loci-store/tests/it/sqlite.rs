@@ -51,7 +51,7 @@ async fn a_store_opened_again_holds_everything() {
         (loci_store::Stats { bytes: before.0.bytes, ..stats }, good(store.fetch(&whole(), &[one, two, three]).await));
     assert_eq!(after, before);
     hand.sees(&whole(), "lantern", &[two, three]).await;
-    assert_eq!(good(store.edges(&whole(), &[two], &[]).await).len(), 2);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[two], &[]).await).len(), 2);
     let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern two"))))).await;
     assert_eq!(again.id, Some(two));
     sound(&store).await;

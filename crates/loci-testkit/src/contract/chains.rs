@@ -26,7 +26,7 @@ pub async fn only_the_head_is_seen(store: &dyn Store) {
     assert_eq!(pointers(&hand, one).await, (None, Some(two)));
     assert_eq!(pointers(&hand, two).await, (Some(one), Some(three)));
     assert_eq!(pointers(&hand, three).await, (Some(two), None));
-    let edges = good(store.edges(&whole(), &[two], &[Relation::Supersedes]).await);
+    let edges = good(store.edges(&whole(), &everything(), &[two], &[Relation::Supersedes]).await);
     let ends: Vec<_> = edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect();
     assert_eq!(ends, [(two, one), (three, two)]);
     // The head's key counts like any other.

@@ -11,17 +11,17 @@ pub async fn a_second_link_renews_the_first(store: &dyn Store) {
     let (hand, anna) = (Hand::on(store), user("anna"));
     let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
     assert_eq!(hand.link(&anna, one, two, Relation::RelatedTo).await.outcome, Outcome::Created);
-    let first = good(store.edges(&whole(), &[one], &[]).await);
+    let first = good(store.edges(&whole(), &everything(), &[one], &[]).await);
     let mut renewed = edge(900, one, two, Relation::RelatedTo);
     renewed.strength = 0.125;
     let applied = hand.must(&anna.space(), Action::Link(renewed.clone())).await;
     assert_eq!((applied.id, applied.outcome), (Some(one), Outcome::Updated));
     let expect = Edge { id: first[0].id, created_at: first[0].created_at, ..renewed };
-    assert_eq!(good(store.edges(&whole(), &[one], &[]).await), [expect]);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[one], &[]).await), [expect]);
     hand.link(&anna, one, two, Relation::Causal).await;
     hand.link(&anna, two, one, Relation::RelatedTo).await;
-    assert_eq!(good(store.edges(&whole(), &[one], &[]).await).len(), 3);
-    assert_eq!(good(store.edges(&whole(), &[two], &[Relation::RelatedTo]).await).len(), 2);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[one], &[]).await).len(), 3);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[two], &[Relation::RelatedTo]).await).len(), 2);
     assert_eq!(good(store.stats(&whole()).await).edges.get("related_to"), Some(&2));
 }
 
@@ -31,10 +31,10 @@ pub async fn an_edge_comes_back_field_by_field(store: &dyn Store) {
     let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
     let written = edge(40, one, two, Relation::DerivedFrom);
     hand.must(&anna.space(), Action::Link(written.clone())).await;
-    assert_eq!(good(store.edges(&whole(), &[two], &[]).await), std::slice::from_ref(&written));
+    assert_eq!(good(store.edges(&whole(), &everything(), &[two], &[]).await), std::slice::from_ref(&written));
     let bare = Edge { relation: Relation::Entity, predicate: None, valid_until: None, evidence: vec![], ..written };
     hand.must(&anna.space(), Action::Link(bare.clone())).await;
-    let read = good(store.edges(&whole(), &[two], &[Relation::Entity]).await);
+    let read = good(store.edges(&whole(), &everything(), &[two], &[Relation::Entity]).await);
     assert_eq!(read.len(), 1);
     assert_ne!(read[0].id, bare.id);
     assert_eq!(Edge { id: bare.id, ..read[0].clone() }, bare);
@@ -49,7 +49,7 @@ pub async fn a_link_is_taken_away(store: &dyn Store) {
     let unlink = Action::Unlink { source: one, target: two, relation: Relation::Causal };
     assert_eq!(hand.must(&anna.space(), unlink.clone()).await.outcome, Outcome::Deleted);
     assert_eq!(hand.must(&anna.space(), unlink).await.outcome, Outcome::None);
-    let left = good(store.edges(&whole(), &[one], &[]).await);
+    let left = good(store.edges(&whole(), &everything(), &[one], &[]).await);
     assert_eq!(left.iter().map(|edge| edge.relation).collect::<Vec<_>>(), [Relation::RelatedTo]);
     let events: Vec<_> = good(store.history(&whole(), one, 99).await).into_iter().map(|entry| entry.event).collect();
     assert_eq!(events, ["ADD", "LINK", "LINK", "UNLINK"]);
@@ -65,7 +65,7 @@ pub async fn edges_go_with_their_memory(store: &dyn Store) {
     hand.link(&anna, two, three, Relation::RelatedTo).await;
     hand.link(&anna, one, three, Relation::RelatedTo).await;
     hand.must(&anna.space(), Action::Erase { id: two }).await;
-    let left = good(store.edges(&whole(), &[one], &[]).await);
+    let left = good(store.edges(&whole(), &everything(), &[one], &[]).await);
     assert_eq!(left.iter().map(|edge| edge.target_id).collect::<Vec<_>>(), [three]);
 }
 
@@ -79,7 +79,7 @@ pub async fn nothing_is_linked_to_itself(store: &dyn Store) {
     let link = Action::Link(edge(9, one, one, Relation::Temporal));
     let error = hand.act(&anna.space(), link).await.expect_err("to itself");
     assert_eq!(error.kind(), loci_types::ErrorKind::InvalidInput);
-    assert_eq!(good(store.edges(&whole(), &[one], &[]).await), []);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[one], &[]).await), []);
     hand.must(&anna.space(), Action::Erase { id: one }).await;
 }
 
@@ -91,23 +91,25 @@ pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
     let after = turn.id;
     let follow = |memory, before| Action::Add(Box::new(Addition { follows: Some(before), ..Addition::new(memory) }));
     hand.must(&anna.space(), follow(turn, before)).await;
-    let edges = good(store.edges(&whole(), &[after], &[Relation::Temporal]).await);
+    let edges = good(store.edges(&whole(), &everything(), &[after], &[Relation::Temporal]).await);
     assert_eq!(edges.len(), 1);
     assert_eq!((edges[0].source_id, edges[0].target_id), (before, after));
     let lost = hand.sample(&anna, "lost");
     let lost_id = lost.id;
     hand.must(&anna.space(), follow(lost, id(77_777))).await;
-    assert_eq!(good(store.edges(&whole(), &[lost_id], &[]).await), []);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[lost_id], &[]).await), []);
     // One that both follows and replaces has both edges.
     let new = hand.sample(&anna, "replaces");
     let both = new.id;
     let new = Addition { follows: Some(after), ..addition(new) };
     hand.must(&anna.space(), Action::Supersede { old: before, new: Box::new(new) }).await;
     let mut relations: Vec<_> =
-        good(store.edges(&whole(), &[both], &[]).await).into_iter().map(|edge| edge.relation).collect();
+        good(store.edges(&whole(), &everything(), &[both], &[]).await).into_iter().map(|edge| edge.relation).collect();
     relations.sort();
     assert_eq!(relations, [Relation::Temporal, Relation::Supersedes]);
-    assert!(good(store.edges(&whole(), &[both], &[]).await).iter().any(|edge| edge.id == EdgeId(both.0)));
+    assert!(
+        good(store.edges(&whole(), &everything(), &[both], &[]).await).iter().any(|edge| edge.id == EdgeId(both.0))
+    );
 }
 
 /// An edge between two that are asked for is one edge; those of others stay away.
@@ -134,7 +136,7 @@ pub async fn edges_of_several_memories_come_once(store: &dyn Store) {
         let mut asked: Vec<_> = asked.iter().map(|which| ids[*which]).collect();
         let expect: Vec<_> = expect.iter().map(|(source, target)| (ids[*source], ids[*target])).collect();
         asked.push(id(77_777));
-        let mut found: Vec<_> = good(store.edges(&whole(), &asked, &[]).await)
+        let mut found: Vec<_> = good(store.edges(&whole(), &everything(), &asked, &[]).await)
             .into_iter()
             .map(|edge| (edge.source_id, edge.target_id))
             .collect();
@@ -153,8 +155,10 @@ pub async fn edges_of_the_relations_asked_for(store: &dyn Store) {
     }
     hand.link(&anna, two, three, Relation::Causal).await;
     let related = async |ids: &[MemoryId], relations: &[Relation]| {
-        let mut found: Vec<_> =
-            good(store.edges(&whole(), ids, relations).await).into_iter().map(|edge| edge.relation).collect();
+        let mut found: Vec<_> = good(store.edges(&whole(), &everything(), ids, relations).await)
+            .into_iter()
+            .map(|edge| edge.relation)
+            .collect();
         found.sort();
         found
     };
@@ -180,7 +184,7 @@ pub async fn an_edge_is_seen_with_both_its_ends(store: &dyn Store) {
     }
     let all = [one, two, theirs, secret];
     let ends = async |visible: &Visible, ids: &[MemoryId]| {
-        let found = good(store.edges(visible, ids, &[]).await);
+        let found = good(store.edges(visible, &everything(), ids, &[]).await);
         found.iter().map(|edge| (edge.source_id, edge.target_id)).collect::<Vec<_>>()
     };
     let seen = visible(std::slice::from_ref(&anna));

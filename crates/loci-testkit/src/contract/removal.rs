@@ -76,8 +76,8 @@ async fn nothing_left(hand: &Hand<'_>, kept: MemoryId, gone: MemoryId) -> Vec<Le
     }
     hand.sees_with(&whole(), "lantern", &everything(), &[kept]).await;
     assert_eq!(good(store.vectors(&whole(), MODEL, &[gone, kept]).await).len(), 1);
-    assert_eq!(good(store.edges(&whole(), &[gone], &[]).await), []);
-    assert_eq!(good(store.edges(&whole(), &[kept], &[]).await), []);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[gone], &[]).await), []);
+    assert_eq!(good(store.edges(&whole(), &everything(), &[kept], &[]).await), []);
     let entries = good(store.history(&whole(), gone, 99).await);
     assert!(entries.len() >= 3, "the ledger still tells that it was there");
     assert!(entries.iter().all(|entry| entry.memory_id == Some(gone) && entry.old.is_none() && entry.new.is_none()));

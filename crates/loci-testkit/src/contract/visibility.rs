@@ -29,7 +29,7 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
     for memory in plain {
         let history = good(store.history(visible, memory.id, 99).await);
         assert_eq!(!history.is_empty(), seen.contains(&memory.id), "history of {}", memory.content);
-        for edge in good(store.edges(visible, &[memory.id], &[]).await) {
+        for edge in good(store.edges(visible, &everything(), &[memory.id], &[]).await) {
             assert!(seen.contains(&edge.source_id) && seen.contains(&edge.target_id), "edges of {}", memory.content);
         }
         // Each speaks of a thing that bears its text for a name, and nothing else does.

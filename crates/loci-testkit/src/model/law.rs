@@ -81,11 +81,11 @@ async fn same(store: &dyn Store, model: &Model, visible: &Visible) {
     let holding: Vec<u64> = WORDS.iter().map(|word| model.holding(visible, word)).collect();
     assert_eq!(good(store.frequencies(visible, &terms).await).of, holding, "frequencies");
     let ends = |edge: Edge| (edge.source_id, edge.target_id, edge.relation);
-    let mut edges: Vec<_> = good(store.edges(visible, &ids, &[]).await).into_iter().map(ends).collect();
+    let mut edges: Vec<_> = good(store.edges(visible, &everything(), &ids, &[]).await).into_iter().map(ends).collect();
     edges.sort();
     let mut one_by_one = BTreeSet::new();
     for id in ids {
-        one_by_one.extend(good(store.edges(visible, &[id], &[]).await).into_iter().map(ends));
+        one_by_one.extend(good(store.edges(visible, &everything(), &[id], &[]).await).into_iter().map(ends));
     }
     let seen = |id: &MemoryId| model.lying.get(id).is_some_and(|lying| visible.admits(&lying.memory));
     let expect: BTreeSet<_> =
