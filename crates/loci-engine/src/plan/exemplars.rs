@@ -17,12 +17,15 @@ const THRESHOLD: f32 = 0.45;
 const KNOWN: &str = "all-MiniLM-L6-v2";
 
 /// Made by `examples/exemplars.rs`.
-static MINILM: LazyLock<Vec<(Intent, Vec<f32>)>> = LazyLock::new(|| read(include_bytes!("minilm.exemplars")));
+static MINILM: LazyLock<Vectors> = LazyLock::new(|| read(include_bytes!("minilm.exemplars")));
+
+/// Each sentence's intent and vector.
+type Vectors = Vec<(Intent, Vec<f32>)>;
 
 /// The vectors of the sentences, by one model.
 #[derive(Clone, Default)]
 pub(crate) struct Exemplars {
-    made: Arc<OnceLock<Vec<(Intent, Vec<f32>)>>>,
+    made: Arc<OnceLock<Vectors>>,
     asked: Arc<OnceLock<()>>,
 }
 
@@ -41,7 +44,7 @@ impl Exemplars {
     }
 
     /// The vectors by another model, if they are there; else they are asked for once.
-    fn behind(&self, embedder: &Arc<dyn Embedder>) -> Option<&Vec<(Intent, Vec<f32>)>> {
+    fn behind(&self, embedder: &Arc<dyn Embedder>) -> Option<&Vectors> {
         if self.asked.set(()).is_ok() {
             let (made, embedder) = (self.made.clone(), embedder.clone());
             tokio::spawn(async move {
@@ -64,7 +67,7 @@ fn sentences() -> impl Iterator<Item = (Intent, String)> {
     EXEMPLARS.iter().flat_map(|(intent, texts)| texts.iter().map(|text| (*intent, (*text).to_owned())))
 }
 
-fn read(bytes: &[u8]) -> Vec<(Intent, Vec<f32>)> {
+fn read(bytes: &[u8]) -> Vectors {
     let intents: Vec<Intent> = sentences().map(|(intent, _)| intent).collect();
     let width = bytes.len() / intents.len();
     let vector = |bytes: &[u8]| bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect();

@@ -62,11 +62,11 @@ clues! {
     /// Pairs of words that stand together in both, up to three.
     Pairs = "pairs", 0.5, 0.7;
     /// The cosine of the sentence vectors.
-    Meaning = "meaning", 0.5, 1.5;
+    Meaning = "meaning", 0.8, 1.5;
     /// The cosine to the turn together with the one before it.
     Context = "context", 0.3, 1.0;
     /// The cosines of the turn and half of its neighbours'.
-    Around = "around", 0.6, 1.0;
+    Around = "around", 0.5, 1.0;
     /// Each token of the question, found anywhere in the turn.
     Tokens = "tokens", 0.0, 0.0;
     /// The same, in the turn or the question it answers.

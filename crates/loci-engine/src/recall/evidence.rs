@@ -18,8 +18,11 @@ const BESIDE: f32 = 0.9;
 /// What the token of a turn two or three away counts.
 const FARTHER: f32 = 0.85;
 
-/// Cosines closer than this are as good as equal.
+/// Cosines of sentences closer than this are as good as equal,
 const CLOSE: f64 = 0.3;
+
+/// and so are means over the best tokens, which differ less and say more.
+const CLOSE_TOKENS: f64 = 0.02;
 
 /// The clues about every member, in the order of the pool.
 pub(crate) fn gather(question: &Question, analyser: &Analyser, pool: &Pool) -> Vec<Clues> {
@@ -45,9 +48,9 @@ fn meaning(question: &Question, pool: &Pool, clues: &mut [Clues]) {
         context.push(cosine.map(|cosine| with_before(pool, member, cosine, &own)));
         around.push(cosine.map(|cosine| cosine + 0.5 * near(member.before) + 0.5 * near(member.after)));
     }
-    spread(&own, Clue::Meaning, clues);
-    spread(&context, Clue::Context, clues);
-    spread(&around, Clue::Around, clues);
+    spread(&own, CLOSE, Clue::Meaning, clues);
+    spread(&context, CLOSE, Clue::Context, clues);
+    spread(&around, CLOSE, Clue::Around, clues);
 }
 
 /// The cosine to the turn and the one before it as if they were one text: both are means over
@@ -92,7 +95,7 @@ fn tokens(question: &Question, pool: &Pool, clues: &mut [Clues]) {
     }
     let names = [Clue::Tokens, Clue::Answer, Clue::TokensNear, Clue::TokensWide, Clue::TokensSession];
     for (clue, column) in names.into_iter().zip(&columns) {
-        spread(column, clue, clues);
+        spread(column, CLOSE_TOKENS, clue, clues);
     }
 }
 
@@ -118,12 +121,12 @@ fn mean(question: &Question, member: &Member, row: &[f32]) -> Option<f64> {
 
 /// Writes where each value lies between the least and the greatest; what has none has nothing. Values
 /// that hardly differ are not drawn apart.
-fn spread(values: &[Option<f64>], clue: Clue, clues: &mut [Clues]) {
+fn spread(values: &[Option<f64>], close: f64, clue: Clue, clues: &mut [Clues]) {
     let known = || values.iter().flatten().copied();
     let (least, greatest) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
     for (value, clues) in values.iter().zip(clues) {
         let Some(value) = value else { continue };
-        clues.set(clue, (value - least) / (greatest - least).max(CLOSE));
+        clues.set(clue, (value - least) / (greatest - least).max(close));
     }
 }
 

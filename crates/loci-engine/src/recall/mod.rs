@@ -102,6 +102,10 @@ impl Engine {
             .into());
         }
         let mut plan = Plan::of(&request.query, &now.to_zoned(self.time_zone.clone()));
+        // "The latest on the flat" is about the flat; only a question about nothing else is about the newest.
+        let vague = self.analyser.distinct_query_terms(&request.query).len() <= 1;
+        plan.asks.newest &= vague;
+        plan.asks.important &= vague;
         let found = self.ask_lanes(&visible, &filter, &request, &mut plan, limit).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
         let candidates = self.rank(&visible, &filter, plan, found, &weights, now).await?;
