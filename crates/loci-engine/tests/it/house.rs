@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use loci_engine::{Caller, Config, Engine, Fixed, NewMemory, RecallRequest};
-use loci_models::{Detail, Embedder, Embedding, Model};
+use loci_models::{Detail, Embedder, Embedding, Model, Reranker};
 use loci_store::{SqliteOptions, SqliteStore};
 use loci_testkit::vectors::hashed_vector;
 use loci_types::{Identifiers, MemoryId, Receipt};
@@ -54,6 +54,11 @@ impl House {
         let clock = Fixed("2026-06-01T12:00:00Z".parse().unwrap());
         let engine = Engine::new(Arc::new(store), Some(embedder.clone()), Arc::new(clock), config).unwrap();
         Self { engine, embedder, _folder: folder }
+    }
+
+    /// The same house, with someone who reads the hits once more.
+    pub(crate) fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
+        Self { engine: self.engine.with_reranker(reranker), ..self }
     }
 
     /// Switches the model on or off.

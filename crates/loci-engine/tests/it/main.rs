@@ -7,3 +7,4 @@ mod laws;
 mod learn;
 mod rank;
 mod recall;
+mod rerank;

@@ -273,6 +273,24 @@ async fn a_context_fits_the_window() {
 }
 
 #[tokio::test]
+async fn provenance_tells_sources_versions_and_what_happened() {
+    let house = House::new();
+    let ana = user("ana");
+    let turn = house.remember(&ana, "I moved to Porto last spring").await.id;
+    let fact = house.remember(&ana, "Ana lives in Porto").await.id;
+    link(&house, &ana, fact, turn, Relation::DerivedFrom, 1.0).await;
+    let told = house.engine.explain(&ana, fact).await.unwrap();
+    assert_eq!(told.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [turn]);
+    assert_eq!(told.chain.iter().map(|memory| memory.id).collect::<Vec<_>>(), [fact]);
+    assert_eq!(told.history[0].reason, "remembered");
+    assert!(told.edges.is_empty() && told.entities.is_empty());
+    // From the other end the link is one among others, not a source.
+    let told = house.engine.explain(&ana, turn).await.unwrap();
+    assert!(told.sources.is_empty());
+    assert_eq!(told.edges.len(), 1);
+}
+
+#[tokio::test]
 async fn what_is_hidden_gives_no_evidence() {
     let house = House::new();
     let ana =
