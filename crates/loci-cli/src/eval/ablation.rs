@@ -80,7 +80,7 @@ pub(super) async fn report(
 ) -> Result<String> {
     let mut text = String::from(HEAD);
     for set in sets {
-        write!(text, "| {} | | |", set.name)?;
+        write!(text, " {} | | |", set.name)?;
     }
     text.push('\n');
     text.push_str("|---|");
@@ -135,7 +135,7 @@ against each other and not alone.
 
 ## Each part switched off
 
-| ";
+| |";
 
 const CLUES: &str = "
 Token states are four bits for each of 128 dimensions, 64 bytes for every token that says something; switch them off
