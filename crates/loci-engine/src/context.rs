@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::pack::Format;
 use crate::pack::context::{Context, ContextParts, Message, Window, build};
 use crate::policy::Caller;
-use crate::{Engine, RecallHit, RecallRequest, Result};
+use crate::{Engine, RecallRequest, Result};
 
 /// What the window is filled with.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -67,10 +67,7 @@ impl Engine {
         };
         let context = build(&parts, &request.window, request.format)?;
         if !uncounted {
-            let cited = &context.memory.cited;
-            let used: Vec<RecallHit> =
-                found.hits.iter().filter(|hit| cited.contains(&hit.memory.id)).cloned().collect();
-            self.count_access(caller, &used).await;
+            self.count_cited(caller, &found, &context.memory.cited).await;
         }
         Ok(ContextResponse { context, revision, degraded: found.degraded })
     }

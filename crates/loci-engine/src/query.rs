@@ -64,19 +64,15 @@ impl Engine {
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
         let uncounted = request.recall.uncounted;
         let layers = request.recall.layers.clone();
-        let mut found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
+        let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
         let since = (request.since, request.thread_id.as_deref());
         let (revision, delta) = self.delta(caller, layers.as_deref(), since).await?;
         let budget = Budget { tokens: budget_tokens, summarise: request.summarise, ..Budget::default() };
         let Packed { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
         if !uncounted {
-            // What found no room was of no use.
-            let used: Vec<RecallHit> =
-                found.hits.iter().filter(|hit| cited.contains(&hit.memory.id)).cloned().collect();
-            self.count_access(caller, &used).await;
+            self.count_cited(caller, &found, &cited).await;
         }
-        found.degraded.dedup();
         let Recall { hits, degraded, intent } = found;
         Ok(QueryResponse { text, tokens, budget_tokens, cited, left_out, shortened, revision, hits, degraded, intent })
     }
@@ -98,6 +94,12 @@ impl Engine {
             filter.kinds = self.kinds.iter().filter(|kind| kind.in_context).map(|kind| kind.name.clone()).collect();
         }
         self.recall(caller, request).await
+    }
+
+    /// Counts what came into a prompt; what found no room was of no use.
+    pub(crate) async fn count_cited(&self, caller: &Caller, found: &Recall, cited: &[MemoryId]) {
+        let used = found.hits.iter().filter(|hit| cited.contains(&hit.memory.id));
+        self.count_access(caller, used).await;
     }
 
     /// The hits as they are packed.

@@ -5,6 +5,7 @@
 
 use jiff::Timestamp;
 use loci_types::{KindSpec, Layer};
+use serde::{Deserialize, Serialize};
 
 use crate::config::Weights;
 use crate::curve::{Curve, age_days};
@@ -23,7 +24,8 @@ pub fn utility(importance: f64, access_count: u64) -> f64 {
 }
 
 /// The terms of a score.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Terms {
     /// Relevance to the question, 0..1.
     pub relevance: f64,

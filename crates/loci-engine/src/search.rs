@@ -7,6 +7,7 @@ use loci_types::{Layer, Memory};
 use serde::Serialize;
 
 use crate::policy::Caller;
+use crate::score::Terms;
 use crate::{Engine, RecallHit, RecallRequest, Result};
 
 /// The same question as recall's; `limit` counts per layer.
@@ -98,12 +99,7 @@ fn plain(score: f64, memory: Memory) -> RecallHit {
             best: 0.0,
             clarity: score,
             reranked: None,
-            relevance: score,
-            recency: 0.0,
-            utility: 0.0,
-            boost: 1.0,
-            layer: 0.0,
-            relation: 0.0,
+            terms: Terms { relevance: score, recency: 0.0, utility: 0.0, boost: 1.0, layer: 0.0, relation: 0.0 },
             overrides: Vec::new(),
             related: Vec::new(),
             weights: crate::Weights::default(),

@@ -13,6 +13,7 @@ use anyhow::Result;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use loci_engine::{Caller, Config, Engine, Fixed, RecallRequest};
+use loci_models::local::MINILM as MODEL;
 use loci_models::projection::PACKED;
 use loci_models::{Detail, Embedder, Embedding, Model, Token};
 use loci_store::{SqliteOptions, SqliteStore, Store};
@@ -22,7 +23,6 @@ use super::data::{self, DIMENSIONS};
 use super::meter::{self, Sample};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
-const MODEL: &str = "all-MiniLM-L6-v2";
 const FIXED: u64 = 1_000;
 const SESSION: u64 = 20;
 const TOKENS: usize = 12;

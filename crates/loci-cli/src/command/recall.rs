@@ -88,12 +88,12 @@ fn explanation(hits: &[RecallHit]) -> String {
             shape::brief(&hit.memory.content, 28),
             if lanes.is_empty() { "beside a hit".to_owned() } else { lanes.join(", ") },
             format!("{:.2}", explain.evidence),
-            format!("{:.3}", explain.relevance),
-            format!("{:.3}", explain.recency),
-            format!("{:.3}", explain.utility),
-            format!("×{:.2}", explain.boost),
-            format!("+{:.3}", explain.layer),
-            format!("+{:.3}", explain.relation),
+            format!("{:.3}", explain.terms.relevance),
+            format!("{:.3}", explain.terms.recency),
+            format!("{:.3}", explain.terms.utility),
+            format!("×{:.2}", explain.terms.boost),
+            format!("+{:.3}", explain.terms.layer),
+            format!("+{:.3}", explain.terms.relation),
             format!("{:.3}", hit.score),
         ]
     });

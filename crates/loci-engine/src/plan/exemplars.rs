@@ -6,15 +6,13 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use loci_models::local::MINILM as MINILM_NAME;
 use loci_models::{Detail, Embedder};
 
 use super::intent::{EXEMPLARS, Intent, keyword_intent, nearest_intent};
 
 /// A cosine below which a question is like none of the sentences.
 const THRESHOLD: f32 = 0.45;
-
-/// The model whose vectors are part of the binary.
-const KNOWN: &str = "all-MiniLM-L6-v2";
 
 /// Made by `examples/exemplars.rs`.
 static MINILM: LazyLock<Vectors> = LazyLock::new(|| read(include_bytes!("minilm.exemplars")));
@@ -32,10 +30,10 @@ pub(crate) struct Exemplars {
 impl Exemplars {
     /// The intent of a question with this vector. A question unlike all sentences is judged by its words.
     pub(crate) fn intent(&self, embedder: &Arc<dyn Embedder>, text: &str, vector: &[f32]) -> Intent {
-        let exemplars = if embedder.model().name == KNOWN { Some(&*MINILM) } else { self.behind(embedder) };
+        let exemplars = if embedder.model().name == MINILM_NAME { Some(&*MINILM) } else { self.behind(embedder) };
         // A model that was taught English sees no difference between questions in other scripts.
         let readable =
-            text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii()) || embedder.model().name != KNOWN;
+            text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii()) || embedder.model().name != MINILM_NAME;
         let nearest = exemplars.filter(|_| readable).map(|known| nearest_intent(vector, known, THRESHOLD));
         match nearest {
             Some(intent) if intent != Intent::General => intent,

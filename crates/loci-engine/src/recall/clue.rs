@@ -1,7 +1,8 @@
 //! What speaks for a memory, and how loudly?
 //!
-//! A clue is one observation about a memory and a question, on a scale of its own that is the same
-//! for all questions. Relevance is the weighted sum of all clues, and nothing else.
+//! A clue is one observation about a memory and a question: how it compares with the others that are
+//! weighed, or what can be seen of it by itself. Evidence is the weighted sum of all clues, and
+//! nothing else.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -140,6 +141,11 @@ impl Voices {
 
     pub(crate) fn get(&self, clue: Clue) -> f64 {
         self.0[clue as usize]
+    }
+
+    /// Whether a clue is heard at all.
+    pub(crate) fn hears(&self, clue: Clue) -> bool {
+        self.get(clue) != 0.0
     }
 
     /// The weighted sum, in the order of the clues.

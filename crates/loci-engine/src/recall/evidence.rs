@@ -5,7 +5,7 @@
 
 use loci_store::text::Analyser;
 
-use super::clue::{Clue, Clues};
+use super::clue::{Clue, Clues, Voices};
 use super::late::Matches;
 use super::pool::{Member, Pool};
 use super::question::Question;
@@ -24,12 +24,19 @@ const CLOSE: f64 = 0.3;
 /// and so are means over the best tokens, which differ less and say more.
 const CLOSE_TOKENS: f64 = 0.02;
 
+/// What late interaction observes, from the turn itself to its session.
+const TOKENS: [Clue; 5] = [Clue::Tokens, Clue::Answer, Clue::TokensNear, Clue::TokensWide, Clue::TokensSession];
+
 /// The clues about every member, in the order of the pool.
-pub(crate) fn gather(question: &Question, analyser: &Analyser, pool: &Pool) -> Vec<Clues> {
+///
+/// A clue without a voice is not looked for, unless it costs nothing.
+pub(crate) fn gather(question: &Question, analyser: &Analyser, pool: &Pool, voices: &Voices) -> Vec<Clues> {
     let mut clues = vec![Clues::NONE; pool.members.len()];
-    words::weigh(question, analyser, pool, &mut clues);
+    words::weigh(question, analyser, pool, voices, &mut clues);
     meaning(question, pool, &mut clues);
-    tokens(question, pool, &mut clues);
+    if TOKENS.iter().any(|clue| voices.hears(*clue)) {
+        tokens(question, pool, &mut clues);
+    }
     for (member, clues) in pool.members.iter().zip(&mut clues) {
         observe(question, pool, member, clues);
     }
@@ -93,8 +100,7 @@ fn tokens(question: &Question, pool: &Pool, clues: &mut [Clues]) {
         columns[3].push(sum(&row));
         columns[4].push(sum(&sessions[member.session]));
     }
-    let names = [Clue::Tokens, Clue::Answer, Clue::TokensNear, Clue::TokensWide, Clue::TokensSession];
-    for (clue, column) in names.into_iter().zip(&columns) {
+    for (clue, column) in TOKENS.into_iter().zip(&columns) {
         spread(column, CLOSE_TOKENS, clue, clues);
     }
 }

@@ -35,18 +35,9 @@ pub struct Explanation {
     /// What a reranker said, 0..1; it takes the place of the evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranked: Option<f64>,
-    /// The evidence as one number, 0..1.
-    pub relevance: f64,
-    /// How recent it is, 0..1.
-    pub recency: f64,
-    /// How useful it has been, 0..1.
-    pub utility: f64,
-    /// The boost of its kind.
-    pub boost: f64,
-    /// What its layer adds.
-    pub layer: f64,
-    /// What its strongest relation adds.
-    pub relation: f64,
+    /// What the score is made of.
+    #[serde(flatten)]
+    pub terms: Terms,
     /// Memories of wider layers that say the same and gave way to this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<MemoryId>,
@@ -111,8 +102,7 @@ impl Explanation {
 
     /// The score that these terms make with these weights.
     pub fn score(&self, weights: &Weights) -> f64 {
-        let Self { relevance, recency, utility, boost, layer, relation, .. } = *self;
-        Terms { relevance, recency, utility, boost, layer, relation }.score(weights)
+        self.terms.score(weights)
     }
 }
 

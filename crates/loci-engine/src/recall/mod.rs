@@ -108,8 +108,8 @@ impl Engine {
         plan.asks.important &= vague;
         let found = self.ask_lanes(&visible, &filter, &request, &mut plan, limit).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
-        let candidates = self.rank(&visible, &filter, plan, found, &weights, now).await?;
-        let mut hits = self.fetch_hits(&visible, candidates, limit).await?;
+        let candidates = self.rank(&visible, &filter, plan, found, &weights, limit, now).await?;
+        let mut hits = self.fetch_hits(&visible, candidates).await?;
         let hybrid = request.strategy == Strategy::Hybrid;
         if hybrid && !self.rerank(&request.query, &weights, &mut hits).await? {
             degraded.push("rerank".to_owned());
@@ -162,7 +162,8 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
-    pub(crate) async fn count_access(&self, caller: &Caller, hits: &[RecallHit]) {
+    /// Counts these hits as used, without making anyone wait.
+    pub(crate) async fn count_access<'a>(&self, caller: &Caller, hits: impl IntoIterator<Item = &'a RecallHit>) {
         let mut by_space: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
         for hit in hits {
             if let Ok(scope) = hit.memory.scope() {

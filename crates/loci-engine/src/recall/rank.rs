@@ -17,7 +17,8 @@ use super::{LaneRank, RecallHit, evidence};
 use crate::config::Weights;
 use crate::plan::Plan;
 use crate::plan::intent::Asks;
-use crate::{Engine, Result, score};
+use crate::score::{self, Terms};
+use crate::{Engine, Result};
 
 /// So many turns before and after a candidate are read with it.
 const REACH: usize = 3;
@@ -37,6 +38,7 @@ pub(crate) struct Candidate {
 
 impl Engine {
     /// Reads what the lanes found with what is around it, and orders it by the score.
+    #[expect(clippy::too_many_arguments, reason = "what was asked, what was found and how it is weighed")]
     pub(crate) async fn rank(
         &self,
         visible: &Visible,
@@ -44,6 +46,7 @@ impl Engine {
         plan: Plan,
         found: Found,
         weights: &Weights,
+        limit: usize,
         now: Timestamp,
     ) -> Result<Vec<Candidate>> {
         let mut ranks = found.ranks();
@@ -63,7 +66,7 @@ impl Engine {
                 }
                 question.weigh(&found.frequencies);
                 question.know_speakers(&self.analyser, &pool.names());
-                let mut clues = evidence::gather(&question, &self.analyser, &pool);
+                let mut clues = evidence::gather(&question, &self.analyser, &pool, &voices);
                 for (member, clues) in pool.members.iter().zip(&mut clues) {
                     let Some(lanes) = ranks.get(&member.reading.id) else { continue };
                     let rank = lanes.iter().find(|lane| lane.lane == "recency").map(|lane| lane.rank);
@@ -80,21 +83,37 @@ impl Engine {
             }
         };
         let best = judged.iter().map(|(_, evidence, _)| *evidence).fold(f64::NEG_INFINITY, f64::max);
-        let mut candidates: Vec<Candidate> = pool
-            .members
-            .iter()
-            .zip(judged)
-            .map(|(member, (clues, evidence, clarity))| {
-                let lanes = ranks.remove(&member.reading.id).unwrap_or_default();
-                let explain =
-                    self.explain_member(member, lanes, &clues, &voices, weights, [evidence, best, clarity], now);
-                let score = explain.score(weights);
-                Candidate { id: member.reading.id, score, explain }
-            })
-            .collect();
-        candidates.retain(|candidate| candidate.explain.relevance >= floor);
-        candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        Ok(candidates)
+        let mut ordered: Vec<(f64, usize, Terms)> = Vec::with_capacity(judged.len());
+        for (at, (member, (_, evidence, clarity))) in pool.members.iter().zip(&judged).enumerate() {
+            let terms = self.terms(member, relevance(*evidence, best, *clarity), now);
+            if terms.relevance >= floor {
+                ordered.push((terms.score(weights), at, terms));
+            }
+        }
+        let id = |at: usize| pool.members[at].reading.id;
+        ordered.sort_by(|a, b| b.0.total_cmp(&a.0).then(id(a.1).cmp(&id(b.1))));
+        // Some to spare for those that turn out to say the same; only who may be told is explained.
+        ordered.truncate(limit + limit / 2 + 5);
+        let explain = |(score, at, terms): (f64, usize, Terms)| {
+            let (clues, evidence, clarity) = judged[at];
+            let lanes = ranks.remove(&id(at)).unwrap_or_default();
+            let told = |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: voices.get(*clue) };
+            let explain = Explanation {
+                similarity: lane(&lanes, "vector"),
+                lanes,
+                clues: Clue::ALL.iter().map(told).filter(|clue| clue.value != 0.0).collect(),
+                evidence,
+                best,
+                clarity,
+                reranked: None,
+                terms,
+                overrides: Vec::new(),
+                related: Vec::new(),
+                weights: *weights,
+            };
+            Candidate { id: id(at), score, explain }
+        };
+        Ok(ordered.into_iter().map(explain).collect())
     }
 
     /// How loudly the clues speak about this pool: token states count where most of it has them.
@@ -106,48 +125,21 @@ impl Engine {
         Voices::new(with_tokens, if with_tokens { &retrieval.clues } else { &retrieval.clues_without_tokens })
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is one thing that the explanation tells")]
-    fn explain_member(
-        &self,
-        member: &Member,
-        lanes: Vec<LaneRank>,
-        clues: &Clues,
-        voices: &Voices,
-        weights: &Weights,
-        [evidence, best, clarity]: [f64; 3],
-        now: Timestamp,
-    ) -> Explanation {
+    fn terms(&self, member: &Member, relevance: f64, now: Timestamp) -> Terms {
         let reading = &member.reading;
         let kind = self.kinds.spec(&reading.kind);
-        let told = |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: voices.get(*clue) };
-        Explanation {
-            similarity: lane(&lanes, "vector"),
-            lanes,
-            clues: Clue::ALL.iter().map(told).filter(|clue| clue.value != 0.0).collect(),
-            evidence,
-            best,
-            clarity,
-            reranked: None,
-            relevance: relevance(evidence, best, clarity),
+        Terms {
+            relevance,
             recency: score::recency(reading.created_at, kind, now),
             utility: score::utility(reading.importance, member.access_count),
             boost: kind.boost,
             layer: score::layer_bonus(reading.layer, self.config.retrieval.layer_bonus),
             relation: 0.0,
-            overrides: Vec::new(),
-            related: Vec::new(),
-            weights: *weights,
         }
     }
 
-    /// Fetches the best, with some to spare for those that turn out to say the same.
-    pub(crate) async fn fetch_hits(
-        &self,
-        visible: &Visible,
-        mut candidates: Vec<Candidate>,
-        limit: usize,
-    ) -> Result<Vec<RecallHit>> {
-        candidates.truncate(limit + limit / 2 + 5);
+    /// Fetches the candidates whole, in their order.
+    pub(crate) async fn fetch_hits(&self, visible: &Visible, candidates: Vec<Candidate>) -> Result<Vec<RecallHit>> {
         let ids: Vec<MemoryId> = candidates.iter().map(|candidate| candidate.id).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
@@ -171,8 +163,8 @@ fn lane_alone(strategy: Strategy, lanes: Option<&Vec<LaneRank>>) -> f64 {
 }
 
 /// The best is clear when it holds half of the question's words, is plainly alike, hangs together
-/// with what is named or happened when it says, or when the newest or most important is what is asked; else all of them may
-/// be beside the point.
+/// with what is named or happened when it says, or when the newest or most important is what is
+/// asked; else all of them may be beside the point.
 fn clarity(clues: &[Clues], nearest: f64, asks: &Asks) -> f64 {
     if asks.newest || asks.important {
         return 1.0;

@@ -35,7 +35,7 @@ impl Engine {
             let id = hit.memory.id;
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
             let strongest = at.map(|edge| edge.strength).fold(0.0, f64::max);
-            hit.explain.relation = self.config.retrieval.relation_weight * strongest;
+            hit.explain.terms.relation = self.config.retrieval.relation_weight * strongest;
             hit.score = hit.explain.score(weights);
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));

@@ -25,7 +25,7 @@ impl Engine {
         };
         for (hit, judged) in hits.iter_mut().zip(judged) {
             hit.explain.reranked = Some(judged);
-            hit.explain.relevance = judged;
+            hit.explain.terms.relevance = judged;
             hit.score = hit.explain.score(weights);
         }
         hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));

@@ -53,7 +53,7 @@ impl Engine {
                         std::mem::swap(twin, &mut hit);
                         twin.explain.overrides.append(&mut hit.explain.overrides);
                         // The specific one speaks for both, so it does not stand behind the general one.
-                        twin.explain.layer += (hit.score - twin.score).max(0.0);
+                        twin.explain.terms.layer += (hit.score - twin.score).max(0.0);
                         twin.score = twin.explain.score(weights);
                     }
                     twin.explain.overrides.push(hit.memory.id);

@@ -9,6 +9,7 @@ use loci_types::{Grain, TimeSpan};
 
 use super::reading::Reading;
 use crate::plan::Plan;
+use crate::plan::time::words::month;
 use crate::plan::time::{OPEN_FUTURE, OPEN_PAST, TimePhrase};
 
 /// More times than this in one question are not looked at.
@@ -53,15 +54,11 @@ fn any_year(plan: &Plan, time: &TimePhrase) -> bool {
 
 /// Months are named in words; other phrases without a year count from now.
 fn names_month(said: &str) -> bool {
-    const STEMS: [&str; 26] = [
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "янв", "фев", "мар", "апр",
-        "мая", "мае", "май", "июн", "июл", "авг", "сен", "окт", "ноя", "дек",
-    ];
     const BOUND: [&str; 8] = ["since", "before", "until", "till", "after", "после", "до", "с"];
     let lower = said.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).peekable();
     let bound = words.peek().is_some_and(|first| BOUND.contains(first));
-    !bound && words.any(|word| STEMS.iter().any(|stem| word.starts_with(stem)))
+    !bound && words.any(|word| month(word).is_some())
 }
 
 fn shifted(span: &TimeSpan, years: i32) -> Option<TimeSpan> {

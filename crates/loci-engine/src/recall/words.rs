@@ -5,7 +5,7 @@
 
 use loci_store::text::Analyser;
 
-use super::clue::{Clue, Clues};
+use super::clue::{Clue, Clues, Voices};
 use super::lookup::Lookup;
 use super::pool::{Member, Pool};
 use super::question::Question;
@@ -45,7 +45,7 @@ impl Counts {
 }
 
 /// Adds what the words say to the clues of every member.
-pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues: &mut [Clues]) {
+pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, voices: &Voices, clues: &mut [Clues]) {
     let mut places = Lookup::for_most(question.terms.len());
     // Two terms may share a number; then they share their count.
     let place_of: Vec<usize> = question.terms.iter().map(|term| places.insert(u64::from(term.key))).collect();
@@ -78,25 +78,29 @@ pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, clues
         };
         (0..own.len()).map(around).collect()
     };
-    let mut sessions = vec![Counts::none(question.terms.len()); pool.sessions];
-    for (member, own) in pool.members.iter().zip(&own) {
-        sessions[member.session].add(own);
-    }
     let scorer = Scorer { question, pool, place_of };
-    scorer.shares(&answers, USUAL, Clue::Words, clues);
-    scorer.shares(&own, USUAL, Clue::Own, clues);
-    scorer.shares(&answers, BRIEF, Clue::Brief, clues);
-    scorer.shares(&window(1), USUAL, Clue::Near, clues);
-    scorer.shares(&window(3), USUAL, Clue::Wide, clues);
-    let mean = sessions.iter().map(|session| session.length).sum::<f64>() / sessions.len().max(1) as f64;
-    let of_session: Vec<f64> =
-        pool.members.iter().map(|member| scorer.bm25(member, &sessions[member.session], mean, SESSION)).collect();
-    share_of_best(&of_session, Clue::Session, clues);
+    for (clue, counts, shape) in
+        [(Clue::Words, &answers, USUAL), (Clue::Own, &own, USUAL), (Clue::Brief, &answers, BRIEF)]
+    {
+        if voices.hears(clue) {
+            scorer.shares(counts, shape, clue, clues);
+        }
+    }
+    for (clue, reach) in [(Clue::Near, 1), (Clue::Wide, 3)] {
+        if voices.hears(clue) {
+            scorer.shares(&window(reach), USUAL, clue, clues);
+        }
+    }
+    if voices.hears(Clue::Session) {
+        scorer.sessions(&own, clues);
+    }
     for ((member, own), clues) in pool.members.iter().zip(&own).zip(&mut *clues) {
         clues.set(Clue::Coverage, scorer.coverage(member, own));
         clues.set(Clue::Pairs, pairs(question, member));
     }
-    share_of_best(&spelling(question, analyser, pool), Clue::Spelling, clues);
+    if voices.hears(Clue::Spelling) {
+        share_of_best(&spelling(question, analyser, pool), Clue::Spelling, clues);
+    }
 }
 
 struct Scorer<'a> {
@@ -117,6 +121,18 @@ impl Scorer<'_> {
             .map(|(member, counts)| self.bm25(member, counts, mean, shape))
             .collect();
         share_of_best(&scores, clue, clues);
+    }
+
+    /// Whole sessions; each of its turns has the score of its session.
+    fn sessions(&self, own: &[Counts], clues: &mut [Clues]) {
+        let mut sessions = vec![Counts::none(self.question.terms.len()); self.pool.sessions];
+        for (member, own) in self.pool.members.iter().zip(own) {
+            sessions[member.session].add(own);
+        }
+        let mean = sessions.iter().map(|session| session.length).sum::<f64>() / sessions.len().max(1) as f64;
+        let score = |member: &Member| self.bm25(member, &sessions[member.session], mean, SESSION);
+        let scores: Vec<f64> = self.pool.members.iter().map(score).collect();
+        share_of_best(&scores, Clue::Session, clues);
     }
 
     /// The terms that count for this member: among speakers, names tell nothing.

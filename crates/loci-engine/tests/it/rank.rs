@@ -28,10 +28,10 @@ async fn an_explanation_adds_up_to_the_score() {
         let explain = hit.explain;
         // Exactly, not nearly: the explanation is what recall ranks by.
         assert_eq!(explain.evidence, explain.sum_of_clues());
-        assert_eq!(explain.relevance, explain.judged_relevance());
+        assert_eq!(explain.terms.relevance, explain.judged_relevance());
         assert_eq!(hit.score, explain.score(&weights));
-        let sum = 0.5 * explain.relevance + 0.3 * explain.recency + 0.2 * explain.utility;
-        assert_eq!(hit.score, sum * explain.boost + explain.layer + explain.relation);
+        let sum = 0.5 * explain.terms.relevance + 0.3 * explain.terms.recency + 0.2 * explain.terms.utility;
+        assert_eq!(hit.score, sum * explain.terms.boost + explain.terms.layer + explain.terms.relation);
         assert!(!explain.lanes.is_empty() && explain.lanes.iter().all(|lane| lane.rank >= 1));
     }
 }
@@ -110,8 +110,8 @@ async fn an_old_memory_ranks_below_a_new_one_that_says_as_much() {
     let now = ask("standup red team");
     let later = RecallRequest { at: Some("2026-09-01T12:00:00Z".parse().unwrap()), ..now.clone() };
     let (now, later) = (house.engine.recall(&ana, now).await.unwrap(), house.engine.recall(&ana, later).await.unwrap());
-    assert!((now.hits[0].explain.recency - 1.0).abs() < 1e-9);
-    assert!(later.hits[0].explain.recency < 0.2, "{}", later.hits[0].explain.recency);
+    assert!((now.hits[0].explain.terms.recency - 1.0).abs() < 1e-9);
+    assert!(later.hits[0].explain.terms.recency < 0.2, "{}", later.hits[0].explain.terms.recency);
 }
 
 #[tokio::test]

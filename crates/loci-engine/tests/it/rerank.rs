@@ -44,8 +44,8 @@ async fn a_reranker_decides_the_order_and_the_explanation_still_adds_up() {
     assert_eq!(recall.hits[0].memory.content, "the red kite is torn");
     assert!(recall.degraded.is_empty());
     for hit in &recall.hits {
-        assert_eq!(hit.explain.reranked, Some(hit.explain.relevance));
-        assert_eq!(hit.explain.relevance, hit.explain.judged_relevance());
+        assert_eq!(hit.explain.reranked, Some(hit.explain.terms.relevance));
+        assert_eq!(hit.explain.terms.relevance, hit.explain.judged_relevance());
         assert_eq!(hit.score, hit.explain.score(&Weights::default()));
     }
 }

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::error::Error;
 
 /// The name of the model that Loci is tuned for.
-pub(crate) const MINILM: &str = "all-MiniLM-L6-v2";
+pub const MINILM: &str = "all-MiniLM-L6-v2";
 
 /// The file that holds the weights.
 pub(super) const WEIGHTS: &str = "model.safetensors";

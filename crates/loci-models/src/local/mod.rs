@@ -25,7 +25,7 @@ use crate::embedder::{Detail, Embedder, Embedding, Model, SIMILARITY_THRESHOLD};
 use crate::error::Error;
 
 use bert::Bert;
-pub(crate) use folder::MINILM;
+pub use folder::MINILM;
 use folder::{Folder, Sort};
 use table::Table;
 use words::{Words, Written};
