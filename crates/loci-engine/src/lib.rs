@@ -13,6 +13,7 @@ pub mod curve;
 mod engine;
 mod error;
 mod explain;
+pub mod extract;
 mod forget;
 mod import;
 mod importance;

@@ -13,6 +13,7 @@
 //! the caller brings.
 
 pub mod cache;
+pub mod chat;
 pub mod embedder;
 pub mod error;
 pub mod http;
@@ -22,6 +23,7 @@ pub mod rerank;
 pub mod secret;
 
 pub use cache::Cached;
+pub use chat::{Chat, ChatAnswer, ChatQuestion};
 pub use embedder::{Detail, Embedder, Embedding, Model, Token, dot};
 pub use error::Error;
 pub use http::{Remote, RemoteConfig, RemoteReranker, RerankConfig, Retries};
