@@ -8,7 +8,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use loci_types::{
     Action, Addition, Change, ContentHash, Edge, EdgeId, Event, JobSpec, Memory, MemoryId, Outcome, Relation, Revision,
-    Scope, Space, State, Vector,
+    Scope, Space, State, Vector, reinforced,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value, json};
@@ -52,17 +52,20 @@ impl Desk<'_> {
             Action::Purge { id } => self.purge(change, *id),
             Action::Erase { id } => self.remove(change, *id, Event::Erase),
             Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
-            Action::Name(entity) => self.sql(graph::name(self.connection, entity)).and_then(|()| {
-                self.record(change, Event::Entity, None, None, Some(json!({ "entity": entity.id })))?;
-                Ok(nothing(Outcome::Updated))
-            }),
-            Action::Mention { memory, entity } => {
-                let lying = self.find(*memory)?;
-                self.sql(graph::mention(self.connection, lying.row, *entity))?;
-                self.record(change, Event::Entity, Some(&lying), None, Some(json!({ "entity": entity })))?;
-                Ok(nothing(Outcome::Updated))
-            }
+            Action::Name { scope, entity } => self.name(change, scope, entity),
+            Action::Unite { into, from } => self.unite(change, *into, *from),
+            Action::Divide { entity } => self.divide(change, *entity),
+            Action::Mention { memory, entity } => self.mention(change, *memory, *entity),
             Action::Enqueue(job) => self.enqueue(change, job).map(|()| nothing(Outcome::Created)),
+            Action::Split { into, from } => self.split(change, *into, from),
+            Action::Age { aged } => self.age(change, aged),
+            Action::Decide { id, accept, purge_at } => self.decide(change, *id, *accept, *purge_at),
+            Action::Attend { scope, session, thread } => self.attend(change, scope, session, thread),
+            Action::EndSession { scope, session } => self.end_session(change, scope, session),
+            Action::Consolidate { scope, session, expect, through } => {
+                self.consolidate(change, scope, session, *expect, *through)
+            }
+            Action::Note { scope, key, value, until } => self.note(scope.as_ref(), key, value, *until),
         }
     }
 
@@ -78,7 +81,7 @@ impl Desk<'_> {
         {
             return Ok(there);
         }
-        let row = self.sql(row::insert(self.connection, scope, memory, addition.unless)).map_err(taken(memory.id))?;
+        let row = self.sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim)).map_err(taken(memory.id))?;
         let lying = Lying { row, scope, memory: memory.clone() };
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
@@ -151,9 +154,12 @@ impl Desk<'_> {
             return Ok(after);
         }
         if let Some(content) = &revision.patch.content {
-            let unless = content.unless.map(|hash| hash.0);
+            let (unless, claim) = (content.unless.map(|hash| hash.0), content.claim.map(|hash| hash.0));
             let row = self.find(revision.id)?.row;
-            self.sql(self.connection.execute("UPDATE memories SET unless = ?2 WHERE row = ?1", params![row, unless]))?;
+            self.sql(self.connection.execute(
+                "UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1",
+                params![row, unless, claim],
+            ))?;
             self.reindex(row)?;
             // Answers are found by the words of their question, and only by those it has now.
             for follower in self.sql(graph::followers(self.connection, row))? {
@@ -198,11 +204,20 @@ impl Desk<'_> {
 
     fn touch(&self, change: &Change, ids: &[MemoryId]) -> Result<Applied> {
         for id in ids {
+            let found: Option<(i64, f64, u64)> = self.sql(
+                self.connection
+                    .prepare_cached("SELECT row, confidence, access_count FROM memories WHERE id = ?1")
+                    .and_then(|mut read| {
+                        read.query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+                    }),
+            )?;
+            let Some((row, confidence, count)) = found else { continue };
+            let (count, at) = (count + 1, change.at.as_microsecond());
             let touched = self.connection.prepare_cached(
-                "UPDATE memories SET access_count = access_count + 1, \
-                 last_accessed_at = max(coalesce(last_accessed_at, 0), ?2) WHERE id = ?1",
+                "UPDATE memories SET access_count = ?2, confidence = ?3, \
+                 last_accessed_at = max(coalesce(last_accessed_at, 0), ?4) WHERE row = ?1",
             );
-            self.sql(touched.and_then(|mut s| s.execute(params![id.as_bytes(), change.at.as_microsecond()])))?;
+            self.sql(touched.and_then(|mut s| s.execute(params![row, count, reinforced(confidence, count), at])))?;
         }
         Ok(nothing(Outcome::Updated))
     }
@@ -322,6 +337,10 @@ impl Desk<'_> {
         if memory == before.memory {
             return Ok(applied(&memory, Outcome::None, None));
         }
+        if !before.memory.state.may_become(memory.state) {
+            let (from, to) = (before.memory.state, memory.state);
+            return Err(Error::Refused(format!("memory {} is {from} and cannot become {to}", memory.id)));
+        }
         let event = if memory.access_policy != before.memory.access_policy { Event::AccessPolicy } else { event };
         memory.version += 1;
         memory.updated_at = change.at;
@@ -386,7 +405,7 @@ impl Desk<'_> {
         self.sql(lexicon::write(self.connection, self.analyser, row))
     }
 
-    fn scope(&self, scope: &Scope) -> Result<i64> {
+    pub(super) fn scope(&self, scope: &Scope) -> Result<i64> {
         let key = scope.key();
         let found = self
             .connection

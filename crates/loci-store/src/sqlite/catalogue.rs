@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_types::{Space, Tenant};
@@ -136,6 +137,39 @@ impl Catalogue {
                 .execute("DELETE FROM agents WHERE tenant = ?1 AND slug = ?2", params![tenant.name(), slug])
                 .map(|gone| gone > 0)
         })
+    }
+
+    /// Takes work that only one may do: it is free, ours already, or its holder is overdue.
+    pub(super) fn lease(
+        &self,
+        tenant: &Tenant,
+        name: &str,
+        holder: &str,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<bool> {
+        let now = now.as_microsecond();
+        let until = now.saturating_add(lease.as_micros() as i64);
+        self.with(|connection| {
+            connection.execute(
+                "INSERT INTO leases (tenant, name, holder, until) VALUES (?1, ?2, ?3, ?5) \
+                 ON CONFLICT (tenant, name) DO UPDATE SET holder = excluded.holder, until = excluded.until \
+                 WHERE leases.holder = excluded.holder OR leases.until <= ?4",
+                params![tenant.name(), name, holder, now, until],
+            )
+        })
+        .map(|taken| taken > 0)
+    }
+
+    /// Gives such work back.
+    pub(super) fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
+        self.with(|connection| {
+            connection.execute(
+                "DELETE FROM leases WHERE tenant = ?1 AND name = ?2 AND holder = ?3",
+                params![tenant.name(), name, holder],
+            )
+        })
+        .map(drop)
     }
 
     /// What is wrong with the catalogue itself, if anything is.

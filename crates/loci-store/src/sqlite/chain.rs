@@ -16,6 +16,7 @@ impl Desk<'_> {
     pub(super) fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
         self.unreplaced(into.id)?;
         let mut merged = self.revise(change, into)?;
+        let revised = merged.sequence;
         for id in from {
             if *id == into.id {
                 return Err(Error::Refused(format!("memory {id} cannot be merged into itself")));
@@ -27,7 +28,7 @@ impl Desk<'_> {
             })?;
         }
         let lying = self.find(into.id)?;
-        merged.sequence = self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from })))?;
+        merged.sequence = self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from, "revised": revised })))?;
         merged.outcome = Outcome::Merged;
         Ok(merged)
     }
@@ -116,17 +117,64 @@ impl Desk<'_> {
         if before.memory.state == State::Active {
             return Ok(applied(&before.memory, Outcome::None, None));
         }
-        // A head that comes back takes its place again.
-        if let Some(older) = before.memory.supersedes_id
-            && let Some(older) = self.lookup(older)?
-            && older.memory.superseded_by_id.is_none()
-        {
-            self.cover(change, older, &before.memory)?;
+        if before.memory.state == State::Proposed {
+            return Err(Error::Refused(format!("memory {id} waits for consent; `loci consent accept {id}` gives it")));
         }
+        self.cover_again(change, &before)?;
         self.rewrite(change, before, Event::Restore, Outcome::Restored, |memory| {
             memory.state = State::Active;
             memory.purge_at = None;
         })
+    }
+
+    /// Someone has decided on a proposal; one that replaces something takes its place.
+    pub(super) fn decide(
+        &self,
+        change: &Change,
+        id: MemoryId,
+        accept: bool,
+        purge_at: jiff::Timestamp,
+    ) -> Result<Applied> {
+        let before = self.find(id)?;
+        if before.memory.state != State::Proposed {
+            return Err(Error::Refused(format!("memory {id} is {} and no proposal", before.memory.state)));
+        }
+        if accept {
+            self.cover_again(change, &before)?;
+        }
+        let outcome = if accept { Outcome::Created } else { Outcome::Deleted };
+        self.rewrite(change, before, Event::Consent, outcome, |memory| {
+            memory.state = if accept { State::Active } else { State::SoftDeleted };
+            memory.purge_at = (!accept).then_some(purge_at);
+        })
+    }
+
+    /// Undoes a merge: what was taken up holds again.
+    pub(super) fn split(&self, change: &Change, into: MemoryId, from: &[MemoryId]) -> Result<Applied> {
+        let kept = self.find(into)?;
+        for id in from {
+            let other = self.find(*id)?;
+            if other.memory.superseded_by_id != Some(into) {
+                return Err(Error::Refused(format!("memory {id} was not taken up by {into}")));
+            }
+            let ended = self.ended_by_replacement(other.row)?;
+            self.rewrite(change, other, Event::Restore, Outcome::Restored, |memory| {
+                memory.superseded_by_id = None;
+                memory.valid_until = memory.valid_until.filter(|_| !ended);
+            })?;
+        }
+        Ok(applied(&kept.memory, Outcome::Restored, None))
+    }
+
+    /// A head that comes back takes its place again.
+    fn cover_again(&self, change: &Change, head: &Lying) -> Result<()> {
+        if let Some(older) = head.memory.supersedes_id
+            && let Some(older) = self.lookup(older)?
+            && older.memory.superseded_by_id.is_none()
+        {
+            self.cover(change, older, &head.memory)?;
+        }
+        Ok(())
     }
 
     /// Joins the neighbours of a link that goes, so that nothing points to what is gone.

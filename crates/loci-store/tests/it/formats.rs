@@ -67,7 +67,7 @@ async fn newest() -> u32 {
     format_of(&folder.path().join(SPACE))
 }
 
-/// What the files of format 1 hold: by scope, text and words that find it.
+/// What the old files hold: by scope, text and words that find it.
 fn first() -> [(Scope, &'static str, &'static str); 3] {
     [
         (user("ann"), "I drink green tea in the morning", "drinking teas"),
@@ -83,14 +83,25 @@ fn today() -> Filter {
 
 #[test]
 fn old_files_are_kept_as_they_were() {
-    let folder = kept(1);
-    assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
-    assert_eq!(format_of(&folder.join(SPACE)), 1);
+    for format in [1, 2] {
+        let folder = kept(format);
+        assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
+        assert_eq!(format_of(&folder.join(SPACE)), format);
+    }
 }
 
 #[tokio::test]
 async fn a_file_of_format_1_opens_and_goes_on() {
-    let folder = copy(1);
+    opens_and_goes_on(1).await;
+}
+
+#[tokio::test]
+async fn a_file_of_format_2_opens_and_goes_on() {
+    opens_and_goes_on(2).await;
+}
+
+async fn opens_and_goes_on(format: u32) {
+    let folder = copy(format);
     let file = folder.path().join(SPACE);
     let store = open(folder.path());
     let hand = Hand::from(&store, 1_000);

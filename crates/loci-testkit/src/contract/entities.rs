@@ -3,7 +3,7 @@
 use loci_store::{Hit, Store};
 use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryId, Visible};
 
-use crate::hand::{Hand, good};
+use crate::hand::{Hand, good, name_in};
 use crate::samples::*;
 
 /// Which entities go by these names, sorted; none of them twice.
@@ -27,7 +27,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     let (hand, anna) = (Hand::on(store), user("anna"));
     let lisbon = hand.name(&anna, "Lisbon", &["Lisboa", "the white city"]).await;
     let bare = Entity { summary: None, attributes: serde_json::Map::new(), ..entity(hand.next(), "Porto", &[]) };
-    hand.must(&anna.space(), Action::Name(Box::new(bare.clone()))).await;
+    hand.must(&anna.space(), name_in(&anna, bare.clone())).await;
     let memory = hand.remember(&anna, "lantern").await;
     let once = |entity: &Entity| Entity { mention_count: 1, ..entity.clone() };
     for entity in [&lisbon, &bare] {
@@ -44,7 +44,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
         first_seen: at(300),
         ..lisbon.clone()
     };
-    hand.must(&anna.space(), Action::Name(Box::new(told.clone()))).await;
+    hand.must(&anna.space(), name_in(&anna, told.clone())).await;
     let expect = Entity { first_seen: lisbon.first_seen, ..once(&told) };
     assert_eq!(good(store.entities(&whole(), &["lisbon".to_owned()]).await), [expect]);
 }
@@ -101,7 +101,7 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
         aliases: vec!["byzantium".into(), "Стамбул".into()],
         ..first.clone()
     };
-    hand.must(&anna.space(), Action::Name(Box::new(renamed))).await;
+    hand.must(&anna.space(), name_in(&anna, renamed)).await;
     for (name, expect) in [
         ("istanbul", &[first.id][..]),
         ("стамбул", &[first.id]),

@@ -9,7 +9,7 @@ use loci_types::{
     AccessPolicy, Action, Batch, Entity, EntityId, Layer, Memory, MemoryId, Reach, Relation, Scope, Tenant, Visible,
 };
 
-use crate::hand::{Hand, good};
+use crate::hand::{Hand, good, name_in};
 use crate::samples::*;
 
 /// Asks every read and demands that each answers with what the law admits of `plain`. Each of
@@ -79,7 +79,7 @@ async fn keep_all(hand: &Hand<'_>, plain: &[Memory]) {
         hand.keep(memory.clone()).await;
         let space = crate::hand::space_of(memory);
         let thing = Entity { id: EntityId(memory.id.0), ..entity(1, &memory.content, &[]) };
-        hand.must(&space, Action::Name(Box::new(thing))).await;
+        hand.must(&space, name_in(&good(memory.scope().map_err(Into::into)), thing)).await;
         hand.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0) }).await;
     }
     for pair in plain.windows(2).filter(|pair| linked(pair)) {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loci_types::{
     Action, Addition, Change, ContentHash, ErrorKind, Filter, Memory, MemoryId, Outcome, Reach, Relation, Revision,
-    Space, State, Visible,
+    Space, State, Visible, reinforced,
 };
 
 pub use self::law::agrees;
@@ -86,6 +86,7 @@ impl Model {
                 for id in ids {
                     if let Some(lying) = self.lying.get_mut(id).filter(|lying| space_of(lying) == *space) {
                         lying.memory.access_count += 1;
+                        lying.memory.confidence = reinforced(lying.memory.confidence, lying.memory.access_count);
                         lying.memory.last_accessed_at = lying.memory.last_accessed_at.max(Some(change.at));
                     }
                 }
@@ -119,7 +120,9 @@ impl Model {
                 Ok(self.version(*id)).map(outcome(Outcome::Restored))
             }
             Action::Fade { id, state, confidence, purge_at, .. } => {
-                self.find(space, *id)?;
+                if !self.find(space, *id)?.memory.state.may_become(*state) {
+                    return Err(ErrorKind::InvalidInput);
+                }
                 let changed = self.rewrite(change, *id, |memory| {
                     memory.state = *state;
                     memory.confidence = confidence.unwrap_or(memory.confidence);
