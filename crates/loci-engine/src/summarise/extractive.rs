@@ -201,7 +201,13 @@ mod tests {
     }
 
     fn text() -> impl Strategy<Value = String> {
-        let word = prop_oneof!["[a-f]{1,3}", "(the|Ana|tea|disk|full|Лиссабон|диск)", "[.!?\n]", "\\PC{0,6}", "[一-龥。]{1,4}"];
+        let word = prop_oneof![
+            "[a-f]{1,3}",
+            "(the|Ana|tea|disk|full|Лиссабон|диск)",
+            "[.!?\n]",
+            "\\PC{0,6}",
+            "[一-龥。]{1,4}"
+        ];
         prop::collection::vec(word, 0..14).prop_map(|words| words.join(" "))
     }
 

@@ -92,7 +92,13 @@ fn each_strategy_calls_in_its_own_shape() {
     use SummaryStrategy::*;
     for (strategy, texts, target, calls, text) in [
         (Simple, 25, 50, vec![25], "25 texts were read."),
-        (Extractive, 2, 50, vec![], "On day 0 Ana counted 0 herons by the river.\nOn day 1 Ana counted 7 herons by the river."),
+        (
+            Extractive,
+            2,
+            50,
+            vec![],
+            "On day 0 Ana counted 0 herons by the river.\nOn day 1 Ana counted 7 herons by the river.",
+        ),
         (Hierarchical, 7, 50, vec![7], "7 texts were read."),
         (Hierarchical, 25, 50, vec![10, 10, 5], "10 texts were read.\n10 texts were read.\n5 texts were read."),
         (Hierarchical, 25, 10, vec![10, 10, 5, 3], "3 texts were read."),

@@ -29,7 +29,7 @@ impl Clause {
     pub(super) fn says_at(&self, place: usize, phrase: &str) -> Option<usize> {
         let mut words = self.words.get(place..)?.iter();
         let mut end = place;
-        for part in phrase.split(' ') {
+        for part in phrase.split([' ', '-']) {
             let word = &words.next()?.text;
             let same = part.strip_suffix('*').map_or(word == part, |stem| word.starts_with(stem));
             if !same {
