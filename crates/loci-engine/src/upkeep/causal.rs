@@ -70,7 +70,9 @@ const CONNECTIVES: &[(Role, &[&str])] = &[
 
 /// Words that may stand before a connective that begins a clause.
 const JOINTS: &str = "and, but, и, а, но";
-/// Words that point back at what was said.
+/// Words that point back at what was said, and not at someone.
+const THINGS: &str = "that, this, these, those, it, это, этого, этот, эта, эти, оно";
+/// Words that point back at what was said, or who it was said of.
 const POINTERS: &str = "\
     that, this, these, those, it, they, he, she, это, этого, этот, эта, эти, оно, он, она, они";
 /// A reason is not meant when these stand before it.
@@ -154,7 +156,11 @@ impl Reading {
         }
         let direction = match role {
             Role::Result if connective == "so" && !tells_result(clause, behind) => None,
-            Role::Result => self.result(place, behind, clause.is_any(behind, POINTERS)),
+            // "So it rains" points at nothing.
+            Role::Result if connective == "so" => {
+                self.result(place, behind, clause.is_any(behind, "this, these, those"))
+            }
+            Role::Result => self.result(place, behind, clause.is_any(behind, THINGS)),
             Role::Pointing | Role::Naming => self.result(place, behind, true),
             Role::Reason | Role::Opening => self.reason(place, behind, connective),
         };
@@ -346,11 +352,12 @@ mod tests {
             ("Ana moved to Lisbon.", "Since the move Lisbon feels small."),
             ("Ana moved to Lisbon.", "I have known Lisbon since I was young."),
             ("The train left.", "The next train is due to arrive."),
-            ("The invoice came.", "The money of the invoice is due to Ana."),
             ("Стол накрыт.", "Анна встала из-за стола."),
             ("Так сказал Том.", "Сделай так, как сказал Том."),
             // Nothing hangs together.
             ("Ana likes tea.", "So the bus was late."),
+            ("Ana likes tea.", "So they went home."),
+            ("Ana likes tea.", "So it was cold."),
             ("Ana likes tea.", "Therefore the bus was late."),
             ("Ana likes tea.", "The bus was late because of snow."),
             ("Ana likes tea.", "Because the bus was late."),

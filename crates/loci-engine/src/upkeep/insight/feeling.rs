@@ -19,11 +19,13 @@ pub(super) const FEELINGS: &[Feeling] = &[
     Feeling {
         name: "frustration",
         found: "\
-            frustrating, annoying, irritating, infuriating, maddening, ugh, argh, wtf, fed up, sick of, tired of, \
+            frustrating, annoying, irritating, infuriating, maddening, ugh, argh, wtf, \
             drives me crazy, driving me crazy, drives me mad, driving me mad, drives me nuts, driving me nuts, \
             gets on my nerves, i hate, can't stand, cannot stand, бесит, бесят, достало, надоело, надоели, задолбал*, \
             раздражает, раздражают, злит, ненавижу, сил нет терпеть",
-        felt: "frustrated, annoyed, irritated, angry, furious, pissed off, mad at, злюсь, бешусь, злой, зла",
+        felt: "\
+            frustrated, annoyed, irritated, angry, furious, pissed off, mad at, fed up, sick of, tired of, злюсь, бешусь, \
+            злой, зла",
     },
     Feeling {
         name: "worry",
@@ -75,19 +77,19 @@ const DENIALS: &str = "\
 /// Anywhere before it they only suppose it.
 const SUPPOSED: &str = "if, unless, would, i'd, we'd, wouldn't, might, if you're, если, бы, чтобы";
 /// Who speaks.
-const SPEAKER: &str = "\
-    i, i'm, im, i've, i'll, me, my, we, we're, we've, us, our, am, я, мне, меня, мной, мы, нам, нас";
+const SPEAKER: &str = "i, i'm, im, i've, i'll, me, we, we're, we've, us, я, мне, меня, мной, мы, нам, нас";
 /// Words that stand before a feeling without someone else to have it.
 const EMPTY: &str = "\
-    so, very, really, quite, too, just, still, again, getting, feeling, always, totally, completely, a, bit, pretty, \
-    honestly, and, but, now, also, super, more, extremely, already, today, ok, well, only, all, очень, так, уже, \
-    снова, опять, просто, совсем, и, а, но, как, же, все, еще, сегодня, немного, реально, жутко";
+    am, is, are, was, were, be, been, have, has, had, feel, feels, felt, feeling, get, gets, got, getting, become, \
+    became, so, very, really, quite, too, just, still, again, always, totally, completely, a, bit, little, kind, of, \
+    pretty, rather, honestly, truly, and, but, now, also, super, more, extremely, already, today, well, only, all, \
+    была, был, чувствую, себя, очень, так, уже, снова, опять, просто, совсем, и, а, но, как, же, все, еще, сегодня, \
+    немного, реально, жутко";
 /// Behind some words the feeling is another, or none.
 const BEHIND: &[(&str, &str)] = &[
     ("tired", "of"),
     ("happy", "to, new, birthday, path, for, hour"),
-    ("worry", "about it"),
-    ("i trust", "that, this will"),
+    ("i trust", "that"),
     ("sick of", "course"),
     ("your call", "was, is, to, with"),
     ("i hate", "to"),
@@ -114,10 +116,10 @@ fn denied(clause: &Clause, place: usize) -> bool {
         || (0..place).any(|word| clause.is_any(word, SUPPOSED))
 }
 
-/// The speaker is named before the feeling, or nobody is.
+/// The speaker is the last who is named before the feeling, or nobody is.
 fn speaks_of_self(clause: &Clause, place: usize) -> bool {
     let nearest = (0..place).rev().find(|word| !clause.is_any(*word, EMPTY));
-    nearest.is_none_or(|_| (0..place).any(|word| clause.is_any(word, SPEAKER)))
+    nearest.is_none_or(|word| clause.is_any(word, SPEAKER))
 }
 
 #[cfg(test)]
@@ -150,6 +152,9 @@ mod tests {
             ("Не переживаю", None),
             ("Tom is angry", None),
             ("The client was really frustrated", None),
+            ("My boss is angry", None),
+            ("Tom told me he is worried", None),
+            ("It makes me angry", Some("frustration")),
             ("Are you tired?", None),
             ("The disk is exhausted", None),
             ("Happy to help", None),

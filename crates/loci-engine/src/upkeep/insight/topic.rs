@@ -28,7 +28,8 @@ const PREPOSITIONS: &str = "\
 const VAGUE: &str = "\
     thing, things, stuff, time, times, day, days, week, weeks, month, year, morning, evening, night, today, yesterday, \
     tomorrow, way, lot, bit, help, moment, hours, hour, minutes, people, someone, everything, anything, nothing, \
-    something, nerves, energy, дело, раз, день, дня, время, неделю, неделя, час, часов, помощь, сил, сегодня, вчера";
+    something, nerves, energy, monday, tuesday, wednesday, thursday, \
+    friday, saturday, sunday, дело, раз, день, дня, время, неделю, неделя, час, часов, помощь, сил, сегодня, вчера";
 
 /// A word as it was found.
 struct Found {
