@@ -30,8 +30,10 @@ mod remember;
 pub mod score;
 mod search;
 mod settings;
+pub mod summarise;
 mod text;
 mod update;
+pub mod upkeep;
 
 pub use clock::{Clock, Fixed, System};
 pub use config::{Config, Lifecycle, Limits, Retrieval, Weights};

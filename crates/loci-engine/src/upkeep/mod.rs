@@ -1,0 +1,6 @@
+//! What is done while nobody asks?
+
+pub mod causal;
+mod clause;
+pub mod insight;
+pub mod profile;
