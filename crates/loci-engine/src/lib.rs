@@ -36,7 +36,7 @@ mod update;
 pub mod upkeep;
 
 pub use clock::{Clock, Fixed, System};
-pub use config::{Config, Lifecycle, Limits, Retrieval, Weights};
+pub use config::{Bands, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights};
 pub use context::{ContextRequest, ContextResponse};
 pub use engine::Engine;
 pub use error::{Error, Result};

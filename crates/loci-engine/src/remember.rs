@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::policy::{self, Caller};
 use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
+use crate::upkeep::fate::rate_of;
 use crate::{Engine, Result, choose_kind, importance};
 
 /// Something to remember. Only the content is required.
@@ -61,6 +62,8 @@ pub struct NewMemory {
     pub actor_id: Option<String>,
     /// In which role.
     pub role: Option<String>,
+    /// Kept beside whatever it may repeat or contradict.
+    pub as_is: bool,
 }
 
 /// When the vector of a new memory is made.
@@ -74,9 +77,17 @@ pub(crate) enum Embed {
 
 impl Engine {
     /// Remembers one thing. When it returns, it is durable.
+    ///
+    /// It meets what its scope knows already: what is said again is not added, what has changed
+    /// takes the place of the old, unless it is to be kept as it is.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        let as_is = new.as_is || !self.config.bands.reconcile;
         let (scope, addition) = self.admit(caller, new, None)?;
-        self.keep(caller, scope, addition, Embed::Now, "remembered").await
+        let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
+        if told && !as_is {
+            return self.learn_one(caller, scope, addition, "remembered").await;
+        }
+        self.keep(caller, scope, addition, Embed::Now, "remembered", Vec::new()).await
     }
 
     /// Checks a new memory and makes the record of it.
@@ -134,7 +145,7 @@ impl Engine {
             access_policy: new.access_policy.unwrap_or_default(),
             importance,
             confidence: new.confidence.unwrap_or(1.0),
-            decay_rate: new.decay_rate.unwrap_or(self.config.lifecycle.decay_rate),
+            decay_rate: new.decay_rate.unwrap_or_else(|| self.decay_rate(&kind)),
             pinned: new.pinned,
             access_count: 0,
             last_accessed_at: None,
@@ -153,6 +164,12 @@ impl Engine {
         };
         let unless = Some(self.twin_key(&memory));
         Ok((scope, Addition { unless, follows, ..Addition::new(memory) }))
+    }
+
+    /// How fast the confidence of a kind fades.
+    pub(crate) fn decay_rate(&self, kind: &loci_types::Kind) -> f64 {
+        let rules = &self.config.lifecycle;
+        rules.decay_rate.unwrap_or_else(|| rate_of(self.kinds.spec(kind), rules))
     }
 
     /// Facts are the same by what they say; events also by when and where they happened.
@@ -179,6 +196,7 @@ impl Engine {
         mut addition: Addition,
         embed: Embed,
         reason: &str,
+        more: Vec<Action>,
     ) -> Result<Receipt> {
         if embed == Embed::Now {
             addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
@@ -188,9 +206,13 @@ impl Engine {
             addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));
         }
         let thread = addition.memory.thread_id.clone();
-        let mut change = self.change(caller, "hotpath", reason, Action::Add(Box::new(addition)));
-        change.provenance.thread = thread;
-        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
+        let actions = std::iter::once(Action::Add(Box::new(addition))).chain(more);
+        let changes = actions.map(|action| {
+            let mut change = self.change(caller, "hotpath", reason, action);
+            change.provenance.thread.clone_from(&thread);
+            change
+        });
+        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
         let applied = self.store.apply(batch).await?;
         receipt(applied.first(), embedded, false)
     }

@@ -126,15 +126,9 @@ pub trait Store: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<(String, serde_json::Value)>>;
 
-    /// The next visible memories of a space in the order they came, as far as time is concerned, in
-    /// whatever state.
-    async fn ages(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        after: Option<MemoryId>,
-        limit: usize,
-    ) -> Result<Vec<Ageing>>;
+    /// The visible memories of a space that came after a place (0: from the first), in the order they
+    /// came, as far as time is concerned, in whatever state.
+    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>>;
 
     /// The visible heads of a space's chains with more than `most` links, and how long those are.
     async fn long_chains(
@@ -273,6 +267,8 @@ pub struct Ageing {
     pub agent_id: Option<String>,
     /// In which session it came.
     pub session_id: Option<String>,
+    /// Its place in the order they came.
+    pub place: i64,
 }
 
 /// Which entities are meant.

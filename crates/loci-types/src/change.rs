@@ -178,6 +178,8 @@ pub enum Action {
         id: MemoryId,
         /// Whether it is accepted.
         accept: bool,
+        /// The memory whose place an accepted one takes.
+        over: Option<MemoryId>,
         /// When one that is not accepted is removed for good.
         purge_at: Timestamp,
     },

@@ -86,3 +86,10 @@ pub struct Candidate {
     /// The turns it was learned from.
     pub from: Vec<MemoryId>,
 }
+
+impl Candidate {
+    /// Whether the speaker asked for it to be remembered.
+    pub fn told_on_purpose(&self) -> bool {
+        self.pattern.split(' ').any(|part| part == "asked")
+    }
+}

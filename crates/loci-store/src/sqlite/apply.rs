@@ -59,7 +59,7 @@ impl Desk<'_> {
             Action::Enqueue(job) => self.enqueue(change, job).map(|()| nothing(Outcome::Created)),
             Action::Split { into, from } => self.split(change, *into, from),
             Action::Age { aged } => self.age(change, aged),
-            Action::Decide { id, accept, purge_at } => self.decide(change, *id, *accept, *purge_at),
+            Action::Decide { id, accept, over, purge_at } => self.decide(change, *id, *accept, *over, *purge_at),
             Action::Attend { scope, session, thread } => self.attend(change, scope, session, thread),
             Action::EndSession { scope, session } => self.end_session(change, scope, session),
             Action::Consolidate { scope, session, expect, through } => {

@@ -47,19 +47,7 @@ impl Desk<'_> {
                 params![addition.memory.id.as_bytes(), unless.0],
             ))?;
         }
-        let edge = Edge {
-            id: EdgeId(addition.memory.id.0),
-            source_id: addition.memory.id,
-            target_id: old,
-            relation: Relation::Supersedes,
-            predicate: None,
-            strength: 1.0,
-            confidence: 1.0,
-            valid_from: change.at,
-            valid_until: None,
-            evidence: Vec::new(),
-            created_at: change.at,
-        };
+        let edge = replacing(change, addition.memory.id, old);
         let (source, target) = (self.find(edge.source_id)?.row, self.find(old)?.row);
         self.sql(graph::link(self.connection, source, target, &edge))?;
         added.outcome = Outcome::Superseded;
@@ -133,19 +121,29 @@ impl Desk<'_> {
         change: &Change,
         id: MemoryId,
         accept: bool,
+        over: Option<MemoryId>,
         purge_at: jiff::Timestamp,
     ) -> Result<Applied> {
         let before = self.find(id)?;
         if before.memory.state != State::Proposed {
             return Err(Error::Refused(format!("memory {id} is {} and no proposal", before.memory.state)));
         }
-        if accept {
-            self.cover_again(change, &before)?;
+        if !accept {
+            return self.rewrite(change, before, Event::Consent, Outcome::Deleted, |memory| {
+                memory.state = State::SoftDeleted;
+                memory.purge_at = Some(purge_at);
+            });
         }
-        let outcome = if accept { Outcome::Created } else { Outcome::Deleted };
-        self.rewrite(change, before, Event::Consent, outcome, |memory| {
-            memory.state = if accept { State::Active } else { State::SoftDeleted };
-            memory.purge_at = (!accept).then_some(purge_at);
+        if let Some(old) = over {
+            let old = self.unreplaced(old)?;
+            let edge = replacing(change, id, old.memory.id);
+            self.sql(graph::link(self.connection, before.row, old.row, &edge))?;
+            self.cover(change, old, &before.memory)?;
+        }
+        self.rewrite(change, before, Event::Consent, Outcome::Created, |memory| {
+            memory.state = State::Active;
+            memory.purge_at = None;
+            memory.supersedes_id = over;
         })
     }
 
@@ -201,5 +199,22 @@ impl Desk<'_> {
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_map([id.as_bytes()], lying)?.collect());
         self.sql(found)
+    }
+}
+
+/// The edge from a memory to the one whose place it takes.
+fn replacing(change: &Change, new: MemoryId, old: MemoryId) -> Edge {
+    Edge {
+        id: EdgeId(new.0),
+        source_id: new,
+        target_id: old,
+        relation: Relation::Supersedes,
+        predicate: None,
+        strength: 1.0,
+        confidence: 1.0,
+        valid_from: change.at,
+        valid_until: None,
+        evidence: Vec::new(),
+        created_at: change.at,
     }
 }

@@ -289,13 +289,7 @@ impl Store for SqliteStore {
         Ok(found.unwrap_or_default())
     }
 
-    async fn ages(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        after: Option<MemoryId>,
-        limit: usize,
-    ) -> Result<Vec<Ageing>> {
+    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>> {
         let found = self
             .in_space(visible, space, move |connection, clause| life::ages(connection, clause, after, limit))
             .await?;

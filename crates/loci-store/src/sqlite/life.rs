@@ -36,23 +36,17 @@ impl Desk<'_> {
 
 const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidence, m.relevance, m.decay_rate, \
     m.pinned, m.access_count, m.last_accessed_at, m.created_at, m.aged_at, m.expires_at, m.purge_at, \
-    m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id";
+    m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row";
 
 /// The next memories within the clause in the order of their rows, as far as time is concerned.
 pub(super) fn ages(
     connection: &Connection,
     clause: &Clause,
-    after: Option<MemoryId>,
+    after: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Ageing>> {
-    let start: i64 = match after {
-        Some(id) => {
-            connection.prepare_cached("SELECT row FROM memories WHERE id = ?1")?.query_row([id.as_bytes()], |r| r.get(0))?
-        }
-        None => 0,
-    };
     let sql = format!("SELECT {COLUMNS} FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?", clause.sql);
-    let mut values = vec![Value::Integer(start)];
+    let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
@@ -85,6 +79,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Ageing> {
         user_id: row.get(16)?,
         agent_id: row.get(17)?,
         session_id: row.get(18)?,
+        place: row.get(19)?,
     })
 }
 

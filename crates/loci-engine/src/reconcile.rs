@@ -1,0 +1,331 @@
+//! What becomes of something new, in the light of what is known?
+//!
+//! Pure. A new statement meets those that it may repeat or contradict, and one [`Decision`] comes
+//! out with its reason. A similarity alone never decides: where numbers, names, dates or a negation
+//! differ, only the same side of the same thing, or a step of its quantity, lets one replace the
+//! other. Where that cannot be read, both stay. Nothing is ever deleted here.
+
+use jiff::Timestamp;
+use loci_store::text::Analyser;
+use loci_types::{ContentHash, MemoryId};
+use std::collections::BTreeSet;
+
+use crate::config::Bands;
+use crate::extract::Claim;
+use crate::extract::differ::{differs, numeric_step};
+
+/// The part of the words of the shorter statement that both share when they are told to be the
+/// same without a model.
+const SAME_WORDS: f64 = 0.99;
+
+/// Something new.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Statement<'a> {
+    /// What it says.
+    pub content: &'a str,
+    /// The hash of what it says.
+    pub hash: ContentHash,
+    /// What it says about what.
+    pub claim: Option<&'a Claim>,
+    /// It says that something said earlier was wrong.
+    pub corrects: bool,
+    /// Since when it holds.
+    pub since: Timestamp,
+    /// Until when it held; none: it holds now.
+    pub until: Option<Timestamp>,
+}
+
+/// Something known that may be about the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Neighbour {
+    /// Which.
+    pub id: MemoryId,
+    /// What it says.
+    pub content: String,
+    /// The hash of what it says.
+    pub hash: ContentHash,
+    /// What it says about what.
+    pub claim: Option<Claim>,
+    /// The cosine of the two, where vectors are known.
+    pub similarity: Option<f64>,
+    /// Since when it holds.
+    pub since: Timestamp,
+    /// Whether its owner has confirmed or pinned it.
+    pub confirmed: bool,
+}
+
+/// What becomes of the new statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decision {
+    /// It is new.
+    Add {
+        /// Why.
+        reason: String,
+    },
+    /// It is known.
+    Skip {
+        /// What says the same.
+        of: MemoryId,
+        /// Why.
+        reason: String,
+    },
+    /// It says the same and more: the known one takes its words, and both are kept.
+    Merge {
+        /// The known one.
+        into: MemoryId,
+        /// Why.
+        reason: String,
+    },
+    /// It takes the place of a known one, which stays in the chain.
+    Supersede {
+        /// The known one.
+        old: MemoryId,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Decision {
+    /// Why.
+    pub fn reason(&self) -> &str {
+        match self {
+            Decision::Add { reason }
+            | Decision::Skip { reason, .. }
+            | Decision::Merge { reason, .. }
+            | Decision::Supersede { reason, .. } => reason,
+        }
+    }
+}
+
+/// What becomes of `new` beside `known`.
+pub fn reconcile(new: &Statement<'_>, known: &[Neighbour], bands: &Bands, analyser: &Analyser) -> Decision {
+    if let Some(twin) = known.iter().find(|known| known.hash == new.hash) {
+        return Decision::Skip { of: twin.id, reason: "said before in the same words".to_owned() };
+    }
+    let mut decision = None;
+    for one in known {
+        let meeting = meet(new, one, bands, analyser);
+        // The gravest meeting decides: what is repeated need not be replaced.
+        if meeting.as_ref().is_some_and(|meeting| weight(meeting) > decision.as_ref().map_or(0, weight)) {
+            decision = meeting;
+        }
+    }
+    decision.unwrap_or_else(|| Decision::Add { reason: alone(known, bands) })
+}
+
+fn weight(decision: &Decision) -> u8 {
+    match decision {
+        Decision::Add { .. } => 0,
+        Decision::Supersede { .. } => 1,
+        Decision::Merge { .. } => 2,
+        Decision::Skip { .. } => 3,
+    }
+}
+
+fn alone(known: &[Neighbour], bands: &Bands) -> String {
+    let nearest = known.iter().filter_map(|one| one.similarity).fold(0.0, f64::max);
+    if nearest >= bands.check {
+        return format!("like something known ({nearest:.2}), but not the same; both stay");
+    }
+    "new".to_owned()
+}
+
+/// What one known statement makes of the new one; `None` if they have nothing to do with each other.
+fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analyser) -> Option<Decision> {
+    if let (Some(a), Some(b)) = (new.claim, &known.claim)
+        && a.subject == b.subject
+        && a.attribute == b.attribute
+    {
+        return by_claim(new, known, a, b, analyser);
+    }
+    let similarity = known.similarity.unwrap_or(0.0);
+    let step = || numeric_step(&known.content, new.content);
+    if similarity >= bands.merge {
+        let apart = differs(&known.content, new.content);
+        if apart.is_empty() {
+            return Some(same(new, known, analyser, &format!("says the same as something known ({similarity:.2})")));
+        }
+        return step().then(|| replace(known, "a step of the same quantity"));
+    }
+    if similarity >= bands.check {
+        if step() {
+            return Some(replace(known, "a step of the same quantity"));
+        }
+        return new.corrects.then(|| replace(known, "a correction of something like it"));
+    }
+    let shared = || words_shared(&known.content, new.content, analyser);
+    if known.similarity.is_none() {
+        let same_words = shared() >= SAME_WORDS && differs(&known.content, new.content).is_empty();
+        return if same_words {
+            Some(same(new, known, analyser, "says the same as something known, by its words"))
+        } else if step() {
+            Some(replace(known, "a step of the same quantity"))
+        } else {
+            None
+        };
+    }
+    None
+}
+
+/// Two statements about the same side of the same thing.
+fn by_claim(
+    new: &Statement<'_>,
+    known: &Neighbour,
+    a: &Claim,
+    b: &Claim,
+    analyser: &Analyser,
+) -> Option<Decision> {
+    let side = format!("{} of {}", a.attribute, a.subject);
+    if a.value == b.value && a.negated == b.negated {
+        return Some(same(new, known, analyser, &format!("the {side} is known")));
+    }
+    let other_value = a.value != b.value;
+    if other_value && !(a.single && b.single) {
+        return None;
+    }
+    // What is denied of another value says nothing of this one: "not in Porto" and "in Lisbon" both hold.
+    if other_value && (a.negated || b.negated) {
+        return (b.negated && !a.negated).then(|| replace(known, &format!("the {side} is told")));
+    }
+    if new.until.is_some_and(|until| until <= known.since) {
+        return None;
+    }
+    if new.since < known.since && !new.corrects {
+        return None;
+    }
+    let what = if other_value { format!("the {side} has changed") } else { format!("the {side} is told otherwise") };
+    Some(replace(known, &what))
+}
+
+fn replace(known: &Neighbour, reason: &str) -> Decision {
+    Decision::Supersede { old: known.id, reason: reason.to_owned() }
+}
+
+/// The same again: skipped, unless it says more.
+fn same(new: &Statement<'_>, known: &Neighbour, analyser: &Analyser, reason: &str) -> Decision {
+    let (before, after) = (words(&known.content, analyser), words(new.content, analyser));
+    let more = after.is_superset(&before) && after.len() > before.len();
+    if more && !known.confirmed {
+        return Decision::Merge { into: known.id, reason: format!("{reason}, and this says more") };
+    }
+    Decision::Skip { of: known.id, reason: reason.to_owned() }
+}
+
+fn words(text: &str, analyser: &Analyser) -> BTreeSet<String> {
+    analyser.terms(text).into_iter().collect()
+}
+
+/// The part of the larger one's words that both share.
+fn words_shared(a: &str, b: &str, analyser: &Analyser) -> f64 {
+    let (a, b) = (words(a, analyser), words(b, analyser));
+    let most = a.len().max(b.len());
+    if most == 0 { 0.0 } else { a.intersection(&b).count() as f64 / most as f64 }
+}
+
+/// The key under which statements about the same side of the same thing are found.
+pub fn claim_key(claim: &Claim) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(claim.subject.as_bytes());
+    hasher.update(&[0x1f]);
+    hasher.update(claim.attribute.as_bytes());
+    ContentHash(*hasher.finalize().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::content_hash;
+    use crate::extract::claim::claim_of;
+
+    fn at(day: i64) -> Timestamp {
+        Timestamp::from_second(day * 86_400).unwrap()
+    }
+
+    /// What becomes of `new` beside `old`, with this cosine.
+    fn decide(old: &str, new: &str, similarity: Option<f64>) -> Decision {
+        let claim = claim_of(new);
+        let statement = Statement {
+            content: new,
+            hash: content_hash(new),
+            claim: claim.as_ref(),
+            corrects: false,
+            since: at(2),
+            until: None,
+        };
+        let known = Neighbour {
+            id: MemoryId(Uuid::nil()),
+            content: old.to_owned(),
+            hash: content_hash(old),
+            claim: claim_of(old),
+            similarity,
+            since: at(1),
+            confirmed: false,
+        };
+        reconcile(&statement, &[known], &Bands::default(), &Analyser::default())
+    }
+
+    fn name(decision: &Decision) -> &'static str {
+        match decision {
+            Decision::Add { .. } => "add",
+            Decision::Skip { .. } => "skip",
+            Decision::Merge { .. } => "merge",
+            Decision::Supersede { .. } => "supersede",
+        }
+    }
+
+    #[test]
+    fn what_is_new_meets_what_is_known() {
+        for (old, new, similarity, expect) in [
+            ("User's cluster has 3 nodes", "User's cluster has 5 nodes (scaled from 3 in Feb 2026)", Some(0.8), "supersede"),
+            ("User's cluster has 3 nodes", "User's cluster has 5 nodes", None, "supersede"),
+            ("Ana lives in Porto", "Ana lives in Lisbon", Some(0.9), "supersede"),
+            ("Ana lives in Porto", "Ana lives in Lisbon", None, "supersede"),
+            ("Ana lives in Porto", "Bob lives in Lisbon", Some(0.9), "add"),
+            ("Ana lives in Porto", "ana lives in porto.", Some(1.0), "skip"),
+            ("Ana likes tea", "Ana likes coffee", Some(0.9), "add"),
+            ("Ana likes tea", "Ana does not like tea", Some(0.95), "supersede"),
+            ("Ana likes tea", "Ana likes tea", None, "skip"),
+            ("Ana is allergic to peanuts", "Ana is allergic to cashews", Some(0.88), "add"),
+            ("The deploy of build 4021 failed", "The deploy of build 4022 failed", Some(0.97), "add"),
+            ("The printer on floor 2 jams", "The printer on floor 2 often jams badly", Some(0.92), "merge"),
+            ("The printer on floor 2 jams", "The printer on floor 3 jams", Some(0.97), "add"),
+            ("The garden gate squeaks", "The gate of the garden squeaks", Some(0.96), "skip"),
+            ("The garden gate squeaks", "The garden gate squeaks", Some(0.2), "skip"),
+            ("The garden gate squeaks", "The roof leaks", Some(0.3), "add"),
+        ] {
+            let decision = decide(old, new, similarity);
+            assert_eq!(name(&decision), expect, "{old} / {new}: {decision:?}");
+            assert!(!decision.reason().is_empty());
+        }
+    }
+
+    #[test]
+    fn the_past_does_not_replace_the_present() {
+        let (old, new) = ("Ana lives in Lisbon", "Ana lives in Porto");
+        let (claim, known_claim) = (claim_of(new), claim_of(old));
+        let known = Neighbour {
+            id: MemoryId(Uuid::nil()),
+            content: old.to_owned(),
+            hash: content_hash(old),
+            claim: known_claim,
+            similarity: Some(0.9),
+            since: at(100),
+            confirmed: false,
+        };
+        let statement = |since, until, corrects| Statement {
+            content: new,
+            hash: content_hash(new),
+            claim: claim.as_ref(),
+            corrects,
+            since,
+            until,
+        };
+        let decide = |statement| reconcile(&statement, std::slice::from_ref(&known), &Bands::default(), &Analyser::default());
+        assert_eq!(name(&decide(statement(at(10), Some(at(50)), false))), "add", "intervals that do not overlap");
+        assert_eq!(name(&decide(statement(at(10), None, false))), "add", "told of an earlier time");
+        assert_eq!(name(&decide(statement(at(10), None, true))), "supersede", "a correction counts from where it was wrong");
+        assert_eq!(name(&decide(statement(at(200), None, false))), "supersede");
+    }
+}
