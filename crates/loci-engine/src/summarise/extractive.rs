@@ -182,7 +182,7 @@ mod tests {
             (500, texts.join("\n")),
             (32, [failed, "The disk in Lisbon was full again.", moved].join("\n")),
             (24, [failed, moved].join("\n")),
-            (12, failed.to_owned()),
+            (12, moved.to_owned()),
             (6, "It was sunny.".to_owned()),
             (3, String::new()),
             (0, String::new()),

@@ -79,7 +79,7 @@ impl FromStr for SummaryStrategy {
 pub trait Writer: Send + Sync {
     /// What the texts say together, in about `max_tokens` tokens at most.
     ///
-    /// More is cut and nothing is made up for by the caller; a failure fails the whole summary.
+    /// The caller cuts what is too long, and chooses sentences where nothing comes; a failure fails the whole summary.
     async fn write(&self, texts: &[String], max_tokens: usize) -> Result<String>;
 }
 

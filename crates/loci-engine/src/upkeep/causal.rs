@@ -144,9 +144,9 @@ impl Reading {
     fn cause_at(&self, place: Place) -> Option<Cause> {
         let (at, word) = place;
         let clause = &self.later[at];
-        let all = CONNECTIVES.iter().flat_map(|(role, phrases)| phrases.iter().map(move |phrase| (*role, *phrase)));
+        let mut all = CONNECTIVES.iter().flat_map(|(role, phrases)| phrases.iter().map(move |phrase| (*role, *phrase)));
         let (role, connective, behind) =
-            all.into_iter().find_map(|(role, phrase)| Some((role, phrase, clause.says_at(word, phrase)?)))?;
+            all.find_map(|(role, phrase)| Some((role, phrase, clause.says_at(word, phrase)?)))?;
         let begins = word == 0 || (word == 1 && clause.is_any(0, JOINTS));
         if matches!(role, Role::Result | Role::Pointing | Role::Opening) && !begins {
             return None;
