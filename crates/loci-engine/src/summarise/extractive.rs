@@ -184,7 +184,8 @@ mod tests {
             (24, [failed, moved].join("\n")),
             (12, moved.to_owned()),
             (6, "It was sunny.".to_owned()),
-            (3, String::new()),
+            (3, "Someone laughed.".to_owned()),
+            (2, String::new()),
             (0, String::new()),
         ] {
             assert_eq!(extractive(&texts, None, tokens), expect, "{tokens}");

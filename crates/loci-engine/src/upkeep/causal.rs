@@ -64,7 +64,9 @@ const CONNECTIVES: &[(Role, &[&str])] = &[
         "as a result of", "because of", "because", "since", "due to", "caused by", "потому что", "вследствие",
         "по причине", "из-за",
     ]),
-    (Role::Result, &["as a result", "as a consequence", "therefore", "consequently", "hence", "so", "в результате", "в итоге"]),
+    (Role::Result, &[
+        "as a result", "as a consequence", "therefore", "consequently", "hence", "so", "в результате", "в итоге",
+    ]),
     (Role::Opening, &["так как", "поскольку", "потому"]),
 ];
 
