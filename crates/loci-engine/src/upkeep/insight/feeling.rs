@@ -24,8 +24,8 @@ pub(super) const FEELINGS: &[Feeling] = &[
             gets on my nerves, i hate, can't stand, cannot stand, бесит, бесят, достало, надоело, надоели, задолбал*, \
             раздражает, раздражают, злит, ненавижу, сил нет терпеть",
         felt: "\
-            frustrated, annoyed, irritated, angry, furious, pissed off, mad at, fed up, sick of, tired of, злюсь, бешусь, \
-            злой, зла",
+            frustrated, annoyed, irritated, angry, furious, pissed off, mad at, fed up, sick of, tired of, злюсь, \
+            бешусь, злой, зла",
     },
     Feeling {
         name: "worry",
@@ -72,8 +72,8 @@ pub(super) const FEELINGS: &[Feeling] = &[
 
 /// Within three words before the feeling they deny it.
 const DENIALS: &str = "\
-    not, no, never, don't, dont, doesn't, didn't, isn't, wasn't, aren't, ain't, can't, cannot, couldn't, won't, hardly, \
-    without, less, nothing, stop, не, нет, ни, никогда, ничуть, без, перестал, перестала, хватит";
+    not, no, never, don't, dont, doesn't, didn't, isn't, wasn't, aren't, ain't, can't, cannot, couldn't, won't, \
+    hardly, without, less, nothing, stop, не, нет, ни, никогда, ничуть, без, перестал, перестала, хватит";
 /// Anywhere before it they only suppose it.
 const SUPPOSED: &str = "if, unless, would, i'd, we'd, wouldn't, might, if you're, если, бы, чтобы";
 /// Who speaks.
