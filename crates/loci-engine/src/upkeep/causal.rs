@@ -310,7 +310,10 @@ fn gives_reason(clause: &Clause, word: usize, behind: usize, connective: &str, e
 mod tests {
     use super::*;
 
-    fn check(rows: &[(&str, &str, Option<(Direction, &str)>)]) {
+    /// The earlier text, the later, and what is found.
+    type Row<'a> = (&'a str, &'a str, Option<(Direction, &'a str)>);
+
+    fn check(rows: &[Row<'_>]) {
         for (earlier, later, expect) in rows {
             let found = cause(earlier, later).map(|cause| (cause.direction, cause.connective));
             assert_eq!(found, *expect, "{earlier} | {later}");
