@@ -25,13 +25,13 @@ const STILL: f64 = 1e-7;
 
 /// The sentences of `texts` that say most, in at most `target_tokens` tokens.
 ///
-/// A line holds sentences of one text. `vectors` are those of the texts, in their order. Nothing
+/// A line holds sentences of one line of one text. `vectors` are those of the texts, in their order. Nothing
 /// is returned when no whole sentence fits.
 pub fn extractive(texts: &[String], vectors: Option<&[Vec<f32>]>, target_tokens: usize) -> String {
     let sentences = sentences(texts);
-    let costs: Vec<usize> = sentences.iter().map(|sentence| cost(&sentence.text, target_tokens)).collect();
-    let all = costs.iter().fold(0_usize, |sum, cost| sum.saturating_add(*cost));
-    let mut chosen: Vec<usize> = if all <= target_tokens.saturating_add(1) {
+    let costs: Vec<Cost> = sentences.iter().map(|sentence| Cost::of(&sentence.text, target_tokens)).collect();
+    let all = costs.iter().fold(0_usize, |sum, cost| sum.saturating_add(cost.followed));
+    let mut chosen: Vec<usize> = if all <= target_tokens {
         (0..sentences.len()).collect()
     } else {
         let likeness = Likeness::new(&sentences, vectors);
@@ -52,20 +52,34 @@ fn sentences(texts: &[String]) -> Vec<Sentence> {
     let mut seen = HashSet::new();
     let mut sentences = Vec::new();
     for (item, text) in texts.iter().enumerate() {
-        for part in split(text) {
+        for (line, part) in
+            text.lines().enumerate().flat_map(|(line, text)| split(text).into_iter().map(move |part| (line, part)))
+        {
             let text = fold(part);
             if seen.insert(text.to_lowercase()) {
-                sentences.push(Sentence { text, item });
+                sentences.push(Sentence { text, item, line });
             }
         }
     }
     sentences
 }
 
-/// The tokens of a sentence and of what parts it from the next.
-fn cost(text: &str, most: usize) -> usize {
-    // What cannot fit is not worth a count, which takes long for very long words.
-    if text.len() > most.saturating_mul(LONGEST) { usize::MAX } else { count_tokens(text) + 1 }
+/// The tokens of a sentence.
+struct Cost {
+    /// At the end of all.
+    last: usize,
+    /// With the line break behind it, which is often one token with the full stop.
+    followed: usize,
+}
+
+impl Cost {
+    fn of(text: &str, most: usize) -> Self {
+        // What cannot fit is not worth a count, which takes long for very long words.
+        if text.len() > most.saturating_mul(LONGEST) {
+            return Self { last: usize::MAX, followed: usize::MAX };
+        }
+        Self { last: count_tokens(text), followed: count_tokens(&format!("{text}\n")) }
+    }
 }
 
 /// How much each sentence speaks for the others; the best has 1.
@@ -110,18 +124,18 @@ fn ties(likeness: &Likeness, count: usize) -> Vec<Vec<(usize, f32)>> {
 }
 
 /// The places of the sentences taken, the best first.
-fn choose(likeness: &Likeness, ranks: &[f32], costs: &[usize], tokens: usize) -> Vec<usize> {
+fn choose(likeness: &Likeness, ranks: &[f32], costs: &[Cost], tokens: usize) -> Vec<usize> {
     // How like each is to the nearest of those taken.
     let mut taken = vec![0.0_f32; ranks.len()];
-    let (mut chosen, mut left) = (Vec::new(), tokens.saturating_add(1));
+    let (mut chosen, mut left) = (Vec::new(), tokens);
     let mut open: Vec<usize> = (0..ranks.len()).collect();
     loop {
-        open.retain(|place| costs[*place] <= left);
+        open.retain(|place| costs[*place].last <= left);
         let value = |place: usize| LAMBDA * ranks[place] - (1.0 - LAMBDA) * taken[place];
         let best = open.iter().copied().max_by(|a, b| value(*a).total_cmp(&value(*b)).then(b.cmp(a)));
         let Some(best) = best else { return chosen };
         chosen.push(best);
-        left -= costs[best];
+        left = left.saturating_sub(costs[best].followed);
         open.retain(|place| *place != best);
         taken.iter_mut().zip(likeness.row(best)).for_each(|(taken, alike)| *taken = taken.max(alike));
     }
@@ -131,13 +145,13 @@ fn join(sentences: &[Sentence], chosen: &[usize]) -> String {
     let mut places = chosen.to_vec();
     places.sort_unstable();
     let mut text = String::new();
-    let mut item = None;
+    let mut last = None;
     for sentence in places.into_iter().map(|place| &sentences[place]) {
-        if let Some(item) = item {
-            text.push(if item == sentence.item { ' ' } else { '\n' });
+        let line = (sentence.item, sentence.line);
+        if let Some(last) = last.replace(line) {
+            text.push(if last == line { ' ' } else { '\n' });
         }
         text.push_str(&sentence.text);
-        item = Some(sentence.item);
     }
     text
 }
@@ -162,12 +176,16 @@ mod tests {
             "The deployment to Lisbon went through after the logs were moved.",
             "Lunch came late.",
         ]);
+        let failed = "The deployment to Lisbon failed because the disk was full.";
+        let moved = "Ana moved the logs off the full disk in Lisbon.";
         for (tokens, expect) in [
             (500, texts.join("\n")),
-            (32, "The deployment to Lisbon failed because the disk was full.\nAna moved the logs off the full disk in Lisbon.".to_owned()),
-            (12, "The deployment to Lisbon failed because the disk was full.".to_owned()),
+            (32, [failed, "The disk in Lisbon was full again.", moved].join("\n")),
+            (24, [failed, moved].join("\n")),
+            (12, moved.to_owned()),
             (6, "It was sunny.".to_owned()),
-            (3, String::new()),
+            (3, "Someone laughed.".to_owned()),
+            (2, String::new()),
             (0, String::new()),
         ] {
             assert_eq!(extractive(&texts, None, tokens), expect, "{tokens}");
@@ -175,12 +193,25 @@ mod tests {
     }
 
     #[test]
+    fn two_topics_are_both_spoken_of() {
+        let texts = owned(&[
+            "The disk in Lisbon is full.",
+            "The disk in Lisbon is full again.",
+            "Again the disk in Lisbon was full.",
+            "Ana leads the Porto team.",
+            "The Porto team was hired by Ana.",
+        ]);
+        let short = extractive(&texts, None, 16);
+        assert!(short.contains("Lisbon") && short.contains("Porto"), "{short}");
+    }
+
+    #[test]
     fn vectors_speak_where_words_differ() {
         let texts = owned(&["Cats please Ana.", "Buses are late.", "Felines delight everyone.", "Kittens charm Tom."]);
         let vectors = [vec![1.0, 0.1], vec![0.0, 1.0], vec![1.0, 0.0], vec![0.9, 0.1]];
-        assert!(extractive(&texts, Some(&vectors), 7).contains("Cats"));
-        let late = [vec![0.0, 1.0], vec![1.0, 0.1], vec![1.0, 0.0], vec![0.9, 0.1]];
-        assert!(!extractive(&texts, Some(&late), 7).contains("Cats"));
+        assert!(!extractive(&texts, Some(&vectors), 16).contains("Buses"));
+        let other = [vec![0.0, 1.0], vec![1.0, 0.1], vec![1.0, 0.0], vec![0.9, 0.1]];
+        assert!(!extractive(&texts, Some(&other), 16).contains("Cats"));
     }
 
     #[test]
@@ -222,9 +253,9 @@ mod tests {
             for vectors in [None, Some(vectors.as_slice())] {
                 let short = extractive(&texts, vectors, tokens);
                 prop_assert!(count_tokens(&short) <= tokens);
-                let mut from = texts.iter();
+                let mut from = texts.iter().flat_map(|text| text.lines());
                 for line in short.lines() {
-                    let made = |text: &String| made_of(line, &split(text).into_iter().map(fold).collect::<Vec<_>>());
+                    let made = |text: &str| made_of(line, &split(text).into_iter().map(fold).collect::<Vec<_>>());
                     prop_assert!(from.any(made), "{:?} of {:?}", line, texts);
                 }
                 prop_assert_eq!(&short, &extractive(&texts, vectors, tokens));

@@ -23,6 +23,8 @@ pub(super) struct Sentence {
     pub(super) text: String,
     /// The place of its text.
     pub(super) item: usize,
+    /// Which line of its text it stands in.
+    pub(super) line: usize,
 }
 
 /// All sentences, ready to be compared.
@@ -117,7 +119,7 @@ mod tests {
 
     fn row(sentences: &[(&str, usize)], vectors: Option<&[Vec<f32>]>) -> Vec<f32> {
         let sentences: Vec<Sentence> =
-            sentences.iter().map(|(text, item)| Sentence { text: (*text).to_owned(), item: *item }).collect();
+            sentences.iter().map(|(text, item)| Sentence { text: (*text).to_owned(), item: *item, line: 0 }).collect();
         Likeness::new(&sentences, vectors).row(0)
     }
 

@@ -79,7 +79,7 @@ impl FromStr for SummaryStrategy {
 pub trait Writer: Send + Sync {
     /// What the texts say together, in about `max_tokens` tokens at most.
     ///
-    /// More is cut and nothing is made up for by the caller; a failure fails the whole summary.
+    /// The caller cuts what is too long, and chooses sentences where nothing comes; a failure fails the whole summary.
     async fn write(&self, texts: &[String], max_tokens: usize) -> Result<String>;
 }
 
@@ -105,7 +105,7 @@ pub struct Summary {
 const CHUNK: usize = 10;
 /// So many chunks are written at the same time.
 const ABREAST: usize = 4;
-/// A chunk has room for this many tokens, or for half of what it says: less would say nothing of ten texts.
+/// A chunk has room for this many tokens, or for all it has: less would say nothing of ten texts.
 const LEAST: usize = 64;
 
 /// What `texts` say, in at most `target_tokens` tokens. `vectors` are those of the texts, in their order.
@@ -204,7 +204,7 @@ async fn chunks(
         let (start, own) = (number * CHUNK, size(chunk));
         let vectors = vectors.map(|vectors| &vectors[start..start + chunk.len()]);
         let part = (room as f64 * own as f64 / all as f64) as usize;
-        write(chunk, vectors, part.max(LEAST.min(own.div_ceil(2))), writer)
+        write(chunk, vectors, part.max(LEAST.min(own)), writer)
     });
     let work: Vec<_> = work.collect();
     let pieces: Vec<Piece> = stream::iter(work).buffered(ABREAST).try_collect().await?;

@@ -102,7 +102,7 @@ fn each_strategy_calls_in_its_own_shape() {
         (Hierarchical, 7, 50, vec![7], "7 texts were read."),
         (Hierarchical, 25, 50, vec![10, 10, 5], "10 texts were read.\n10 texts were read.\n5 texts were read."),
         (Hierarchical, 25, 10, vec![10, 10, 5, 3], "3 texts were read."),
-        (Hierarchical, 101, 20, [vec![10; 10], vec![1, 10, 1, 2]].concat(), "2 texts were read."),
+        (Hierarchical, 101, 9, [vec![10; 10], vec![1, 10, 1, 2]].concat(), "2 texts were read."),
         (MapReduce, 7, 50, vec![7], "7 texts were read."),
         (MapReduce, 25, 50, vec![10, 10, 5, 3], "3 texts were read."),
         (MapReduce, 0, 50, vec![], ""),

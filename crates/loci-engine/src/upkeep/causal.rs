@@ -4,6 +4,7 @@
 //! that there is a cause, and the texts must hang together: by a word they share, or by a "that"
 //! that points back. What is asked is not told, and doubt is no cause.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use loci_store::text::Analyser;
@@ -64,12 +65,22 @@ const CONNECTIVES: &[(Role, &[&str])] = &[
         "as a result of", "because of", "because", "since", "due to", "caused by", "потому что", "вследствие",
         "по причине", "из-за",
     ]),
-    (Role::Result, &["as a result", "as a consequence", "therefore", "consequently", "hence", "so", "в результате", "в итоге"]),
+    (Role::Result, &[
+        "as a result", "as a consequence", "therefore", "consequently", "hence", "so", "в результате", "в итоге",
+    ]),
     (Role::Opening, &["так как", "поскольку", "потому"]),
 ];
 
 /// Words that may stand before a connective that begins a clause.
 const JOINTS: &str = "and, but, и, а, но";
+/// Words that may stand before it without telling anything.
+const FILLERS: &str = "\
+    yes, yeah, yep, no, ok, okay, oh, ah, well, right, sure, exactly, and, but, indeed, hi, hello, sorry, да, нет, ну, \
+    вот, ага, угу, ладно, конечно, точно, и, а, но, привет";
+/// Behind these stands a noun and no clause.
+const NOUNS: &str = "as a result of, because of, due to, caused by, вследствие, по причине, из-за";
+/// Where no comma tells, the noun and what belongs to it are taken to be so many words.
+const NOUN: usize = 3;
 /// Words that point back at what was said, and not at someone.
 const THINGS: &str = "that, this, these, those, it, это, этого, этот, эта, эти, оно";
 /// Words that point back at what was said, or who it was said of.
@@ -144,9 +155,9 @@ impl Reading {
     fn cause_at(&self, place: Place) -> Option<Cause> {
         let (at, word) = place;
         let clause = &self.later[at];
-        let all = CONNECTIVES.iter().flat_map(|(role, phrases)| phrases.iter().map(move |phrase| (*role, *phrase)));
+        let mut all = CONNECTIVES.iter().flat_map(|(role, phrases)| phrases.iter().map(move |phrase| (*role, *phrase)));
         let (role, connective, behind) =
-            all.into_iter().find_map(|(role, phrase)| Some((role, phrase, clause.says_at(word, phrase)?)))?;
+            all.find_map(|(role, phrase)| Some((role, phrase, clause.says_at(word, phrase)?)))?;
         let begins = word == 0 || (word == 1 && clause.is_any(0, JOINTS));
         if matches!(role, Role::Result | Role::Pointing | Role::Opening) && !begins {
             return None;
@@ -170,10 +181,11 @@ impl Reading {
     /// A result hangs on the earlier text if nothing else was said before it, or only that text again.
     fn result(&self, (at, word): Place, behind: usize, points: bool) -> Option<Direction> {
         let clause = &self.later[at];
-        let said = self.terms(self.later[..at].iter().flat_map(|clause| &clause.words));
+        let said: Vec<&Word> = self.later[..at].iter().flat_map(|clause| &clause.words).collect();
+        let opens = said.iter().all(|word| is_any(word, FILLERS));
         let (own, rest) = (&clause.words[..word], &clause.words[behind..]);
         let result = self.terms(own.iter().chain(rest).chain(self.rest_of_sentence(at)));
-        let linked = if said.is_empty() { points || self.shares(&result) } else { self.shares(&said) };
+        let linked = if opens { points || self.shares(&result) } else { self.shares(&self.terms(said)) };
         (linked && !result.is_empty() && !self.known.is_empty()).then_some(Direction::Forward)
     }
 
@@ -181,37 +193,54 @@ impl Reading {
     fn reason(&self, place: Place, behind: usize, connective: &str) -> Option<Direction> {
         let (at, word) = place;
         let clause = &self.later[at];
-        let mut reason = self.terms(&clause.words[behind..]);
-        let mut next = at + 1;
-        // "из-за того, что …": the reason stands behind the comma.
-        if reason.is_empty() && self.later.get(next).is_some_and(|clause| !clause.opens) {
-            reason = self.terms(&self.later[next].words);
-            next += 1;
-        }
         let before = self.before_in_sentence(place);
-        let after: Vec<&Word> = self.rest_of_sentence(next - 1).collect();
-        let effect_words =
-            if before.iter().all(|word| each(JOINTS).any(|joint| joint == word.text)) { &after } else { &before };
-        if !gives_reason(clause, word, behind, connective, effect_words) {
+        let (reason, after) = self.behind(at, behind, connective, before.is_empty());
+        let opens = before.iter().all(|word| is_any(word, JOINTS));
+        let effect = if opens { &after } else { &before };
+        if !gives_reason(clause, word, behind, connective, effect) {
             return None;
         }
-        let mut effect = self.terms(effect_words.iter().copied());
-        if effect.is_empty() {
+        let (reason, mut effect) = (self.terms(reason), self.terms(effect.iter().copied()));
+        if effect.is_empty() && opens {
+            // "I went home. Because …" gives the reason of what was said just before.
             effect = self.terms(self.later[..at].iter().flat_map(|clause| &clause.words));
         }
-        if effect.is_empty() {
-            let points = clause.is_any(behind, POINTERS)
-                || before.first().is_some_and(|word| each(POINTERS).any(|pointer| pointer == word.text));
-            let linked = !reason.is_empty() && !self.known.is_empty() && (points || self.shares(&reason));
-            return linked.then_some(Direction::Backward);
+        if !effect.is_empty() {
+            return self.weigh(&reason, &effect, each(NOUNS).any(|noun| noun == connective));
         }
+        let pointed = before.first().is_some_and(|word| is_any(word, POINTERS));
+        let linked = pointed || opens && (clause.is_any(behind, POINTERS) || self.shares(&reason));
+        (linked && !reason.is_empty() && !self.known.is_empty()).then_some(Direction::Backward)
+    }
+
+    /// The words of the reason, and those of the sentence behind it.
+    fn behind(&self, at: usize, behind: usize, connective: &str, alone: bool) -> (Vec<&Word>, Vec<&Word>) {
+        let own: Vec<&Word> = self.later[at].words[behind..].iter().collect();
+        let next = self.later.get(at + 1).filter(|clause| !clause.opens);
+        match next {
+            // "из-за того, что …": the reason stands behind the comma.
+            Some(next) if self.terms(own.iter().copied()).is_empty() => {
+                (next.words.iter().collect(), self.rest_of_sentence(at + 1).collect())
+            }
+            None if alone && own.len() > NOUN && each(NOUNS).any(|noun| noun == connective) => {
+                let (reason, effect) = own.split_at(NOUN);
+                (reason.to_vec(), effect.to_vec())
+            }
+            _ => (own, self.rest_of_sentence(at).collect()),
+        }
+    }
+
+    /// Which side says the earlier text again. One word in passing is not enough: it must be most of that side, and
+    /// of a noun the half.
+    fn weigh(&self, reason: &BTreeSet<String>, effect: &BTreeSet<String>, noun: bool) -> Option<Direction> {
         let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
             one.iter().filter(|term| self.known.contains(*term) && !other.contains(*term)).count()
         };
-        match only(&reason, &effect).cmp(&only(&effect, &reason)) {
-            std::cmp::Ordering::Greater => Some(Direction::Forward),
-            std::cmp::Ordering::Less => Some(Direction::Backward),
-            std::cmp::Ordering::Equal => None,
+        let known = |terms: &BTreeSet<String>| 2 * terms.iter().filter(|term| self.known.contains(*term)).count();
+        match only(reason, effect).cmp(&only(effect, reason)) {
+            Ordering::Greater if known(reason) + usize::from(noun) > reason.len() => Some(Direction::Forward),
+            Ordering::Less if known(effect) > effect.len() => Some(Direction::Backward),
+            _ => None,
         }
     }
 
@@ -235,9 +264,13 @@ impl Reading {
     }
 }
 
+fn is_any(word: &Word, words: &str) -> bool {
+    each(words).any(|each| each == word.text)
+}
+
 /// What the words speak of, as stems.
 fn terms<'a>(analyser: &Analyser, words: impl IntoIterator<Item = &'a Word>) -> BTreeSet<String> {
-    let telling = words.into_iter().filter(|word| !each(CHANCE).any(|chance| chance == word.text));
+    let telling = words.into_iter().filter(|word| !is_any(word, CHANCE));
     let text: Vec<&str> = telling.map(|word| word.text.as_str()).collect();
     let small = |term: &String| term.len() < 3 && term.chars().all(|c| c.is_ascii_digit());
     analyser.terms(&text.join(" ")).into_iter().filter(|term| !small(term)).collect()
@@ -261,7 +294,7 @@ fn gives_reason(clause: &Clause, word: usize, behind: usize, connective: &str, e
         "due to" => !next(PLANS),
         "из-за" => !next(PLACES),
         "since" => {
-            let says = |words: &[&Word], any: &str| words.iter().any(|word| each(any).any(|each| each == word.text));
+            let says = |words: &[&Word], any: &str| words.iter().any(|word| is_any(word, any));
             let rest: Vec<&Word> = clause.words[behind..].iter().collect();
             let timed = next(TIMES) && !(next("the") && says(&rest, STATES));
             let dated = clause.words.get(behind).is_none_or(|word| word.text.starts_with(|c: char| c.is_ascii_digit()));
@@ -277,7 +310,10 @@ fn gives_reason(clause: &Clause, word: usize, behind: usize, connective: &str, e
 mod tests {
     use super::*;
 
-    fn check(rows: &[(&str, &str, Option<(Direction, &str)>)]) {
+    /// The earlier text, the later, and what is found.
+    type Row<'a> = (&'a str, &'a str, Option<(Direction, &'a str)>);
+
+    fn check(rows: &[Row<'_>]) {
         for (earlier, later, expect) in rows {
             let found = cause(earlier, later).map(|cause| (cause.direction, cause.connective));
             assert_eq!(found, *expect, "{earlier} | {later}");
@@ -304,6 +340,7 @@ mod tests {
             ("Tom renamed a column.", "Tom renamed a column, which broke the export.", Some((Forward, "which broke"))),
             ("The disk was full.", "The deployment failed because the disk was full.", Some((Forward, "because"))),
             ("There was an outage.", "Because of the outage, orders were lost.", Some((Forward, "because of"))),
+            ("There was an outage.", "Because of the outage orders were lost.", Some((Forward, "because of"))),
             ("There was an outage.", "Orders were lost due to the outage.", Some((Forward, "due to"))),
             ("We migrated the users.", "The delay was caused by the migration.", Some((Forward, "caused by"))),
             ("The server is down.", "Since the server is down, nobody works.", Some((Forward, "since"))),
@@ -328,7 +365,7 @@ mod tests {
             ("The build failed.", "It was because the disk was full.", Some((Backward, "because"))),
             ("The outage lasted two hours.", "The outage was caused by a migration.", Some((Backward, "caused by"))),
             ("Ana missed the flight.", "Ana missed it due to fog.", Some((Backward, "due to"))),
-            ("We postponed the release.", "The release waits, since Tom is ill.", Some((Backward, "since"))),
+            ("We postponed the release.", "We postponed it, since Tom is ill.", Some((Backward, "since"))),
             ("Сборка упала.", "Сборка упала, потому что кончилось место.", Some((Backward, "потому что"))),
             ("Анна опоздала.", "Анна опоздала из-за тумана.", Some((Backward, "из-за"))),
         ]);
@@ -366,6 +403,8 @@ mod tests {
             // The cause stands in the later text itself.
             ("Ana likes tea.", "I was tired, so I slept."),
             ("The deploy failed.", "I was tired, so I skipped the deploy review."),
+            ("I missed the party.", "I was ill, that's why I missed it."),
+            ("I tried the new cafe.", "It's good, so I went to the cafe again."),
             ("Ana likes tea.", "It snowed. That's why the bus was late."),
             ("Анна любит чай.", "Я устал, поэтому лёг спать."),
             // Asked or denied.
@@ -386,6 +425,10 @@ mod tests {
 
     #[test]
     fn equal_signs_for_both_sides_are_doubt() {
-        check(&[("Tom tested the export.", "The export is slow because Tom left.", None)]);
+        check(&[
+            ("Tom tested the export.", "The export is slow because Tom left.", None),
+            ("Ana broke her phone.", "She bought a new phone because the old one was broken.", None),
+            ("Я купил чай.", "Очень вкусно, потому что чай свежий.", None),
+        ]);
     }
 }

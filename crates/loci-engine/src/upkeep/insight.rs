@@ -131,9 +131,9 @@ fn sides(name: &str, old: &str, new: &str) -> (String, String) {
 
 /// Words that stand for someone or something unnamed.
 const PRONOUNS: &str = "\
-    i, i'm, i've, i'd, i'll, me, my, mine, myself, we, us, our, ours, you, your, yours, he, him, his, she, her, hers, it, \
-    its, it's, they, them, their, theirs, я, меня, мне, мной, мой, моя, мое, мои, мою, мы, нас, нам, наш, ты, тебя, \
-    тебе, вы, вас, вам, он, его, ему, она, ее, ей, они, их, им, оно";
+    i, i'm, i've, i'd, i'll, me, my, mine, myself, we, us, our, ours, you, your, yours, he, him, his, she, her, hers, \
+    it, its, it's, they, them, their, theirs, я, меня, мне, мной, мой, моя, мое, мои, мою, мы, нас, нам, наш, ты, \
+    тебя, тебе, вы, вас, вам, он, его, ему, она, ее, ей, они, их, им, оно";
 
 fn points(text: &str) -> bool {
     clauses(text).iter().any(|clause| (0..clause.words.len()).any(|place| clause.is_any(place, PRONOUNS)))

@@ -237,10 +237,13 @@ mod tests {
     proptest! {
         #[test]
         fn short_and_about_the_name(
-            rows in prop::collection::vec(("(Ana|ana's|the|dog|sings|in|Porto|[.!?,]|\\PC{0,9}| ){0,30}", 0.0..1.0, 0.0..1.0), 0..9),
+            rows in prop::collection::vec(
+                ("(Ana|ana's|the|dog|sings|in|Porto|[.!?,]|\\PC{0,9}| ){0,30}", 0.0..1.0, 0.0..1.0),
+                0..9,
+            ),
         ) {
-            let facts: Vec<Fact<'_>> =
-                rows.iter().map(|(content, importance, recency)| Fact { content, importance: *importance, recency: *recency }).collect();
+            let rows: Vec<(&str, f64, f64)> = rows.iter().map(|(text, a, b)| (text.as_str(), *a, *b)).collect();
+            let facts = facts(&rows);
             let told = profile("Ana", &facts);
             if let Some(told) = &told {
                 prop_assert!(told.chars().count() <= LONGEST && !told.is_empty());

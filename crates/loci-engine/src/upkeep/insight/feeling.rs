@@ -24,8 +24,8 @@ pub(super) const FEELINGS: &[Feeling] = &[
             gets on my nerves, i hate, can't stand, cannot stand, бесит, бесят, достало, надоело, надоели, задолбал*, \
             раздражает, раздражают, злит, ненавижу, сил нет терпеть",
         felt: "\
-            frustrated, annoyed, irritated, angry, furious, pissed off, mad at, fed up, sick of, tired of, злюсь, бешусь, \
-            злой, зла",
+            frustrated, annoyed, irritated, angry, furious, pissed off, mad at, fed up, sick of, tired of, злюсь, \
+            бешусь, злой, зла",
     },
     Feeling {
         name: "worry",
@@ -72,8 +72,8 @@ pub(super) const FEELINGS: &[Feeling] = &[
 
 /// Within three words before the feeling they deny it.
 const DENIALS: &str = "\
-    not, no, never, don't, dont, doesn't, didn't, isn't, wasn't, aren't, ain't, can't, cannot, couldn't, won't, hardly, \
-    without, less, nothing, stop, не, нет, ни, никогда, ничуть, без, перестал, перестала, хватит";
+    not, no, never, don't, dont, doesn't, didn't, isn't, wasn't, aren't, ain't, can't, cannot, couldn't, won't, \
+    hardly, without, less, nothing, stop, не, нет, ни, никогда, ничуть, без, перестал, перестала, хватит";
 /// Anywhere before it they only suppose it.
 const SUPPOSED: &str = "if, unless, would, i'd, we'd, wouldn't, might, if you're, если, бы, чтобы";
 /// Who speaks.
@@ -98,17 +98,18 @@ const BEHIND: &[(&str, &str)] = &[
 impl Feeling {
     /// Whether the speaker shows it here.
     pub(super) fn shows_in(&self, clause: &Clause) -> bool {
-        let found = each(self.found).any(|phrase| self.said(clause, phrase, false));
-        found || each(self.felt).any(|phrase| self.said(clause, phrase, true))
+        let found = each(self.found).any(|phrase| said(clause, phrase, false));
+        found || each(self.felt).any(|phrase| said(clause, phrase, true))
     }
+}
 
-    fn said(&self, clause: &Clause, phrase: &str, own: bool) -> bool {
-        (0..clause.words.len()).any(|place| {
-            let Some(behind) = clause.says_at(place, phrase) else { return false };
-            let other = BEHIND.iter().any(|(each, words)| *each == phrase && clause.is_any(behind, words));
-            !other && !denied(clause, place) && (!own || speaks_of_self(clause, place))
-        })
-    }
+/// Whether a phrase is said and meant; one that tells how someone is, of the speaker.
+fn said(clause: &Clause, phrase: &str, of_self: bool) -> bool {
+    (0..clause.words.len()).any(|place| {
+        let Some(behind) = clause.says_at(place, phrase) else { return false };
+        let other = BEHIND.iter().any(|(each, words)| *each == phrase && clause.is_any(behind, words));
+        !other && !denied(clause, place) && (!of_self || speaks_of_self(clause, place))
+    })
 }
 
 fn denied(clause: &Clause, place: usize) -> bool {
