@@ -95,7 +95,17 @@ impl Service {
             .timeout(timeout)
             .build()
             .map_err(|error| setting("base_url", error.without_url().to_string()))?;
-        Ok(Self { client, url, shown, api_key, timeout, retries, discreet: false, most_bytes: usize::MAX, optional: &[] })
+        Ok(Self {
+            client,
+            url,
+            shown,
+            api_key,
+            timeout,
+            retries,
+            discreet: false,
+            most_bytes: usize::MAX,
+            optional: &[],
+        })
     }
 
     /// Passes on no complaint of the service: some quote the whole request, with every text in it.
