@@ -242,13 +242,14 @@ fn date(text: &str) -> Option<Date> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::tz::offset;
     use uuid::Uuid;
 
     use super::*;
 
     fn turn(id: u128, text: &str) -> Utterance<'_> {
         let at = "2026-05-03T14:05:00Z".parse().unwrap();
-        Utterance { id: Uuid::from_u128(id).into(), text, speaker: Speaker::User(None), at }
+        Utterance { id: MemoryId(Uuid::from_u128(id)), text, speaker: Speaker::User(None), at }
     }
 
     fn item(changes: Value) -> Value {
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_shown_on_one_line_with_its_day_and_speaker() {
-        let zone = TimeZone::get("Asia/Tokyo").unwrap();
+        let zone = TimeZone::fixed(offset(9));
         for (speaker, expect) in [
             (Speaker::User(None), r#"2026-05-03 23:05 Sunday, user: "a\nb""#),
             (Speaker::User(Some("Ana")), r#"2026-05-03 23:05 Sunday, user "Ana": "a\nb""#),
@@ -329,7 +330,7 @@ mod tests {
                 { "name": " ", "type": "person", "aliases": [] },
             ],
         });
-        let zone = TimeZone::get("Europe/Lisbon").unwrap();
+        let zone = TimeZone::fixed(offset(1));
         let candidate = candidate(&item(changes), &turns, &zone).unwrap();
         let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
         assert_eq!(candidate.from, [turns[1].id, turns[0].id]);

@@ -45,7 +45,7 @@ fn input(call: &Value) -> &str {
 }
 
 fn id(number: usize) -> MemoryId {
-    Uuid::from_u128(number as u128 + 1).into()
+    MemoryId(Uuid::from_u128(number as u128 + 1))
 }
 
 fn turns<'a>(texts: &[&'a str]) -> Vec<Utterance<'a>> {

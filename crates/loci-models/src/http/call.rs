@@ -189,16 +189,16 @@ impl Service {
         if status == 429 {
             return Error::RateLimited { service, retry_after: retry_after(response.headers()) };
         }
-        let body = beginning(response).await;
-        if matches!(status, 400 | 422)
-            && let Some(field) = unsupported(&body, self.optional)
-        {
+        let telling = matches!(status, 400 | 422) && !self.optional.is_empty();
+        let body = if self.discreet && !telling { String::new() } else { beginning(response).await };
+        if telling && let Some(field) = unsupported(&body, self.optional) {
             return Error::Unsupported { service, status, field };
         }
-        if self.discreet {
-            return Error::Http { service, status, message: reason(code, self.api_key.is_some()).to_owned() };
-        }
-        Error::Http { service, status, message: self.shorten(&complaint(&body)) }
+        let message = match self.discreet {
+            true => reason(code, self.api_key.is_some()).to_owned(),
+            false => self.shorten(&complaint(&body)),
+        };
+        Error::Http { service, status, message }
     }
 
     /// The service did not answer.
