@@ -270,13 +270,13 @@ mod tests {
             .zip(1..)
             .map(|(text, id)| turn(id, text))
             .collect();
-        for (tokens, count, expect) in [
-            (100, 10, vec![0..4]),
-            (100, 2, vec![0..2, 2..4]),
-            (2, 10, vec![0..2, 2..3, 3..4]),
-            (1, 1, vec![0..1, 1..2, 2..3, 3..4]),
-        ] {
-            assert_eq!(batches(&turns, tokens, count), expect, "{tokens} {count}");
+        for (tokens, count, expect) in
+            [(100, 10, vec![4]), (100, 2, vec![2, 4]), (2, 10, vec![2, 3, 4]), (1, 1, vec![1, 2, 3, 4])]
+        {
+            let batches = batches(&turns, tokens, count);
+            let ends: Vec<usize> = batches.iter().map(|batch| batch.end).collect();
+            assert_eq!(ends, expect, "{tokens} {count}");
+            assert!(batches.iter().skip(1).zip(&ends).all(|(batch, end)| batch.start == *end) && batches[0].start == 0);
         }
         assert!(batches(&[], 100, 10).is_empty());
     }
