@@ -19,6 +19,7 @@ mod import;
 mod importance;
 mod ingest;
 mod kinds;
+pub mod mind;
 pub mod pack;
 pub mod plan;
 pub mod policy;

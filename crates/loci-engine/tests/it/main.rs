@@ -5,6 +5,7 @@ mod house;
 mod identifiers;
 mod laws;
 mod learn;
+mod mind;
 mod rank;
 mod recall;
 mod rerank;
