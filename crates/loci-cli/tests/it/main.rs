@@ -4,6 +4,7 @@
 
 mod bad;
 mod crash;
+mod day;
 mod files;
 mod model;
 mod processes;
