@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use loci_types::{Error, ErrorKind, KindSpec, Kinds, Layer};
 use serde::{Deserialize, Serialize};
 
+use crate::mind::Learning;
 use crate::recall::Clue;
 use crate::summarise::SummaryStrategy;
 
@@ -24,6 +25,8 @@ pub struct Config {
     pub lifecycle: Lifecycle,
     /// When what is new meets what is known.
     pub bands: Bands,
+    /// How much may be learned.
+    pub learning: Learning,
     /// What needs consent before it is known.
     pub consent: Consent,
     /// What becomes of a session that is over.
@@ -387,6 +390,7 @@ impl Config {
                 return Err(wrong("retrieval.clues", message));
             }
         }
+        self.learning.validate()?;
         self.retrieval.time_zone()?;
         self.retrieval.weights.validate()?;
         Kinds::with(self.kinds.clone()).map(drop)

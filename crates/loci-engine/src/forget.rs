@@ -28,7 +28,7 @@ impl Engine {
     }
 
     /// Applies an action to a memory that the caller may see.
-    async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
+    pub(crate) async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
         let visible = self.visible(caller, None).await?;
         let space = self.one(&visible, id).await?.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Class, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NewContent, Outcome,
+    Action, Addition, Batch, Class, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NewContent, NoteValue, Outcome,
     Patch, Receipt, Relation, Revision, Scope, State, Vector, Visible,
 };
 use serde_json::json;
@@ -16,6 +16,7 @@ use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, Statement, claim_key, reconcile};
 use crate::remember::receipt;
 use crate::text::{embedding_text, normalise};
+use crate::upkeep::fate::days_after;
 use crate::{Engine, Result};
 
 /// So many of the nearest are looked at.
@@ -25,7 +26,9 @@ const CLAIMED: usize = 12;
 /// Someone else may replace the same memory at the same moment; then it is looked at anew.
 const TRIES: usize = 3;
 /// So many memories that recall told a thread are remembered.
-pub(crate) const TOLD: usize = 64;
+const TOLD: usize = 64;
+/// For so many days.
+const TOLD_DAYS: i64 = 7;
 
 impl Engine {
     /// Finds the place of one new memory and keeps it.
@@ -201,9 +204,31 @@ impl Engine {
     /// What recall has told a thread lately.
     pub(crate) async fn told(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Vec<Memory>> {
         let notes = self.store.notes(visible, &scope.space(), &[told_key(thread)], self.now()).await?;
-        let ids: Vec<MemoryId> =
-            notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default()).collect();
-        Ok(self.store.fetch(visible, &ids).await?)
+        let ids = notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default());
+        let ids: Vec<MemoryId> = ids.collect();
+        // They were told to this very thread, from whatever layer; here they are only compared.
+        Ok(self.store.fetch(&policy::whole(visible.tenant()), &ids).await?)
+    }
+
+    /// Notes what recall tells a thread, for as long as that may be repeated.
+    pub(crate) async fn note_told(&self, caller: &Caller, thread: &str, told: Vec<MemoryId>) -> Result<()> {
+        let scope = policy::target(caller, None)?;
+        if told.is_empty() {
+            return Ok(());
+        }
+        let visible = policy::only(caller, &scope);
+        let before = self.store.notes(&visible, &scope.space(), &[told_key(thread)], self.now()).await?;
+        let mut ids: Vec<MemoryId> =
+            before.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default()).collect();
+        ids.retain(|id| !told.contains(id));
+        ids.extend(told);
+        let ids = ids.split_off(ids.len().saturating_sub(TOLD));
+        let until = Some(days_after(self.now(), TOLD_DAYS));
+        let (space, value) = (scope.space(), NoteValue::Set(json!(ids)));
+        let note = Action::Note { scope: Some(scope), key: told_key(thread), value, until };
+        let change = self.change(caller, "context", "told", note);
+        self.touch_behind(caller.tenant.clone(), space, change).await;
+        Ok(())
     }
 
     pub(crate) fn shelf_forgets(&self, decision: &Decision) {

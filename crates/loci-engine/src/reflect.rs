@@ -136,7 +136,7 @@ impl Engine {
         let insight = |draft: crate::mind::InsightDraft| Insight {
             summary: draft.summary,
             tags: draft.tags,
-            importance: draft.importance,
+            importance: (draft.importance * 4.0).round() as u8 + 1,
         };
         Ok(drafts.into_iter().map(insight).collect())
     }

@@ -15,7 +15,7 @@ impl Engine {
     /// The same engine, with a language model that reads and writes for it.
     #[must_use]
     pub fn with_mind(mut self, mind: Mind) -> Self {
-        self.mind = Some(mind.in_time_zone(self.time_zone.clone()));
+        self.mind = Some(mind.with_limits(self.config.learning.clone()).in_time_zone(self.time_zone.clone()));
         self
     }
 

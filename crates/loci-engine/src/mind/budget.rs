@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
-/// How much the language model may do.
+/// How much may be learned, and what the language model may cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct LlmLimits {
+pub struct Learning {
     /// Tokens read and written for a tenant on one day.
     pub tokens_per_day: u64,
     /// Memories that are learned for a user on one day.
@@ -34,7 +34,7 @@ pub struct LlmLimits {
     pub batch_turns: usize,
 }
 
-impl Default for LlmLimits {
+impl Default for Learning {
     fn default() -> Self {
         Self {
             tokens_per_day: 200_000,
@@ -50,10 +50,10 @@ impl Default for LlmLimits {
     }
 }
 
-impl LlmLimits {
+impl Learning {
     /// Refuses what cannot work, by its name.
     pub fn validate(&self) -> Result<(), Error> {
-        let positive = [("llm.batch_tokens", self.batch_tokens), ("llm.batch_turns", self.batch_turns)];
+        let positive = [("learning.batch_tokens", self.batch_tokens), ("learning.batch_turns", self.batch_turns)];
         for (field, value) in positive {
             if value == 0 {
                 let message = format!("{field} is 0, but must be at least 1");
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_budget_admits_what_surely_fits() {
-        let budget = LlmLimits::default().budget();
+        let budget = Learning::default().budget();
         for (spent, estimate, expect) in [
             (0, 200_000, true),
             (0, 200_001, false),
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn limits_have_defaults_and_wrong_ones_are_named() {
-        let limits: LlmLimits = serde_json::from_str(r#"{"tokens_per_day": 5}"#).unwrap();
-        assert_eq!(limits, LlmLimits { tokens_per_day: 5, ..LlmLimits::default() });
+        let limits: Learning = serde_json::from_str(r#"{"tokens_per_day": 5}"#).unwrap();
+        assert_eq!(limits, Learning { tokens_per_day: 5, ..Learning::default() });
         assert_eq!(limits.validate(), Ok(()));
-        assert!(serde_json::from_str::<LlmLimits>(r#"{"tokens": 5}"#).is_err());
-        let none = LlmLimits { batch_turns: 0, ..LlmLimits::default() };
-        assert_eq!(none.validate().unwrap_err().field(), Some("llm.batch_turns"));
+        assert!(serde_json::from_str::<Learning>(r#"{"tokens": 5}"#).is_err());
+        let none = Learning { batch_turns: 0, ..Learning::default() };
+        assert_eq!(none.validate().unwrap_err().field(), Some("learning.batch_turns"));
     }
 }

@@ -29,7 +29,7 @@ use crate::{Error, Result};
 use budget::Allowance;
 use prompt::Purpose;
 
-pub use budget::{Budget, LlmLimits};
+pub use budget::{Budget, Learning};
 pub use causal::Direction;
 pub use extract::{Extracted, Refusal};
 pub use insight::InsightDraft;
@@ -50,7 +50,7 @@ pub struct Spent {
 #[derive(Clone)]
 pub struct Mind {
     chat: Arc<dyn Chat>,
-    limits: LlmLimits,
+    limits: Learning,
     time_zone: TimeZone,
     allowance: Option<Allowance>,
 }
@@ -58,12 +58,12 @@ pub struct Mind {
 impl Mind {
     /// A mind with the usual limits, which counts days in UTC and tokens not at all.
     pub fn new(chat: Arc<dyn Chat>) -> Self {
-        Self { chat, limits: LlmLimits::default(), time_zone: TimeZone::UTC, allowance: None }
+        Self { chat, limits: Learning::default(), time_zone: TimeZone::UTC, allowance: None }
     }
 
     /// The same mind with these limits.
     #[must_use]
-    pub fn with_limits(self, limits: LlmLimits) -> Self {
+    pub fn with_limits(self, limits: Learning) -> Self {
         Self { limits, ..self }
     }
 
@@ -91,7 +91,7 @@ impl Mind {
     }
 
     /// What it may do.
-    pub fn limits(&self) -> &LlmLimits {
+    pub fn limits(&self) -> &Learning {
         &self.limits
     }
 
@@ -119,7 +119,7 @@ impl Mind {
         }
         let message =
             format!("`{}` needs up to {estimate} tokens of the language model, and too few are left", question.purpose);
-        let hint = "it goes on with the next day's tokens; to have more of them, raise llm.tokens_per_day";
+        let hint = "it goes on with the next day's tokens; to have more of them, raise learning.tokens_per_day";
         Err(loci_types::Error::new(ErrorKind::RateLimited, message).hint(hint).into())
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use loci_engine::extract::{Speaker, Utterance};
-use loci_engine::mind::{Direction, InsightDraft, LlmLimits, Mind, Refusal, Side, Spent, Verdict, prompts};
+use loci_engine::mind::{Direction, InsightDraft, Learning, Mind, Refusal, Side, Spent, Verdict, prompts};
 use loci_models::{ChatConfig, RemoteChat, Retries};
 use loci_types::{EntityType, ErrorKind, MemoryId};
 use serde_json::{Value, json};
@@ -143,7 +143,7 @@ async fn batches_number_their_own_turns_and_show_what_came_before() {
     let said =
         [candidates(&[item("Ana has a cat.", "fact", &[2])]), candidates(&[item("Ana has a dog.", "fact", &[1, 2])])];
     let (mind, server) = mind(&[&said[0], &said[1]]).await;
-    let mind = mind.with_limits(LlmLimits { batch_turns: 2, ..LlmLimits::default() });
+    let mind = mind.with_limits(Learning { batch_turns: 2, ..Learning::default() });
     let (learned, spent) = mind.extract(&turns(&["one", "two", "three"])).await.unwrap();
     assert_eq!(spent.tokens, 200);
     assert_eq!(learned.candidates[0].from, [id(1)]);
@@ -276,7 +276,7 @@ async fn an_allowance_is_never_overrun() {
     let (free, server) = mind(&[&said]).await;
     assert_eq!(free.left(), None);
     let turns = turns(&["one", "two", "three"]);
-    let single = free.clone().with_limits(LlmLimits { batch_turns: 1, ..LlmLimits::default() });
+    let single = free.clone().with_limits(Learning { batch_turns: 1, ..Learning::default() });
 
     // Enough for what one question may cost, and when it has cost less, for no second one.
     let poor = single.within(10);
