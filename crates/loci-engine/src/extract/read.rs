@@ -103,7 +103,7 @@ impl Reader<'_> {
             self.focus.pass();
             if russian::is_russian(sentence.text) {
                 let speaker = (voice == Voice::Person).then_some(turn.speaker);
-                {}
+                drafts.extend(russian::read(sentence, speaker, &now, &mut self.said));
                 continue;
             }
             let found = match voice {
