@@ -7,7 +7,9 @@ use std::time::Duration;
 use loci_engine::mind::Mind;
 use loci_engine::{Clock, Engine};
 use loci_models::local::{Hub, Places};
-use loci_models::{Cached, ChatConfig, Embedder, Local, RemoteChat, Remote, RemoteConfig, RemoteReranker, RerankConfig, Secret};
+use loci_models::{
+    Cached, ChatConfig, Embedder, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Secret,
+};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::settings::{Provider, Settings, variable};

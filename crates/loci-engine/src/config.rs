@@ -295,13 +295,7 @@ pub struct Sessions {
 
 impl Default for Sessions {
     fn default() -> Self {
-        Self {
-            idle_hours: 24,
-            auto_delete: true,
-            retention_days: 7,
-            promote_important: true,
-            promotion_threshold: 0.7,
-        }
+        Self { idle_hours: 24, auto_delete: true, retention_days: 7, promote_important: true, promotion_threshold: 0.7 }
     }
 }
 

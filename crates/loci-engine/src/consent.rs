@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::extract::claim::{claim_of, consent_field};
 use crate::extract::{Candidate, Claim};
-use crate::learn::statement;
+use crate::learn::{Reach, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, claim_key, reconcile};
 use crate::remember::receipt;
@@ -87,9 +87,8 @@ impl Engine {
         let scope = memory.scope()?;
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
-        let addition =
-            Addition { claim: claim.as_ref().map(claim_key), vector, ..Addition::new(memory.clone()) };
-        let known = self.neighbours(&policy::only(caller, &scope), &addition, Some(id)).await?;
+        let addition = Addition { claim: claim.as_ref().map(claim_key), vector, ..Addition::new(memory.clone()) };
+        let known = self.neighbours(&policy::only(caller, &scope), &addition, Some(id), Reach::Thorough).await?;
         let decision =
             reconcile(&statement(&memory, claim.as_ref(), false), &known, &self.config.bands, &self.analyser);
         let (accept, over, reason) = match &decision {
@@ -160,9 +159,9 @@ impl Engine {
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
         waiting.extend(pending.drain(..));
-        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting
-            .into_iter()
-            .partition(|one| one.claim.subject == claim.subject && one.claim.value == claim.value && one.claim.negated == claim.negated);
+        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| {
+            one.claim.subject == claim.subject && one.claim.value == claim.value && one.claim.negated == claim.negated
+        });
         let over = match decision {
             Decision::Supersede { old, .. } | Decision::Merge { into: old, .. } => Some(*old),
             _ => None,

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::consent::{Consented, Pending};
 use crate::entity::resolve;
 use crate::extract::{Candidate, Mention, Speaker, Surroundings, Utterance, extract};
-use crate::learn::{neighbour, repeats, statement};
+use crate::learn::{Reach, neighbour, repeats, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, claim_key, reconcile};
 use crate::text::embedding_text;
@@ -124,8 +124,11 @@ impl Engine {
             self.place(&mut lesson, candidate, addition).await?;
         }
         self.finish(&mut lesson, last).await?;
-        let batch =
-            Batch { tenant: tenant.clone(), space: session.scope.space(), changes: std::mem::take(&mut lesson.changes) };
+        let batch = Batch {
+            tenant: tenant.clone(),
+            space: session.scope.space(),
+            changes: std::mem::take(&mut lesson.changes),
+        };
         self.store.apply(batch).await?;
         Ok(lesson.report)
     }
@@ -171,8 +174,8 @@ impl Engine {
             lesson.passed.1 += 1;
             if writing::validate(&candidate.content, class).is_empty() {
                 lesson.passed.0 += 1;
-            } else if let Some(short) = writing::trim(&candidate.content, class)
-                .filter(|short| writing::validate(short, class).is_empty())
+            } else if let Some(short) =
+                writing::trim(&candidate.content, class).filter(|short| writing::validate(short, class).is_empty())
             {
                 candidate.content = short;
             } else {
@@ -246,7 +249,7 @@ impl Engine {
             lesson.report.skipped += 1;
             return Ok(());
         }
-        let mut known = self.neighbours(&lesson.visible, &addition, None).await?;
+        let mut known = self.neighbours(&lesson.visible, &addition, None, Reach::Thorough).await?;
         // What this round has replaced no longer holds; what it has added does.
         known.retain(|one| !lesson.replaced(one.id));
         known.extend(lesson.fresh.iter().map(|(one, vector)| Neighbour {
@@ -268,8 +271,7 @@ impl Engine {
             }
             return Ok(());
         }
-        let asked =
-            self.consent_needed(&lesson.visible, &mut lesson.pending, candidate, &addition, &decision).await?;
+        let asked = self.consent_needed(&lesson.visible, &mut lesson.pending, candidate, &addition, &decision).await?;
         if let Some(asked) = asked {
             lesson.ask(asked, &why);
             return Ok(());

@@ -207,7 +207,8 @@ mod tests {
         assert_eq!(told.united, [(first.ids[0], first.ids[1])]);
         assert_eq!((told.ids, known.len()), (vec![first.ids[0]], 1));
         // From now on both names lead to one, in any case.
-        let later = resolve(&[mention("BOB", person, &[]), mention("robert", person, &["Bobby"])], &mut known, at, &mut ids);
+        let later =
+            resolve(&[mention("BOB", person, &[]), mention("robert", person, &["Bobby"])], &mut known, at, &mut ids);
         assert_eq!(later.ids, [first.ids[0], first.ids[0]]);
         assert_eq!(known[0].aliases, ["Bob", "Bobby"]);
         assert!(later.united.is_empty());

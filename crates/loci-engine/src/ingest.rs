@@ -47,11 +47,8 @@ impl Engine {
         let mut follows = before.as_ref().map(|memory| memory.id);
         let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
         let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
-        let mut more = vec![Action::Attend {
-            scope: scope.clone(),
-            session: session.clone(),
-            thread: turn.thread_id.clone(),
-        }];
+        let mut more =
+            vec![Action::Attend { scope: scope.clone(), session: session.clone(), thread: turn.thread_id.clone() }];
         if let Some(earlier) = earlier.filter(|earlier| *earlier != session) {
             more.extend(self.closing(&scope, &earlier, self.now()));
         }

@@ -6,8 +6,8 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Class, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NewContent, NoteValue, Outcome,
-    Patch, Receipt, Relation, Revision, Scope, State, Vector, Visible,
+    Action, Addition, Batch, Class, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NewContent, NoteValue,
+    Outcome, Patch, Receipt, Relation, Revision, Scope, State, Vector, Visible,
 };
 use serde_json::json;
 
@@ -29,6 +29,15 @@ const TRIES: usize = 3;
 const TOLD: usize = 64;
 /// For so many days.
 const TOLD_DAYS: i64 = 7;
+
+/// How far it is looked for what is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Where someone waits.
+    Quick,
+    /// Where nobody does.
+    Thorough,
+}
 
 impl Engine {
     /// Finds the place of one new memory and keeps it.
@@ -52,7 +61,7 @@ impl Engine {
             return Ok(unchanged(&told));
         }
         for attempt in 1.. {
-            let known = self.neighbours(&visible, &addition, None).await?;
+            let known = self.neighbours(&visible, &addition, None, Reach::Quick).await?;
             let memory = &addition.memory;
             let statement = statement(memory, claim.as_ref(), memory.kind.name() == "correction");
             let decision = reconcile(&statement, &known, &self.config.bands, &self.analyser);
@@ -83,13 +92,14 @@ impl Engine {
         unreachable!("the last try returns")
     }
 
-    /// What is known and may be about the same: by what it claims, by its vector, and without one by
-    /// its words.
+    /// What is known and may be about the same: by what it claims, by its vector, and without one
+    /// perhaps by its words.
     pub(crate) async fn neighbours(
         &self,
         visible: &Visible,
         addition: &Addition,
         except: Option<MemoryId>,
+        reach: Reach,
     ) -> Result<Vec<Neighbour>> {
         let memory = &addition.memory;
         let filter = Filter { kinds: self.told_kinds(), ..Filter::at(memory.created_at) };
@@ -98,6 +108,9 @@ impl Engine {
                 let near = self.store.nearest(visible, vector, &filter, NEAREST).await?;
                 near.into_iter().map(|hit| (hit.id, Some(hit.score))).collect()
             }
+            // Looking by words costs more than a write should; what is said again in other words is
+            // found when a session is learned from, and in the night.
+            None if reach == Reach::Quick => Vec::new(),
             None => {
                 let near = self.store.lexical(visible, &memory.content, &filter, NEAREST).await?;
                 near.into_iter().map(|hit| (hit.id, None)).collect()
@@ -172,7 +185,14 @@ impl Engine {
     }
 
     /// An edge that holds from now on.
-    pub(crate) fn edge(&self, source: MemoryId, target: MemoryId, relation: Relation, strength: f64, at: Timestamp) -> Edge {
+    pub(crate) fn edge(
+        &self,
+        source: MemoryId,
+        target: MemoryId,
+        relation: Relation,
+        strength: f64,
+        at: Timestamp,
+    ) -> Edge {
         Edge {
             id: EdgeId(self.new_id(at).0),
             source_id: source,
@@ -204,7 +224,8 @@ impl Engine {
     /// What recall has told a thread lately.
     pub(crate) async fn told(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Vec<Memory>> {
         let notes = self.store.notes(visible, &scope.space(), &[told_key(thread)], self.now()).await?;
-        let ids = notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default());
+        let ids =
+            notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default());
         let ids: Vec<MemoryId> = ids.collect();
         // They were told to this very thread, from whatever layer; here they are only compared.
         Ok(self.store.fetch(&policy::whole(visible.tenant()), &ids).await?)
@@ -218,8 +239,10 @@ impl Engine {
         }
         let visible = policy::only(caller, &scope);
         let before = self.store.notes(&visible, &scope.space(), &[told_key(thread)], self.now()).await?;
-        let mut ids: Vec<MemoryId> =
-            before.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default()).collect();
+        let mut ids: Vec<MemoryId> = before
+            .into_iter()
+            .flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default())
+            .collect();
         ids.retain(|id| !told.contains(id));
         ids.extend(told);
         let ids = ids.split_off(ids.len().saturating_sub(TOLD));

@@ -168,13 +168,7 @@ fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analys
 }
 
 /// Two statements about the same side of the same thing.
-fn by_claim(
-    new: &Statement<'_>,
-    known: &Neighbour,
-    a: &Claim,
-    b: &Claim,
-    analyser: &Analyser,
-) -> Option<Decision> {
+fn by_claim(new: &Statement<'_>, known: &Neighbour, a: &Claim, b: &Claim, analyser: &Analyser) -> Option<Decision> {
     let side = format!("{} of {}", a.attribute, a.subject);
     if a.value == b.value && a.negated == b.negated {
         return Some(same(new, known, analyser, &format!("the {side} is known")));
@@ -278,7 +272,12 @@ mod tests {
     #[test]
     fn what_is_new_meets_what_is_known() {
         for (old, new, similarity, expect) in [
-            ("User's cluster has 3 nodes", "User's cluster has 5 nodes (scaled from 3 in Feb 2026)", Some(0.8), "supersede"),
+            (
+                "User's cluster has 3 nodes",
+                "User's cluster has 5 nodes (scaled from 3 in Feb 2026)",
+                Some(0.8),
+                "supersede",
+            ),
             ("User's cluster has 3 nodes", "User's cluster has 5 nodes", None, "supersede"),
             ("Ana lives in Porto", "Ana lives in Lisbon", Some(0.9), "supersede"),
             ("Ana lives in Porto", "Ana lives in Lisbon", None, "supersede"),
@@ -322,10 +321,15 @@ mod tests {
             since,
             until,
         };
-        let decide = |statement| reconcile(&statement, std::slice::from_ref(&known), &Bands::default(), &Analyser::default());
+        let decide =
+            |statement| reconcile(&statement, std::slice::from_ref(&known), &Bands::default(), &Analyser::default());
         assert_eq!(name(&decide(statement(at(10), Some(at(50)), false))), "add", "intervals that do not overlap");
         assert_eq!(name(&decide(statement(at(10), None, false))), "add", "told of an earlier time");
-        assert_eq!(name(&decide(statement(at(10), None, true))), "supersede", "a correction counts from where it was wrong");
+        assert_eq!(
+            name(&decide(statement(at(10), None, true))),
+            "supersede",
+            "a correction counts from where it was wrong"
+        );
         assert_eq!(name(&decide(statement(at(200), None, false))), "supersede");
     }
 }

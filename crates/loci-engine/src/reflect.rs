@@ -95,16 +95,24 @@ impl Engine {
         }
         let rest = SignedDuration::from_hours(i64::from(self.config.learning.insight_hours));
         let until = Some(at.saturating_add(rest).unwrap_or(at));
-        let note = Action::Note { scope: Some(scope.clone()), key: LOOKED.to_owned(), value: NoteValue::Set(json!(at)), until };
+        let note = Action::Note {
+            scope: Some(scope.clone()),
+            key: LOOKED.to_owned(),
+            value: NoteValue::Set(json!(at)),
+            until,
+        };
         let mut actions = vec![note];
         let drafts: Vec<Addition> =
             found.iter().map(|insight| self.insight_draft(caller, scope, session, insight)).collect::<Result<_>>()?;
         for addition in drafts {
             let id = addition.memory.id;
             actions.push(Action::Add(Box::new(addition)));
-            actions.extend(said.iter().rev().take(LATEST).map(|turn| {
-                Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))
-            }));
+            actions.extend(
+                said.iter()
+                    .rev()
+                    .take(LATEST)
+                    .map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))),
+            );
         }
         let reason = "what a session tells about its user";
         let changes = actions.into_iter().map(|action| self.change(caller, "worker", reason, action)).collect();

@@ -31,7 +31,8 @@ impl Engine {
 
     /// Ends a session and queues the learning from it. False if it was over already.
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
-        let found = self.sessions(caller, SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() }).await?;
+        let found =
+            self.sessions(caller, SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() }).await?;
         let Some(session) = found.into_iter().next() else {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
                 .at("session")
@@ -65,11 +66,8 @@ impl Engine {
         let user_id = session.scope.identifiers().user_id;
         let user = Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() })?;
         let seen = policy::upkeep(tenant, &session.scope);
-        let filter = Filter {
-            importance_min: Some(rules.promotion_threshold),
-            kinds: self.told_kinds(),
-            ..Filter::at(at)
-        };
+        let filter =
+            Filter { importance_min: Some(rules.promotion_threshold), kinds: self.told_kinds(), ..Filter::at(at) };
         let page = Page { after: None, limit: PROMOTED };
         let mut matters = self.store.scan(&seen, &filter, page).await?.memories;
         matters.retain(|memory| !memory.metadata.contains_key(PROMOTED_TO));
@@ -86,7 +84,13 @@ impl Engine {
             actions.push(Action::Link(self.edge(id, old, Relation::DerivedFrom, 1.0, at)));
             let metadata = Some(Map::from_iter([(PROMOTED_TO.to_owned(), json!(id))]));
             let patch = Patch { metadata, ..Patch::default() };
-            actions.push(Action::Revise(Box::new(Revision { id: old, expect: None, patch, vector: None, jobs: Vec::new() })));
+            actions.push(Action::Revise(Box::new(Revision {
+                id: old,
+                expect: None,
+                patch,
+                vector: None,
+                jobs: Vec::new(),
+            })));
         }
         Ok(actions)
     }

@@ -56,15 +56,19 @@ impl Engine {
             Some(name) => {
                 let filter = SessionFilter { name: Some(name.clone()), ..SessionFilter::default() };
                 let Some(session) = self.store.sessions(&visible, &filter, 1).await?.pop() else {
-                    return Err(Error::new(loci_types::ErrorKind::NotFound, format!("there is no session `{name}` here"))
-                        .at("session")
-                        .hint("`loci session list` shows them")
-                        .into());
+                    return Err(Error::new(
+                        loci_types::ErrorKind::NotFound,
+                        format!("there is no session `{name}` here"),
+                    )
+                    .at("session")
+                    .hint("`loci session list` shows them")
+                    .into());
                 };
                 self.whole_session(&visible, &session).await?
             }
             None => {
-                let filter = request.filter.unwrap_or_else(|| Filter { kinds: self.told_kinds(), ..Filter::at(self.now()) });
+                let filter =
+                    request.filter.unwrap_or_else(|| Filter { kinds: self.told_kinds(), ..Filter::at(self.now()) });
                 filter.validate()?;
                 self.all_of(&visible, &filter).await?
             }
@@ -143,10 +147,13 @@ impl Engine {
             tags: vec![TAG.to_owned()],
             event_time: turns.first().and_then(|turn| turn.event_time),
             source: Some(Source { kind: "distillation".to_owned(), role: None, reference: Some(session.to_owned()) }),
-            metadata: [("summary".to_owned(), json!({
-                "strategy": summary.strategy, "usedLlm": summary.used_llm,
-                "tokensBefore": summary.tokens_before, "tokensAfter": summary.tokens_after,
-            }))]
+            metadata: [(
+                "summary".to_owned(),
+                json!({
+                    "strategy": summary.strategy, "usedLlm": summary.used_llm,
+                    "tokensBefore": summary.tokens_before, "tokensAfter": summary.tokens_after,
+                }),
+            )]
             .into_iter()
             .collect(),
             ..NewMemory::default()

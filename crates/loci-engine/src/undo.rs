@@ -4,9 +4,7 @@
 //! that back, or says why it cannot be. An undo is a change like any other: it has its own line, and
 //! can be undone.
 
-use loci_types::{
-    Action, Batch, Error, ErrorKind, LedgerEntry, Memory, MemoryId, NewContent, Patch, Revision, Space,
-};
+use loci_types::{Action, Batch, Error, ErrorKind, LedgerEntry, Memory, MemoryId, NewContent, Patch, Revision, Space};
 use serde::Serialize;
 use serde_json::{Map, Value};
 

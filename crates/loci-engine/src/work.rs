@@ -170,7 +170,10 @@ mod tests {
         };
         let passing = Error::Model(loci_models::Error::ModelMissing { looked: Vec::new() });
         let wait = |attempt| retry_at(&job(attempt), &passing, now).map(|at| at.as_second() - now.as_second());
-        assert_eq!((1..=8).map(wait).collect::<Vec<_>>(), [8, 16, 32, 64, 128, 256, 512].map(Some).into_iter().chain([None]).collect::<Vec<_>>());
+        assert_eq!(
+            (1..=8).map(wait).collect::<Vec<_>>(),
+            [8, 16, 32, 64, 128, 256, 512].map(Some).into_iter().chain([None]).collect::<Vec<_>>()
+        );
         let lasting = Error::Word(loci_types::Error::invalid("payload", "no"));
         assert!(retry_at(&job(1), &lasting, now).is_some() && retry_at(&job(2), &lasting, now).is_none());
     }

@@ -147,14 +147,7 @@ pub trait Store: Send + Sync {
     async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64>;
 
     /// Takes work that only one may do at a time. True if `holder` has it now, for `lease`.
-    async fn lease(
-        &self,
-        tenant: &Tenant,
-        name: &str,
-        holder: &str,
-        now: Timestamp,
-        lease: Duration,
-    ) -> Result<bool>;
+    async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;
 
     /// Gives such work back.
     async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()>;

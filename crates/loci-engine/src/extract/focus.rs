@@ -126,8 +126,23 @@ fn named(words: &[Word], place: usize) -> Option<Person> {
         && !within(lexicon::PLACES, &word.lower);
     let next = words.get(place + 1).map_or("", |next| next.lower.as_str());
     let before = place.checked_sub(1).map_or("", |before| words[before].lower.as_str());
-    let acts = matches!(next, "works" | "lives" | "is" | "likes" | "loves" | "hates" | "prefers" | "said" | "says" | "told" | "joined" | "moved" | "has")
-        && (next != "is" || words.get(place + 2).is_some_and(|word| word.any(&["my", "our", "a", "an", "the", "allergic"])));
+    let acts = matches!(
+        next,
+        "works"
+            | "lives"
+            | "is"
+            | "likes"
+            | "loves"
+            | "hates"
+            | "prefers"
+            | "said"
+            | "says"
+            | "told"
+            | "joined"
+            | "moved"
+            | "has"
+    ) && (next != "is"
+        || words.get(place + 2).is_some_and(|word| word.any(&["my", "our", "a", "an", "the", "allergic"])));
     let met = matches!(before, "met" | "with" | "asked" | "married" | "told" | "hired") && !matches!(next, "at");
     let relative = place > 1 && within(lexicon::RELATIONS, before);
     (proper && (acts || met) && !relative).then(|| Person { name: word.text.clone(), female: None })
@@ -140,14 +155,20 @@ pub(crate) fn is_person(words: &[Word]) -> bool {
 
 /// "I have a cluster": the thing is now mine.
 fn owned(clause: &Clause, owner: &str) -> Option<String> {
-    if !matches!(clause.lemma.as_str(), "have" | "buy" | "get" | "own" | "build" | "start" | "run" | "adopt") || clause.negated {
+    if !matches!(clause.lemma.as_str(), "have" | "buy" | "get" | "own" | "build" | "start" | "run" | "adopt")
+        || clause.negated
+    {
         return None;
     }
     let rest = clause.rest();
     let article = rest.first()?.any(&["a", "an"]);
     let end = rest
         .iter()
-        .position(|word| word.shape == Shape::Mark || within(lexicon::PREPOSITIONS, &word.lower) || word.any(&["that", "which", "called", "named", "who"]))
+        .position(|word| {
+            word.shape == Shape::Mark
+                || within(lexicon::PREPOSITIONS, &word.lower)
+                || word.any(&["that", "which", "called", "named", "who"])
+        })
         .unwrap_or(rest.len());
     let noun = &rest[usize::from(article)..end];
     let person = noun.iter().any(|word| within(lexicon::RELATIONS, &word.lower));

@@ -139,7 +139,9 @@ fn longest(words: &[Word]) -> Option<(Says, usize)> {
     for (says, list) in OPENERS {
         for phrase in list.split('|').filter(|phrase| phrase.starts_with(first)) {
             let length = phrase.split(' ').count();
-            let matches = || phrase.split(' ').enumerate().all(|(place, part)| words.get(place).is_some_and(|word| word.is(part)));
+            let matches = || {
+                phrase.split(' ').enumerate().all(|(place, part)| words.get(place).is_some_and(|word| word.is(part)))
+            };
             if best.is_none_or(|(_, most)| length > most) && matches() {
                 best = Some((*says, length));
             }

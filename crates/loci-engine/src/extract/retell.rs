@@ -17,6 +17,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) name: &'a str,
     pub(crate) focus: &'a Focus,
     pub(crate) dates: &'a [Dated],
+    /// The same seen from before: what is booked for July lies ahead even if it was booked last week.
+    pub(crate) later: &'a [Dated],
     /// "We" is the speaker's household, not a team.
     pub(crate) household: bool,
     /// A date without a year comes again each year and stays so.
@@ -82,8 +84,8 @@ impl Teller<'_> {
                     told.push(word.instead(&format!("{person}'s")));
                 }
                 "its" if place == 0 => told.push(word.instead(&format!("{}'s", self.focus.thing()?))),
-                "your" | "you" | "this" | "that" | "these" | "those" | "his" | "her" | "their" | "its" | "he" | "she" | "it"
-                | "they" | "me" | "us" | "we" => return None,
+                "your" | "you" | "this" | "that" | "these" | "those" | "his" | "her" | "their" | "its" | "he"
+                | "she" | "it" | "they" | "me" | "us" | "we" => return None,
                 _ => told.push(word.clone()),
             }
         }
@@ -94,7 +96,9 @@ impl Teller<'_> {
     /// The name by which the rest may call the subject: "Marta" of "Ana's sister Marta".
     fn short(&self, clause: &Clause, subject: &str) -> String {
         let words = clause.subject_words();
-        let named = words.len() > 2 && words.last().is_some_and(Word::capital) && words.iter().any(|w| within(lexicon::RELATIONS, &w.lower));
+        let named = words.len() > 2
+            && words.last().is_some_and(Word::capital)
+            && words.iter().any(|w| within(lexicon::RELATIONS, &w.lower));
         match words.last() {
             Some(last) if named => last.text.clone(),
             _ => subject.to_owned(),
@@ -103,8 +107,8 @@ impl Teller<'_> {
 
     /// Adverbs, auxiliaries and the verb, agreeing with one person.
     fn verb_phrase(&self, clause: &Clause) -> Vec<Word> {
-        let mut agree = matches!(clause.who, Who::I | Who::We)
-            || (clause.who == Who::Pronoun && clause.words[0].is("they"));
+        let mut agree =
+            matches!(clause.who, Who::I | Who::We) || (clause.who == Who::Pronoun && clause.words[0].is("they"));
         let mut words = Vec::new();
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
@@ -112,7 +116,10 @@ impl Teller<'_> {
             if place != clause.verb && empty || (empty && clause.lemma == "be") {
                 continue;
             }
-            let verbal = word.is("would") || word.is("can") || verb(&word.lower).is_some() || within(lexicon::AUXILIARIES, &word.lower);
+            let verbal = word.is("would")
+                || word.is("can")
+                || verb(&word.lower).is_some()
+                || within(lexicon::AUXILIARIES, &word.lower);
             let last = place == clause.verb;
             if agree && (verbal || last) && !word.any(&["not", "no", "longer"]) {
                 agree = false;
@@ -171,13 +178,17 @@ impl Teller<'_> {
                 "us" => Some(self.team()),
                 "my" | "our" | "mine" | "ours" => Some(self.owner()),
                 "his" | "their" | "its" => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
-                "her" if next.is_some_and(possessed) => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
+                "her" if next.is_some_and(possessed) => {
+                    Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?))
+                }
                 "he" | "she" => Some(self.meant(clause, lower, short).ok_or(place)?),
                 "him" | "her" => Some(self.object(clause, lower).ok_or(place)?),
-                "it" => Some(self.thing(clause).ok_or(place)?),
+                "it" => Some(reason(&told).or_else(|| self.thing(clause)).ok_or(place)?),
                 "they" if clause.who == Who::Thing => return Err(place),
-                "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself" | "herself" | "itself"
-                | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => return Err(place),
+                "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself"
+                | "herself" | "itself" | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => {
+                    return Err(place);
+                }
                 "that" if !relative(words, place) => return Err(place),
                 "there" if next.is_none_or(|next| !next.any(&["is", "are", "was", "were"])) => return Err(place),
                 _ => None,
@@ -193,7 +204,10 @@ impl Teller<'_> {
             place += 1;
         }
         if told.iter().filter(|word| word.is("(")).count() != told.iter().filter(|word| word.is(")")).count() {
-            return Err(words[start..end].iter().position(|word| word.any(&["(", ")"])).map_or(end, |found| start + found));
+            return Err(words[start..end]
+                .iter()
+                .position(|word| word.any(&["(", ")"]))
+                .map_or(end, |found| start + found));
         }
         Ok((told, dates))
     }
@@ -221,7 +235,9 @@ impl Teller<'_> {
         let inside = |word: &Word, dated: &Dated| {
             word.at.start < word.at.end && word.at.start >= dated.at.start && word.at.end <= dated.at.end
         };
-        let dated = self.dates.iter().find(|dated| inside(&words[place], dated))?;
+        let booked = place.checked_sub(1).is_some_and(|before| words[before].any(&["for", "by"]));
+        let dates = if booked { self.later } else { self.dates };
+        let dated = dates.iter().find(|dated| inside(&words[place], dated))?;
         let after = (place..end).take_while(|place| inside(&words[*place], dated)).last()? + 1;
         Some((dated, after))
     }
@@ -259,6 +275,16 @@ impl Teller<'_> {
     }
 }
 
+/// What "it" means behind a "because": the one thing that was named before it.
+fn reason(told: &[Word]) -> Option<String> {
+    let joint = told.iter().rposition(|word| word.any(&["because", "since", "as", "so"]))?;
+    let mut named = told[..joint].iter().filter(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
+    match (named.next(), named.next()) {
+        (Some(one), None) if joint + 1 == told.len() => Some(one.text.clone()),
+        _ => None,
+    }
+}
+
 /// A verb of the first person in the third.
 fn agreed(word: &Word) -> Word {
     match word.lower.as_str() {
@@ -278,8 +304,12 @@ fn agreed(word: &Word) -> Word {
 
 /// Whether a word is something that someone can have: "her job", not "her yesterday".
 fn possessed(word: &Word) -> bool {
-    word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower) && !within(lexicon::ADVERBS, &word.lower)
-        && !within(lexicon::SUBORDINATORS, &word.lower) && !within(lexicon::CALENDAR, &word.lower) && !word.is("and")
+    word.shape == Shape::Word
+        && !within(lexicon::PREPOSITIONS, &word.lower)
+        && !within(lexicon::ADVERBS, &word.lower)
+        && !within(lexicon::SUBORDINATORS, &word.lower)
+        && !within(lexicon::CALENDAR, &word.lower)
+        && !word.is("and")
 }
 
 /// Whether "that" joins a clause and does not point at something.
@@ -296,14 +326,78 @@ fn relative(words: &[Word], place: usize) -> bool {
 
 /// Words at the end that add nothing.
 const ENDINGS: &[&str] = &[
-    "too", "though", "btw", "lol", "haha", "please", "thanks", "thx", "tbh", "imo", "imho", "anyway", "right", "ok", "okay", "yeah",
-    "actually", "fyi", "now", "already", "anymore", "btw", "honestly", "however", "tho", "then", "and", "but", "or", "so", "with",
-    "for", "to", "of", "the", "a", "because", "really", "currently", "nowadays", "instead", "also", "lately", "recently",
+    "too",
+    "though",
+    "btw",
+    "lol",
+    "haha",
+    "please",
+    "thanks",
+    "thx",
+    "tbh",
+    "imo",
+    "imho",
+    "anyway",
+    "right",
+    "ok",
+    "okay",
+    "yeah",
+    "actually",
+    "fyi",
+    "now",
+    "already",
+    "anymore",
+    "btw",
+    "honestly",
+    "however",
+    "tho",
+    "then",
+    "and",
+    "but",
+    "or",
+    "so",
+    "with",
+    "for",
+    "to",
+    "of",
+    "the",
+    "a",
+    "because",
+    "really",
+    "currently",
+    "nowadays",
+    "instead",
+    "also",
+    "lately",
+    "recently",
+    "originally",
+    "again",
 ];
 const LONG_ENDINGS: &[&str] = &[
-    "by the way", "as well", "you know", "i think", "i guess", "i believe", "at the moment", "right now", "these days", "for now",
-    "any more", "any longer", "of course", "just so you know", "for the record", "as you know", "to be honest", "thank you",
-    "in case you need it", "if you need it", "if that helps", "if it matters", "for your information", "at present",
+    "by the way",
+    "as well",
+    "you know",
+    "i think",
+    "i guess",
+    "i believe",
+    "at the moment",
+    "right now",
+    "these days",
+    "for now",
+    "any more",
+    "any longer",
+    "of course",
+    "just so you know",
+    "for the record",
+    "as you know",
+    "to be honest",
+    "thank you",
+    "in case you need it",
+    "if you need it",
+    "if that helps",
+    "if it matters",
+    "for your information",
+    "at present",
 ];
 
 /// The end of a range without marks and filler.

@@ -43,6 +43,7 @@ specialize speed sponsor stand start stay step stick stop store stream study sub
 support surf survive suspect switch sync talk target taste teach test text thank track trade train transfer travel treat
 trigger trust try turn type unplug update upgrade upload use usher vacation validate value visit volunteer vote wait
 walk want warn wash waste watch water weigh welcome wipe wonder work worry wrap consume crave adore approve
+tag drain squash compile lint drain restart fetch tap press click flush seed
 serve settle specify supervise total transition translate upskill vaccinate wire
 ";
 
@@ -82,9 +83,12 @@ static FORMS: LazyLock<HashMap<String, (&'static str, Form)>> = LazyLock::new(||
 });
 
 fn add(forms: &mut HashMap<String, (&'static str, Form)>, base: &'static str, past: &str, participle: &str) {
-    for (word, form) in
-        [(participle.to_owned(), Form::Past), (past.to_owned(), Form::Past), (ing(base), Form::Ing), (third(base), Form::Third)]
-    {
+    for (word, form) in [
+        (participle.to_owned(), Form::Past),
+        (past.to_owned(), Form::Past),
+        (ing(base), Form::Ing),
+        (third(base), Form::Third),
+    ] {
         forms.insert(word, (base, form));
     }
     // "Quit" and "put" are their own past.
@@ -103,7 +107,9 @@ pub(crate) fn third(base: &str) -> String {
         "be" | "am" | "are" => "is".to_owned(),
         "have" => "has".to_owned(),
         "were" => "was".to_owned(),
-        _ if base.ends_with(['s', 'x', 'z', 'o']) || base.ends_with("ch") || base.ends_with("sh") => format!("{base}es"),
+        _ if base.ends_with(['s', 'x', 'z', 'o']) || base.ends_with("ch") || base.ends_with("sh") => {
+            format!("{base}es")
+        }
         _ if consonant_y(base) => format!("{}ies", &base[..base.len() - 1]),
         _ => format!("{base}s"),
     }
@@ -132,17 +138,24 @@ pub(crate) fn ing(base: &str) -> String {
 }
 
 fn consonant_y(base: &str) -> bool {
-    base.ends_with('y') && !base.ends_with("ay") && !base.ends_with("ey") && !base.ends_with("oy") && !base.ends_with("uy")
+    base.ends_with('y')
+        && !base.ends_with("ay")
+        && !base.ends_with("ey")
+        && !base.ends_with("oy")
+        && !base.ends_with("uy")
 }
 
 /// Whether the last consonant is written twice: "ship", "plan", "commit".
 fn doubles(base: &str) -> bool {
-    const LONGER: &[&str] = &["commit", "submit", "prefer", "refer", "transfer", "begin", "forget", "opt", "cancel", "reset"];
+    const LONGER: &[&str] =
+        &["commit", "submit", "prefer", "refer", "transfer", "begin", "forget", "opt", "cancel", "reset"];
     let letters = base.as_bytes();
     let vowel = |letter: u8| b"aeiou".contains(&letter);
     let [before, middle, last] = letters[letters.len().saturating_sub(3)..] else { return false };
     let closed = !vowel(before) && vowel(middle) && !vowel(last) && !b"wxy".contains(&last);
-    closed && (letters.len() <= 4 && letters.iter().filter(|letter| vowel(**letter)).count() == 1 || LONGER.contains(&base))
+    closed
+        && (letters.len() <= 4 && letters.iter().filter(|letter| vowel(**letter)).count() == 1
+            || LONGER.contains(&base))
 }
 
 #[cfg(test)]
@@ -165,7 +178,9 @@ mod tests {
         ] {
             assert_eq!(verb(word), expect, "{word}");
         }
-        for (base, expect) in [("have", "has"), ("do", "does"), ("try", "tries"), ("play", "plays"), ("teach", "teaches")] {
+        for (base, expect) in
+            [("have", "has"), ("do", "does"), ("try", "tries"), ("play", "plays"), ("teach", "teaches")]
+        {
             assert_eq!(third(base), expect);
         }
     }

@@ -27,13 +27,50 @@ pub(crate) struct Dated {
 /// Words that open a stretch with one end.
 const OPENERS: &[&str] = &["since", "until", "till", "before", "after", "from", "с", "со", "до", "после"];
 /// Words that say which way to count.
-const TURNED: &[&str] = &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
+const TURNED: &[&str] =
+    &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
 const MONTHS: &[&str] = &[
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "январ", "феврал", "март", "апрел",
-    "мая", "мае", "май", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "январ",
+    "феврал",
+    "март",
+    "апрел",
+    "мая",
+    "мае",
+    "май",
+    "июн",
+    "июл",
+    "август",
+    "сентябр",
+    "октябр",
+    "ноябр",
+    "декабр",
 ];
 const WEEKDAYS: &[&str] = &[
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "понедельник", "вторник", "сред", "четверг", "пятниц", "суббот",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+    "понедельник",
+    "вторник",
+    "сред",
+    "четверг",
+    "пятниц",
+    "суббот",
     "воскресень",
 ];
 const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "весн", "лет", "осен", "зим"];
@@ -49,7 +86,8 @@ fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option
     let lower = said.to_lowercase();
     let russian = lower.contains(|c: char| ('а'..='я').contains(&c));
     let opener = OPENERS.iter().find(|word| lower.starts_with(&format!("{word} "))).copied();
-    let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now) } else { phrase.span };
+    let by = sentence[..phrase.at.start].trim_end().ends_with("by");
+    let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now, by) } else { phrase.span };
     let (text, preposition) = match opener {
         Some(word) => {
             let end = if matches!(word, "until" | "till" | "before" | "до") { span.until } else { span.from };
@@ -73,8 +111,9 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
     if has_year(lower) {
         return Some((said.to_owned(), ""));
     }
-    let named_month = MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
-        && !turned(lower);
+    let named_month =
+        MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
+            && !turned(lower);
     let days = (span.until.as_second() - span.from.as_second() + 43_200) / 86_400;
     Some(match span.grain {
         Grain::Minute => (day, on),
@@ -105,7 +144,9 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
 fn with_year(said: &str, year: i16, russian: bool) -> String {
     match said.chars().next_back() {
         _ if russian => format!("{said} {year} года"),
-        Some(last) if last.is_ascii_digit() || said.ends_with("st") && !said.ends_with("ust") || said.ends_with("th") => {
+        Some(last)
+            if last.is_ascii_digit() || said.ends_with("st") && !said.ends_with("ust") || said.ends_with("th") =>
+        {
             format!("{said}, {year}")
         }
         _ => format!("{said} {year}"),
@@ -123,14 +164,17 @@ fn point(at: Timestamp, grain: Grain, now: &Zoned) -> String {
 }
 
 /// The next one, if the phrase names what comes again and the last one is over.
-fn forward(lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan {
+fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
     if span.until > now.timestamp() || has_year(lower) || turned(lower) {
         return span;
     }
     let named = |names: &[&str]| {
         lower.split(|c: char| !c.is_alphabetic()).any(|word| names.iter().any(|name| word.starts_with(name)))
     };
+    // On a Monday "on Monday" is the next one, "by Monday" may be today.
+    let today = span.from.to_zoned(now.time_zone().clone()).date().weekday() == now.date().weekday();
     let step = match () {
+        () if named(WEEKDAYS) && !named(MONTHS) && today && !by => Span::new().weeks(2),
         () if named(MONTHS) || named(SEASONS) => Span::new().years(1),
         () if named(WEEKDAYS) || lower.contains("weekend") || lower.contains("выходн") => Span::new().weeks(1),
         () => return span,
@@ -182,10 +226,8 @@ mod tests {
             ("это было вчера", false, "2026-05-31"),
         ] {
             let found = dates(text, &now, ahead);
-            let texts: Vec<String> = found
-                .iter()
-                .map(|dated| format!("{} {}", dated.preposition, dated.text).trim().to_owned())
-                .collect();
+            let texts: Vec<String> =
+                found.iter().map(|dated| format!("{} {}", dated.preposition, dated.text).trim().to_owned()).collect();
             assert_eq!(texts, [expect], "{text}");
         }
     }

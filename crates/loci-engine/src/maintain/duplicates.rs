@@ -6,15 +6,13 @@
 use std::collections::BTreeMap;
 
 use loci_store::Ageing;
-use loci_types::{
-    Action, Addition, Class, Kind, Memory, MemoryId, NoteValue, Patch, Revision, Scope, Space, Vector,
-};
+use loci_types::{Action, Addition, Class, Kind, Memory, MemoryId, NoteValue, Patch, Revision, Scope, Space, Vector};
 use serde_json::json;
 
 use super::{Run, Step, StepReport};
 use crate::extract::claim::claim_of;
 use crate::extract::differ::numeric_step;
-use crate::learn::{neighbour, statement};
+use crate::learn::{Reach, neighbour, statement};
 use crate::mind::Verdict;
 use crate::policy;
 use crate::reconcile::{Decision, claim_key, reconcile};
@@ -108,7 +106,7 @@ impl Engine {
         let claim = claim_of(&memory.content).as_ref().map(claim_key);
         let mut addition = Addition { claim, vector, ..Addition::new(memory) };
         addition.memory.created_at = run.at;
-        let known = self.neighbours(&seen, &addition, None).await?;
+        let known = self.neighbours(&seen, &addition, None, Reach::Thorough).await?;
         let ids: Vec<MemoryId> = known.iter().map(|one| one.id).collect();
         let others = self.store.fetch(&seen, &ids).await?;
         let mut pairs = Vec::new();
@@ -140,8 +138,10 @@ impl Engine {
         let mut decisions: Vec<Option<Decision>> = pairs.iter().map(|pair| self.by_rules(pair)).collect();
         let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
         let open: Vec<usize> = (0..pairs.len()).filter(|place| decisions[*place].is_none()).collect();
-        let asked: Vec<(String, String)> =
-            open.iter().map(|place| (pairs[*place].older.content.clone(), pairs[*place].newer.content.clone())).collect();
+        let asked: Vec<(String, String)> = open
+            .iter()
+            .map(|place| (pairs[*place].older.content.clone(), pairs[*place].newer.content.clone()))
+            .collect();
         let before = mind.left().unwrap_or(0);
         let verdicts = mind.same_fact(&asked).await;
         self.settle(&run.caller.tenant, &mind, before).await?;

@@ -27,10 +27,16 @@ impl Engine {
         let open = SessionFilter { ended: Some(false), quiet_since: Some(quiet), ..SessionFilter::default() };
         let over = SessionFilter { ended: Some(true), pending: true, ..SessionFilter::default() };
         for session in self.store.sessions(&whole, &open, usize::MAX).await? {
-            report.tell(None, "end and learn from", format!("session {} of {}", session.name, session.scope), "it is quiet");
+            report.tell(
+                None,
+                "end and learn from",
+                format!("session {} of {}", session.name, session.scope),
+                "it is quiet",
+            );
             if !run.dry {
                 let end = Action::EndSession { scope: session.scope.clone(), session: session.name.clone() };
-                self.apply_run(run, &session.scope.space(), vec![(end, "nobody has said anything for long".into())]).await?;
+                self.apply_run(run, &session.scope.space(), vec![(end, "nobody has said anything for long".into())])
+                    .await?;
                 self.consolidate(run.caller, &session.scope, &session.name).await?;
             }
         }
@@ -68,7 +74,12 @@ impl Engine {
                 memories.retain(|memory| !memory.pinned);
                 let mut actions = Vec::new();
                 for memory in &memories {
-                    report.tell(Some(memory.id), "soft-delete", memory.content.chars().take(80).collect(), "its session is over");
+                    report.tell(
+                        Some(memory.id),
+                        "soft-delete",
+                        memory.content.chars().take(80).collect(),
+                        "its session is over",
+                    );
                     let action = Action::Forget { id: memory.id, expect: None, purge_at };
                     actions.push((action, "its session is over".to_owned()));
                 }
@@ -176,7 +187,13 @@ impl Engine {
     }
 
     /// Takes the versions in the middle out of a chain. Returns how many.
-    pub(crate) async fn collapse(&self, tenant: &Tenant, space: &Space, head: MemoryId, at: Timestamp) -> Result<usize> {
+    pub(crate) async fn collapse(
+        &self,
+        tenant: &Tenant,
+        space: &Space,
+        head: MemoryId,
+        at: Timestamp,
+    ) -> Result<usize> {
         let whole = policy::whole(tenant);
         let Some(memory) = self.store.fetch(&whole, &[head]).await?.pop() else { return Ok(0) };
         let chain = self.chain(&whole, &memory).await?;

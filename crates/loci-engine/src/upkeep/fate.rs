@@ -244,9 +244,19 @@ mod tests {
         let slow = || Ageing { decay_rate: 1e-6, layer: Layer::Company, ..fact() };
         let faded = Some((gone, Cause::Faded));
         check("an old task", 200, Ageing { kind: "task".into(), ..slow() }, faded);
-        check("an old task in use", 200, Ageing { kind: "task".into(), last_accessed_at: Some(days_after(start(), 190)), ..slow() }, None);
+        check(
+            "an old task in use",
+            200,
+            Ageing { kind: "task".into(), last_accessed_at: Some(days_after(start(), 190)), ..slow() },
+            None,
+        );
         check("an old episode", 94, Ageing { kind: "episodic".into(), ..slow() }, faded);
-        check("an episode", 80, Ageing { kind: "episodic".into(), decay_rate: 0.1, layer: Layer::Company, ..fact() }, None);
+        check(
+            "an episode",
+            80,
+            Ageing { kind: "episodic".into(), decay_rate: 0.1, layer: Layer::Company, ..fact() },
+            None,
+        );
         let expires = |memory| Ageing { expires_at: Some(days_after(start(), 3)), ..memory };
         check("in time", 2, expires(fact()), None);
         check("over", 3, expires(fact()), Some((gone, Cause::Expired)));

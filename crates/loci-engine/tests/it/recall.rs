@@ -305,6 +305,7 @@ async fn what_is_hidden_gives_no_evidence() {
     assert_eq!(after.hits.len(), 1);
     // Only its own word counts, not that of the question it answered.
     let clues = &after.hits[0].explain.clues;
-    let coverage: f64 = clues.iter().filter(|clue| clue.clue == loci_engine::Clue::Coverage).map(|clue| clue.value).sum();
+    let coverage: f64 =
+        clues.iter().filter(|clue| clue.clue == loci_engine::Clue::Coverage).map(|clue| clue.value).sum();
     assert!(coverage < 1.0, "{clues:?}");
 }

@@ -81,7 +81,9 @@ impl Desk<'_> {
         {
             return Ok(there);
         }
-        let row = self.sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim)).map_err(taken(memory.id))?;
+        let row = self
+            .sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim))
+            .map_err(taken(memory.id))?;
         let lying = Lying { row, scope, memory: memory.clone() };
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
@@ -156,10 +158,10 @@ impl Desk<'_> {
         if let Some(content) = &revision.patch.content {
             let (unless, claim) = (content.unless.map(|hash| hash.0), content.claim.map(|hash| hash.0));
             let row = self.find(revision.id)?.row;
-            self.sql(self.connection.execute(
-                "UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1",
-                params![row, unless, claim],
-            ))?;
+            self.sql(
+                self.connection
+                    .execute("UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1", params![row, unless, claim]),
+            )?;
             self.reindex(row)?;
             // Answers are found by the words of their question, and only by those it has now.
             for follower in self.sql(graph::followers(self.connection, row))? {

@@ -28,7 +28,8 @@ impl Desk<'_> {
             })?;
         }
         let lying = self.find(into.id)?;
-        merged.sequence = self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from, "revised": revised })))?;
+        merged.sequence =
+            self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from, "revised": revised })))?;
         merged.outcome = Outcome::Merged;
         Ok(merged)
     }

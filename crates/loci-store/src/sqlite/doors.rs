@@ -331,14 +331,7 @@ impl Store for SqliteStore {
         Ok(swept.unwrap_or(0))
     }
 
-    async fn lease(
-        &self,
-        tenant: &Tenant,
-        name: &str,
-        holder: &str,
-        now: Timestamp,
-        lease: Duration,
-    ) -> Result<bool> {
+    async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
         let (store, tenant, name, holder) = (self.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
         blocking(move || store.inner.catalogue.lease(&tenant, &name, &holder, now, lease)).await
     }

@@ -46,10 +46,10 @@ impl Desk<'_> {
         if scope != lying.scope {
             return Err(Error::Refused(format!("memory {memory} and entity {entity} belong to different scopes")));
         }
-        let new = self.sql(self.connection.execute(
-            "INSERT OR IGNORE INTO mentions (memory, entity) VALUES (?1, ?2)",
-            params![lying.row, number],
-        ))?;
+        let new = self.sql(
+            self.connection
+                .execute("INSERT OR IGNORE INTO mentions (memory, entity) VALUES (?1, ?2)", params![lying.row, number]),
+        )?;
         if new == 0 {
             return Ok(nothing(Outcome::None));
         }

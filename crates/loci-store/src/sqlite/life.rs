@@ -20,11 +20,12 @@ impl Desk<'_> {
     pub(super) fn age(&self, change: &Change, aged: &[Aged]) -> Result<Applied> {
         let mut changed = 0;
         for Aged { id, confidence, relevance } in aged {
-            let put = self.connection.prepare_cached(
-                "UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1",
-            );
+            let put = self
+                .connection
+                .prepare_cached("UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1");
             let at = change.at.as_microsecond();
-            changed += self.sql(put.and_then(|mut put| put.execute(params![id.as_bytes(), confidence, relevance, at])))?;
+            changed +=
+                self.sql(put.and_then(|mut put| put.execute(params![id.as_bytes(), confidence, relevance, at])))?;
         }
         if changed == 0 {
             return Ok(nothing(Outcome::None));

@@ -107,9 +107,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
-    let scope = Scope::from_key(&key).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
-    })?;
+    let scope = Scope::from_key(&key)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error)))?;
     Ok(Session {
         scope,
         name: row.get(1)?,
