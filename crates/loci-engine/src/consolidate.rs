@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::consent::{Consented, Pending};
 use crate::entity::resolve;
+use crate::extract::claim::claim_of;
 use crate::extract::{Candidate, Mention, Speaker, Surroundings, Utterance, extract};
 use crate::learn::{Reach, neighbour, repeats, statement};
 use crate::policy::{self, Caller};
@@ -148,7 +149,9 @@ impl Engine {
             let learned = mind.extract(&utterances).await;
             self.settle(tenant, &mind, before).await?;
             let (learned, _) = learned?;
-            return Ok((learned.candidates, &turns[..learned.read]));
+            // What it wrote is taken apart like anything else.
+            let claimed = |candidate: Candidate| Candidate { claim: claim_of(&candidate.content), ..candidate };
+            return Ok((learned.candidates.into_iter().map(claimed).collect(), &turns[..learned.read]));
         }
         let mention = |entity: &Entity| Mention {
             name: entity.canonical_name.clone(),
@@ -363,6 +366,8 @@ impl Engine {
         }
         let expect = lesson.session.consolidated_through;
         lesson.push(Action::Consolidate { scope, session, expect, through: last.id }, "learned from");
+        // The mark comes first: whoever finds it moved has nothing more to find out.
+        lesson.changes.rotate_right(1);
         Ok(())
     }
 }

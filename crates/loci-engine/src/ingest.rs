@@ -7,7 +7,7 @@
 //! transaction.
 
 use jiff::Timestamp;
-use loci_types::{Action, Error, Kind, Memory, Receipt, Source};
+use loci_types::{Action, Error, Kind, Layer, Memory, Receipt, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -33,12 +33,14 @@ pub struct Turn {
     pub reference: Option<String>,
     /// Anything else, by name.
     pub metadata: Map<String, Value>,
+    /// The layer; none: the most specific one that the identifiers open.
+    pub layer: Option<Layer>,
 }
 
 impl Engine {
     /// Takes in one turn. The receipts are durable, one per piece.
     pub async fn ingest(&self, caller: &Caller, turn: Turn) -> Result<Vec<Receipt>> {
-        let scope = policy::target(caller, None)?;
+        let scope = policy::target(caller, turn.layer)?;
         let seen = policy::only(caller, &scope);
         if turn.thread_id.trim().is_empty() {
             return Err(Error::invalid("threadId", "threadId is empty").hint("name the conversation").into());
@@ -56,6 +58,7 @@ impl Engine {
         for piece in pieces(&turn.content, self.config.limits.content_characters) {
             let new = NewMemory {
                 content: piece.to_owned(),
+                layer: turn.layer,
                 kind: Some(Kind::EPISODIC.to_owned()),
                 metadata: turn.metadata.clone(),
                 source: Some(Source {

@@ -24,7 +24,7 @@ const NEAREST: usize = 6;
 /// So many of those about the same side of the same thing.
 const CLAIMED: usize = 12;
 /// Someone else may replace the same memory at the same moment; then it is looked at anew.
-const TRIES: usize = 3;
+const TRIES: usize = 32;
 /// So many memories that recall told a thread are remembered.
 const TOLD: usize = 64;
 /// For so many days.
@@ -120,12 +120,18 @@ impl Engine {
             Some(*id) != except && *id != memory.id && similarity.is_none_or(|cosine| cosine >= self.config.bands.later)
         });
         let mut memories: Vec<Memory> = Vec::new();
-        if let Some(claim) = addition.claim {
-            let same = Filter { claim: Some(claim), ..filter };
-            let page = Page { after: None, limit: CLAIMED };
-            memories = self.store.scan(visible, &same, page).await?.memories;
-            memories.retain(|known| Some(known.id) != except && known.id != memory.id);
+        if let Some(twin) = addition.unless {
+            let page = Page { after: None, limit: 1 };
+            memories = self.store.scan(visible, &Filter { twin: Some(twin), ..filter.clone() }, page).await?.memories;
         }
+        if let Some(claim) = addition.claim {
+            let page = Page { after: None, limit: CLAIMED };
+            let same = self.store.scan(visible, &Filter { claim: Some(claim), ..filter }, page).await?.memories;
+            let unknown: Vec<Memory> =
+                same.into_iter().filter(|one| memories.iter().all(|known| known.id != one.id)).collect();
+            memories.extend(unknown);
+        }
+        memories.retain(|known| Some(known.id) != except && known.id != memory.id);
         let missing: Vec<MemoryId> =
             found.iter().map(|(id, _)| *id).filter(|id| memories.iter().all(|known| known.id != *id)).collect();
         memories.extend(self.store.fetch(visible, &missing).await?);

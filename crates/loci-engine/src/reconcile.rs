@@ -133,7 +133,7 @@ fn alone(known: &[Neighbour], bands: &Bands) -> String {
 /// What one known statement makes of the new one; `None` if they have nothing to do with each other.
 fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analyser) -> Option<Decision> {
     if let (Some(a), Some(b)) = (new.claim, &known.claim)
-        && a.subject == b.subject
+        && same_subject(&a.subject, &b.subject)
         && a.attribute == b.attribute
     {
         return by_claim(new, known, a, b, analyser);
@@ -171,7 +171,9 @@ fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analys
 fn by_claim(new: &Statement<'_>, known: &Neighbour, a: &Claim, b: &Claim, analyser: &Analyser) -> Option<Decision> {
     let side = format!("{} of {}", a.attribute, a.subject);
     if a.value == b.value && a.negated == b.negated {
-        return Some(same(new, known, analyser, &format!("the {side} is known")));
+        // Of many values a statement may say more than its claim: what else it names must be the same.
+        let apart = !a.single && !differs(&known.content, new.content).is_empty();
+        return (!apart).then(|| same(new, known, analyser, &format!("the {side} is known")));
     }
     let other_value = a.value != b.value;
     if other_value && !(a.single && b.single) {
@@ -216,10 +218,24 @@ fn words_shared(a: &str, b: &str, analyser: &Analyser) -> f64 {
     if most == 0 { 0.0 } else { a.intersection(&b).count() as f64 / most as f64 }
 }
 
-/// The key under which statements about the same side of the same thing are found.
+/// Whether two subjects are the same thing: "the cluster" is whoever's cluster was spoken of, but
+/// Ana's is not Bob's.
+fn same_subject(a: &str, b: &str) -> bool {
+    a == b || bare(a) == b || a == bare(b)
+}
+
+/// A subject without the one whose it is: `ana's cluster` is a `cluster`.
+fn bare(subject: &str) -> &str {
+    match subject.split_once("'s ") {
+        Some((owner, thing)) if !owner.is_empty() && !thing.is_empty() => thing,
+        _ => subject,
+    }
+}
+
+/// The key under which statements about the same side of the same thing are found, whoever's it is.
 pub fn claim_key(claim: &Claim) -> ContentHash {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(claim.subject.as_bytes());
+    hasher.update(bare(&claim.subject).as_bytes());
     hasher.update(&[0x1f]);
     hasher.update(claim.attribute.as_bytes());
     ContentHash(*hasher.finalize().as_bytes())
@@ -282,6 +298,8 @@ mod tests {
             ("Ana lives in Porto", "Ana lives in Lisbon", Some(0.9), "supersede"),
             ("Ana lives in Porto", "Ana lives in Lisbon", None, "supersede"),
             ("Ana lives in Porto", "Bob lives in Lisbon", Some(0.9), "add"),
+            ("Ana's cluster has 3 nodes", "The cluster has 5 nodes", Some(0.8), "supersede"),
+            ("Ana's cluster has 3 nodes", "Bob's cluster has 5 nodes", Some(0.8), "add"),
             ("Ana lives in Porto", "ana lives in porto.", Some(1.0), "skip"),
             ("Ana likes tea", "Ana likes coffee", Some(0.9), "add"),
             ("Ana likes tea", "Ana does not like tea", Some(0.95), "supersede"),
@@ -293,6 +311,7 @@ mod tests {
             ("The garden gate squeaks", "The gate of the garden squeaks", Some(0.96), "skip"),
             ("The garden gate squeaks", "The garden gate squeaks", Some(0.2), "skip"),
             ("The garden gate squeaks", "The roof leaks", Some(0.3), "add"),
+            ("The deploy was stopped because of OPS-1", "The deploy was stopped because of OPS-2", Some(0.97), "add"),
         ] {
             let decision = decide(old, new, similarity);
             assert_eq!(name(&decision), expect, "{old} / {new}: {decision:?}");

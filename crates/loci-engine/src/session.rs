@@ -33,20 +33,23 @@ impl Engine {
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
         let found =
             self.sessions(caller, SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() }).await?;
-        let Some(session) = found.into_iter().next() else {
+        if found.is_empty() {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
                 .at("session")
                 .hint("`loci session list` shows them")
                 .into());
-        };
-        let changes = self
-            .closing(&session.scope, name, self.now())
-            .into_iter()
-            .map(|action| self.change(caller, "hotpath", "the session is over", action))
-            .collect();
-        let batch = Batch { tenant: caller.tenant.clone(), space: session.scope.space(), changes };
-        self.store.apply(batch).await?;
-        Ok(session.ended_at.is_none())
+        }
+        // The same conversation may lie in several layers.
+        for session in &found {
+            let changes = self
+                .closing(&session.scope, name, self.now())
+                .into_iter()
+                .map(|action| self.change(caller, "hotpath", "the session is over", action))
+                .collect();
+            let batch = Batch { tenant: caller.tenant.clone(), space: session.scope.space(), changes };
+            self.store.apply(batch).await?;
+        }
+        Ok(found.iter().any(|session| session.ended_at.is_none()))
     }
 
     /// What ends a session: its end, and the learning from it as a job.

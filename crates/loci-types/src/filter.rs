@@ -116,6 +116,8 @@ pub struct Filter {
     pub metadata: BTreeMap<String, Value>,
     /// About the same side of the same thing. Not a field of the record, so the law does not know it.
     pub claim: Option<ContentHash>,
+    /// Stored under the key of the same text. Not a field of the record either.
+    pub twin: Option<ContentHash>,
 }
 
 impl Filter {
@@ -150,6 +152,7 @@ impl Filter {
             threads: Vec::new(),
             metadata: BTreeMap::new(),
             claim: None,
+            twin: None,
         }
     }
 

@@ -30,6 +30,7 @@ const HEADS: &[&str] = &[
     "i meant to say",
     "i meant",
     "i mean",
+    "i said",
     "make that",
     "make it",
     "the correct one is",

@@ -338,6 +338,47 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     if COMPANY_ENDS.contains(&last) && length > 1 {
         return Some(EntityType::Organization);
     }
+    let acts = matches!(
+        after,
+        "works"
+            | "lives"
+            | "likes"
+            | "loves"
+            | "hates"
+            | "prefers"
+            | "said"
+            | "says"
+            | "told"
+            | "thinks"
+            | "wants"
+            | "asked"
+            | "went"
+            | "married"
+            | "knows"
+            | "enjoys"
+            | "moved"
+            | "joined"
+            | "approves"
+            | "manages"
+            | "leads"
+            | "left"
+            | "speaks"
+            | "teaches"
+            | "studies"
+            | "got"
+            | "called"
+            | "plays"
+            | "handles"
+            | "reviews"
+            | "sent"
+            | "wrote"
+            | "owns"
+            | "started"
+            | "quit"
+    ) || after == "is" && words.get(place + length + 1).is_some_and(|next| next.shape == Shape::Number);
+    if within(lexicon::PLACES, first) && acts && titled(run) {
+        return Some(EntityType::Person);
+    }
     if within(lexicon::PLACES, first) && length <= 2 && !matches!(before, "at" | "using" | "with") {
         return Some(EntityType::Place);
     }
@@ -351,8 +392,27 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     {
         return None;
     }
+    if matches!(before, "в" | "во") && two_before.starts_with("работа") {
+        return Some(EntityType::Organization);
+    }
     if within(lexicon::TOOLS, first) || within(lexicon::TOOLS, last) || uses(words, place) {
         return Some(EntityType::Tool);
+    }
+    if matches!(before, "called" | "named") && place > 1 {
+        let what = words[..place - 1].iter().rev().take(4).find_map(|word| match () {
+            () if word.any(&["startup", "company", "firm", "agency", "band", "bank", "shop", "store", "school"]) => {
+                Some(EntityType::Organization)
+            }
+            () if word.any(&["project", "app", "game"]) => Some(EntityType::Project),
+            () if word.any(&["tool", "library", "service", "language", "framework", "network", "wifi", "branch"]) => {
+                Some(EntityType::Tool)
+            }
+            () if word.any(&["town", "village", "city"]) => Some(EntityType::Place),
+            () => None,
+        });
+        if what.is_some() {
+            return what;
+        }
     }
     let moved = before == "to"
         && matches!(
@@ -369,7 +429,9 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
                 | "travelled"
                 | "traveled"
         );
+    let dwells = words[..place].iter().rev().take(5).any(|word| word.any(DWELLING));
     let lives = before == "in"
+        && dwells
         && !matches!(
             two_before,
             "written"
@@ -402,42 +464,6 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
                 | "nurse"
                 | "intern"
         );
-    let acts = matches!(
-        after,
-        "works"
-            | "lives"
-            | "likes"
-            | "loves"
-            | "hates"
-            | "prefers"
-            | "said"
-            | "says"
-            | "told"
-            | "thinks"
-            | "wants"
-            | "asked"
-            | "went"
-            | "married"
-            | "knows"
-            | "enjoys"
-            | "moved"
-            | "joined"
-            | "approves"
-            | "manages"
-            | "leads"
-            | "left"
-            | "speaks"
-            | "teaches"
-            | "studies"
-            | "got"
-            | "called"
-            | "will"
-            | "plays"
-            | "handles"
-            | "reviews"
-            | "sent"
-            | "wrote"
-    );
     let role = matches!(after, "is" | "was" | ",")
         && words
             .iter()
@@ -493,7 +519,9 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     let alias = matches!(after, "(" | ",") && titled(run) && place == 0;
     match () {
         () if moved || lives && titled(run) => Some(EntityType::Place),
-        () if employed || matches!(before, "joined" | "left") => Some(EntityType::Organization),
+        () if employed || matches!(before, "joined" | "left" | "leaving" | "joining" | "leave" | "join") => {
+            Some(EntityType::Organization)
+        }
         () if acts && titled(run) || role => Some(EntityType::Person),
         () if run[0].owner() && titled(run) => Some(EntityType::Person),
         () if before == "at" => Some(EntityType::Organization),
@@ -508,7 +536,23 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
         () if before == "is"
             && matches!(
                 two_before,
-                "name" | "manager" | "boss" | "wife" | "husband" | "sister" | "brother" | "lead"
+                "name"
+                    | "manager"
+                    | "boss"
+                    | "wife"
+                    | "husband"
+                    | "sister"
+                    | "brother"
+                    | "lead"
+                    | "cto"
+                    | "ceo"
+                    | "cfo"
+                    | "sre"
+                    | "pm"
+                    | "owner"
+                    | "doctor"
+                    | "dentist"
+                    | "friend"
             ) =>
         {
             Some(EntityType::Person)
@@ -523,6 +567,50 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
         () => Some(EntityType::Concept),
     }
 }
+
+/// Words behind which "in" leads to a place.
+const DWELLING: &[&str] = &[
+    "live",
+    "lives",
+    "living",
+    "lived",
+    "based",
+    "born",
+    "grew",
+    "house",
+    "flat",
+    "office",
+    "apartment",
+    "moved",
+    "located",
+    "stay",
+    "staying",
+    "arrived",
+    "settled",
+    "is",
+    "am",
+    "was",
+    "are",
+    "be",
+    "hotel",
+    "school",
+    "bakery",
+    "home",
+    "restaurant",
+    "studied",
+    "conference",
+    "team",
+    "wedding",
+    "met",
+    "work",
+    "works",
+    "worked",
+    "from",
+    "been",
+    "arrive",
+    "village",
+    "city",
+];
 
 /// One capital, then small letters, in every word.
 fn titled(run: &[Word]) -> bool {

@@ -4,7 +4,7 @@
 //! said before. Every statement passes the writing rules or is dropped.
 
 use jiff::{Timestamp, Zoned};
-use loci_types::Class;
+use loci_types::{Class, EntityType};
 
 use super::claim::claim_of;
 use super::clause::{Clause, Mood, Who};
@@ -31,7 +31,7 @@ pub const MOST: usize = 5;
 /// What is less sure than this is not worth a look.
 const LEAST: f64 = 0.4;
 /// How many statements a correction may reach back.
-const REACH: usize = 8;
+const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
@@ -100,7 +100,10 @@ impl Reader<'_> {
             }
             let sentence = &sentences[place];
             place += 1;
-            self.focus.pass();
+            // What the assistant says in between does not make anyone forget.
+            if voice == Voice::Person || place == 1 {
+                self.focus.pass();
+            }
             if russian::is_russian(sentence.text) {
                 let speaker = (voice == Voice::Person).then_some(turn.speaker);
                 drafts.extend(russian::read(sentence, speaker, &now, &mut self.said));
@@ -225,8 +228,10 @@ impl Reader<'_> {
 
     /// A correction that leans on what was said before.
     fn fragment(&self, words: &[Word], opening: &Opening) -> Option<Draft> {
-        let own = Clause::read(words.to_vec())
-            .is_some_and(|clause| !matches!(clause.who, Who::Pronoun | Who::Pointed | Who::Nobody));
+        let own = Clause::read(words.to_vec()).is_some_and(|clause| {
+            let said = clause.who == Who::I && matches!(clause.lemma.as_str(), "say" | "mean");
+            !said && !matches!(clause.who, Who::Pronoun | Who::Pointed | Who::Nobody)
+        });
         if own {
             return None;
         }
@@ -261,7 +266,7 @@ impl Reader<'_> {
             let own = matches!(clause.who, Who::I | Who::We | Who::Nobody);
             let decided = clause.who == Who::We
                 && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick")
-                && is_past(&clause)
+                && clause.form == Form::Past
                 || phrase == Some("decision");
             let verdict = match () {
                 () if decided => Some(Verdict::new("decision", "decision", 0.8)),
@@ -336,12 +341,20 @@ impl Reader<'_> {
     fn candidate(&self, draft: Draft, turn: &Utterance<'_>) -> Candidate {
         let (event_time, valid_from, expires_at) = times(&draft, turn.at);
         let Draft { content, verdict, corrects, .. } = draft;
+        let mut entities = mentions(&content, turn.speaker, &self.surroundings.known);
+        if verdict.kind == "person"
+            && let Some(first) = entities.first_mut().filter(|first| {
+                content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place)
+            })
+        {
+            first.entity_type = EntityType::Person;
+        }
         Candidate {
             kind: verdict.kind.to_owned(),
             claim: if verdict.kind == "procedural" { None } else { claim_of(&content) },
             confidence: verdict.confidence.clamp(0.0, 1.0),
             importance: (verdict.importance > 0.0).then_some(verdict.importance),
-            entities: mentions(&content, turn.speaker, &self.surroundings.known),
+            entities,
             event_time,
             valid_from,
             expires_at,
@@ -390,6 +403,12 @@ fn class(kind: &str) -> Class {
 }
 
 fn is_past(clause: &Clause) -> bool {
+    // What was agreed to be done lies ahead.
+    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise")
+        && clause.rest().iter().any(|word| word.is("to"))
+    {
+        return false;
+    }
     let first = clause.lower(clause.subject.end);
     clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect)
         || clause.mood == Mood::Formerly
@@ -424,7 +443,11 @@ fn is_talk(words: &[Word], asks: bool) -> bool {
     ];
     let first = &words[0];
     let second = words.get(1).map_or("", |word| word.lower.as_str());
-    let inverted = ASKS.contains(&first.lower.as_str())
+    let third = words.get(2).map_or("", |word| word.lower.as_str());
+    let denies = second == "not"
+        && !matches!(third, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "the" | "that" | "this");
+    let inverted = !denies
+        && ASKS.contains(&first.lower.as_str())
         && matches!(
             second,
             "you"
@@ -459,6 +482,19 @@ fn is_talk(words: &[Word], asks: bool) -> bool {
         || begins(words, "i wonder")
         || begins(words, "i would")
             && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
+    let tale = [
+        "in my story",
+        "in the story",
+        "in my novel",
+        "in my book",
+        "in my game",
+        "in this scenario",
+        "in the movie",
+        "once upon a",
+    ]
+    .iter()
+    .any(|head| begins(words, head));
+    let unreal = unreal || tale;
     let quoted = first.shape == Shape::Quote;
     let reminds = remind(words);
     (asks && ASKS.contains(&first.lower.as_str()) || inverted && !reminds || unreal || quoted) && !(reminds && !unreal)
@@ -481,6 +517,12 @@ fn about(words: &mut Vec<Word>, opening: &Opening) {
 
 /// "Alice, my manager, approves deployments" says two things.
 fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
+    if begins(&words, "i am")
+        && words.get(2).is_some_and(Word::capital)
+        && words.get(3).is_some_and(|word| word.is(","))
+    {
+        return introduced(words);
+    }
     let open = words.iter().take(4).position(|word| word.any(&[",", "("]));
     let Some(open) = open.filter(|open| *open > 0) else { return vec![words] };
     let close =
@@ -509,9 +551,33 @@ fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
     }
 }
 
+/// "I'm Ana, 29, a nurse from Porto" says three things.
+fn introduced(words: Vec<Word>) -> Vec<Vec<Word>> {
+    let mut parts = Vec::new();
+    for (number, part) in words.split(|word| word.is(",")).enumerate() {
+        let fits = part.first().is_some_and(|word| word.any(&["a", "an", "the"]) || word.shape == Shape::Number);
+        let role = part.iter().take(4).any(|word| within(lexicon::ROLES, &word.lower));
+        match number {
+            0 => parts.push(part.to_vec()),
+            _ if fits => parts.push([say("I am"), part.to_vec()].concat()),
+            _ if role => parts.push([say("I am a"), part.to_vec()].concat()),
+            // Something else goes on here.
+            _ => {
+                if let Some(last) = parts.last_mut().filter(|_| number > 1) {
+                    last.extend(say(","));
+                    last.extend_from_slice(part);
+                }
+            }
+        }
+    }
+    parts
+}
+
 /// Whether "we" are a family: they live, marry and have children.
 fn household(clause: &Clause) -> bool {
     const HOME: &[&str] = &[
+        "retriever",
+        "labrador",
         "kids",
         "kid",
         "children",
@@ -591,7 +657,15 @@ fn capitalise(clause: &mut Clause) {
     };
     let slot = match (clause.lemma.as_str(), clause.next(0), clause.next(1)) {
         ("live", "in", _) | ("work", "at" | "for", _) | ("move" | "relocate", "to", _) => Some(1),
-        ("be", "from", _) | ("be", "called" | "named", _) => Some(1),
+        ("be", "from", _) => Some(1),
+        ("be", "called" | "named", _)
+            if clause
+                .subject_words()
+                .iter()
+                .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::PETS, &word.lower)) =>
+        {
+            Some(1)
+        }
         ("be", "based", "in") => Some(2),
         ("be", ..) if clause.subject_words().last().is_some_and(|word| word.is("name")) => Some(0),
         _ => None,

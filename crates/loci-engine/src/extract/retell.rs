@@ -4,7 +4,7 @@
 //! dates. What a pronoun means must be clear; if it is not, the words from there on are left out,
 //! and if that leaves too little, nothing is said at all.
 
-use super::clause::{Clause, Who, base};
+use super::clause::{Clause, Mood, Who, base};
 use super::focus::Focus;
 use super::lexicon::{self, within};
 use super::verbs::{Form, third, verb};
@@ -67,7 +67,12 @@ impl Teller<'_> {
                 "it" => self.focus.thing().map(str::to_owned),
                 pronoun => self.focus.person(pronoun).map(str::to_owned),
             },
-            Who::Thing => self.noun(clause.subject_words()),
+            Who::Thing => {
+                let words = clause.subject_words();
+                let fuller =
+                    (words.len() == 2 && words[0].is("the")).then(|| self.focus.fuller(&words[1].text)).flatten();
+                fuller.map(str::to_owned).or_else(|| self.noun(words))
+            }
             Who::You | Who::Pointed => None,
         }
     }
@@ -110,6 +115,21 @@ impl Teller<'_> {
         let mut agree =
             matches!(clause.who, Who::I | Who::We) || (clause.who == Who::Pronoun && clause.words[0].is("they"));
         let mut words = Vec::new();
+        if clause.ended
+            && clause.mood == Mood::Plain
+            && clause.lemma != "be"
+            && clause.lower(clause.subject.end).starts_with("do")
+            && clause.negated
+        {
+            // "Does not work there any more" is "no longer works there".
+            let verb = &clause.words[clause.verb];
+            let plural = clause.who == Who::Thing && clause.lower(clause.subject.end) == "do";
+            return vec![
+                verb.instead("no"),
+                verb.instead("longer"),
+                verb.instead(&if plural { verb.text.clone() } else { third(&verb.lower) }),
+            ];
+        }
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
             let empty = within(lexicon::EMPTY, &word.lower) && verb(&word.lower).is_none();
@@ -124,6 +144,9 @@ impl Teller<'_> {
             if agree && (verbal || last) && !word.any(&["not", "no", "longer"]) {
                 agree = false;
                 words.push(agreed(word));
+            } else if word.is("not") && clause.ended && clause.lower(place + 1) != "longer" {
+                words.push(word.instead("no"));
+                words.push(word.instead("longer"));
             } else {
                 words.push(word.clone());
             }
@@ -134,7 +157,11 @@ impl Teller<'_> {
     /// What follows the verb, and the dates in it.
     fn tail(&self, clause: &Clause, short: &str) -> Option<(Vec<Word>, Vec<Dated>)> {
         let start = clause.rest_at();
-        let mut end = trimmed(&clause.words, start, clause.words.len());
+        let aside = clause.words[start..]
+            .windows(2)
+            .position(|two| two[0].is(",") && two[1].any(ASIDES))
+            .map(|place| start + place);
+        let mut end = trimmed(&clause.words, start, aside.filter(|aside| *aside > start).unwrap_or(clause.words.len()));
         loop {
             match self.retold(clause, start, end, short) {
                 Ok(told) => return Some(told),
@@ -243,7 +270,7 @@ impl Teller<'_> {
     }
 
     fn write_date(&self, told: &mut Vec<Word>, word: &Word, dated: &Dated, words: &[Word], place: usize, after: usize) {
-        if self.yearly {
+        if self.yearly && dated.yearly {
             told.extend_from_slice(&words[place..after]);
             return;
         }
@@ -323,6 +350,12 @@ fn relative(words: &[Word], place: usize) -> bool {
             || within(lexicon::AUXILIARIES, &next.lower)
     }) && before.is_some_and(Word::speaks)
 }
+
+/// Words behind a comma that begin something else.
+const ASIDES: &[&str] = &[
+    "so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how",
+    "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let", "been", "but", "thank",
+];
 
 /// Words at the end that add nothing.
 const ENDINGS: &[&str] = &[

@@ -683,8 +683,26 @@ impl Clause<'_> {
                 past: false,
             });
         }
+        let thing = [
+            "сервер",
+            "кластер",
+            "офис",
+            "баз",
+            "сервис",
+            "систем",
+            "команд",
+            "магазин",
+            "приложени",
+            "проект",
+            "порт",
+            "сайт",
+        ]
+        .iter()
+        .any(|stem| first.lower.starts_with(stem));
         let person = named
-            && forms::is_third(self.lower(verb))
+            && !thing
+            && forms::is_personal(self.lower(verb))
+            && self.lower(verb + 1) != "на"
             && subject.len() <= 2
             && first.capital()
             && first.text.chars().any(|c| ('а'..='я').contains(&c));

@@ -35,6 +35,26 @@ async fn mind(texts: &[&str]) -> (Mind, MockServer) {
     (Mind::new(Arc::new(RemoteChat::new(config).unwrap())), server)
 }
 
+/// A whole answer that says this text.
+pub(crate) fn answering(text: &str) -> ResponseTemplate {
+    let choice = json!({ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" });
+    let usage = json!({ "prompt_tokens": 90, "completion_tokens": 10 });
+    ResponseTemplate::new(200).set_body_json(json!({ "choices": [choice], "usage": usage }))
+}
+
+/// Lets a server answer every question like this.
+pub(crate) async fn mount(server: &MockServer, answer: ResponseTemplate) {
+    Mock::given(matchers::path("/chat/completions")).respond_with(answer).mount(server).await;
+}
+
+/// A mind behind a server that always answers like this, asked once and not for long.
+pub(crate) async fn scripted(server: &MockServer, answer: ResponseTemplate, timeout: Duration) -> Mind {
+    mount(server, answer).await;
+    let retries = Retries { attempts: 1, ..Retries::default() };
+    let config = ChatConfig { retries, timeout, ..ChatConfig::new(server.uri(), "scripted") };
+    Mind::new(Arc::new(RemoteChat::new(config).unwrap()))
+}
+
 async fn sent(server: &MockServer) -> Vec<Value> {
     server.received_requests().await.unwrap().iter().map(|request| request.body_json().unwrap()).collect()
 }

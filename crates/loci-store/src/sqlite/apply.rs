@@ -247,6 +247,11 @@ impl Desk<'_> {
         purge_at: Option<Timestamp>,
     ) -> Result<Applied> {
         let before = self.find(id)?;
+        if confidence.is_some() || relevance.is_some() {
+            // These scores are as of now; the next pass counts on from here.
+            let counted = "UPDATE memories SET aged_at = ?2 WHERE row = ?1";
+            self.sql(self.connection.execute(counted, params![before.row, change.at.as_microsecond()]))?;
+        }
         self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
             memory.state = state;
             memory.confidence = confidence.unwrap_or(memory.confidence);

@@ -116,6 +116,9 @@ impl Clause {
         if let Some(claim) = filter.claim {
             self.compare("m.claim = ?", Value::Blob(claim.0.to_vec()));
         }
+        if let Some(twin) = filter.twin {
+            self.compare("m.unless = ?", Value::Blob(twin.0.to_vec()));
+        }
         for (key, value) in &filter.metadata {
             // Compared as JSON text: `->` gives the canonical form of the field.
             self.and("(m.metadata -> ('$.' || json_quote(?))) = json(?)");

@@ -62,10 +62,24 @@ fn hold(clause: &Clause) -> Option<Hold> {
         return own.then_some(Hold::Fair);
     }
     if clause.who == Who::Pronoun {
-        return Some(Hold::Strong);
+        // "It's Friday", "it's my birthday" are about nothing that was named.
+        let empty = clause.words[0].is("it")
+            && clause.lemma == "be"
+            && (matches!(clause.next(0), "my" | "our" | "in" | "on" | "at" | "for" | "not")
+                || within(lexicon::CALENDAR, clause.next(0))
+                || clause.mood == Mood::Progressive);
+        return (!empty).then_some(Hold::Strong);
     }
     let words = clause.subject_words();
     let first = words.first()?;
+    // What everyone knows of a city or a language need not be kept.
+    let world = words.len() == 1
+        && (within(lexicon::TOOLS, &first.lower) || within(lexicon::PLACES, &first.lower))
+        && clause.lemma == "be"
+        && matches!(clause.next(0), "a" | "an" | "the");
+    if world {
+        return None;
+    }
     let talk = |word: &Word| within(lexicon::TALK, &word.lower);
     let owned = words.iter().any(|word| word.any(&["my", "our", "his", "her", "their", "its"]));
     if first.any(&[
@@ -104,7 +118,9 @@ fn hold(clause: &Clause) -> Option<Hold> {
     }
     let named = words.iter().skip(1).any(|word| word.capital() || word.shape == Shape::Code || word.digits())
         || first.owner()
-        || (first.capital() && words.len() == 1 && proper(first));
+        || (first.capital()
+            && (words.len() == 1 || words.len() > 2 && words[1].any(&["from", "in", "on"]))
+            && proper(first));
     match () {
         () if owned || named => Some(Hold::Strong),
         () if first.any(&["the", "every"]) => Some(Hold::Fair),
@@ -164,7 +180,6 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
                     | "own"
                     | "marry"
                     | "handle"
-                    | "run"
                     | "know"
                     | "leave"
                     | "retire"
@@ -192,7 +207,13 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
 }
 
 fn is_name(words: &[Word]) -> bool {
-    !words.is_empty() && words.len() <= 2 && words.iter().all(|word| word.capital() && !word.owner())
+    !words.is_empty()
+        && (words.len() <= 2 || words[1].any(&["from", "in"]))
+        && words
+            .iter()
+            .take(1)
+            .chain(words.iter().skip(1).filter(|_| words.len() == 2))
+            .all(|word| word.capital() && !word.owner())
 }
 
 /// "Bob is our SRE", "Marta is my sister".
@@ -403,6 +424,8 @@ const LASTING: &[&str] = &[
     "integrate",
     "forward",
     "total",
+    "launch",
+    "boost",
     "occur",
     "bill",
     "supply",
@@ -454,6 +477,7 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
         "get" if past && !matches!(next, "married" | "divorced" | "promoted" | "engaged" | "hired" | "fired") => None,
         "give" if past && !(next == "birth" || next == "up") => None,
         "go" if past && !matches!(next, "live" | "public" | "bankrupt" | "vegan") => None,
+        "turn" if !past && rest.first().is_some_and(Word::digits) => Some(0.75),
         "turn" if past && !rest.first().is_some_and(|word| word.shape == Shape::Number) => None,
         "stand" if clause.negated => Some(0.85),
         _ if past && clause.mood != Mood::Perfect || clause.mood == Mood::Perfect => {
@@ -466,8 +490,16 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
             match hold {
                 Hold::Strong => Some(0.8),
                 Hold::Fair => Some(if rest.is_empty() { 0.3 } else { 0.75 }),
-                Hold::Weak => steady.then_some(0.75),
+                Hold::Weak => {
+                    (steady || rest.iter().any(|word| word.capital() || word.shape == Shape::Code)).then_some(0.75)
+                }
             }
+        }
+        _ if hold >= Hold::Fair
+            && clause.form == Form::Third
+            && rest.iter().any(|word| word.any(&["every", "daily", "weekly", "monthly", "nightly", "yearly"])) =>
+        {
+            Some(0.75)
         }
         _ => None,
     }

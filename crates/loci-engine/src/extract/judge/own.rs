@@ -13,12 +13,12 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
         return Some(Verdict::new("change", kind_of_taste(lemma), 0.9));
     }
     match clause.mood {
-        Mood::Formerly => Some(Verdict::new("self", "fact", 0.7)),
+        Mood::Formerly => Some(Verdict::new("self", kind_of_taste(lemma), 0.7)),
         Mood::Can => able(clause),
         Mood::Duty => duty(lemma, clause.rest(), setting),
         Mood::Future => future(clause, setting),
         Mood::Progressive => going_on(clause, setting),
-        _ if lemma == "be" => being(clause),
+        _ if lemma == "be" => being(clause, setting),
         _ if lemma == "have" => having(clause, setting),
         _ if lemma == "need" && clause.next(0) == "to" => duty(clause.next(1), &clause.rest()[1..], setting),
         _ => taste(clause)
@@ -52,7 +52,10 @@ fn taste(clause: &Clause) -> Option<Verdict> {
         && base(clause.next(1))
         && !matches!(clause.next(1), "know" | "see" | "think" | "ask" | "hear" | "say" | "be" | "know");
     let once = clause.form == Form::Past && clause.mood != Mood::Perfect;
-    if (passing && !to_do) || once || clause.mood == Mood::Unreal {
+    let offered = clause.rest().iter().any(|word| {
+        word.any(&["one", "ones", "option", "former", "latter", "suggestion", "answer", "approach", "song", "photo"])
+    });
+    if (passing && !to_do) || once || offered || clause.mood == Mood::Unreal {
         return None;
     }
     let confidence = if clause.lemma == "prefer" { 0.95 } else { 0.9 };
@@ -64,7 +67,10 @@ fn chosen(clause: &Clause) -> Option<Verdict> {
     let verdict = Some(Verdict::new("decision", "decision", 0.9));
     let past = clause.form == Form::Past;
     match (clause.lemma.as_str(), clause.next(0)) {
-        ("decide" | "agree" | "opt" | "choose" | "pick" | "settle" | "resolve", next) if past && !clause.negated => {
+        (
+            "decide" | "agree" | "opt" | "choose" | "pick" | "settle" | "resolve" | "standardise" | "standardize",
+            next,
+        ) if past && !clause.negated => {
             let on = matches!(next, "to" | "on" | "for" | "against" | "that" | "not" | "upon")
                 || matches!(clause.lemma.as_str(), "choose" | "pick");
             if on && !clause.rest().is_empty() && clause.next(0) != "with" { verdict } else { None }
@@ -318,7 +324,17 @@ fn lasting(clause: &Clause) -> Option<Verdict> {
         {
             Some(Verdict::new("environment", "fact", 0.75))
         }
-        "spend" | "earn" if !past && clause.rest().iter().any(Word::digits) => own(0.6),
+        "do" if !past
+            && clause.who == Who::I
+            && (next.ends_with("ing")
+                || clause
+                    .rest()
+                    .first()
+                    .is_some_and(|word| word.any(&["yoga", "pilates", "judo", "karate", "freelance"]))) =>
+        {
+            own(0.65)
+        }
+        "spend" | "earn" | "pay" | "make" if !past && clause.rest().iter().any(Word::digits) => own(0.6),
         "sleep" | "wake" | "get"
             if !past && clause.rest().iter().any(Word::digits) && clause.rest().iter().any(|word| word.is("at")) =>
         {
@@ -358,6 +374,7 @@ fn wanted(clause: &Clause) -> Option<Verdict> {
     let to = clause.next(0) == "to" && within(lexicon::GOALS, clause.next(1));
     match clause.lemma.as_str() {
         "want" if to && !clause.negated && clause.form != Form::Past => Some(Verdict::new("goal", "fact", 0.7)),
+        "hope" if to => Some(Verdict::new("goal", "fact", 0.65)),
         "plan" | "intend" | "aim" | "expect"
             if clause.next(0) == "to" && base(clause.next(1)) && clause.form != Form::Past =>
         {
@@ -398,6 +415,10 @@ fn habit(clause: &Clause) -> Option<Verdict> {
     );
     let again = clause.habit
         || clause.rest().windows(2).any(|two| two[0].any(&["every", "each"]) && two[1].shape == Shape::Word)
+        || clause
+            .rest()
+            .windows(2)
+            .any(|two| two[0].any(&["a", "per"]) && two[1].any(&["day", "week", "month", "year"]))
         || clause.rest().iter().any(|word| within(lexicon::CALENDAR, &word.lower) && word.lower.ends_with("days"));
     let about_talk =
         clause.rest().iter().any(|word| word.any(&["you", "your", "this", "error", "errors", "it", "that"]));
@@ -504,6 +525,12 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<Verdict> {
         }
         "write" if says(&["book", "thesis", "novel", "paper", "blog"]) => own("self", 0.75),
         "get" if matches!(next, "married" | "divorced" | "engaged") => own("change", 0.85),
+        "get"
+            if setting.dated
+                && says(&["puppy", "dog", "cat", "kitten", "house", "car", "job", "visa", "tattoo", "surgery"]) =>
+        {
+            own("plan", 0.75)
+        }
         "plan" if matches!(next, "to" | "a" | "on") => own("goal", 0.75),
         "expect" if says(&["baby", "child", "twins"]) => own("change", 0.85),
         "have" if says(&["baby", "surgery"]) => own("change", 0.7),
@@ -530,7 +557,7 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<Verdict> {
 }
 
 /// "I'm a nurse", "I'm 34", "I'm allergic to nuts".
-fn being(clause: &Clause) -> Option<Verdict> {
+fn being(clause: &Clause, setting: Setting) -> Option<Verdict> {
     let rest = clause.rest();
     let first = rest.first()?;
     let next = clause.next(1);
@@ -557,8 +584,12 @@ fn being(clause: &Clause) -> Option<Verdict> {
             own(0.75)
         }
         "responsible" if next == "for" => own(0.85),
-        "in" if matches!(clause.next(1), "charge")
-            || rest.iter().any(|word| word.any(&["timezone", "utc", "cet", "est", "pst", "gmt"])) =>
+        "in" | "at" if setting.dated && rest.get(1).is_some_and(Word::capital) => {
+            Some(Verdict::new("plan", "fact", 0.65))
+        }
+        "in" | "on"
+            if matches!(clause.next(1), "charge")
+                || rest.iter().any(|word| word.any(&["timezone", "utc", "cet", "est", "pst", "gmt"])) =>
         {
             own(0.85)
         }
@@ -588,7 +619,7 @@ fn identity(clause: &Clause) -> Option<Verdict> {
     }
     let passing = says(&[
         "bit", "little", "lot", "idiot", "mess", "fool", "wreck", "loss", "moment", "minute", "way", "few", "good",
-        "bad", "huge", "one", "same", "best", "worst", "only", "problem", "rush", "hurry", "couple", "kind", "sort",
+        "bad", "huge", "one", "same", "best", "worst", "problem", "rush", "hurry", "couple", "kind", "sort",
     ]);
     let role = rest.iter().take(7).any(|word| {
         within(lexicon::ROLES, &word.lower)
@@ -622,6 +653,7 @@ fn identity(clause: &Clause) -> Option<Verdict> {
                 "beginner",
                 "atheist",
                 "feminist",
+                "child",
             ])
     });
     match () {

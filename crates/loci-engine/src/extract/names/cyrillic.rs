@@ -25,7 +25,13 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
         .count();
     let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark);
     let related = RELATIONS.iter().any(|relation| before.starts_with(relation));
-    let acts = PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
+    let called = before == "—"
+        && words[..place]
+            .iter()
+            .take(3)
+            .any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
+    let acts =
+        called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
     let text = |fold: bool| {
         let parts: Vec<String> = words[place..place + length]
             .iter()
