@@ -183,3 +183,15 @@ async fn two_processes_replace_one_memory_and_the_chain_stays_whole() {
     let heads = known.iter().filter(|memory| memory.content.starts_with("Ana lives")).count();
     assert_eq!(heads, 1, "{known:#?}");
 }
+
+#[tokio::test]
+async fn the_nearest_are_linked() {
+    let (house, ana) = (House::new(), user("ana"));
+    let lamp = house.remember(&ana, "The brass lamp in the hall needs a new cord").await.id;
+    let other = house.remember(&ana, "The brass lamp in the hall needs a bulb").await.id;
+    let edges = house.engine.edges(&ana, other, &[loci_types::Relation::RelatedTo]).await.unwrap();
+    assert_eq!(edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect::<Vec<_>>(), [(other, lamp)]);
+    assert!((0.6..=1.0).contains(&edges[0].strength));
+    let far = house.remember(&ana, "Zebras graze at dawn").await.id;
+    assert!(house.engine.edges(&ana, far, &[]).await.unwrap().is_empty());
+}
