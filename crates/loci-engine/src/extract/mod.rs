@@ -6,11 +6,11 @@
 
 pub mod claim;
 pub(crate) mod clause;
+pub(crate) mod lexicon;
 mod correct;
 pub mod differ;
 mod focus;
 mod judge;
-pub(crate) mod lexicon;
 pub mod names;
 mod opener;
 mod paraphrase;
@@ -107,10 +107,10 @@ pub struct Candidate {
     /// The turns it was learned from.
     pub from: Vec<MemoryId>,
 }
-
 impl Candidate {
     /// Whether the speaker asked for it to be remembered.
     pub fn told_on_purpose(&self) -> bool {
         self.pattern.split(' ').any(|part| part == "asked")
     }
 }
+
