@@ -32,6 +32,7 @@ mod search;
 mod settings;
 mod text;
 mod update;
+pub mod writing;
 
 pub use clock::{Clock, Fixed, System};
 pub use config::{Config, Lifecycle, Limits, Retrieval, Weights};

@@ -5,6 +5,13 @@
 //! decided by `reconcile`.
 
 pub mod claim;
+pub(crate) mod clause;
+pub(crate) mod lexicon;
+mod opener;
+pub(crate) mod prose;
+pub(crate) mod verbs;
+mod when;
+pub(crate) mod word;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

@@ -1,0 +1,192 @@
+//! Which day is meant, so that it still can be read in a year?
+//!
+//! "Tomorrow" becomes a date, "last week" the week of its Monday, "March 1" gets its year. What
+//! names its year already stays as it was written.
+
+use jiff::{Span, Timestamp, Zoned};
+use loci_types::{Grain, TimeSpan};
+
+use crate::plan::time::{TimePhrase, time_phrases};
+
+/// A time that a sentence names, and how it is written down.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Dated {
+    /// The bytes of the sentence that name it.
+    pub(crate) at: std::ops::Range<usize>,
+    /// How it is written instead; empty: it is left out.
+    pub(crate) text: String,
+    /// The preposition it needs where none stands before it.
+    pub(crate) preposition: &'static str,
+    /// From when to when.
+    pub(crate) from: Timestamp,
+    pub(crate) until: Timestamp,
+    /// It names one end alone: "since May", "until Friday".
+    pub(crate) open: bool,
+}
+
+/// Words that open a stretch with one end.
+const OPENERS: &[&str] = &["since", "until", "till", "before", "after", "from", "с", "со", "до", "после"];
+/// Words that say which way to count.
+const TURNED: &[&str] = &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
+const MONTHS: &[&str] = &[
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "январ", "феврал", "март", "апрел",
+    "мая", "мае", "май", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр",
+];
+const WEEKDAYS: &[&str] = &[
+    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "понедельник", "вторник", "сред", "четверг", "пятниц", "суббот",
+    "воскресень",
+];
+const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "весн", "лет", "осен", "зим"];
+
+/// The times of a sentence, as seen at `now`. `ahead`: what has no year or week of its own is the
+/// next one, not the last.
+pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
+    time_phrases(sentence, now).into_iter().filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect()
+}
+
+fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option<Dated> {
+    let said = &sentence[phrase.at.clone()];
+    let lower = said.to_lowercase();
+    let russian = lower.contains(|c: char| ('а'..='я').contains(&c));
+    let opener = OPENERS.iter().find(|word| lower.starts_with(&format!("{word} "))).copied();
+    let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now) } else { phrase.span };
+    let (text, preposition) = match opener {
+        Some(word) => {
+            let end = if matches!(word, "until" | "till" | "before" | "до") { span.until } else { span.from };
+            // The end of "after May" is the first day behind it: it is written as it was said.
+            let written = has_year(&lower) || matches!(word, "after" | "после");
+            let text = if written { said.to_owned() } else { format!("{word} {}", point(end, span.grain, now)) };
+            (text, "")
+        }
+        None => written(said, &lower, span, now, russian)?,
+    };
+    Some(Dated { at: phrase.at, text, preposition, from: span.from, until: span.until, open: opener.is_some() })
+}
+
+/// How a stretch is written, and the preposition before it.
+fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) -> Option<(String, &'static str)> {
+    let zone = now.time_zone();
+    let from = span.from.to_zoned(zone.clone());
+    let until = span.until.to_zoned(zone.clone());
+    let day = from.strftime("%Y-%m-%d").to_string();
+    let (on, within) = if russian { ("", "в") } else { ("on", "in") };
+    if has_year(lower) {
+        return Some((said.to_owned(), ""));
+    }
+    let named_month = MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
+        && !turned(lower);
+    let days = (span.until.as_second() - span.from.as_second() + 43_200) / 86_400;
+    Some(match span.grain {
+        Grain::Minute => (day, on),
+        Grain::Day if named_month => (with_year(said, from.year(), russian), ""),
+        Grain::Day if days >= 2 && russian => (format!("выходные {day}"), "в"),
+        Grain::Day if days >= 2 => (format!("weekend of {day}"), "on the"),
+        Grain::Day => (day, on),
+        Grain::Week if span.until <= now.timestamp() && until.strftime("%H%M").to_string() != "0000" => {
+            (String::new(), "")
+        }
+        Grain::Week if named_month => (with_year(said, from.year(), russian), ""),
+        Grain::Week if russian => (format!("неделю с {day}"), "в"),
+        Grain::Week => (format!("the week of {day}"), "in"),
+        Grain::Month | Grain::Year if span.until == now.timestamp() => return None,
+        Grain::Month if named_month => (with_year(said, from.year(), russian), ""),
+        Grain::Month => match SEASONS.iter().find(|season| lower.contains(**season)) {
+            Some(_) if russian => (from.strftime("%Y-%m").to_string(), "с"),
+            Some(season) => (format!("{season} {}", until.year()), within),
+            None if days > 32 => (format!("the quarter from {day}"), within),
+            None if russian => (from.strftime("%Y-%m").to_string(), "в"),
+            None => (from.strftime("%B %Y").to_string(), within),
+        },
+        Grain::Year if russian => (format!("{} году", from.year()), "в"),
+        Grain::Year => (from.year().to_string(), within),
+    })
+}
+
+fn with_year(said: &str, year: i16, russian: bool) -> String {
+    match said.chars().next_back() {
+        _ if russian => format!("{said} {year} года"),
+        Some(last) if last.is_ascii_digit() || said.ends_with("st") && !said.ends_with("ust") || said.ends_with("th") => {
+            format!("{said}, {year}")
+        }
+        _ => format!("{said} {year}"),
+    }
+}
+
+/// One end of a stretch.
+fn point(at: Timestamp, grain: Grain, now: &Zoned) -> String {
+    let at = at.to_zoned(now.time_zone().clone());
+    match grain {
+        Grain::Year => at.year().to_string(),
+        Grain::Month => at.strftime("%Y-%m").to_string(),
+        _ => at.strftime("%Y-%m-%d").to_string(),
+    }
+}
+
+/// The next one, if the phrase names what comes again and the last one is over.
+fn forward(lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan {
+    if span.until > now.timestamp() || has_year(lower) || turned(lower) {
+        return span;
+    }
+    let named = |names: &[&str]| {
+        lower.split(|c: char| !c.is_alphabetic()).any(|word| names.iter().any(|name| word.starts_with(name)))
+    };
+    let step = match () {
+        () if named(MONTHS) || named(SEASONS) => Span::new().years(1),
+        () if named(WEEKDAYS) || lower.contains("weekend") || lower.contains("выходн") => Span::new().weeks(1),
+        () => return span,
+    };
+    let moved = |at: Timestamp| Some(at.to_zoned(now.time_zone().clone()).checked_add(step).ok()?.timestamp());
+    match (moved(span.from), moved(span.until)) {
+        (Some(from), Some(until)) => TimeSpan { from, until, grain: span.grain },
+        _ => span,
+    }
+}
+
+fn turned(lower: &str) -> bool {
+    TURNED.iter().any(|word| lower.split(' ').any(|part| part.starts_with(word)))
+}
+
+fn has_year(lower: &str) -> bool {
+    lower.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() == 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use jiff::tz::TimeZone;
+
+    use super::*;
+
+    #[test]
+    fn relative_dates_become_absolute() {
+        // A Monday.
+        let now = date(2026, 6, 1).at(12, 0, 0, 0).to_zoned(TimeZone::UTC).unwrap();
+        for (text, ahead, expect) in [
+            ("we met last week", false, "in the week of 2026-05-25"),
+            ("call him tomorrow", true, "on 2026-06-02"),
+            ("deploy by Friday", true, "on 2026-06-05"),
+            ("we shipped on Friday", false, "on 2026-05-29"),
+            ("the deadline is March 1", true, "March 1, 2027"),
+            ("the wedding is on 12 June", true, "12 June 2026"),
+            ("it broke 3 days ago", false, "on 2026-05-29"),
+            ("I moved last month", false, "in May 2026"),
+            ("I moved two years ago", false, "in 2024"),
+            ("I moved in March", false, "March 2026"),
+            ("I moved last summer", false, "in summer 2025"),
+            ("I work there since January", false, "since 2026-01"),
+            ("I am away until Friday", true, "until 2026-05-29"),
+            ("I moved recently", false, ""),
+            ("since 2020 I live here", false, "since 2020"),
+            ("on 2026-06-07 we go", true, "2026-06-07"),
+            ("переехали на прошлой неделе", false, "в неделю с 2026-05-25"),
+            ("это было вчера", false, "2026-05-31"),
+        ] {
+            let found = dates(text, &now, ahead);
+            let texts: Vec<String> = found
+                .iter()
+                .map(|dated| format!("{} {}", dated.preposition, dated.text).trim().to_owned())
+                .collect();
+            assert_eq!(texts, [expect], "{text}");
+        }
+    }
+}
