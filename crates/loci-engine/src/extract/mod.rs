@@ -7,8 +7,19 @@
 pub mod claim;
 pub(crate) mod clause;
 pub(crate) mod lexicon;
+mod correct;
+pub mod differ;
+mod focus;
+mod judge;
+pub mod names;
 mod opener;
+mod paraphrase;
 pub(crate) mod prose;
+mod read;
+mod retell;
+mod russian;
+mod split;
+mod steps;
 pub(crate) mod verbs;
 mod when;
 pub(crate) mod word;
@@ -17,7 +28,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use loci_types::{EntityType, MemoryId};
 
-pub use claim::Claim;
+pub use claim::{Claim, claim_of, consent_field};
+pub use differ::{Difference, differs, numeric_step};
+pub use names::mentions;
+pub use read::extract;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

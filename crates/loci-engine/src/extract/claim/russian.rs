@@ -1,0 +1,165 @@
+//! What does a Russian statement say about what?
+//!
+//! Values stand in many cases, so they are compared by their stems.
+
+use std::sync::LazyLock;
+
+use loci_store::text::Analyser;
+
+use super::super::word::{Shape, Word, words};
+use super::Claim;
+
+static STEMS: LazyLock<Analyser> = LazyLock::new(Analyser::default);
+
+/// The claim of a Russian sentence.
+pub(super) fn claim(text: &str) -> Option<Claim> {
+    let words: Vec<Word> = words(text).into_iter().filter(|word| !word.any(&[".", "!"])).collect();
+    relation(&words).or_else(|| dative(&words)).or_else(|| having(&words)).or_else(|| dashed(&words)).or_else(|| verbal(&words))
+}
+
+/// The words by their stems, up to where something else begins.
+fn value(words: &[Word]) -> String {
+    let end = words
+        .iter()
+        .position(|word| word.shape == Shape::Mark && !word.is("-") || word.any(&["и", "а", "но", "с", "со", "потому", "чтобы", "на", "в", "во", "по", "из", "как"]))
+        .filter(|end| *end > 0)
+        .unwrap_or(words.len());
+    stems(&words[..end])
+}
+
+fn stems(words: &[Word]) -> String {
+    let stems: Vec<String> = words.iter().filter(|word| word.speaks()).map(|word| STEMS.stem(&word.lower)).collect();
+    stems.join(" ")
+}
+
+/// Who it is about: the words as they are, the user in any case as one.
+fn subject(words: &[Word]) -> String {
+    let named: Vec<String> = words
+        .iter()
+        .filter(|word| word.speaks())
+        .map(|word| if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"]) { "пользователь".to_owned() } else { STEMS.stem(&word.lower) })
+        .collect();
+    named.join(" ")
+}
+
+fn make(subject: String, attribute: &str, value: String, negated: bool, single: bool) -> Option<Claim> {
+    Some(Claim { subject, attribute: attribute.to_owned(), value, negated, single })
+}
+
+/// "Пользователя зовут Ана", "имя пользователя — Ана".
+fn relation(words: &[Word]) -> Option<Claim> {
+    let called = words.iter().position(|word| word.is("зовут"))?;
+    make(subject(&words[..called]), "name", words.get(called + 1)?.lower.clone(), false, true)
+}
+
+/// "Пользователю 34 года", "пользователю нравится чай".
+fn dative(words: &[Word]) -> Option<Claim> {
+    let verb = words.iter().take(6).position(|word| word.any(&["нравится", "нравятся", "лет", "год", "года"]))?;
+    let negated = words[..verb].iter().any(|word| word.is("не"));
+    let end = words[..verb].iter().position(|word| word.any(&["не", "очень", "больше", "уже", "исполнилось"]) || word.shape == Shape::Number).unwrap_or(verb);
+    if words[verb].lower.starts_with("нрав") {
+        return make(subject(&words[..end]), "likes", value(&words[verb + 1..]), negated, false);
+    }
+    let age = words.get(verb.checked_sub(1)?).filter(|word| word.shape == Shape::Number)?;
+    make(subject(&words[..end]), "age", age.lower.clone(), negated, true)
+}
+
+/// "У пользователя есть кот", "у пользователя аллергия на орехи".
+fn having(words: &[Word]) -> Option<Claim> {
+    if !words.first()?.is("у") {
+        return None;
+    }
+    let start = words.iter().position(|word| word.any(&["есть", "нет", "аллергия"]) || word.shape == Shape::Number || COUNTS.iter().any(|(count, _)| word.is(count)))?;
+    let who = subject(&words[1..start]);
+    if words[start].is("аллергия") {
+        return make(who, "allergic to", value(words.get(start + 2..)?), false, false);
+    }
+    let negated = words[start].is("нет");
+    let rest = if words[start].any(&["есть", "нет"]) { &words[start + 1..] } else { &words[start..] };
+    let first = rest.first()?;
+    let count = COUNTS.iter().find(|(count, _)| first.is(count)).map(|(_, digit)| (*digit).to_owned()).or_else(|| (first.shape == Shape::Number).then(|| first.lower.clone()));
+    match count {
+        Some(count) => make(who, &format!("count of {}", stems(rest.get(1..2)?)), count, negated, true),
+        None => make(who, "has", value(rest), negated, false),
+    }
+}
+
+const COUNTS: &[(&str, &str)] = &[
+    ("один", "1"), ("одна", "1"), ("два", "2"), ("две", "2"), ("двое", "2"), ("три", "3"), ("трое", "3"), ("четыре", "4"), ("пять", "5"), ("шесть", "6"), ("семь", "7"),
+    ("восемь", "8"), ("девять", "9"), ("десять", "10"),
+];
+
+/// "Порт API — 8080", "любимый цвет пользователя — зелёный", "Боб — менеджер пользователя".
+fn dashed(words: &[Word]) -> Option<Claim> {
+    let dash = words.iter().position(|word| word.any(&["—", "–"]) || word.is("-") && !word.glued)?;
+    let (left, right) = (&words[..dash], &words[dash + 1..]);
+    let first = left.first()?;
+    let named = |list: &[&str]| list.iter().any(|stem| first.lower.starts_with(stem));
+    let rest = subject(left.get(1..)?);
+    if first.lower.starts_with("любим") && left.len() > 1 {
+        return make(subject(left.get(2..)?), &format!("favourite {}", stems(&left[1..2])), value(right), false, true);
+    }
+    if named(&["порт", "дедлайн", "срок", "адрес", "имя", "почта", "версия", "статус", "язык", "день", "возраст", "телефон", "город", "цвет"]) {
+        let attribute = match () {
+            () if named(&["порт"]) => "port",
+            () if named(&["дедлайн", "срок"]) => "deadline",
+            () if named(&["имя"]) => "name",
+            () if named(&["почта"]) => "email",
+            () if named(&["версия"]) => "version",
+            () if named(&["статус"]) => "status",
+            () if named(&["язык"]) => "language",
+            () if named(&["день"]) => "birthday",
+            () if named(&["возраст"]) => "age",
+            () if named(&["город"]) => "city",
+            () => "is",
+        };
+        let about = if attribute == "birthday" { subject(left.get(2..)?) } else { rest };
+        let about = if about.is_empty() { subject(left) } else { about };
+        return make(about, attribute, right.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" "), false, true);
+    }
+    make(subject(left), "is", value(right), right.first().is_some_and(|word| word.is("не")), false)
+}
+
+/// Verbs with the side that they speak of, and whether there is one value at a time.
+const VERBS: &[(&str, &str, &str, bool)] = &[
+    ("живет", "в", "city", true),
+    ("переехал", "в", "city", true),
+    ("переехала", "в", "city", true),
+    ("переезжает", "в", "city", true),
+    ("работает", "в", "employer", true),
+    ("работает", "кем", "job", true),
+    ("устроился", "в", "employer", true),
+    ("устроилась", "в", "employer", true),
+    ("любит", "", "likes", false),
+    ("обожает", "", "likes", false),
+    ("использует", "", "uses", false),
+    ("говорит", "на", "speaks", false),
+    ("знает", "", "knows", false),
+    ("перешла", "на", "uses", false),
+    ("перешел", "на", "uses", false),
+];
+
+fn verbal(words: &[Word]) -> Option<Claim> {
+    let place = words.iter().take(8).position(|word| {
+        VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any(&["ненавидит", "предпочитает", "курит", "имеет"])
+    })?;
+    let before = &words[..place];
+    let negated = before.iter().any(|word| word.is("не"));
+    let end = before.iter().position(|word| word.any(&["не", "больше", "уже", "теперь", "очень", "сейчас"])).unwrap_or(place);
+    let who = subject(&before[..end]);
+    let verb = words[place].lower.as_str();
+    let rest = &words[place + 1..];
+    match verb {
+        "ненавидит" => return make(who, "likes", value(rest), !negated, false),
+        "курит" => return make(who, "does", "кур".to_owned(), negated, false),
+        "имеет" => {
+            let count = rest.first().filter(|word| word.shape == Shape::Number)?;
+            return make(who, &format!("count of {}", stems(rest.get(1..2)?)), count.lower.clone(), negated, true);
+        }
+        "предпочитает" => return make(who, "prefers", value(rest), negated, false),
+        _ => {}
+    }
+    let (_, preposition, attribute, single) = VERBS.iter().find(|(known, preposition, ..)| *known == verb && (preposition.is_empty() || rest.first().is_some_and(|word| word.is(preposition) || *preposition == "в" && word.is("во"))))?;
+    let rest = if preposition.is_empty() { rest } else { &rest[1..] };
+    make(who, attribute, value(rest), negated, *single)
+}

@@ -1,0 +1,322 @@
+//! Which plain statement is meant by a turn of phrase?
+//!
+//! "Remind me to call Bob", "let's go with Postgres", "deploy by Friday", "port: 8080": each is put
+//! into a plain clause first, so that reading, judging and retelling know one form of it. Words
+//! that were not said stand on no bytes, so that no date is read out of them.
+
+use super::clause::base;
+use super::lexicon::{self, within};
+use super::opener::Opening;
+use super::verbs::{Form, verb};
+use super::when::Dated;
+use super::word::{Shape, Word, words};
+
+/// A clause in plain words, and the pattern that it came from, if any.
+pub(crate) type Plain = (Vec<Word>, Option<&'static str>);
+
+/// Words that were not said.
+pub(crate) fn say(text: &str) -> Vec<Word> {
+    let mut said = words(text);
+    for word in &mut said {
+        word.at = 0..0;
+    }
+    said
+}
+
+fn with(head: &str, tail: &[Word]) -> Vec<Word> {
+    let mut all = say(head);
+    all.extend(tail.iter().cloned());
+    if let Some(first) = all.get_mut(say(head).len()) {
+        first.glued = false;
+    }
+    all
+}
+
+fn lower(words: &[Word], place: usize) -> &str {
+    words.get(place).map_or("", |word| word.lower.as_str())
+}
+
+/// Whether the words begin so.
+pub(crate) fn begins(words: &[Word], phrase: &str) -> bool {
+    phrase.split(' ').enumerate().all(|(place, part)| lower(words, place) == part)
+}
+
+/// The clause in plain words.
+pub(crate) fn plain(words: Vec<Word>, opening: &Opening, dates: &[Dated], assistant: bool) -> Plain {
+    let found = if assistant {
+        None
+    } else {
+        reminder(&words)
+            .or_else(|| named(&words))
+            .or_else(|| duty(&words, opening, dates))
+            .or_else(|| standing(&words, opening))
+            .or_else(|| agreed(&words))
+            .or_else(|| unsaid_subject(&words))
+    };
+    let found = found.or_else(|| decided(&words)).or_else(|| scaled(&words)).or_else(|| set(&words)).or_else(|| labelled(&words, dates));
+    match found {
+        Some((words, pattern)) => (words, Some(pattern)),
+        None => (words, None),
+    }
+}
+
+type Found = Option<(Vec<Word>, &'static str)>;
+
+/// "Remind me tomorrow to call Bob."
+fn reminder(words: &[Word]) -> Found {
+    let start = words.iter().take(5).position(|word| word.is("remind"))?;
+    let asked = words[..start].iter().all(|word| word.any(&["can", "could", "will", "would", "you", "please", "also", "and", "pls"]));
+    if !asked || lower(words, start + 1) != "me" {
+        return None;
+    }
+    let rest = &words[start + 2..];
+    let to = rest.iter().take(6).position(|word| word.any(&["to", "about", "that"]))?;
+    let mut told = match lower(rest, to) {
+        "to" => with("I want a reminder to", &rest[to + 1..]),
+        "about" => with("I want a reminder about", &rest[to + 1..]),
+        _ => return None,
+    };
+    while told.last().is_some_and(|word| word.any(&[".", "?", "!", ",", "please"])) {
+        told.pop();
+    }
+    told.extend(rest[..to].iter().cloned());
+    Some((told, "reminder"))
+}
+
+/// "Call me Ana", "people call me Ana".
+fn named(words: &[Word]) -> Found {
+    let call = words.iter().take(6).position(|word| word.any(&["call", "calls"]))?;
+    if lower(words, call + 1) != "me" || words[..call].iter().any(|word| word.any(&["not", "will", "to", "did"])) {
+        return None;
+    }
+    let name = words.get(call + 2).filter(|word| word.shape == Shape::Word)?;
+    let fits = name.capital() || words.len() <= call + 4;
+    let verbal = within(lexicon::PREPOSITIONS, &name.lower) || within(lexicon::CALENDAR, &name.lower) || name.any(&["back", "a", "when", "if", "later", "an", "maybe", "now"]);
+    if !fits || verbal {
+        return None;
+    }
+    let mut told = say("my preferred name is");
+    told.push(name.instead(&super::word::capitalised(&name.text)));
+    if let Some(next) = words.get(call + 3).filter(|next| next.capital()) {
+        told.push(next.clone());
+    }
+    Some((told, "name"))
+}
+
+/// "Remember to renew my passport", "deploy by Friday", "todo: pay rent".
+fn duty(words: &[Word], opening: &Opening, dates: &[Dated]) -> Found {
+    let label = ["todo :", "to do :", "action item :", "task :", "reminder :"].into_iter().find(|label| begins(words, label));
+    if let Some(label) = label {
+        let rest = &words[label.split(' ').count()..];
+        return base(lower(rest, 0)).then(|| (with("I need to", rest), "task"));
+    }
+    let first = words.first()?;
+    if opening.duty && base(&first.lower) {
+        return Some((with("I need to", words), "reminder"));
+    }
+    if begins(words, "need to") || begins(words, "have to") || begins(words, "must") || begins(words, "gotta") {
+        return Some((with("I", words), "task"));
+    }
+    let ordered = base(&first.lower) && !words.iter().any(|word| word.any(&["me", "you", "this", "that"]));
+    let for_now = first.any(&["show", "tell", "write", "translate", "explain", "summarise", "summarize", "list", "give", "generate", "help", "find", "search", "use", "let", "remember", "compare", "am", "have", "be", "do", "love", "hate", "like", "prefer"]);
+    let by = |dated: &Dated| {
+        words.iter().enumerate().any(|(place, word)| {
+            word.at.start >= dated.at.start && word.at.start < dated.at.end && place > 0
+                && (words[place - 1].any(&["by", "before"]) || word.any(&["before", "until"]))
+        })
+    };
+    (ordered && !for_now && dates.iter().any(by)).then(|| (with("I need to", words), "task"))
+}
+
+/// Orders that hold for every turn to come.
+fn standing(words: &[Word], opening: &Opening) -> Found {
+    let first = words.iter().find(|word| !word.is("please"))?;
+    let start = words.iter().position(|word| std::ptr::eq(word, first))?;
+    let rest = &words[start..];
+    let always = first.any(&["always", "never"]) && base(lower(rest, 1));
+    let never = begins(rest, "do not ever") && base(lower(rest, 3));
+    let replies = rest.iter().any(|word| word.any(&["answers", "replies", "responses", "answer", "reply", "explanations", "messages", "respond", "emojis", "emoji", "comments", "english", "portuguese", "russian"]));
+    let kept = first.any(&["keep", "stop", "avoid", "answer", "reply", "respond", "write"]) && replies && opening.standing
+        || begins(rest, "keep your") && replies
+        || begins(rest, "keep answers") || begins(rest, "keep replies") || begins(rest, "keep responses")
+        || begins(rest, "stop using") || begins(rest, "stop calling") || begins(rest, "do not use emojis") || begins(rest, "no emojis");
+    let ruled = opening.standing && (base(&first.lower) || first.is("do"));
+    let use_for = first.is("use") && rest.iter().skip(2).any(|word| word.is("for")) && !rest.iter().any(|word| word.any(&["this", "that", "it", "these", "the", "a", "an"]));
+    if !(always || never || kept || ruled || use_for) {
+        return None;
+    }
+    let mut told: Vec<Word> = Vec::new();
+    if never {
+        told.push(first.instead("never"));
+        told.extend_from_slice(&rest[3..]);
+    } else if ruled && !use_for && begins(rest, "do not") {
+        told.push(first.instead("never"));
+        told.extend_from_slice(&rest[2..]);
+    } else {
+        told.extend_from_slice(rest);
+    }
+    let told: Vec<Word> = told.into_iter().filter(|word| !word.any(&["your", "please"])).collect();
+    let about_replies = replies || kept;
+    let pattern = if about_replies { "tone" } else { "rule" };
+    if !about_replies {
+        return Some((told, pattern));
+    }
+    let tail = if begins(&told, "no emojis") { with("never use", &told[1..]) } else { told };
+    // "Me" is the one who is answered.
+    Some((with("I want the assistant to", &tail), pattern))
+}
+
+/// "Let's go with Postgres."
+fn agreed(words: &[Word]) -> Found {
+    if !begins(words, "let us") {
+        return None;
+    }
+    let place = 2 + usize::from(lower(words, 2) == "just");
+    let firm = matches!(lower(words, place), "use" | "stick" | "switch" | "pick" | "choose" | "keep" | "adopt" | "drop" | "deploy" | "name" | "call" | "target" | "host" | "store" | "postpone" | "skip" | "standardise" | "standardize" | "settle")
+        || begins(&words[place..], "go with") || begins(&words[place..], "go for") || begins(&words[place..], "move to")
+        || begins(&words[place..], "move the") || begins(&words[place..], "do the") || begins(&words[place..], "ship the") || begins(&words[place..], "schedule the");
+    if !firm {
+        return None;
+    }
+    Some((with("I decided to", &words[place..]), "decision"))
+}
+
+/// "Decision: use Postgres", "decided on Postgres".
+fn decided(words: &[Word]) -> Found {
+    for head in ["decision :", "final decision :", "decided :", "the decision is", "the decision is :", "our decision is", "decision made :", "final answer :"] {
+        if begins(words, head) {
+            let rest = &words[head.split(' ').count()..];
+            let rest = if lower(rest, 0) == ":" { &rest[1..] } else { rest };
+            let rest = if lower(rest, 0) == "to" { &rest[1..] } else { rest };
+            let rest = if begins(rest, "we will") { &rest[2..] } else { rest };
+            let joint = if base(lower(rest, 0)) { "we decided to" } else { "we decided on" };
+            return (!rest.is_empty()).then(|| (with(joint, rest), "decision"));
+        }
+    }
+    None
+}
+
+/// Verbs that say how many there are now.
+const SCALES: &[&str] = &["scale", "grow", "shrink", "go", "expand", "increase", "reduce", "bump", "cut"];
+
+/// "We scaled to 5 nodes" says what there is now, and what it was.
+fn scaled(words: &[Word]) -> Found {
+    let start = words.iter().take(4).position(|word| verb(&word.lower).is_some_and(|(lemma, form)| form == Form::Past && SCALES.contains(&lemma) || lemma == "scale"))?;
+    if !words[..start].iter().all(|word| word.any(&["i", "we", "have", "just", "recently", "finally", "has", "also"])) {
+        return None;
+    }
+    let to = words.iter().skip(start).position(|word| word.is("to")).map(|place| place + start)?;
+    let counts = |place: usize| words.get(place).is_some_and(|word| word.shape == Shape::Number || within(lexicon::NUMBERS, &word.lower));
+    let unit = words.get(to + 2).filter(|word| word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower))?;
+    if !counts(to + 1) {
+        return None;
+    }
+    let from = words[start..to].iter().position(|word| word.is("from")).map(|place| place + start);
+    let object: Vec<Word> =
+        words[start + 1..from.unwrap_or(to)].iter().filter(|word| !word.any(&["up", "down", "out", "back"])).cloned().collect();
+    let mut told = match object.is_empty() {
+        false => object,
+        true if unit.lower.starts_with("node") => say("our cluster"),
+        true => say("we"),
+    };
+    told.extend(say(if told.last().is_some_and(|word| word.is("we")) { "have" } else { "has" }));
+    told.extend(words[to + 1..=to + 2].iter().cloned());
+    let mut reason: Vec<Word> = say("(scaled");
+    if let Some(from) = from.filter(|from| counts(from + 1)) {
+        reason.extend(words[from..=from + 1].iter().cloned());
+    }
+    let tail = words[to + 3..].iter().take_while(|word| word.shape != Shape::Mark && !within(lexicon::SUBORDINATORS, &word.lower));
+    reason.extend(tail.cloned());
+    if reason.len() > 2 {
+        reason.extend(say(")"));
+        if let Some(last) = reason.last_mut() {
+            last.glued = true;
+        }
+        told.extend(reason);
+    }
+    Some((told, "change"))
+}
+
+/// "We changed the port to 9090": the port is 9090.
+fn set(words: &[Word]) -> Found {
+    let start = words.iter().take(4).position(|word| {
+        verb(&word.lower).is_some_and(|(lemma, form)| form == Form::Past && matches!(lemma, "change" | "set" | "bump" | "raise" | "lower" | "increase" | "reduce" | "push" | "move" | "update" | "upgrade" | "extend"))
+    })?;
+    if !words[..start].iter().all(|word| word.any(&["i", "we", "have", "just", "recently", "finally", "has"])) {
+        return None;
+    }
+    let to = words.iter().skip(start).position(|word| word.any(&["to", "until"])).map(|place| place + start)?;
+    let from = words[start..to].iter().position(|word| word.is("from")).map_or(to, |place| place + start);
+    let object = &words[start + 1..from];
+    let head = object.last()?;
+    let fits = object.first().is_some_and(|word| word.any(&["the", "my", "our"]) || word.capital() || word.owner());
+    if !fits || !within(lexicon::ATTRIBUTES, &head.lower) || words.get(to + 1).is_none() {
+        return None;
+    }
+    let mut told = object.to_vec();
+    told.extend(say("is"));
+    told.extend_from_slice(&words[to + 1..]);
+    Some((told, "change"))
+}
+
+/// "Deadline: March 1", "wedding on 12 June".
+fn labelled(words: &[Word], dates: &[Dated]) -> Found {
+    let owned = words.first()?.any(&["my", "our", "the"]);
+    let head = |told: &[Word]| {
+        let mut all = if owned { Vec::new() } else { say(if told.first().is_some_and(|w| w.capital() && !within(lexicon::EVENTS, &w.lower) && !within(lexicon::ATTRIBUTES, &w.lower)) { "" } else { "the" }) };
+        all.extend(told.iter().enumerate().map(|(place, word)| if place == 0 && !owned && within(lexicon::ATTRIBUTES, &word.lower) { word.instead(&word.lower.clone()) } else { word.clone() }));
+        all
+    };
+    let colon = words.iter().take(5).position(|word| word.is(":"));
+    if let Some(colon) = colon.filter(|colon| *colon > 0 && words.len() > colon + 1) {
+        let label = &words[..colon];
+        if label.iter().all(|word| word.shape == Shape::Word) && within(lexicon::ATTRIBUTES, &label[colon - 1].lower) && words.len() <= colon + 8 {
+            let mut told = head(label);
+            told.extend(say("is"));
+            told.extend_from_slice(&words[colon + 1..]);
+            return Some((told, "labelled"));
+        }
+    }
+    let event = words.iter().take(5).position(|word| within(lexicon::EVENTS, &word.lower))?;
+    let joint = words.get(event + 1)?;
+    let behind = usize::from(joint.any(&["on", ":", ",", "-", "at"]));
+    let dated = dates.iter().any(|dated| words.get(event + 1 + behind).is_some_and(|word| word.at.start == dated.at.start && word.at.end > 0));
+    let plain = words[..event].iter().all(|word| word.shape == Shape::Word && verb(&word.lower).is_none_or(|(_, form)| form == Form::Base) && !word.any(&["i", "a", "an", "no", "every", "this", "that", "your", "any"]));
+    if !dated || !plain {
+        return None;
+    }
+    let mut told = if owned { Vec::new() } else { say("my") };
+    told.extend(words[..=event].iter().map(|word| if owned { word.clone() } else { word.instead(&word.text) }));
+    told.extend(say("is on"));
+    told.extend_from_slice(&words[event + 1 + behind..]);
+    Some((told, "date"))
+}
+
+/// "Moved to Lisbon", "love pizza", "working at Acme", "allergic to nuts".
+fn unsaid_subject(words: &[Word]) -> Found {
+    let first = words.first()?;
+    let next = lower(words, 1);
+    let i = |pattern: &'static str| Some((with("I", &lowered(words)), pattern));
+    let be = |pattern: &'static str| Some((with("I am", &lowered(words)), pattern));
+    if begins(words, "allergic to") || begins(words, "big fan of") || begins(words, "not a fan of") || begins(words, "huge fan of") {
+        let head = if first.any(&["big", "huge"]) { "I am a" } else { "I am" };
+        return Some((with(head, &lowered(words)), "unsaid"));
+    }
+    match verb(&first.lower)? {
+        (lemma, Form::Past) if !matches!(lemma, "be" | "have" | "do" | "say" | "mean" | "put" | "let" | "set" | "cut" | "hit" | "read" | "bet" | "give" | "think" | "hurt" | "cost" | "see") => {
+            let noun = words.get(1).is_some_and(|word| verb(&word.lower).is_some_and(|(_, form)| form != Form::Ing) || word.any(&[",", ":"]));
+            if noun { None } else { i("unsaid") }
+        }
+        ("love" | "hate" | "prefer" | "enjoy" | "dislike" | "live" | "work", Form::Base) if words.len() > 1 && !matches!(next, "it" | "this" | "that" | "to" | "you" | "your" | "how" | "the" | ",") => i("unsaid"),
+        ("work" | "live" | "learn" | "move" | "use" | "study" | "switch", Form::Ing) if words.len() > 2 && !words.iter().any(|word| word.any(&["is", "are", "was"])) => be("unsaid"),
+        _ => None,
+    }
+}
+
+fn lowered(words: &[Word]) -> Vec<Word> {
+    let mut words = words.to_vec();
+    if let Some(first) = words.first_mut() {
+        first.text = first.text.to_lowercase();
+    }
+    words
+}
