@@ -113,6 +113,23 @@ impl Clause {
         Some(clause)
     }
 
+    /// An order to everyone, which has no subject: "never deploy on Fridays".
+    pub(crate) fn order(words: Vec<Word>) -> Self {
+        Self {
+            verb: 0,
+            words,
+            who: Who::Nobody,
+            subject: 0..0,
+            lemma: String::new(),
+            form: Form::Base,
+            mood: Mood::Plain,
+            negated: false,
+            ended: false,
+            habit: true,
+            hedged: false,
+        }
+    }
+
     fn read_verb(&mut self) -> Option<()> {
         let mut place = self.subject.end;
         for _ in 0..8 {
@@ -309,7 +326,10 @@ fn thing(words: &[Word]) -> Option<usize> {
         if word.shape != Shape::Word || within(lexicon::DETERMINERS, before) || words[place - 1].owner() {
             continue;
         }
-        let adverb = within(lexicon::ADVERBS, lower) && verb(lower).is_none() || lower == "no";
+        if lower == "no" && words.get(place + 1).is_some_and(|next| next.is("longer")) {
+            return Some(place);
+        }
+        let adverb = within(lexicon::ADVERBS, lower) && verb(lower).is_none();
         if within(lexicon::AUXILIARIES, lower) || (adverb && words.get(place + 1).is_some_and(|next| finite(&next.lower))) {
             return Some(place);
         }

@@ -41,6 +41,9 @@ pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Ment
 
 /// Adds a name, or what is known by it.
 fn add(found: &mut Vec<Mention>, name: &str, entity_type: EntityType, known: &[Mention]) {
+    if matches!(name, "User" | "Assistant" | "Пользователь") {
+        return;
+    }
     let same = |mention: &Mention| {
         let lower = name.to_lowercase();
         mention.name.to_lowercase() == lower || mention.aliases.iter().any(|alias| alias.to_lowercase() == lower)
@@ -125,7 +128,7 @@ fn run(words: &[Word], place: usize) -> usize {
     while let Some(word) = words.get(place + length) {
         let before = &words[place + length - 1];
         let more = word.capital() && !word.is("i") && !before.owner() && !within(lexicon::CALENDAR, &word.lower) && !within(lexicon::AUXILIARIES, &word.lower)
-            || word.shape == Shape::Number && within(lexicon::TOOLS, &before.lower) && false;
+            ;
         let joint = word.any(&["of", "de", "da", "&"]) && words.get(place + length + 1).is_some_and(Word::capital) && before.capital() && word.is("&") | word.any(&["de", "da"]);
         if !more && !joint {
             break;
@@ -216,6 +219,13 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     if within(lexicon::PLACES, first) && length <= 2 && !matches!(before, "at" | "using" | "with") {
         return Some(EntityType::Place);
     }
+    if length == 1 && within(lexicon::TRAITS, first) {
+        return Some(EntityType::Concept);
+    }
+    let acronym = length == 1 && run[0].text.chars().all(|c| c.is_uppercase()) && !within(lexicon::TOOLS, first);
+    if acronym && !matches!(before, "at" | "joined" | "left" | "using") && !(before == "for" && two_before.starts_with("work")) {
+        return None;
+    }
     if within(lexicon::TOOLS, first) || within(lexicon::TOOLS, last) || uses(words, place) {
         return Some(EntityType::Tool);
     }
@@ -224,7 +234,9 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     let employed = matches!(before, "at" | "for") && matches!(two_before, "work" | "works" | "working" | "worked" | "job" | "employed" | "hired" | "started" | "engineer" | "developer" | "manager" | "nurse" | "intern");
     let acts = matches!(after, "works" | "lives" | "likes" | "loves" | "hates" | "prefers" | "said" | "says" | "told" | "thinks" | "wants" | "asked" | "went" | "married" | "knows" | "enjoys" | "moved" | "joined" | "approves" | "manages" | "leads" | "left" | "speaks" | "teaches" | "studies" | "got" | "called" | "will" | "plays" | "handles" | "reviews" | "sent" | "wrote");
     let role = matches!(after, "is" | "was" | ",") && words.iter().skip(place + length + 1).take(6).any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
-    let met = matches!(before, "met" | "meet" | "with" | "called" | "named" | "told" | "asked" | "and" | "am" | "hired" | "married" | "me" | "by" | "from" | "ask" | "ping" | "cc") && titled(run);
+    let company = before == "with" && matches!(two_before, "met" | "meet" | "meeting" | "work" | "works" | "working" | "talked" | "talk" | "spoke" | "speak" | "lunch" | "call" | "dinner" | "live" | "lives" | "chatted" | "coffee")
+        || before == "to" && matches!(two_before, "report" | "reports" | "married" | "engaged" | "talk" | "talked" | "spoke" | "speak" | "belongs");
+    let met = company || matches!(before, "met" | "meet" | "called" | "named" | "told" | "asked" | "and" | "am" | "hired" | "married" | "me" | "by" | "from" | "ask" | "ping" | "cc") && titled(run);
     let alias = matches!(after, "(" | ",") && titled(run) && place == 0;
     match () {
         () if moved || lives && titled(run) => Some(EntityType::Place),
@@ -234,7 +246,7 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
         () if before == "at" => Some(EntityType::Organization),
         () if before == "from" && two_before != "switched" && two_before != "migrated" && titled(run) && (place < 2 || matches!(two_before, "am" | "is" | "come" | "comes")) => Some(EntityType::Place),
         () if before == "is" && matches!(two_before, "name" | "manager" | "boss" | "wife" | "husband" | "sister" | "brother" | "lead") => Some(EntityType::Person),
-        () if met || alias => Some(EntityType::Person),
+        () if met && titled(run) || alias => Some(EntityType::Person),
         () if run.iter().any(|word| word.text.contains(|c: char| c.is_ascii_digit())) || run[0].text.chars().skip(1).any(char::is_uppercase) => {
             // "ERR-7731" is an identifier, "ARM64" a thing that is used.
             (!run[0].text.contains('-')).then_some(EntityType::Tool)

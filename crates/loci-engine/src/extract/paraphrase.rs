@@ -51,6 +51,8 @@ pub(crate) fn plain(words: Vec<Word>, opening: &Opening, dates: &[Dated], assist
             .or_else(|| duty(&words, opening, dates))
             .or_else(|| standing(&words, opening))
             .or_else(|| agreed(&words))
+            .or_else(|| rather(&words))
+            .or_else(|| together(&words))
             .or_else(|| unsaid_subject(&words))
     };
     let found = found.or_else(|| decided(&words)).or_else(|| scaled(&words)).or_else(|| set(&words)).or_else(|| labelled(&words, dates));
@@ -181,6 +183,42 @@ fn agreed(words: &[Word]) -> Found {
     Some((with("I decided to", &words[place..]), "decision"))
 }
 
+/// "I'd rather use tabs than spaces": tabs are preferred.
+fn rather(words: &[Word]) -> Found {
+    if !begins(words, "i would rather") && !begins(words, "we would rather") {
+        return None;
+    }
+    let rest = &words[3..];
+    let skip = match lower(rest, 0) {
+        "use" | "have" | "take" => 1,
+        "go" if lower(rest, 1) == "with" => 2,
+        "not" => return None,
+        _ => 0,
+    };
+    let than = rest.iter().position(|word| word.is("than"));
+    let mut told = if skip == 0 && base(lower(rest, 0)) && than.is_none() { say("I prefer to") } else { say("I prefer") };
+    told.extend(rest[skip..].iter().map(|word| if word.is("than") { word.instead("over") } else { word.clone() }));
+    Some((told, "rather"))
+}
+
+/// "My wife and I live in Porto": I live in Porto with my wife.
+fn together(words: &[Word]) -> Found {
+    let i = words.iter().take(6).position(|word| word.is("i")).filter(|i| *i > 1)?;
+    let own = words[0].any(&["my"]) || words[0].capital();
+    if !words[i - 1].is("and") || !own || !base(lower(words, i + 1)) && verb(lower(words, i + 1)).is_none() {
+        return None;
+    }
+    let mut told = words[i..].to_vec();
+    while told.last().is_some_and(|word| word.shape == Shape::Mark) {
+        told.pop();
+    }
+    if matches!(lower(words, i + 1), "live" | "work" | "moved" | "are") {
+        told.extend(say("with"));
+        told.extend(words[..i - 1].iter().enumerate().map(|(place, word)| if place == 0 && word.is("my") { word.instead("my") } else { word.clone() }));
+    }
+    Some((told, "together"))
+}
+
 /// "Decision: use Postgres", "decided on Postgres".
 fn decided(words: &[Word]) -> Found {
     for head in ["decision :", "final decision :", "decided :", "the decision is", "the decision is :", "our decision is", "decision made :", "final answer :"] {
@@ -242,6 +280,9 @@ fn set(words: &[Word]) -> Found {
     let start = words.iter().take(4).position(|word| {
         verb(&word.lower).is_some_and(|(lemma, form)| form == Form::Past && matches!(lemma, "change" | "set" | "bump" | "raise" | "lower" | "increase" | "reduce" | "push" | "move" | "update" | "upgrade" | "extend"))
     })?;
+    if let Some(told) = moved(words) {
+        return Some((told, "change"));
+    }
     if !words[..start].iter().all(|word| word.any(&["i", "we", "have", "just", "recently", "finally", "has"])) {
         return None;
     }
@@ -257,6 +298,22 @@ fn set(words: &[Word]) -> Found {
     told.extend(say("is"));
     told.extend_from_slice(&words[to + 1..]);
     Some((told, "change"))
+}
+
+/// "The deadline moved to March 15": it is March 15.
+fn moved(words: &[Word]) -> Option<Vec<Word>> {
+    let verb_at = words.iter().take(7).position(|word| word.any(&["moved", "changed", "slipped", "pushed", "was", "has", "got"])).filter(|place| *place > 1)?;
+    let subject = &words[..verb_at];
+    let dated = subject.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
+    let to = words[verb_at..].iter().take(4).position(|word| word.is("to")).map(|place| place + verb_at)?;
+    let turned = words[verb_at..to].iter().any(|word| word.any(&["moved", "changed", "slipped", "pushed"]));
+    if !dated || !turned || words.len() <= to + 1 || subject.iter().any(|word| word.any(&["i", "we"])) {
+        return None;
+    }
+    let mut told = subject.to_vec();
+    told.extend(say("is"));
+    told.extend_from_slice(&words[to + 1..]);
+    Some(told)
 }
 
 /// "Deadline: March 1", "wedding on 12 June".

@@ -168,7 +168,8 @@ impl Reader<'_> {
     /// What a clause states.
     fn clause(&mut self, words: Vec<Word>, telling: &Telling<'_>) -> Vec<Draft> {
         let (words, phrase) = plain(words, telling.opening, telling.ahead, false);
-        let Some(mut clause) = Clause::read(words) else { return Vec::new() };
+        let clause = if phrase == Some("rule") { Some(Clause::order(words)) } else { Clause::read(words) };
+        let Some(mut clause) = clause else { return Vec::new() };
         if telling.small {
             capitalise(&mut clause);
         }
@@ -179,6 +180,7 @@ impl Reader<'_> {
             name: telling.name,
             focus: &self.focus,
             dates: times,
+            later: telling.ahead,
             household: household(&clause),
             yearly: clause.words.iter().any(|word| word.any(&["birthday", "born", "anniversary", "bday"])),
         };
@@ -236,7 +238,7 @@ impl Reader<'_> {
         for part in clauses(words) {
             let (part, phrase) = plain(part, &opening, &times, true);
             let Some(clause) = Clause::read(part) else { continue };
-            let teller = Teller { name: "User", focus: &self.focus, dates: &times, household: false, yearly: false };
+            let teller = Teller { name: "User", focus: &self.focus, dates: &times, later: &times, household: false, yearly: false };
             let Some(told) = teller.tell(&clause) else { continue };
             let own = matches!(clause.who, Who::I | Who::We | Who::Nobody);
             let decided = clause.who == Who::We && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick") && is_past(&clause) || phrase == Some("decision");
@@ -268,7 +270,7 @@ impl Reader<'_> {
         let times = dates(sentence.text, now, false);
         for part in clauses(turned.collect()) {
             let Some(clause) = Clause::read(part) else { continue };
-            let teller = Teller { name: "User", focus: &self.focus, dates: &times, household: false, yearly: false };
+            let teller = Teller { name: "User", focus: &self.focus, dates: &times, later: &times, household: false, yearly: false };
             let kept = judge(&clause, Setting { dated: false, asked: false, phrase: None });
             if let (Some(told), Some(_)) = (teller.tell(&clause), kept) {
                 let content = told.content;

@@ -17,6 +17,8 @@ pub(crate) struct Teller<'a> {
     pub(crate) name: &'a str,
     pub(crate) focus: &'a Focus,
     pub(crate) dates: &'a [Dated],
+    /// The same seen from before: what is booked for July lies ahead even if it was booked last week.
+    pub(crate) later: &'a [Dated],
     /// "We" is the speaker's household, not a team.
     pub(crate) household: bool,
     /// A date without a year comes again each year and stays so.
@@ -174,7 +176,7 @@ impl Teller<'_> {
                 "her" if next.is_some_and(possessed) => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
                 "he" | "she" => Some(self.meant(clause, lower, short).ok_or(place)?),
                 "him" | "her" => Some(self.object(clause, lower).ok_or(place)?),
-                "it" => Some(self.thing(clause).ok_or(place)?),
+                "it" => Some(reason(&told).or_else(|| self.thing(clause)).ok_or(place)?),
                 "they" if clause.who == Who::Thing => return Err(place),
                 "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself" | "herself" | "itself"
                 | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => return Err(place),
@@ -221,7 +223,9 @@ impl Teller<'_> {
         let inside = |word: &Word, dated: &Dated| {
             word.at.start < word.at.end && word.at.start >= dated.at.start && word.at.end <= dated.at.end
         };
-        let dated = self.dates.iter().find(|dated| inside(&words[place], dated))?;
+        let booked = place.checked_sub(1).is_some_and(|before| words[before].any(&["for", "by"]));
+        let dates = if booked { self.later } else { self.dates };
+        let dated = dates.iter().find(|dated| inside(&words[place], dated))?;
         let after = (place..end).take_while(|place| inside(&words[*place], dated)).last()? + 1;
         Some((dated, after))
     }
@@ -256,6 +260,16 @@ impl Teller<'_> {
         let mut written = word.instead(&text);
         written.shape = Shape::Code;
         told.push(written);
+    }
+}
+
+/// What "it" means behind a "because": the one thing that was named before it.
+fn reason(told: &[Word]) -> Option<String> {
+    let joint = told.iter().rposition(|word| word.any(&["because", "since", "as", "so"]))?;
+    let mut named = told[..joint].iter().filter(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
+    match (named.next(), named.next()) {
+        (Some(one), None) if joint + 1 == told.len() => Some(one.text.clone()),
+        _ => None,
     }
 }
 
@@ -298,7 +312,7 @@ fn relative(words: &[Word], place: usize) -> bool {
 const ENDINGS: &[&str] = &[
     "too", "though", "btw", "lol", "haha", "please", "thanks", "thx", "tbh", "imo", "imho", "anyway", "right", "ok", "okay", "yeah",
     "actually", "fyi", "now", "already", "anymore", "btw", "honestly", "however", "tho", "then", "and", "but", "or", "so", "with",
-    "for", "to", "of", "the", "a", "because", "really", "currently", "nowadays", "instead", "also", "lately", "recently",
+    "for", "to", "of", "the", "a", "because", "really", "currently", "nowadays", "instead", "also", "lately", "recently", "originally", "again",
 ];
 const LONG_ENDINGS: &[&str] = &[
     "by the way", "as well", "you know", "i think", "i guess", "i believe", "at the moment", "right now", "these days", "for now",

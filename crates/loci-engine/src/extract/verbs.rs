@@ -43,6 +43,7 @@ specialize speed sponsor stand start stay step stick stop store stream study sub
 support surf survive suspect switch sync talk target taste teach test text thank track trade train transfer travel treat
 trigger trust try turn type unplug update upgrade upload use usher vacation validate value visit volunteer vote wait
 walk want warn wash waste watch water weigh welcome wipe wonder work worry wrap consume crave adore approve
+tag drain squash compile lint drain restart fetch tap press click flush seed
 serve settle specify supervise total transition translate upskill vaccinate wire
 ";
 

@@ -49,7 +49,8 @@ fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option
     let lower = said.to_lowercase();
     let russian = lower.contains(|c: char| ('а'..='я').contains(&c));
     let opener = OPENERS.iter().find(|word| lower.starts_with(&format!("{word} "))).copied();
-    let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now) } else { phrase.span };
+    let by = sentence[..phrase.at.start].trim_end().ends_with("by");
+    let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now, by) } else { phrase.span };
     let (text, preposition) = match opener {
         Some(word) => {
             let end = if matches!(word, "until" | "till" | "before" | "до") { span.until } else { span.from };
@@ -123,14 +124,17 @@ fn point(at: Timestamp, grain: Grain, now: &Zoned) -> String {
 }
 
 /// The next one, if the phrase names what comes again and the last one is over.
-fn forward(lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan {
+fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
     if span.until > now.timestamp() || has_year(lower) || turned(lower) {
         return span;
     }
     let named = |names: &[&str]| {
         lower.split(|c: char| !c.is_alphabetic()).any(|word| names.iter().any(|name| word.starts_with(name)))
     };
+    // On a Monday "on Monday" is the next one, "by Monday" may be today.
+    let today = span.from.to_zoned(now.time_zone().clone()).date().weekday() == now.date().weekday();
     let step = match () {
+        () if named(WEEKDAYS) && !named(MONTHS) && today && !by => Span::new().weeks(2),
         () if named(MONTHS) || named(SEASONS) => Span::new().years(1),
         () if named(WEEKDAYS) || lower.contains("weekend") || lower.contains("выходн") => Span::new().weeks(1),
         () => return span,

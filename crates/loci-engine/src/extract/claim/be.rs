@@ -94,9 +94,11 @@ fn related(rest: &[Word]) -> Option<(String, String)> {
 
 /// The owner and the attribute in a subject: "the API port", "Ana's favourite colour".
 fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
+    let words: Vec<Word> = words.iter().filter(|word| !word.any(&["new", "current", "main"])).cloned().collect();
+    let words = words.as_slice();
     let last = words.last()?;
     let attribute = within(lexicon::ATTRIBUTES, &last.lower) || within(lexicon::EVENTS, &last.lower);
-    let favourite = words.iter().position(|word| word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary", "main"]));
+    let favourite = words.iter().position(|word| word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary"]));
     let whose = |words: &[Word]| {
         let text = fold(words);
         text.strip_suffix("'s").map_or_else(|| text.clone(), str::to_owned)

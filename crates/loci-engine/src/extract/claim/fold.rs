@@ -37,7 +37,7 @@ pub(super) fn until<'a>(words: &'a [Word], stops: &[&str]) -> &'a [Word] {
 
 /// Where a place or an employer ends.
 pub(super) const NAME_STOPS: &[&str] = &[
-    "in", "on", "since", "for", "and", "with", "as", "from", "at", "by", "now", "last", "next", "during", "to", "near", "full-time", "part-time", "again", "this", "or", "via",
+    "in", "on", "since", "for", "and", "with", "as", "from", "at", "by", "now", "last", "next", "during", "to", "near", "full-time", "part-time", "again", "this", "or", "via", "originally", "full", "because", "these",
 ];
 
 /// Where what is liked, used or had ends.

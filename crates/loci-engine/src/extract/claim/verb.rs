@@ -31,6 +31,7 @@ fn place(clause: &Clause) -> Option<Side> {
     match (clause.lemma.as_str(), clause.next(0)) {
         ("live" | "reside", "in") if past => Side::many("lived in", name(from(clause, 1))),
         ("live" | "reside", "in") => Side::one("city", name(from(clause, 1))),
+        ("move" | "relocate", _) if matches!(clause.mood, Mood::Future | Mood::Progressive) => Side::many("moves to", name(after(clause, &["to"])?)),
         ("move" | "relocate", _) => {
             let to = after(clause, &["to"])?;
             let thing = to.iter().take(3).any(|word| within(lexicon::TOOLS, &word.lower)) || clause.subject_words().last().is_some_and(|word| word.is("team"));
@@ -139,6 +140,9 @@ fn used(clause: &Clause) -> Option<Side> {
         },
         "switch" | "migrate" | "transition" | "convert" => Side::many("uses", name(after(clause, &["to"])?)),
         "replace" => Side::many("uses", name(after(clause, &["with"])?)),
+        "drop" | "scrap" | "deprecate" | "ditch" if rest.first().is_some_and(|word| word.capital() || within(lexicon::TOOLS, &word.lower)) => {
+            Some(Side::many("uses", name(rest))?.denied(true))
+        }
         "upgrade" if rest.first().is_some_and(|word| word.is("to")) => Side::one("version", name(&rest[1..])),
         "stop" | "quit" => {
             let first = rest.first()?;

@@ -37,6 +37,15 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
         "have" if clause.mood != Mood::Duty => having(clause, hold)?,
         lemma => doing(clause, lemma, hold, setting)?,
     };
+    let subject = |words: &[&str]| clause.subject_words().iter().any(|word| word.any(words));
+    let mine = clause.subject_words().first().is_some_and(|word| word.any(&["my", "our"]));
+    let (pattern, kind) = match () {
+        () if subject(&["favourite", "favorite", "fave"]) => ("preference", "preference"),
+        () if mine && subject(&["name", "nickname"]) && clause.subject.len() <= 3 => ("name", kind),
+        () if mine && subject(&["birthday", "anniversary", "wedding", "exam", "flight", "appointment", "bday"]) => ("date", kind),
+        () if mine && kind == "fact" && clause.words[0].is("my") => ("self", kind),
+        () => (pattern, kind),
+    };
     let (pattern, kind) = if TASTES.contains(&clause.lemma.as_str()) { ("preference", "preference") } else { (pattern, kind) };
     let confidence: f64 = confidence + sure;
     (confidence >= 0.45 || setting.asked).then(|| Verdict::new(pattern, kind, confidence.clamp(0.3, 0.95)))
@@ -86,7 +95,7 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
     match () {
         () if project => "project",
         () if person => "person",
-        () if is_name(words) && matches!(clause.lemma.as_str(), "work" | "live" | "manage" | "lead" | "approve" | "join" | "report" | "teach" | "study" | "speak" | "own" | "marry" | "handle" | "run" | "know" | "leave" | "retire") && !within(lexicon::TOOLS, &words[0].lower) => "person",
+        () if is_name(words) && matches!(clause.lemma.as_str(), "work" | "live" | "manage" | "lead" | "approve" | "join" | "report" | "teach" | "study" | "speak" | "own" | "marry" | "handle" | "run" | "know" | "leave" | "retire" | "get" | "like" | "love" | "prefer" | "move" | "quit" | "drive" | "play") && !within(lexicon::TOOLS, &words[0].lower) => "person",
         () if is_name(words) && clause.lemma == "be" && clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower)) => "person",
         () => "fact",
     }

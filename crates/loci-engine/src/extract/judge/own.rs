@@ -80,7 +80,7 @@ fn changed(clause: &Clause) -> Option<Verdict> {
         "move" if past && matches!(next, "in" | "out" | "back") && clause.rest().len() > 1 => verdict(0.75),
         "switch" | "migrate" | "convert" | "transition" | "upgrade" | "downgrade" if past && says(&["to", "from", "jobs"]) => verdict(0.9),
         "change" if past && says(&["to", "jobs", "careers"]) => verdict(0.8),
-        "rename" | "replace" | "drop" | "scrap" | "deprecate" | "retire" if past && clause.rest().len() > 1 => verdict(0.85),
+        "rename" | "replace" | "drop" | "scrap" | "deprecate" | "retire" if past && (clause.rest().len() > 1 || clause.rest().first().is_some_and(|word| word.capital() || within(lexicon::TOOLS, &word.lower))) => verdict(0.85),
         "retire" if past => verdict(0.85),
         "stop" | "quit" if past && (ing || matches!(next, "my" | "the" | "our") || clause.rest().first().is_some_and(Word::capital) || clause.lemma == "quit" && !next.is_empty()) => verdict(0.9),
         "give" if past && next == "up" && clause.rest().len() > 1 && !says(&["it", "on"]) => verdict(0.85),
@@ -235,8 +235,7 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<Verdict> {
         return None;
     }
     match clause.lemma.as_str() {
-        "work" if next == "on" && !matches!(clause.next(1), "it" | "that" | "this" | "a") => Some(Verdict::new("self", "project", 0.8)),
-        "work" if next == "on" && says(&["project", "app", "book", "thesis", "paper", "tool", "service", "game"]) => Some(Verdict::new("self", "project", 0.75)),
+        "work" if next == "on" && !matches!(clause.next(1), "it" | "that" | "this") && !says(&["bug", "problem", "issue", "fix", "question", "something"]) => Some(Verdict::new("self", "project", 0.8)),
         "work" if matches!(next, "at" | "for" | "as" | "from" | "in" | "with") => own("self", 0.9),
         "live" if matches!(next, "in" | "with" | "at" | "near") => own("self", 0.9),
         "go" if next == "with" || next == "for" && says(&["approach", "option"]) => Some(Verdict::new("decision", "decision", 0.85)),
@@ -274,6 +273,7 @@ fn being(clause: &Clause) -> Option<Verdict> {
         "based" | "located" if matches!(next, "in" | "near" | "at" | "out") => own(0.95),
         "from" if rest.get(1).is_some_and(|word| word.capital() || within(lexicon::PLACES, &word.lower)) => own(0.9),
         "called" | "named" | "known" => Some(Verdict::new("name", "fact", 0.9)),
+        "more" if clause.goes_on("more of a") => Some(Verdict::new("preference", "preference", 0.75)),
         "into" | "fond" if rest.len() > 1 => Some(Verdict::new("preference", "preference", 0.8)),
         "interested" if next == "in" && !rest.iter().any(|word| word.any(&["this", "that", "your", "knowing"])) => Some(Verdict::new("preference", "preference", 0.7)),
         "afraid" | "scared" | "terrified" if next == "of" && !rest.iter().any(|word| word.any(&["that", "this"])) => own(0.75),
