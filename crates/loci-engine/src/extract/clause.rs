@@ -208,7 +208,8 @@ impl Clause {
                 }
                 None
             }
-            "do" | "does" | "did" if next == "not" || form == Some(Form::Base) => Some(0),
+            "do" | "does" | "did" if next == "not" || self.lower(place + 1) == "not" => Some(0),
+            "do" | "does" | "did" if EMPHASISED.contains(&next) => Some(0),
             _ => None,
         }
     }
@@ -227,6 +228,11 @@ impl Clause {
         }
         self.verb = place;
         (self.lemma, self.form) = (lemma, form);
+        // "Have got a dog" is "have a dog".
+        let has_got = self.lemma == "get" && self.mood == Mood::Perfect;
+        if has_got && (matches!(self.lower(place + 1), "a" | "an" | "the" | "my" | "no" | "some") || self.words.get(place + 1).is_some_and(Word::digits)) {
+            (self.lemma, self.form, self.mood) = ("have".to_owned(), Form::Base, Mood::Plain);
+        }
         if self.lemma == "be" || self.lemma == "have" {
             let after = self.after_adverbs(place + 1);
             self.note(place + 1, after);
@@ -277,6 +283,11 @@ impl Clause {
         }
     }
 }
+
+/// Verbs that "do" may stress: "I do like tea".
+const EMPHASISED: &[&str] = &[
+    "like", "love", "have", "want", "know", "live", "work", "use", "prefer", "need", "eat", "drink", "speak", "enjoy", "hate", "own",
+];
 
 pub(crate) fn base(lower: &str) -> bool {
     lower == "be" || verb(lower).is_some_and(|(lemma, _)| lemma == lower)

@@ -42,6 +42,14 @@ impl Focus {
         self.thing.as_deref()
     }
 
+    /// What "the cluster" means, if that was just spoken of more fully.
+    pub(crate) fn fuller(&self, noun: &str) -> Option<&str> {
+        let thing = self.thing.as_deref()?;
+        let folded = thing.to_lowercase();
+        let noun = noun.to_lowercase();
+        (folded.ends_with(&format!(" {noun}")) || folded.starts_with(&format!("the {noun} for ")) || folded.starts_with(&format!("the {noun} of "))).then_some(thing)
+    }
+
     /// A sentence has passed.
     pub(crate) fn pass(&mut self) {
         self.person_age += 1;
@@ -98,18 +106,20 @@ impl Focus {
 /// "My sister Marta", "my sister".
 fn relation(words: &[Word], place: usize, owner: &str) -> Option<Person> {
     let noun = words.get(place + 1)?;
+    let lower = noun.lower.strip_suffix("'s").unwrap_or(&noun.lower);
+    let named_so = noun.owner() && words.get(place + 2).is_some_and(|word| word.is("name")) && words.get(place + 3).is_some_and(|word| word.is("is"));
     let own = words[place].any(&["my", "our"]);
     let introduced = words[place].any(&["a", "an"]) && place > 0 && words[place - 1].any(&["have", "got"]);
-    if !(own || introduced) || !within(lexicon::RELATIONS, &noun.lower) {
+    if !(own || introduced) || !within(lexicon::RELATIONS, lower) || noun.owner() && !named_so {
         return None;
     }
     let female = match () {
-        () if within(lexicon::FEMALE, &noun.lower) => Some(true),
-        () if within(lexicon::MALE, &noun.lower) => Some(false),
+        () if within(lexicon::FEMALE, lower) => Some(true),
+        () if within(lexicon::MALE, lower) => Some(false),
         () => None,
     };
     let called = words.get(place + 2).is_some_and(|word| word.any(&["called", "named", "is"]));
-    let name = words.get(place + 2 + usize::from(called)).filter(|word| word.capital() && !word.owner());
+    let name = words.get(if named_so { place + 4 } else { place + 2 + usize::from(called) }).filter(|word| word.capital() && !word.owner());
     let name = name.map_or_else(|| format!("{owner} {}", noun.text), |name| name.text.clone());
     Some(Person { name, female })
 }

@@ -53,7 +53,7 @@ lists! {
         stepdaughter goddaughter";
     MALE = "brother father dad husband boyfriend fiance son uncle nephew grandfather grandpa landlord stepfather stepson \
         godson";
-    ROLES = "engineer developer programmer designer manager lead nurse doctor teacher lawyer accountant architect analyst \
+    ROLES = "engineer developer dev swe programmer designer manager lead nurse doctor teacher lawyer accountant architect analyst \
         scientist researcher student professor writer editor journalist artist musician chef cook baker pilot driver \
         mechanic electrician plumber carpenter farmer gardener barista waiter waitress consultant director founder \
         cofounder co-founder ceo cto cfo coo sre devops pm intern contractor freelancer recruiter marketer salesperson \

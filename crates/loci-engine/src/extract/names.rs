@@ -216,6 +216,11 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     if COMPANY_ENDS.contains(&last) && length > 1 {
         return Some(EntityType::Organization);
     }
+    let acts = matches!(after, "works" | "lives" | "likes" | "loves" | "hates" | "prefers" | "said" | "says" | "told" | "thinks" | "wants" | "asked" | "went" | "married" | "knows" | "enjoys" | "moved" | "joined" | "approves" | "manages" | "leads" | "left" | "speaks" | "teaches" | "studies" | "got" | "called" | "plays" | "handles" | "reviews" | "sent" | "wrote" | "owns" | "started" | "quit")
+        || after == "is" && words.get(place + length + 1).is_some_and(|next| next.shape == Shape::Number);
+    if within(lexicon::PLACES, first) && acts && titled(run) {
+        return Some(EntityType::Person);
+    }
     if within(lexicon::PLACES, first) && length <= 2 && !matches!(before, "at" | "using" | "with") {
         return Some(EntityType::Place);
     }
@@ -232,7 +237,6 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     let moved = before == "to" && matches!(two_before, "moved" | "move" | "moving" | "relocated" | "flying" | "fly" | "trip" | "went" | "going" | "travelled" | "traveled");
     let lives = before == "in" && !matches!(two_before, "written" | "write" | "code" | "coded" | "built" | "program" | "programming" | "interested" | "believe" | "develop" | "wrote" | "rewrote");
     let employed = matches!(before, "at" | "for") && matches!(two_before, "work" | "works" | "working" | "worked" | "job" | "employed" | "hired" | "started" | "engineer" | "developer" | "manager" | "nurse" | "intern");
-    let acts = matches!(after, "works" | "lives" | "likes" | "loves" | "hates" | "prefers" | "said" | "says" | "told" | "thinks" | "wants" | "asked" | "went" | "married" | "knows" | "enjoys" | "moved" | "joined" | "approves" | "manages" | "leads" | "left" | "speaks" | "teaches" | "studies" | "got" | "called" | "will" | "plays" | "handles" | "reviews" | "sent" | "wrote");
     let role = matches!(after, "is" | "was" | ",") && words.iter().skip(place + length + 1).take(6).any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
     let company = before == "with" && matches!(two_before, "met" | "meet" | "meeting" | "work" | "works" | "working" | "talked" | "talk" | "spoke" | "speak" | "lunch" | "call" | "dinner" | "live" | "lives" | "chatted" | "coffee")
         || before == "to" && matches!(two_before, "report" | "reports" | "married" | "engaged" | "talk" | "talked" | "spoke" | "speak" | "belongs");
@@ -240,12 +244,12 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     let alias = matches!(after, "(" | ",") && titled(run) && place == 0;
     match () {
         () if moved || lives && titled(run) => Some(EntityType::Place),
-        () if employed || matches!(before, "joined" | "left") => Some(EntityType::Organization),
+        () if employed || matches!(before, "joined" | "left" | "leaving" | "joining" | "leave" | "join") => Some(EntityType::Organization),
         () if acts && titled(run) || role => Some(EntityType::Person),
         () if run[0].owner() && titled(run) => Some(EntityType::Person),
         () if before == "at" => Some(EntityType::Organization),
         () if before == "from" && two_before != "switched" && two_before != "migrated" && titled(run) && (place < 2 || matches!(two_before, "am" | "is" | "come" | "comes")) => Some(EntityType::Place),
-        () if before == "is" && matches!(two_before, "name" | "manager" | "boss" | "wife" | "husband" | "sister" | "brother" | "lead") => Some(EntityType::Person),
+        () if before == "is" && matches!(two_before, "name" | "manager" | "boss" | "wife" | "husband" | "sister" | "brother" | "lead" | "cto" | "ceo" | "cfo" | "sre" | "pm" | "owner" | "doctor" | "dentist" | "friend") => Some(EntityType::Person),
         () if met && titled(run) || alias => Some(EntityType::Person),
         () if run.iter().any(|word| word.text.contains(|c: char| c.is_ascii_digit())) || run[0].text.chars().skip(1).any(char::is_uppercase) => {
             // "ERR-7731" is an identifier, "ARM64" a thing that is used.

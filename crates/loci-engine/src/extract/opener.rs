@@ -93,7 +93,7 @@ const OPENERS: &[(Says, &str)] = &[
          in case it matters ,|in case it helps ,|i have to say ,|i have to say|i must say|i gotta say|speaking of which ,|\
          about me :|quick one :|small update :|small update ,|life update :|as of today ,|as of today|as of now ,|as of now|just fyi|\
          i confirm that|yes indeed ,|exactly ,|correct ,|indeed ,|ok great ,|first of all ,|first off ,|firstly ,|secondly ,|finally ,|\
-         today i learned that|we also|i also wanted to say that|i wanted to tell you that|i wanted to let you know that|\
+         today i learned that|i told you that|i told you|i already told you that|i already told you|i already said that|i already said|like i told you ,|we also|i also wanted to say that|i wanted to tell you that|i wanted to let you know that|\
          let me add that|what is more ,|in fact ,|as a matter of fact ,|in short ,|long story short ,|again ,|true ,|interesting ,",
     ),
 ];
@@ -101,6 +101,7 @@ const OPENERS: &[(Says, &str)] = &[
 /// Takes the openers off and says what they say.
 pub(crate) fn strip(words: &mut Vec<Word>) -> Opening {
     let mut opening = Opening::default();
+    words.retain(|word| !word.any(&["btw", "lol", "tbh", "fyi", "imo", "imho", "haha", "hahaha", "pls", "plz"]));
     for _ in 0..8 {
         let marks = words.iter().take_while(|word| word.shape == Shape::Mark && !word.is("(")).count();
         words.drain(..marks);

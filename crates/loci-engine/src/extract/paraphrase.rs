@@ -141,7 +141,7 @@ fn standing(words: &[Word], opening: &Opening) -> Found {
     let kept = first.any(&["keep", "stop", "avoid", "answer", "reply", "respond", "write"]) && replies && opening.standing
         || begins(rest, "keep your") && replies
         || begins(rest, "keep answers") || begins(rest, "keep replies") || begins(rest, "keep responses")
-        || begins(rest, "stop using") || begins(rest, "stop calling") || begins(rest, "do not use emojis") || begins(rest, "no emojis");
+        || begins(rest, "stop using") || begins(rest, "stop calling") || begins(rest, "do not") && replies || begins(rest, "no emojis");
     let ruled = opening.standing && (base(&first.lower) || first.is("do"));
     let use_for = first.is("use") && rest.iter().skip(2).any(|word| word.is("for")) && !rest.iter().any(|word| word.any(&["this", "that", "it", "these", "the", "a", "an"]));
     if !(always || never || kept || ruled || use_for) {
@@ -162,6 +162,9 @@ fn standing(words: &[Word], opening: &Opening) -> Found {
     let pattern = if about_replies { "tone" } else { "rule" };
     if !about_replies {
         return Some((told, pattern));
+    }
+    if begins(&told, "do not") {
+        return Some((with("I want the assistant not to", &told[2..]), pattern));
     }
     let tail = if begins(&told, "no emojis") { with("never use", &told[1..]) } else { told };
     // "Me" is the one who is answered.
@@ -227,6 +230,7 @@ fn decided(words: &[Word]) -> Found {
             let rest = if lower(rest, 0) == ":" { &rest[1..] } else { rest };
             let rest = if lower(rest, 0) == "to" { &rest[1..] } else { rest };
             let rest = if begins(rest, "we will") { &rest[2..] } else { rest };
+            let rest = if lower(rest, 0) == "we" && base(lower(rest, 1)) { &rest[1..] } else { rest };
             let joint = if base(lower(rest, 0)) { "we decided to" } else { "we decided on" };
             return (!rest.is_empty()).then(|| (with(joint, rest), "decision"));
         }
@@ -351,8 +355,14 @@ fn labelled(words: &[Word], dates: &[Dated]) -> Found {
 
 /// "Moved to Lisbon", "love pizza", "working at Acme", "allergic to nuts".
 fn unsaid_subject(words: &[Word]) -> Found {
+    let skip = words.iter().take(3).take_while(|word| word.any(&["just", "finally", "recently", "already", "also"])).count();
+    let words = &words[skip..];
     let first = words.first()?;
     let next = lower(words, 1);
+    // "Mum lives in Leeds" is mine.
+    if first.any(&["mum", "mom", "dad", "grandma", "grandpa", "mother", "father"]) && verb(next).is_some() {
+        return Some((with("my", &lowered(words)), "unsaid"));
+    }
     let i = |pattern: &'static str| Some((with("I", &lowered(words)), pattern));
     let be = |pattern: &'static str| Some((with("I am", &lowered(words)), pattern));
     if begins(words, "allergic to") || begins(words, "big fan of") || begins(words, "not a fan of") || begins(words, "huge fan of") {

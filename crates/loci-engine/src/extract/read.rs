@@ -4,7 +4,7 @@
 //! said before. Every statement passes the writing rules or is dropped.
 
 use jiff::{Timestamp, Zoned};
-use loci_types::Class;
+use loci_types::{Class, EntityType};
 
 use super::claim::claim_of;
 use super::clause::{Clause, Mood, Who};
@@ -31,7 +31,7 @@ pub const MOST: usize = 5;
 /// What is less sure than this is not worth a look.
 const LEAST: f64 = 0.4;
 /// How many statements a correction may reach back.
-const REACH: usize = 8;
+const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
@@ -241,7 +241,7 @@ impl Reader<'_> {
             let teller = Teller { name: "User", focus: &self.focus, dates: &times, later: &times, household: false, yearly: false };
             let Some(told) = teller.tell(&clause) else { continue };
             let own = matches!(clause.who, Who::I | Who::We | Who::Nobody);
-            let decided = clause.who == Who::We && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick") && is_past(&clause) || phrase == Some("decision");
+            let decided = clause.who == Who::We && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick") && clause.form == Form::Past || phrase == Some("decision");
             let verdict = match () {
                 () if decided => Some(Verdict::new("decision", "decision", 0.8)),
                 () if opening.corrects && clause.who == Who::Thing && clause.lemma == "be" => Some(Verdict::new("correction", "correction", 0.85)),
@@ -305,12 +305,18 @@ impl Reader<'_> {
     fn candidate(&self, draft: Draft, turn: &Utterance<'_>) -> Candidate {
         let (event_time, valid_from, expires_at) = times(&draft, turn.at);
         let Draft { content, verdict, corrects, .. } = draft;
+        let mut entities = mentions(&content, turn.speaker, &self.surroundings.known);
+        if verdict.kind == "person"
+            && let Some(first) = entities.first_mut().filter(|first| content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place))
+        {
+            first.entity_type = EntityType::Person;
+        }
         Candidate {
             kind: verdict.kind.to_owned(),
             claim: if verdict.kind == "procedural" { None } else { claim_of(&content) },
             confidence: verdict.confidence.clamp(0.0, 1.0),
             importance: (verdict.importance > 0.0).then_some(verdict.importance),
-            entities: mentions(&content, turn.speaker, &self.surroundings.known),
+            entities,
             event_time,
             valid_from,
             expires_at,
@@ -359,6 +365,10 @@ fn class(kind: &str) -> Class {
 }
 
 fn is_past(clause: &Clause) -> bool {
+    // What was agreed to be done lies ahead.
+    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise") && clause.rest().iter().any(|word| word.is("to")) {
+        return false;
+    }
     let first = clause.lower(clause.subject.end);
     clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect) || clause.mood == Mood::Formerly || matches!(first, "was" | "were" | "did")
 }
@@ -469,7 +479,8 @@ fn capitalise(clause: &mut Clause) {
     let plain = |word: &Word| word.shape == Shape::Word && !within(lexicon::DETERMINERS, &word.lower) && !within(lexicon::PREPOSITIONS, &word.lower) && !word.any(&["home", "tech", "finance", "it", "bed", "person"]);
     let slot = match (clause.lemma.as_str(), clause.next(0), clause.next(1)) {
         ("live", "in", _) | ("work", "at" | "for", _) | ("move" | "relocate", "to", _) => Some(1),
-        ("be", "from", _) | ("be", "called" | "named", _) => Some(1),
+        ("be", "from", _) => Some(1),
+        ("be", "called" | "named", _) if clause.subject_words().iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::PETS, &word.lower)) => Some(1),
         ("be", "based", "in") => Some(2),
         ("be", ..) if clause.subject_words().last().is_some_and(|word| word.is("name")) => Some(0),
         _ => None,

@@ -67,7 +67,11 @@ impl Teller<'_> {
                 "it" => self.focus.thing().map(str::to_owned),
                 pronoun => self.focus.person(pronoun).map(str::to_owned),
             },
-            Who::Thing => self.noun(clause.subject_words()),
+            Who::Thing => {
+                let words = clause.subject_words();
+                let fuller = (words.len() == 2 && words[0].is("the")).then(|| self.focus.fuller(&words[1].text)).flatten();
+                fuller.map(str::to_owned).or_else(|| self.noun(words))
+            }
             Who::You | Who::Pointed => None,
         }
     }
@@ -129,7 +133,8 @@ impl Teller<'_> {
     /// What follows the verb, and the dates in it.
     fn tail(&self, clause: &Clause, short: &str) -> Option<(Vec<Word>, Vec<Dated>)> {
         let start = clause.rest_at();
-        let mut end = trimmed(&clause.words, start, clause.words.len());
+        let aside = clause.words[start..].windows(2).position(|two| two[0].is(",") && two[1].any(ASIDES)).map(|place| start + place);
+        let mut end = trimmed(&clause.words, start, aside.filter(|aside| *aside > start).unwrap_or(clause.words.len()));
         loop {
             match self.retold(clause, start, end, short) {
                 Ok(told) => return Some(told),
@@ -307,6 +312,9 @@ fn relative(words: &[Word], place: usize) -> bool {
             || within(lexicon::AUXILIARIES, &next.lower)
     }) && before.is_some_and(Word::speaks)
 }
+
+/// Words behind a comma that begin something else.
+const ASIDES: &[&str] = &["so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how", "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let"];
 
 /// Words at the end that add nothing.
 const ENDINGS: &[&str] = &[

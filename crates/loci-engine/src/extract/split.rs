@@ -47,7 +47,8 @@ pub(crate) fn clauses(words: Vec<Word>) -> Vec<Vec<Word>> {
 fn joint(words: &[Word], place: usize) -> usize {
     let lower = |place: usize| words.get(place).map_or("", |word| word.lower.as_str());
     match lower(place) {
-        ";" | "—" | "–" | ":" => 1,
+        ";" | "—" | "–" => 1,
+        ":" if words[..place].iter().filter(|word| word.speaks()).count() > 3 => 1,
         "-" if !words[place].glued => 1,
         "," if matches!(lower(place + 1), "and" | "but" | "so" | "plus" | "yet") => 2,
         "," => 1,

@@ -4,6 +4,7 @@
 //! list under a heading. A procedure is written as numbered orders.
 
 use super::clause::base;
+use super::lexicon::{self, within};
 use super::paraphrase::begins;
 use super::prose::Sentence;
 use super::verbs::{Form, verb};
@@ -36,7 +37,8 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
         steps.extend(parts(&words));
         end += 1;
     }
-    let orders: Vec<String> = steps.iter().map(|step| order(step)).collect::<Option<_>>()?;
+    let mut object = None;
+    let orders: Vec<String> = steps.iter().map(|step| order(step, &mut object)).collect::<Option<_>>()?;
     if orders.len() < 2 {
         return None;
     }
@@ -123,12 +125,20 @@ const LEADS: &[&str] = &[
 ];
 
 /// A step as an order.
-fn order(step: &[Word]) -> Option<String> {
+fn order(step: &[Word], object: &mut Option<String>) -> Option<String> {
     let lead = step.iter().take_while(|word| LEADS.contains(&word.lower.as_str())).count();
     let mut words = plain(step.get(lead..)?);
     let first = words.first_mut()?;
-    let (lemma, form) = verb(&first.lower)?;
-    if matches!(form, Form::Ing | Form::Base) || lemma == first.lower {
+    let (lemma, form) = match verb(&first.lower) {
+        Some(known) => known,
+        None if first.shape == Shape::Code => ("", Form::Base),
+        // A command that is no English verb: "ssh into the box".
+        None if !within(lexicon::DETERMINERS, &first.lower) && !within(lexicon::PREPOSITIONS, &first.lower) && first.shape == Shape::Word && !first.capital() => ("", Form::Base),
+        None => return None,
+    };
+    if lemma.is_empty() {
+        // It stays as it is written.
+    } else if matches!(form, Form::Ing | Form::Base) || lemma == first.lower {
         *first = first.instead(lemma);
     } else {
         return None;
@@ -136,7 +146,18 @@ fn order(step: &[Word]) -> Option<String> {
     while words.last().is_some_and(|word| word.shape == Shape::Mark && !word.any(&[")", "%"])) {
         words.pop();
     }
-    Some(capitalised(&join(&words)))
+    // "Tag it": what the step before was about.
+    for word in &mut words {
+        if word.any(&["it", "them"]) {
+            *word = word.instead(object.as_deref()?);
+        }
+    }
+    let noun: Vec<Word> = words[1..].iter().take_while(|word| !within(lexicon::PREPOSITIONS, &word.lower) && word.speaks()).cloned().collect();
+    if !noun.is_empty() {
+        *object = Some(join(&noun));
+    }
+    let text = join(&words);
+    Some(if words[0].shape == Shape::Code { text } else { capitalised(&text) })
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option
     let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now, by) } else { phrase.span };
     let (text, preposition) = match opener {
         Some(word) => {
+            let span = if ahead { until_ahead(word, &lower, span, now) } else { span };
             let end = if matches!(word, "until" | "till" | "before" | "до") { span.until } else { span.from };
             // The end of "after May" is the first day behind it: it is written as it was said.
             let written = has_year(&lower) || matches!(word, "after" | "после");
@@ -146,6 +147,15 @@ fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
     }
 }
 
+/// "Until Monday" ends on the next one.
+fn until_ahead(word: &str, lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan {
+    if !matches!(word, "until" | "till" | "before" | "до") || span.grain != Grain::Day {
+        return span;
+    }
+    let end = TimeSpan { from: span.until, until: span.until, grain: span.grain };
+    TimeSpan { until: forward(lower.strip_prefix(word).unwrap_or(lower).trim_start(), end, now, false).until, ..span }
+}
+
 fn turned(lower: &str) -> bool {
     TURNED.iter().any(|word| lower.split(' ').any(|part| part.starts_with(word)))
 }
@@ -178,7 +188,7 @@ mod tests {
             ("I moved in March", false, "March 2026"),
             ("I moved last summer", false, "in summer 2025"),
             ("I work there since January", false, "since 2026-01"),
-            ("I am away until Friday", true, "until 2026-05-29"),
+            ("I am away until Friday", true, "until 2026-06-05"),
             ("I moved recently", false, ""),
             ("since 2020 I live here", false, "since 2020"),
             ("on 2026-06-07 we go", true, "2026-06-07"),

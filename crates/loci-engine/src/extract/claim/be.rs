@@ -98,13 +98,14 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
     let words = words.as_slice();
     let last = words.last()?;
     let attribute = within(lexicon::ATTRIBUTES, &last.lower) || within(lexicon::EVENTS, &last.lower);
-    let favourite = words.iter().position(|word| word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary"]));
+    let favourite = words.iter().position(|word| word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary", "go-to"]));
     let whose = |words: &[Word]| {
         let text = fold(words);
         text.strip_suffix("'s").map_or_else(|| text.clone(), str::to_owned)
     };
     // "The deadline for Project Atlas".
-    if let Some(joint) = words.iter().position(|word| word.any(&["for", "of"])) {
+    let chosen = words.windows(2).position(|two| two[0].is("of") && two[1].is("choice"));
+    if let Some(joint) = words.iter().position(|word| word.any(&["for", "of"])).filter(|_| chosen.is_none()) {
         let head = &words[..joint];
         let known = head.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
         return known.then(|| (whose(&words[joint + 1..]), fold(&head[head.len() - 1..])));
@@ -112,10 +113,14 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
     let owner = words.iter().rposition(|word| word.owner() || word.any(&["my", "our"]));
     if let Some(favourite) = favourite {
         let whose = owner.map_or_else(|| "user".to_owned(), |owner| whose(&words[..=owner]));
-        let named = fold(&words[favourite..]);
+        let named = fold(&words[favourite..]).replace("go-to ", "favourite ");
         return Some((whose, if named == "preferred name" { "name".to_owned() } else { named }));
     }
+    if let (Some(chosen), Some(owner)) = (chosen, owner) {
+        return Some((whose(&words[..=owner]), format!("favourite {}", fold(&words[owner + 1..chosen]))));
+    }
     match owner {
+        Some(owner) if words.len() == owner + 3 && words[owner + 1].is("phone") => Some((whose(&words[..=owner]), "phone number".to_owned())),
         Some(owner) if attribute => {
             let middle = &words[owner + 1..words.len() - 1];
             let named = fold(std::slice::from_ref(last));

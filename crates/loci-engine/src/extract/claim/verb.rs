@@ -51,7 +51,7 @@ fn place(clause: &Clause) -> Option<Side> {
         ("get", "promoted") => Side::one("job", name(after(clause, &["to"])?)),
         ("get", "married") if clause.next(1) == "to" => Side::one("spouse", name(from(clause, 2))),
         ("marry", _) => Side::one("spouse", name(clause.rest())),
-        ("leave" | "quit", _) if clause.rest().first().is_some_and(Word::capital) => Some(Side::one("employer", name(clause.rest()))?.denied(true)),
+        ("leave" | "quit", _) if clause.mood != Mood::Progressive && clause.mood != Mood::Future && clause.rest().first().is_some_and(Word::capital) => Some(Side::one("employer", name(clause.rest()))?.denied(true)),
         ("go", "by") => Side::one("name", name(from(clause, 1))),
         ("come", "from") => Side::one("origin", name(from(clause, 1))),
         ("grow", "up") if clause.next(1) == "in" => Side::one("hometown", name(from(clause, 2))),

@@ -73,7 +73,7 @@ fn hold(clause: &Clause) -> Option<Hold> {
     }
     let named = words.iter().skip(1).any(|word| word.capital() || word.shape == Shape::Code || word.digits())
         || first.owner()
-        || (first.capital() && words.len() == 1 && proper(first));
+        || (first.capital() && (words.len() == 1 || words.len() > 2 && words[1].any(&["from", "in", "on"])) && proper(first));
     match () {
         () if owned || named => Some(Hold::Strong),
         () if first.any(&["the", "every"]) => Some(Hold::Fair),
@@ -95,14 +95,14 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
     match () {
         () if project => "project",
         () if person => "person",
-        () if is_name(words) && matches!(clause.lemma.as_str(), "work" | "live" | "manage" | "lead" | "approve" | "join" | "report" | "teach" | "study" | "speak" | "own" | "marry" | "handle" | "run" | "know" | "leave" | "retire" | "get" | "like" | "love" | "prefer" | "move" | "quit" | "drive" | "play") && !within(lexicon::TOOLS, &words[0].lower) => "person",
+        () if is_name(words) && matches!(clause.lemma.as_str(), "work" | "live" | "manage" | "lead" | "approve" | "join" | "report" | "teach" | "study" | "speak" | "own" | "marry" | "handle" | "know" | "leave" | "retire" | "get" | "like" | "love" | "prefer" | "move" | "quit" | "drive" | "play") && !within(lexicon::TOOLS, &words[0].lower) => "person",
         () if is_name(words) && clause.lemma == "be" && clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower)) => "person",
         () => "fact",
     }
 }
 
 fn is_name(words: &[Word]) -> bool {
-    !words.is_empty() && words.len() <= 2 && words.iter().all(|word| word.capital() && !word.owner())
+    !words.is_empty() && (words.len() <= 2 || words[1].any(&["from", "in"])) && words.iter().take(1).chain(words.iter().skip(1).filter(|_| words.len() == 2)).all(|word| word.capital() && !word.owner())
 }
 
 /// "Bob is our SRE", "Marta is my sister".
@@ -216,9 +216,10 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
             match hold {
                 Hold::Strong => Some(0.8),
                 Hold::Fair => Some(if rest.is_empty() { 0.3 } else { 0.75 }),
-                Hold::Weak => steady.then_some(0.75),
+                Hold::Weak => (steady || rest.iter().any(|word| word.capital() || word.shape == Shape::Code)).then_some(0.75),
             }
         }
+        _ if hold >= Hold::Fair && clause.form == Form::Third && rest.iter().any(|word| word.any(&["every", "daily", "weekly", "monthly", "nightly", "yearly"])) => Some(0.75),
         _ => None,
     }
 }

@@ -142,6 +142,7 @@ fn lasting(clause: &Clause) -> Option<Verdict> {
         "depend" | "rely" if next == "on" => own(0.7),
         "deploy" | "ship" | "release" | "store" | "keep" | "test" | "build" | "meet" | "hold" | "charge" | "pay" | "rotate" | "back" | "monitor" | "track" | "require" | "support" | "follow" | "hire" | "sell" | "offer" | "target" | "version" | "publish" | "do" | "review" | "log" | "rent" | "measure" | "name" | "cache" | "expose" | "close" | "open" | "bill" | "serve"
             if !past && clause.who == Who::We && noun | matches!(next, "on" | "to" | "in" | "from" | "with" | "up" | "at" | "every") => Some(Verdict::new("environment", "fact", 0.75)),
+        "do" if !past && clause.who == Who::I && (next.ends_with("ing") || clause.rest().first().is_some_and(|word| word.any(&["yoga", "pilates", "judo", "karate", "freelance"]))) => own(0.65),
         "spend" | "earn" if !past && clause.rest().iter().any(Word::digits) => own(0.6),
         "sleep" | "wake" | "get" if !past && clause.rest().iter().any(Word::digits) && clause.rest().iter().any(|word| word.is("at")) => own(0.65),
         "report" | "consult" if !past && noun => own(0.7),
@@ -177,6 +178,7 @@ fn habit(clause: &Clause) -> Option<Verdict> {
     let no = matches!(clause.lemma.as_str(), "get" | "think" | "feel" | "see" | "know" | "want" | "forget" | "wonder" | "say" | "mean" | "mind" | "ask" | "try" | "tell" | "need" | "understand" | "realise" | "realize" | "notice" | "make" | "find" | "guess" | "thank" | "appreciate");
     let again = clause.habit
         || clause.rest().windows(2).any(|two| two[0].any(&["every", "each"]) && two[1].shape == Shape::Word)
+        || clause.rest().windows(2).any(|two| two[0].any(&["a", "per"]) && two[1].any(&["day", "week", "month", "year"]))
         || clause.rest().iter().any(|word| within(lexicon::CALENDAR, &word.lower) && word.lower.ends_with("days"));
     let about_talk = clause.rest().iter().any(|word| word.any(&["you", "your", "this", "error", "errors", "it", "that"]));
     let present = clause.form == Form::Base && matches!(clause.mood, Mood::Plain);
@@ -244,6 +246,7 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<Verdict> {
         "learn" | "study" | "use" | "build" | "develop" | "renovate" | "rent" | "teach" | "train" | "raise" | "migrate" | "switch" | "move" | "transition" if noun || next == "a" => own("self", 0.8),
         "write" if says(&["book", "thesis", "novel", "paper", "blog"]) => own("self", 0.75),
         "get" if matches!(next, "married" | "divorced" | "engaged") => own("change", 0.85),
+        "get" if setting.dated && says(&["puppy", "dog", "cat", "kitten", "house", "car", "job", "visa", "tattoo", "surgery"]) => own("plan", 0.75),
         "plan" if matches!(next, "to" | "a" | "on") => own("goal", 0.75),
         "expect" if says(&["baby", "child", "twins"]) => own("change", 0.85),
         "have" if says(&["baby", "surgery"]) => own("change", 0.7),
