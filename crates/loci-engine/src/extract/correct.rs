@@ -20,7 +20,7 @@ pub(crate) struct Fragment {
 /// How a fragment may begin before it comes to its point.
 const HEADS: &[&str] = &[
     "it is actually", "it is", "that is actually", "that is", "it was", "that should be", "it should be", "should be", "i meant to say",
-    "i meant", "i mean", "make that", "make it", "the correct one is", "the right one is", "the correct answer is", "it is now", "this is", "in", "to", "at",
+    "i meant", "i mean", "i said", "make that", "make it", "the correct one is", "the right one is", "the correct answer is", "it is now", "this is", "in", "to", "at",
     "не", "это", "я имел в виду", "я имела в виду", "в", "на",
 ];
 

@@ -9,6 +9,8 @@ use super::word::{Shape, Word, join};
 
 /// For how many sentences something stays in mind.
 const STAYS: usize = 2;
+/// A thing fades sooner: "it" often means nothing.
+const THING_STAYS: usize = 1;
 
 /// Who and what was spoken of last.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +59,7 @@ impl Focus {
         if self.person_age > STAYS {
             self.person = None;
         }
-        if self.thing_age > STAYS {
+        if self.thing_age > THING_STAYS {
             self.thing = None;
         }
     }
@@ -139,8 +141,11 @@ fn named(words: &[Word], place: usize) -> Option<Person> {
     let acts = matches!(next, "works" | "lives" | "is" | "likes" | "loves" | "hates" | "prefers" | "said" | "says" | "told" | "joined" | "moved" | "has")
         && (next != "is" || words.get(place + 2).is_some_and(|word| word.any(&["my", "our", "a", "an", "the", "allergic"])));
     let met = matches!(before, "met" | "with" | "asked" | "married" | "told" | "hired") && !matches!(next, "at");
+    let called = matches!(before, "named" | "called") && !within(lexicon::ATTRIBUTES, place.checked_sub(2).map_or("", |at| words[at].lower.as_str())) && words[..place].iter().any(|word| {
+        within(lexicon::PETS, &word.lower) || within(lexicon::RELATIONS, &word.lower)
+    });
     let relative = place > 1 && within(lexicon::RELATIONS, before);
-    (proper && (acts || met) && !relative).then(|| Person { name: word.text.clone(), female: None })
+    (proper && (acts || met || called) && !relative).then(|| Person { name: word.text.clone(), female: None })
 }
 
 /// Whether a noun phrase is about someone.

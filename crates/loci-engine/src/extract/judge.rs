@@ -92,8 +92,10 @@ pub(crate) fn done(clause: &Clause) -> Option<Verdict> {
             && !word.any(&["it", "up", "out", "that", "this", "them", "now", "already", "everything", "something", "some", "one"])
     });
     let past = clause.form == super::verbs::Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect) && !clause.negated;
+    // Everyone runs commands; a race or a migration is something else.
+    let ran = clause.lemma != "run" || clause.rest().iter().any(|word| word.any(&["migration", "migrations", "backfill", "marathon", "half-marathon", "race", "ultra", "backup"]));
     let vague = matches!(clause.lemma.as_str(), "add" | "remove" | "create" | "run" | "update" | "pass" | "sign" | "apply" | "file" | "close");
-    (past && telling && (two_words || DONE.contains(&clause.lemma.as_str())))
+    (past && telling && ran && (two_words || DONE.contains(&clause.lemma.as_str())))
         .then(|| Verdict::new("task", "task", if vague { 0.6 } else { 0.75 }))
 }
 

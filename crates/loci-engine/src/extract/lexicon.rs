@@ -48,7 +48,7 @@ lists! {
     // One at a time.
     UNIQUE = "mother father mom mum dad wife husband partner girlfriend boyfriend fiance fiancee boss manager landlord \
         landlady spouse lead doctor dentist therapist supervisor cto ceo cfo coo owner maintainer roommate";
-    PETS = "dog cat puppy kitten horse parrot rabbit hamster fish turtle bird pony snake lizard tortoise";
+    PETS = "retriever labrador poodle terrier beagle corgi spaniel bulldog dachshund husky dog cat puppy kitten horse parrot rabbit hamster fish turtle bird pony snake lizard tortoise";
     FEMALE = "sister mother mom mum wife girlfriend fiancee daughter aunt niece grandmother grandma landlady stepmother \
         stepdaughter goddaughter";
     MALE = "brother father dad husband boyfriend fiance son uncle nephew grandfather grandpa landlord stepfather stepson \
@@ -96,8 +96,8 @@ lists! {
     PASSING = "question questions problem problems idea ideas issue issues doubt doubts feeling look bug bugs error errors \
         time minute second moment trouble fun something nothing everything lot lots point request favour favor suspicion \
         hunch file function list string table code script dataset variable array class method exception warning \
-        message snippet query chance choice clue thought thoughts concern concerns suggestion suggestions text image \
-        task tasks followup follow-up one two";
+        message snippet query chance choice clue thought thoughts concern concerns suggestion suggestions text image headache cold fever flu \
+        hangover cough cramp stomachache task tasks followup follow-up one two";
     // Subjects that are about the talk itself.
     TALK = "problem question issue thing point idea answer weather code function error output result text image reason \
         example link bug first second third rest following above below snippet sentence paragraph message response reply \

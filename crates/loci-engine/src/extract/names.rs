@@ -231,11 +231,27 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
     if acronym && !matches!(before, "at" | "joined" | "left" | "using") && !(before == "for" && two_before.starts_with("work")) {
         return None;
     }
+    if matches!(before, "в" | "во") && two_before.starts_with("работа") {
+        return Some(EntityType::Organization);
+    }
     if within(lexicon::TOOLS, first) || within(lexicon::TOOLS, last) || uses(words, place) {
         return Some(EntityType::Tool);
     }
+    if matches!(before, "called" | "named") && place > 1 {
+        let what = words[..place - 1].iter().rev().take(4).find_map(|word| match () {
+            () if word.any(&["startup", "company", "firm", "agency", "band", "bank", "shop", "store", "school"]) => Some(EntityType::Organization),
+            () if word.any(&["project", "app", "game"]) => Some(EntityType::Project),
+            () if word.any(&["tool", "library", "service", "language", "framework", "network", "wifi", "branch"]) => Some(EntityType::Tool),
+            () if word.any(&["town", "village", "city"]) => Some(EntityType::Place),
+            () => None,
+        });
+        if what.is_some() {
+            return what;
+        }
+    }
     let moved = before == "to" && matches!(two_before, "moved" | "move" | "moving" | "relocated" | "flying" | "fly" | "trip" | "went" | "going" | "travelled" | "traveled");
-    let lives = before == "in" && !matches!(two_before, "written" | "write" | "code" | "coded" | "built" | "program" | "programming" | "interested" | "believe" | "develop" | "wrote" | "rewrote");
+    let dwells = words[..place].iter().rev().take(5).any(|word| word.any(DWELLING));
+    let lives = before == "in" && dwells && !matches!(two_before, "written" | "write" | "code" | "coded" | "built" | "program" | "programming" | "interested" | "believe" | "develop" | "wrote" | "rewrote");
     let employed = matches!(before, "at" | "for") && matches!(two_before, "work" | "works" | "working" | "worked" | "job" | "employed" | "hired" | "started" | "engineer" | "developer" | "manager" | "nurse" | "intern");
     let role = matches!(after, "is" | "was" | ",") && words.iter().skip(place + length + 1).take(6).any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
     let company = before == "with" && matches!(two_before, "met" | "meet" | "meeting" | "work" | "works" | "working" | "talked" | "talk" | "spoke" | "speak" | "lunch" | "call" | "dinner" | "live" | "lives" | "chatted" | "coffee")
@@ -258,6 +274,12 @@ fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
         () => Some(EntityType::Concept),
     }
 }
+
+/// Words behind which "in" leads to a place.
+const DWELLING: &[&str] = &[
+    "live", "lives", "living", "lived", "based", "born", "grew", "house", "flat", "office", "apartment", "moved", "located", "stay", "staying", "arrived", "settled", "is", "am", "was",
+    "are", "be", "hotel", "school", "bakery", "home", "restaurant", "studied", "conference", "team", "wedding", "met", "work", "works", "worked", "from", "been", "arrive", "village", "city",
+];
 
 /// One capital, then small letters, in every word.
 fn titled(run: &[Word]) -> bool {

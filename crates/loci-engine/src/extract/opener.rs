@@ -56,7 +56,7 @@ const OPENERS: &[(Says, &str)] = &[
     (
         Says::Corrects,
         "no , wait|no wait|wait , no|wait no|wait ,|no , sorry|no no|no , actually|no actually|actually no|actually ,|actually|\
-         correction :|correction ,|correction -|oops ,|oops|whoops ,|scratch that|strike that|my bad|my mistake|\
+         correction :|correction ,|typo :|typo ,|edit :|correction -|oops ,|oops|whoops ,|scratch that|strike that|my bad|my mistake|\
          sorry , i meant to say|sorry i meant to say|i meant to say that|i meant to say|sorry , i meant|sorry i meant|i meant|\
          i was wrong|i misspoke|i made a mistake|that is wrong|that is not right|that is incorrect|that is not correct|\
          that is not true|you are wrong|you got that wrong|that was wrong|wrong ,|not quite ,|or rather ,|or rather|rather ,|\
@@ -100,7 +100,10 @@ const OPENERS: &[(Says, &str)] = &[
 
 /// Takes the openers off and says what they say.
 pub(crate) fn strip(words: &mut Vec<Word>) -> Opening {
-    let mut opening = Opening::default();
+    let mut opening = Opening { standing: take_end(words), ..Opening::default() };
+    while let Some(place) = words.windows(3).position(|three| three[0].any(&["am", "is", "are"]) && three[1].any(&["kind", "sort"]) && three[2].is("of")) {
+        words.drain(place + 1..place + 3);
+    }
     words.retain(|word| !word.any(&["btw", "lol", "tbh", "fyi", "imo", "imho", "haha", "hahaha", "pls", "plz"]));
     for _ in 0..8 {
         let marks = words.iter().take_while(|word| word.shape == Shape::Mark && !word.is("(")).count();
@@ -119,6 +122,23 @@ pub(crate) fn strip(words: &mut Vec<Word>) -> Opening {
         }
     }
     opening
+}
+
+/// Takes a "from now on" off the end.
+fn take_end(words: &mut Vec<Word>) -> bool {
+    const ENDS: &[&str] = &["from now on", "going forward", "in future", "in the future", "by default"];
+    let end = words.iter().rposition(Word::speaks).map_or(0, |last| last + 1);
+    let found = ENDS.iter().find(|phrase| {
+        let length = phrase.split(' ').count();
+        end > length + 1 && phrase.split(' ').zip(&words[end - length..end]).all(|(part, word)| word.is(part))
+    });
+    if let Some(phrase) = found {
+        words.truncate(end - phrase.split(' ').count());
+        while words.last().is_some_and(|word| word.is(",")) {
+            words.pop();
+        }
+    }
+    found.is_some()
 }
 
 fn note(opening: &mut Opening, says: Says) {

@@ -52,6 +52,7 @@ pub(crate) fn plain(words: Vec<Word>, opening: &Opening, dates: &[Dated], assist
             .or_else(|| standing(&words, opening))
             .or_else(|| agreed(&words))
             .or_else(|| rather(&words))
+            .or_else(|| longed(&words))
             .or_else(|| together(&words))
             .or_else(|| unsaid_subject(&words))
     };
@@ -66,6 +67,9 @@ type Found = Option<(Vec<Word>, &'static str)>;
 
 /// "Remind me tomorrow to call Bob."
 fn reminder(words: &[Word]) -> Found {
+    if let Some(told) = set_reminder(words) {
+        return Some((told, "reminder"));
+    }
     let start = words.iter().take(5).position(|word| word.is("remind"))?;
     let asked = words[..start].iter().all(|word| word.any(&["can", "could", "will", "would", "you", "please", "also", "and", "pls"]));
     if !asked || lower(words, start + 1) != "me" {
@@ -85,8 +89,30 @@ fn reminder(words: &[Word]) -> Found {
     Some((told, "reminder"))
 }
 
-/// "Call me Ana", "people call me Ana".
+/// "Set a reminder for tomorrow at 9 to call Bob."
+fn set_reminder(words: &[Word]) -> Option<Vec<Word>> {
+    let place = words.iter().take(8).position(|word| word.is("reminder"))?;
+    let asked = words[..place].iter().all(|word| word.any(&["can", "could", "you", "please", "set", "add", "create", "me", "a", "up", "make", "also"]));
+    let rest = &words[place + 1..];
+    let to = rest.iter().take(8).position(|word| word.any(&["to", "about"])).filter(|to| rest.len() > to + 1)?;
+    if !asked || !words[..place].iter().any(|word| word.any(&["set", "add", "create", "make"])) {
+        return None;
+    }
+    let mut told = with(if rest[to].is("to") { "I want a reminder to" } else { "I want a reminder about" }, &rest[to + 1..]);
+    while told.last().is_some_and(|word| word.any(&[".", "?", "!", ",", "please"])) {
+        told.pop();
+    }
+    told.extend(rest[..to].iter().filter(|word| !word.is("for")).cloned());
+    Some(told)
+}
+
+/// "Call me Ana", "people call me Ana", "I'm Ana".
 fn named(words: &[Word]) -> Found {
+    if begins(words, "i am") && words.get(2).is_some_and(|name| is_name(name)) && words.get(3).is_none_or(|next| next.shape == Shape::Mark || next.any(&["from", "and", "by"])) {
+        let mut told = say("my name is");
+        told.push(words[2].clone());
+        return Some((told, "name"));
+    }
     let call = words.iter().take(6).position(|word| word.any(&["call", "calls"]))?;
     if lower(words, call + 1) != "me" || words[..call].iter().any(|word| word.any(&["not", "will", "to", "did"])) {
         return None;
@@ -103,6 +129,19 @@ fn named(words: &[Word]) -> Found {
         told.push(next.clone());
     }
     Some((told, "name"))
+}
+
+/// Whether a word can only be someone's name behind "I am".
+fn is_name(word: &Word) -> bool {
+    word.capital()
+        && word.text.chars().count() > 2
+        && word.text.chars().skip(1).all(char::is_lowercase)
+        && !within(lexicon::TRAITS, &word.lower)
+        && !within(lexicon::FEELINGS, &word.lower)
+        && !within(lexicon::ROLES, &word.lower)
+        && !within(lexicon::TOOLS, &word.lower)
+        && !within(lexicon::CALENDAR, &word.lower)
+        && verb(&word.lower).is_none()
 }
 
 /// "Remember to renew my passport", "deploy by Friday", "todo: pay rent".
@@ -132,16 +171,22 @@ fn duty(words: &[Word], opening: &Opening, dates: &[Dated]) -> Found {
 
 /// Orders that hold for every turn to come.
 fn standing(words: &[Word], opening: &Opening) -> Found {
-    let first = words.iter().find(|word| !word.is("please"))?;
-    let start = words.iter().position(|word| std::ptr::eq(word, first))?;
+    let asked = begins(words, "when you") || begins(words, "whenever you");
+    let comma = words.iter().position(|word| word.is(",")).filter(|_| asked);
+    let start = comma.map_or(0, |comma| comma + 1);
+    let start = start + words[start..].iter().take_while(|word| word.is("please")).count();
+    let first = words.get(start)?;
     let rest = &words[start..];
     let always = first.any(&["always", "never"]) && base(lower(rest, 1));
     let never = begins(rest, "do not ever") && base(lower(rest, 3));
     let replies = rest.iter().any(|word| word.any(&["answers", "replies", "responses", "answer", "reply", "explanations", "messages", "respond", "emojis", "emoji", "comments", "english", "portuguese", "russian"]));
-    let kept = first.any(&["keep", "stop", "avoid", "answer", "reply", "respond", "write"]) && replies && opening.standing
+    const MANNERS: &[&str] = &["concise", "brief", "short", "formal", "polite", "informal", "casual", "friendly", "direct", "honest", "precise", "terse", "blunt"];
+    let manners = first.is("be") && rest.len() <= 5 && rest.iter().any(|word| word.any(MANNERS));
+    let stops = first.is("stop") && rest.get(1).is_some_and(|word| word.any(&["apologizing", "apologising", "saying", "calling", "using", "asking", "repeating", "adding", "suggesting"]));
+    let kept = manners || stops || comma.is_some() && base(&first.lower) || first.any(&["keep", "stop", "avoid", "answer", "reply", "respond", "write"]) && replies && opening.standing
         || begins(rest, "keep your") && replies
         || begins(rest, "keep answers") || begins(rest, "keep replies") || begins(rest, "keep responses")
-        || begins(rest, "stop using") || begins(rest, "stop calling") || begins(rest, "do not") && replies || begins(rest, "no emojis");
+        || begins(rest, "do not") && replies || begins(rest, "no emojis");
     let ruled = opening.standing && (base(&first.lower) || first.is("do"));
     let use_for = first.is("use") && rest.iter().skip(2).any(|word| word.is("for")) && !rest.iter().any(|word| word.any(&["this", "that", "it", "these", "the", "a", "an"]));
     if !(always || never || kept || ruled || use_for) {
@@ -204,6 +249,13 @@ fn rather(words: &[Word]) -> Found {
     Some((told, "rather"))
 }
 
+/// "I'd love to visit Japan" is a goal; "I'd like to know" is none.
+fn longed(words: &[Word]) -> Found {
+    let longs = begins(words, "i would love to") || begins(words, "i would like to") || begins(words, "we would love to");
+    let goal = matches!(lower(words, 4), "visit" | "learn" | "travel" | "become" | "move" | "live" | "own" | "build" | "run" | "start");
+    (longs && goal).then(|| (with("I want to", &words[4..]), "longed"))
+}
+
 /// "My wife and I live in Porto": I live in Porto with my wife.
 fn together(words: &[Word]) -> Found {
     let i = words.iter().take(6).position(|word| word.is("i")).filter(|i| *i > 1)?;
@@ -215,8 +267,9 @@ fn together(words: &[Word]) -> Found {
     while told.last().is_some_and(|word| word.shape == Shape::Mark) {
         told.pop();
     }
-    if matches!(lower(words, i + 1), "live" | "work" | "moved" | "are") {
-        told.extend(say("with"));
+    if matches!(lower(words, i + 1), "live" | "work" | "moved" | "are" | "got") {
+        let wed = told.iter().any(|word| word.any(&["married", "engaged"]));
+        told.extend(say(if wed { "to" } else { "with" }));
         told.extend(words[..i - 1].iter().enumerate().map(|(place, word)| if place == 0 && word.is("my") { word.instead("my") } else { word.clone() }));
     }
     Some((told, "together"))
@@ -365,6 +418,9 @@ fn unsaid_subject(words: &[Word]) -> Found {
     }
     let i = |pattern: &'static str| Some((with("I", &lowered(words)), pattern));
     let be = |pattern: &'static str| Some((with("I am", &lowered(words)), pattern));
+    if begins(words, "not into") || begins(words, "not really into") {
+        return Some((with("I am", words), "unsaid"));
+    }
     if begins(words, "allergic to") || begins(words, "big fan of") || begins(words, "not a fan of") || begins(words, "huge fan of") {
         let head = if first.any(&["big", "huge"]) { "I am a" } else { "I am" };
         return Some((with(head, &lowered(words)), "unsaid"));

@@ -100,7 +100,10 @@ impl Reader<'_> {
             }
             let sentence = &sentences[place];
             place += 1;
-            self.focus.pass();
+            // What the assistant says in between does not make anyone forget.
+            if voice == Voice::Person || place == 1 {
+                self.focus.pass();
+            }
             if russian::is_russian(sentence.text) {
                 let speaker = (voice == Voice::Person).then_some(turn.speaker);
                 drafts.extend(russian::read(sentence, speaker, &now, &mut self.said));
@@ -215,7 +218,10 @@ impl Reader<'_> {
 
     /// A correction that leans on what was said before.
     fn fragment(&self, words: &[Word], opening: &Opening) -> Option<Draft> {
-        let own = Clause::read(words.to_vec()).is_some_and(|clause| !matches!(clause.who, Who::Pronoun | Who::Pointed | Who::Nobody));
+        let own = Clause::read(words.to_vec()).is_some_and(|clause| {
+            let said = clause.who == Who::I && matches!(clause.lemma.as_str(), "say" | "mean");
+            !said && !matches!(clause.who, Who::Pronoun | Who::Pointed | Who::Nobody)
+        });
         if own {
             return None;
         }
@@ -386,8 +392,12 @@ fn is_talk(words: &[Word], asks: bool) -> bool {
     const UNREAL: &[&str] = &["if", "imagine", "suppose", "assuming", "assume", "pretend", "unless", "hypothetically", "wish", "maybe", "perhaps", "say", "whether", "given"];
     let first = &words[0];
     let second = words.get(1).map_or("", |word| word.lower.as_str());
-    let inverted = ASKS.contains(&first.lower.as_str()) && matches!(second, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "there" | "the" | "this" | "that" | "my" | "is" | "are" | "do" | "does" | "would" | "should" | "about" | "if" | "did" | "can" | "not" | "anyone");
+    let third = words.get(2).map_or("", |word| word.lower.as_str());
+    let denies = second == "not" && !matches!(third, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "the" | "that" | "this");
+    let inverted = !denies && ASKS.contains(&first.lower.as_str()) && matches!(second, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "there" | "the" | "this" | "that" | "my" | "is" | "are" | "do" | "does" | "would" | "should" | "about" | "if" | "did" | "can" | "not" | "anyone");
     let unreal = UNREAL.contains(&first.lower.as_str()) || begins(words, "what if") || begins(words, "let us say") || begins(words, "i wish") || begins(words, "i wonder") || begins(words, "i would") && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
+    let tale = ["in my story", "in the story", "in my novel", "in my book", "in my game", "in this scenario", "in the movie", "once upon a"].iter().any(|head| begins(words, head));
+    let unreal = unreal || tale;
     let quoted = first.shape == Shape::Quote;
     let reminds = remind(words);
     (asks && ASKS.contains(&first.lower.as_str()) || inverted && !reminds || unreal || quoted) && !(reminds && !unreal)
@@ -410,6 +420,9 @@ fn about(words: &mut Vec<Word>, opening: &Opening) {
 
 /// "Alice, my manager, approves deployments" says two things.
 fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
+    if begins(&words, "i am") && words.get(2).is_some_and(Word::capital) && words.get(3).is_some_and(|word| word.is(",")) {
+        return introduced(words);
+    }
     let open = words.iter().take(4).position(|word| word.any(&[",", "("]));
     let Some(open) = open.filter(|open| *open > 0) else { return vec![words] };
     let close = words.iter().enumerate().skip(open + 1).take(8).find(|(_, word)| word.any(&[",", ")"])).map(|(place, _)| place);
@@ -434,10 +447,32 @@ fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
     }
 }
 
+/// "I'm Ana, 29, a nurse from Porto" says three things.
+fn introduced(words: Vec<Word>) -> Vec<Vec<Word>> {
+    let mut parts = Vec::new();
+    for (number, part) in words.split(|word| word.is(",")).enumerate() {
+        let fits = part.first().is_some_and(|word| word.any(&["a", "an", "the"]) || word.shape == Shape::Number);
+        let role = part.iter().take(4).any(|word| within(lexicon::ROLES, &word.lower));
+        match number {
+            0 => parts.push(part.to_vec()),
+            _ if fits => parts.push([say("I am"), part.to_vec()].concat()),
+            _ if role => parts.push([say("I am a"), part.to_vec()].concat()),
+            // Something else goes on here.
+            _ => {
+                if let Some(last) = parts.last_mut().filter(|_| number > 1) {
+                    last.extend(say(","));
+                    last.extend_from_slice(part);
+                }
+            }
+        }
+    }
+    parts
+}
+
 /// Whether "we" are a family: they live, marry and have children.
 fn household(clause: &Clause) -> bool {
     const HOME: &[&str] = &[
-        "kids", "kid", "children", "child", "daughter", "daughters", "son", "sons", "baby", "twins", "dog", "dogs", "cat", "cats", "puppy", "house",
+        "retriever", "labrador", "kids", "kid", "children", "child", "daughter", "daughters", "son", "sons", "baby", "twins", "dog", "dogs", "cat", "cats", "puppy", "house",
         "flat", "apartment", "home", "mortgage", "married", "engaged", "wedding", "garden", "pets", "honeymoon", "parents",
     ];
     if clause.who != Who::We {

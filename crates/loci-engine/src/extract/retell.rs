@@ -4,7 +4,7 @@
 //! dates. What a pronoun means must be clear; if it is not, the words from there on are left out,
 //! and if that leaves too little, nothing is said at all.
 
-use super::clause::{Clause, Who, base};
+use super::clause::{Clause, Mood, Who, base};
 use super::focus::Focus;
 use super::lexicon::{self, within};
 use super::verbs::{Form, third, verb};
@@ -112,6 +112,12 @@ impl Teller<'_> {
         let mut agree = matches!(clause.who, Who::I | Who::We)
             || (clause.who == Who::Pronoun && clause.words[0].is("they"));
         let mut words = Vec::new();
+        if clause.ended && clause.mood == Mood::Plain && clause.lemma != "be" && clause.lower(clause.subject.end).starts_with("do") && clause.negated {
+            // "Does not work there any more" is "no longer works there".
+            let verb = &clause.words[clause.verb];
+            let plural = clause.who == Who::Thing && clause.lower(clause.subject.end) == "do";
+            return vec![verb.instead("no"), verb.instead("longer"), verb.instead(&if plural { verb.text.clone() } else { third(&verb.lower) })];
+        }
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
             let empty = within(lexicon::EMPTY, &word.lower) && verb(&word.lower).is_none();
@@ -123,6 +129,9 @@ impl Teller<'_> {
             if agree && (verbal || last) && !word.any(&["not", "no", "longer"]) {
                 agree = false;
                 words.push(agreed(word));
+            } else if word.is("not") && clause.ended && clause.lower(place + 1) != "longer" {
+                words.push(word.instead("no"));
+                words.push(word.instead("longer"));
             } else {
                 words.push(word.clone());
             }
@@ -236,7 +245,7 @@ impl Teller<'_> {
     }
 
     fn write_date(&self, told: &mut Vec<Word>, word: &Word, dated: &Dated, words: &[Word], place: usize, after: usize) {
-        if self.yearly {
+        if self.yearly && dated.yearly {
             told.extend_from_slice(&words[place..after]);
             return;
         }
@@ -314,7 +323,7 @@ fn relative(words: &[Word], place: usize) -> bool {
 }
 
 /// Words behind a comma that begin something else.
-const ASIDES: &[&str] = &["so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how", "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let"];
+const ASIDES: &[&str] = &["so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how", "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let", "been", "but", "thank"];
 
 /// Words at the end that add nothing.
 const ENDINGS: &[&str] = &[

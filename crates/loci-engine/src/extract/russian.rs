@@ -425,7 +425,8 @@ impl Clause<'_> {
             let content = format!("{} — {} {}", join(subject), role.trim_end_matches(['.', '!']), self.case(Case::Genitive));
             return Some(Draft { content, verdict: Verdict::new("person", "person", 0.85), corrects: false, dates: Vec::new(), past: false });
         }
-        let person = named && forms::is_third(self.lower(verb)) && subject.len() <= 2 && first.capital() && first.text.chars().any(|c| ('а'..='я').contains(&c));
+        let thing = ["сервер", "кластер", "офис", "баз", "сервис", "систем", "команд", "магазин", "приложени", "проект", "порт", "сайт"].iter().any(|stem| first.lower.starts_with(stem));
+        let person = named && !thing && forms::is_personal(self.lower(verb)) && self.lower(verb + 1) != "на" && subject.len() <= 2 && first.capital() && first.text.chars().any(|c| ('а'..='я').contains(&c));
         let (pattern, kind, sure) = match () {
             () if project => ("project", "project", 0.8),
             () if person && telling => ("person", "person", 0.7),

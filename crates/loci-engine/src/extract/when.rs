@@ -22,6 +22,8 @@ pub(crate) struct Dated {
     pub(crate) until: Timestamp,
     /// It names one end alone: "since May", "until Friday".
     pub(crate) open: bool,
+    /// It comes again each year: a month or a day of one, without a year.
+    pub(crate) yearly: bool,
 }
 
 /// Words that open a stretch with one end.
@@ -41,7 +43,40 @@ const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "ве
 /// The times of a sentence, as seen at `now`. `ahead`: what has no year or week of its own is the
 /// next one, not the last.
 pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
-    time_phrases(sentence, now).into_iter().filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect()
+    let mut found: Vec<Dated> = time_phrases(sentence, now).into_iter().filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect();
+    if ahead && sentence.contains("in ") {
+        found.extend(in_a_while(sentence, now).filter(|new| !found.iter().any(|old| old.at.start < new.at.end && new.at.start < old.at.end)));
+    }
+    found
+}
+
+/// "In two weeks", "in 3 days", "in a month": a day that lies ahead.
+fn in_a_while(sentence: &str, now: &Zoned) -> Option<Dated> {
+    let lower = sentence.to_lowercase();
+    if lower.len() != sentence.len() {
+        return None;
+    }
+    let words: Vec<(usize, &str)> = lower.split_whitespace().map(|word| (word.as_ptr() as usize - lower.as_ptr() as usize, word.trim_end_matches(|c: char| !c.is_alphanumeric()))).collect();
+    words.windows(3).find_map(|three| {
+        let [(start, "in"), (_, count), (last, unit)] = three else { return None };
+        let count = match *count {
+            "a" | "an" => 1,
+            count => super::lexicon::number(count).map_or_else(|| count.parse().ok(), |number| i64::try_from(number).ok())?,
+        };
+        let count = Some(count).filter(|count| (1..1000).contains(count))?;
+        let span = match unit.trim_end_matches('s') {
+            "day" => Span::new().days(count),
+            "week" => Span::new().weeks(count),
+            "month" => Span::new().months(count),
+            "hour" => Span::new().hours(count),
+            _ => return None,
+        };
+        let then = now.checked_add(span).ok()?;
+        let from = then.start_of_day().ok()?;
+        let until = from.checked_add(Span::new().days(1)).ok()?;
+        let text = then.strftime("%Y-%m-%d").to_string();
+        Some(Dated { at: *start..last + unit.len(), text, preposition: "on", from: from.timestamp(), until: until.timestamp(), open: false, yearly: false })
+    })
 }
 
 fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option<Dated> {
@@ -62,7 +97,8 @@ fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option
         }
         None => written(said, &lower, span, now, russian)?,
     };
-    Some(Dated { at: phrase.at, text, preposition, from: span.from, until: span.until, open: opener.is_some() })
+    let yearly = opener.is_none() && text.len() > said.len() && text.starts_with(said);
+    Some(Dated { at: phrase.at, text, preposition, from: span.from, until: span.until, open: opener.is_some(), yearly })
 }
 
 /// How a stretch is written, and the preposition before it.
@@ -149,7 +185,7 @@ fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
 
 /// "Until Monday" ends on the next one.
 fn until_ahead(word: &str, lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan {
-    if !matches!(word, "until" | "till" | "before" | "до") || span.grain != Grain::Day {
+    if !matches!(word, "until" | "till" | "before" | "до") {
         return span;
     }
     let end = TimeSpan { from: span.until, until: span.until, grain: span.grain };
@@ -190,6 +226,8 @@ mod tests {
             ("I work there since January", false, "since 2026-01"),
             ("I am away until Friday", true, "until 2026-06-05"),
             ("I moved recently", false, ""),
+            ("remind me in two weeks", true, "on 2026-06-15"),
+            ("before August", true, "before 2026-08"),
             ("since 2020 I live here", false, "since 2020"),
             ("on 2026-06-07 we go", true, "2026-06-07"),
             ("переехали на прошлой неделе", false, "в неделю с 2026-05-25"),

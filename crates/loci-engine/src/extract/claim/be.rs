@@ -17,7 +17,8 @@ pub(super) fn claim(clause: &Clause, subject: String) -> Option<Claim> {
         let Side { attribute, value, negated, single } = side.denied(clause.negated || clause.mood == Mood::Formerly);
         Some(Claim { subject, attribute, value, negated, single })
     };
-    if let Some(side) = plain(rest) {
+    let attribute = clause.subject_words().last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower));
+    if let Some(side) = plain(rest).filter(|side| !attribute || side.attribute != "age") {
         return with(subject, side);
     }
     if let Some((owner, role)) = related(rest) {
@@ -98,7 +99,7 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
     let words = words.as_slice();
     let last = words.last()?;
     let attribute = within(lexicon::ATTRIBUTES, &last.lower) || within(lexicon::EVENTS, &last.lower);
-    let favourite = words.iter().position(|word| word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary", "go-to"]));
+    let favourite = words.iter().position(|word| word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary", "go-to"]) || word.is("first") && words.last().is_some_and(|last| last.is("language")));
     let whose = |words: &[Word]| {
         let text = fold(words);
         text.strip_suffix("'s").map_or_else(|| text.clone(), str::to_owned)
@@ -113,7 +114,8 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
     let owner = words.iter().rposition(|word| word.owner() || word.any(&["my", "our"]));
     if let Some(favourite) = favourite {
         let whose = owner.map_or_else(|| "user".to_owned(), |owner| whose(&words[..=owner]));
-        let named = fold(&words[favourite..]).replace("go-to ", "favourite ");
+        let named = fold(&words[favourite..]).replace("go-to ", "favourite ").replace("first language", "native language");
+        let named = named.replace("primary language", "language");
         return Some((whose, if named == "preferred name" { "name".to_owned() } else { named }));
     }
     if let (Some(chosen), Some(owner)) = (chosen, owner) {

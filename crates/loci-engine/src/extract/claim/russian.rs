@@ -28,16 +28,32 @@ fn value(words: &[Word]) -> String {
 }
 
 fn stems(words: &[Word]) -> String {
-    let stems: Vec<String> = words.iter().filter(|word| word.speaks()).map(|word| STEMS.stem(&word.lower)).collect();
+    let stems: Vec<String> = words.iter().filter(|word| word.speaks()).map(stem).collect();
     stems.join(" ")
+}
+
+/// A Russian word by its stem, any other as it is.
+fn stem(word: &Word) -> String {
+    let russian = word.lower.starts_with(|c: char| ('а'..='я').contains(&c));
+    if russian { STEMS.stem(&word.lower) } else { word.lower.clone() }
 }
 
 /// Who it is about: the words as they are, the user in any case as one.
 fn subject(words: &[Word]) -> String {
+    // "Сестра пользователя Марта" is known by her name.
+    if let Some(last) = words.last().filter(|last| last.capital() && words.len() > 2 && words[1].lower.starts_with("пользовател")) {
+        return last.lower.clone();
+    }
+    if let [one] = words
+        && one.capital()
+        && !one.lower.starts_with("пользовател")
+    {
+        return one.lower.clone();
+    }
     let named: Vec<String> = words
         .iter()
         .filter(|word| word.speaks())
-        .map(|word| if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"]) { "пользователь".to_owned() } else { STEMS.stem(&word.lower) })
+        .map(|word| if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"]) { "пользователь".to_owned() } else { stem(word) })
         .collect();
     named.join(" ")
 }
@@ -135,13 +151,21 @@ const VERBS: &[(&str, &str, &str, bool)] = &[
     ("использует", "", "uses", false),
     ("говорит", "на", "speaks", false),
     ("знает", "", "knows", false),
+    ("пьет", "", "drinks", false),
+    ("ест", "", "eats", false),
+    ("учит", "", "studies", false),
+    ("хочет", "", "goal", false),
+    ("планирует", "", "goal", false),
+    ("родом", "из", "origin", true),
+    ("играет", "в", "plays", false),
+    ("играет", "на", "plays", false),
     ("перешла", "на", "uses", false),
     ("перешел", "на", "uses", false),
 ];
 
 fn verbal(words: &[Word]) -> Option<Claim> {
     let place = words.iter().take(8).position(|word| {
-        VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any(&["ненавидит", "предпочитает", "курит", "имеет"])
+        VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any(&["ненавидит", "предпочитает", "курит", "имеет", "бросил", "бросила"])
     })?;
     let before = &words[..place];
     let negated = before.iter().any(|word| word.is("не"));
@@ -155,6 +179,14 @@ fn verbal(words: &[Word]) -> Option<Claim> {
         "имеет" => {
             let count = rest.first().filter(|word| word.shape == Shape::Number)?;
             return make(who, &format!("count of {}", stems(rest.get(1..2)?)), count.lower.clone(), negated, true);
+        }
+        "бросил" | "бросила" => return make(who, "does", stem(rest.first()?), true, false),
+        "работает" if rest.first().is_some_and(|word| word.lower.ends_with("ом") || word.lower.ends_with("ой") || word.lower.ends_with("ем")) => {
+            return make(who, "job", value(rest), negated, true);
+        }
+        "перешла" | "перешел" => {
+            let to = rest.iter().position(|word| word.is("на"))?;
+            return make(who, "uses", value(rest.get(to + 1..)?), negated, false);
         }
         "предпочитает" => return make(who, "prefers", value(rest), negated, false),
         _ => {}

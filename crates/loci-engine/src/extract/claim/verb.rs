@@ -9,6 +9,9 @@ use super::fold::{NAME_STOPS, NOUN_STOPS, digits, fold, until};
 
 /// What a clause says, and of what else if not of its subject.
 pub(super) fn side(clause: &Clause) -> Option<(Side, Option<String>)> {
+    if clause.mood == Mood::Duty {
+        return Some((Side::many("needs to", fold(&clause.words[clause.verb..]))?, None));
+    }
     if let Some(renamed) = renamed(clause) {
         return Some(renamed);
     }
@@ -31,6 +34,10 @@ fn place(clause: &Clause) -> Option<Side> {
     match (clause.lemma.as_str(), clause.next(0)) {
         ("live" | "reside", "in") if past => Side::many("lived in", name(from(clause, 1))),
         ("live" | "reside", "in") => Side::one("city", name(from(clause, 1))),
+        ("live" | "reside", "with") if !past && clause.rest().windows(2).any(|two| two[0].is("in") && two[1].capital()) => {
+            let place = clause.rest().windows(2).rposition(|two| two[0].is("in") && two[1].capital())?;
+            Side::one("city", name(from(clause, place + 1)))
+        }
         ("move" | "relocate", _) if matches!(clause.mood, Mood::Future | Mood::Progressive) => Side::many("moves to", name(after(clause, &["to"])?)),
         ("move" | "relocate", _) => {
             let to = after(clause, &["to"])?;
@@ -69,6 +76,7 @@ fn taste(clause: &Clause) -> Option<Side> {
         // The clause is negated already: "cannot stand" is a dislike.
         "stand" | "bear" if clause.mood == Mood::Can => Side::many("likes", liked(clause.rest())),
         "prefer" | "favour" | "favor" => prefer(clause),
+        "want" if clause.goes_on("the assistant not to") => Side::many("tone", fold(from(clause, 2))),
         "want" if clause.goes_on("the assistant to") => reply(from(clause, 3)),
         "want" if clause.next(0) == "to" && base(clause.next(1)) => Side::many("goal", fold(from(clause, 1))),
         "plan" | "intend" | "aim" if clause.next(0) == "to" => Side::many("goal", fold(from(clause, 1))),
@@ -138,7 +146,7 @@ fn used(clause: &Clause) -> Option<Side> {
             Some(place) => Side::one(format!("uses for {}", fold(until(&rest[place + 1..], NOUN_STOPS))), fold(&rest[..place])),
             None => Side::many("uses", fold(until(rest, NOUN_STOPS))),
         },
-        "switch" | "migrate" | "transition" | "convert" => Side::many("uses", name(after(clause, &["to"])?)),
+        "switch" | "migrate" | "transition" | "convert" if matches!(clause.mood, Mood::Plain | Mood::Perfect) => Side::many("uses", name(after(clause, &["to"])?)),
         "replace" => Side::many("uses", name(after(clause, &["with"])?)),
         "drop" | "scrap" | "deprecate" | "ditch" if rest.first().is_some_and(|word| word.capital() || within(lexicon::TOOLS, &word.lower)) => {
             Some(Side::many("uses", name(rest))?.denied(true))

@@ -59,10 +59,17 @@ fn hold(clause: &Clause) -> Option<Hold> {
         return own.then_some(Hold::Fair);
     }
     if clause.who == Who::Pronoun {
-        return Some(Hold::Strong);
+        // "It's Friday", "it's my birthday" are about nothing that was named.
+        let empty = clause.words[0].is("it") && clause.lemma == "be" && (matches!(clause.next(0), "my" | "our" | "in" | "on" | "at" | "for" | "not") || within(lexicon::CALENDAR, clause.next(0)) || clause.mood == Mood::Progressive);
+        return (!empty).then_some(Hold::Strong);
     }
     let words = clause.subject_words();
     let first = words.first()?;
+    // What everyone knows of a city or a language need not be kept.
+    let world = words.len() == 1 && (within(lexicon::TOOLS, &first.lower) || within(lexicon::PLACES, &first.lower)) && clause.lemma == "be" && matches!(clause.next(0), "a" | "an" | "the");
+    if world {
+        return None;
+    }
     let talk = |word: &Word| within(lexicon::TALK, &word.lower);
     let owned = words.iter().any(|word| word.any(&["my", "our", "his", "her", "their", "its"]));
     if first.any(&["a", "an", "any", "some", "no", "each", "what", "who", "how", "why", "where", "when", "which", "this", "that", "one", "everything", "nothing", "something", "someone", "anyone", "people", "all", "both", "most", "many", "your"]) {
@@ -177,7 +184,7 @@ const LASTING: &[&str] = &[
     "know", "want", "serve", "consist", "include", "cover", "follow", "keep", "hold", "review", "write", "read", "eat", "drink", "drive",
     "sign", "pay", "charge", "send", "receive", "lie", "sit", "expose", "monitor", "track", "target", "log", "sync", "rotate", "restart", "back",
     "weigh", "offer", "provide", "connect", "point", "build", "test", "train", "coach", "volunteer", "collect", "suffer", "smoke", "avoid", "come",
-    "sleep", "wear", "commute", "limit", "allow", "accept", "process", "integrate", "forward", "total", "occur", "bill", "supply", "call", "let",
+    "sleep", "wear", "commute", "limit", "allow", "accept", "process", "integrate", "forward", "total", "launch", "boost", "occur", "bill", "supply", "call", "let",
 ];
 const TURNS: &[&str] = &[
     "move", "join", "leave", "switch", "rename", "migrate", "change", "marry", "graduate", "die", "retire", "start", "quit", "buy", "promote",
@@ -208,6 +215,7 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
         "get" if past && !matches!(next, "married" | "divorced" | "promoted" | "engaged" | "hired" | "fired") => None,
         "give" if past && !(next == "birth" || next == "up") => None,
         "go" if past && !matches!(next, "live" | "public" | "bankrupt" | "vegan") => None,
+        "turn" if !past && rest.first().is_some_and(Word::digits) => Some(0.75),
         "turn" if past && !rest.first().is_some_and(|word| word.shape == Shape::Number) => None,
         "stand" if clause.negated => Some(0.85),
         _ if past && clause.mood != Mood::Perfect || clause.mood == Mood::Perfect => (TURNS.contains(&lemma) && hold == Hold::Strong && !clause.negated).then_some(0.8),

@@ -13,12 +13,12 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
         return Some(Verdict::new("change", kind_of_taste(lemma), 0.9));
     }
     match clause.mood {
-        Mood::Formerly => Some(Verdict::new("self", "fact", 0.7)),
+        Mood::Formerly => Some(Verdict::new("self", kind_of_taste(lemma), 0.7)),
         Mood::Can => able(clause),
         Mood::Duty => duty(lemma, clause.rest(), setting),
         Mood::Future => future(clause, setting),
         Mood::Progressive => going_on(clause, setting),
-        _ if lemma == "be" => being(clause),
+        _ if lemma == "be" => being(clause, setting),
         _ if lemma == "have" => having(clause, setting),
         _ if lemma == "need" && clause.next(0) == "to" => duty(clause.next(1), &clause.rest()[1..], setting),
         _ => taste(clause)
@@ -46,7 +46,8 @@ fn taste(clause: &Clause) -> Option<Verdict> {
     let passing = first.any(&["it", "this", "that", "how", "you", "your", "when", "what", "where", "these", "those", "to", "them", "him", "her"]);
     let to_do = first.is("to") && base(clause.next(1)) && !matches!(clause.next(1), "know" | "see" | "think" | "ask" | "hear" | "say" | "be" | "know");
     let once = clause.form == Form::Past && clause.mood != Mood::Perfect;
-    if (passing && !to_do) || once || clause.mood == Mood::Unreal {
+    let offered = clause.rest().iter().any(|word| word.any(&["one", "ones", "option", "former", "latter", "suggestion", "answer", "approach", "song", "photo"]));
+    if (passing && !to_do) || once || offered || clause.mood == Mood::Unreal {
         return None;
     }
     let confidence = if clause.lemma == "prefer" { 0.95 } else { 0.9 };
@@ -58,7 +59,7 @@ fn chosen(clause: &Clause) -> Option<Verdict> {
     let verdict = Some(Verdict::new("decision", "decision", 0.9));
     let past = clause.form == Form::Past;
     match (clause.lemma.as_str(), clause.next(0)) {
-        ("decide" | "agree" | "opt" | "choose" | "pick" | "settle" | "resolve", next) if past && !clause.negated => {
+        ("decide" | "agree" | "opt" | "choose" | "pick" | "settle" | "resolve" | "standardise" | "standardize", next) if past && !clause.negated => {
             let on = matches!(next, "to" | "on" | "for" | "against" | "that" | "not" | "upon") || matches!(clause.lemma.as_str(), "choose" | "pick");
             if on && !clause.rest().is_empty() && clause.next(0) != "with" { verdict } else { None }
         }
@@ -143,7 +144,7 @@ fn lasting(clause: &Clause) -> Option<Verdict> {
         "deploy" | "ship" | "release" | "store" | "keep" | "test" | "build" | "meet" | "hold" | "charge" | "pay" | "rotate" | "back" | "monitor" | "track" | "require" | "support" | "follow" | "hire" | "sell" | "offer" | "target" | "version" | "publish" | "do" | "review" | "log" | "rent" | "measure" | "name" | "cache" | "expose" | "close" | "open" | "bill" | "serve"
             if !past && clause.who == Who::We && noun | matches!(next, "on" | "to" | "in" | "from" | "with" | "up" | "at" | "every") => Some(Verdict::new("environment", "fact", 0.75)),
         "do" if !past && clause.who == Who::I && (next.ends_with("ing") || clause.rest().first().is_some_and(|word| word.any(&["yoga", "pilates", "judo", "karate", "freelance"]))) => own(0.65),
-        "spend" | "earn" if !past && clause.rest().iter().any(Word::digits) => own(0.6),
+        "spend" | "earn" | "pay" | "make" if !past && clause.rest().iter().any(Word::digits) => own(0.6),
         "sleep" | "wake" | "get" if !past && clause.rest().iter().any(Word::digits) && clause.rest().iter().any(|word| word.is("at")) => own(0.65),
         "report" | "consult" if !past && noun => own(0.7),
         _ => None,
@@ -168,6 +169,7 @@ fn wanted(clause: &Clause) -> Option<Verdict> {
     let to = clause.next(0) == "to" && within(lexicon::GOALS, clause.next(1));
     match clause.lemma.as_str() {
         "want" if to && !clause.negated && clause.form != Form::Past => Some(Verdict::new("goal", "fact", 0.7)),
+        "hope" if to => Some(Verdict::new("goal", "fact", 0.65)),
         "plan" | "intend" | "aim" | "expect" if clause.next(0) == "to" && base(clause.next(1)) && clause.form != Form::Past => Some(Verdict::new("goal", "fact", 0.7)),
         _ => None,
     }
@@ -261,7 +263,7 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<Verdict> {
 }
 
 /// "I'm a nurse", "I'm 34", "I'm allergic to nuts".
-fn being(clause: &Clause) -> Option<Verdict> {
+fn being(clause: &Clause, setting: Setting) -> Option<Verdict> {
     let rest = clause.rest();
     let first = rest.first()?;
     let next = clause.next(1);
@@ -281,7 +283,8 @@ fn being(clause: &Clause) -> Option<Verdict> {
         "interested" if next == "in" && !rest.iter().any(|word| word.any(&["this", "that", "your", "knowing"])) => Some(Verdict::new("preference", "preference", 0.7)),
         "afraid" | "scared" | "terrified" if next == "of" && !rest.iter().any(|word| word.any(&["that", "this"])) => own(0.75),
         "responsible" if next == "for" => own(0.85),
-        "in" if matches!(clause.next(1), "charge") || rest.iter().any(|word| word.any(&["timezone", "utc", "cet", "est", "pst", "gmt"])) => own(0.85),
+        "in" | "at" if setting.dated && rest.get(1).is_some_and(Word::capital) => Some(Verdict::new("plan", "fact", 0.65)),
+        "in" | "on" if matches!(clause.next(1), "charge") || rest.iter().any(|word| word.any(&["timezone", "utc", "cet", "est", "pst", "gmt"])) => own(0.85),
         "part" if next == "of" => own(0.75),
         "on" if rest.iter().any(|word| word.any(&["team", "squad", "diet", "medication", "board", "insulin", "keto"])) => own(0.75),
         "good" | "bad" | "fluent" | "native" if matches!(next, "at" | "in" | "with") => own(0.65),
@@ -301,8 +304,8 @@ fn identity(clause: &Clause) -> Option<Verdict> {
     if says(&["fan"]) && says(&["of"]) {
         return Some(Verdict::new("preference", "preference", 0.85));
     }
-    let passing = says(&["bit", "little", "lot", "idiot", "mess", "fool", "wreck", "loss", "moment", "minute", "way", "few", "good", "bad", "huge", "one", "same", "best", "worst", "only", "problem", "rush", "hurry", "couple", "kind", "sort"]);
-    let role = rest.iter().take(7).any(|word| within(lexicon::ROLES, &word.lower) || word.any(&["person", "parent", "owner", "member", "citizen", "native", "owl", "vegetarian", "vegan", "runner", "gamer", "cyclist", "smoker", "twin", "team", "company", "startup", "mother", "father", "mom", "dad", "widow", "immigrant", "veteran", "speaker", "lefty", "beginner", "atheist", "feminist"]));
+    let passing = says(&["bit", "little", "lot", "idiot", "mess", "fool", "wreck", "loss", "moment", "minute", "way", "few", "good", "bad", "huge", "one", "same", "best", "worst", "problem", "rush", "hurry", "couple", "kind", "sort"]);
+    let role = rest.iter().take(7).any(|word| within(lexicon::ROLES, &word.lower) || word.any(&["person", "parent", "owner", "member", "citizen", "native", "owl", "vegetarian", "vegan", "runner", "gamer", "cyclist", "smoker", "twin", "team", "company", "startup", "mother", "father", "mom", "dad", "widow", "immigrant", "veteran", "speaker", "lefty", "beginner", "atheist", "feminist", "child"]));
     match () {
         () if role && !(passing && rest.len() < 3) => Some(Verdict::new("self", "fact", 0.9)),
         () if passing || clause.next(0) == "the" => None,

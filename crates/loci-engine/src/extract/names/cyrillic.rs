@@ -21,7 +21,8 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
     let length = 1 + words[place + 1..].iter().take(2).take_while(|next| next.capital() && next.shape == Shape::Word && !COMMON.contains(&next.lower.as_str())).count();
     let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark);
     let related = RELATIONS.iter().any(|relation| before.starts_with(relation));
-    let acts = PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
+    let called = before == "—" && words[..place].iter().take(3).any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
+    let acts = called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
     let text = |fold: bool| {
         let parts: Vec<String> = words[place..place + length].iter().map(|word| if fold { nominative(&word.text) } else { word.text.clone() }).collect();
         parts.join(" ")

@@ -201,6 +201,12 @@ pub(super) fn is_third(lower: &str) -> bool {
     THIRD.contains(&lower) || VERBS.iter().any(|(_, third, _)| third.replace('ё', "е") == lower) || WE.iter().any(|(_, third)| third.replace('ё', "е") == lower)
 }
 
+/// Whether a verb tells of someone rather than of something.
+pub(super) fn is_personal(lower: &str) -> bool {
+    VERBS.iter().any(|(_, third, _)| third.replace('ё', "е") == lower)
+        || matches!(lower, "замужем" | "женат" | "уволился" | "уволилась" | "родился" | "родилась" | "умер" | "умерла" | "переехал" | "переехала")
+}
+
 /// Whether a word is a relation: "сестра", "начальник".
 pub(super) fn is_relation(lower: &str) -> bool {
     [
