@@ -65,23 +65,21 @@ impl Desk<'_> {
             Action::Consolidate { scope, session, expect, through } => {
                 self.consolidate(change, scope, session, *expect, *through)
             }
-            Action::Note { scope, key, value, until } => self.note(scope.as_ref(), key, value, *until),
+            Action::Note { scope, key, value, until } => self.note(change, scope.as_ref(), key, value, *until),
         }
     }
 
     pub(super) fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
-        let scope = memory.scope()?;
-        if scope.space() != *self.space {
-            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
-        }
-        let scope = self.scope(&scope)?;
+        let scope = self.scope(&memory.scope()?)?;
         if let Some(unless) = addition.unless
             && let Some(there) = self.twin(scope, unless, change.at)?
         {
             return Ok(there);
         }
-        let row = self.sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim)).map_err(taken(memory.id))?;
+        let row = self
+            .sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim))
+            .map_err(taken(memory.id))?;
         let lying = Lying { row, scope, memory: memory.clone() };
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
@@ -156,10 +154,10 @@ impl Desk<'_> {
         if let Some(content) = &revision.patch.content {
             let (unless, claim) = (content.unless.map(|hash| hash.0), content.claim.map(|hash| hash.0));
             let row = self.find(revision.id)?.row;
-            self.sql(self.connection.execute(
-                "UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1",
-                params![row, unless, claim],
-            ))?;
+            self.sql(
+                self.connection
+                    .execute("UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1", params![row, unless, claim]),
+            )?;
             self.reindex(row)?;
             // Answers are found by the words of their question, and only by those it has now.
             for follower in self.sql(graph::followers(self.connection, row))? {
@@ -245,12 +243,17 @@ impl Desk<'_> {
         purge_at: Option<Timestamp>,
     ) -> Result<Applied> {
         let before = self.find(id)?;
-        self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
+        let row = before.row;
+        let faded = self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
             memory.state = state;
             memory.confidence = confidence.unwrap_or(memory.confidence);
             memory.relevance = relevance.unwrap_or(memory.relevance);
             memory.purge_at = purge_at;
-        })
+        })?;
+        if confidence.is_some() || relevance.is_some() {
+            self.counted(row, change.at)?;
+        }
+        Ok(faded)
     }
 
     /// A memory that was restored before its purge came stays.
@@ -405,7 +408,11 @@ impl Desk<'_> {
         self.sql(lexicon::write(self.connection, self.analyser, row))
     }
 
+    /// The number of a scope, which must lie in this space.
     pub(super) fn scope(&self, scope: &Scope) -> Result<i64> {
+        if scope.space() != *self.space {
+            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
+        }
         let key = scope.key();
         let found = self
             .connection

@@ -20,17 +20,24 @@ impl Desk<'_> {
     pub(super) fn age(&self, change: &Change, aged: &[Aged]) -> Result<Applied> {
         let mut changed = 0;
         for Aged { id, confidence, relevance } in aged {
-            let put = self.connection.prepare_cached(
-                "UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1",
-            );
+            let put = self
+                .connection
+                .prepare_cached("UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1");
             let at = change.at.as_microsecond();
-            changed += self.sql(put.and_then(|mut put| put.execute(params![id.as_bytes(), confidence, relevance, at])))?;
+            changed +=
+                self.sql(put.and_then(|mut put| put.execute(params![id.as_bytes(), confidence, relevance, at])))?;
         }
         if changed == 0 {
             return Ok(nothing(Outcome::None));
         }
         let sequence = self.record(change, Event::Ttl, None, None, Some(json!({ "aged": changed })))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
+    }
+
+    /// Notes that a memory's scores are those of this instant, so that no day is counted twice.
+    pub(super) fn counted(&self, row: i64, at: Timestamp) -> Result<()> {
+        let put = self.connection.prepare_cached("UPDATE memories SET aged_at = ?2 WHERE row = ?1");
+        self.sql(put.and_then(|mut put| put.execute(params![row, at.as_microsecond()]))).map(drop)
     }
 }
 
@@ -95,8 +102,8 @@ pub(super) fn long_chains(
         "WITH RECURSIVE heads(head) AS (SELECT m.id FROM memories m WHERE m.supersedes_id IS NOT NULL \
          AND m.superseded_by_id IS NULL AND m.state IN ('active', 'decayed') AND {}), \
          links(head, at, length) AS (SELECT head, head, 1 FROM heads UNION ALL \
-         SELECT l.head, m.supersedes_id, l.length + 1 FROM links l JOIN memories m ON m.id = l.at \
-         WHERE m.supersedes_id IS NOT NULL AND l.length < 1000) \
+         SELECT l.head, o.id, l.length + 1 FROM links l JOIN memories m ON m.id = l.at \
+         JOIN memories o ON o.id = m.supersedes_id WHERE l.length < 1000) \
          SELECT head, max(length) AS longest FROM links GROUP BY head HAVING longest > ? ORDER BY head LIMIT ?",
         clause.sql
     );
