@@ -65,17 +65,13 @@ impl Desk<'_> {
             Action::Consolidate { scope, session, expect, through } => {
                 self.consolidate(change, scope, session, *expect, *through)
             }
-            Action::Note { scope, key, value, until } => self.note(scope.as_ref(), key, value, *until),
+            Action::Note { scope, key, value, until } => self.note(change, scope.as_ref(), key, value, *until),
         }
     }
 
     pub(super) fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
-        let scope = memory.scope()?;
-        if scope.space() != *self.space {
-            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
-        }
-        let scope = self.scope(&scope)?;
+        let scope = self.scope(&memory.scope()?)?;
         if let Some(unless) = addition.unless
             && let Some(there) = self.twin(scope, unless, change.at)?
         {
@@ -247,17 +243,17 @@ impl Desk<'_> {
         purge_at: Option<Timestamp>,
     ) -> Result<Applied> {
         let before = self.find(id)?;
-        if confidence.is_some() || relevance.is_some() {
-            // These scores are as of now; the next pass counts on from here.
-            let counted = "UPDATE memories SET aged_at = ?2 WHERE row = ?1";
-            self.sql(self.connection.execute(counted, params![before.row, change.at.as_microsecond()]))?;
-        }
-        self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
+        let row = before.row;
+        let faded = self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
             memory.state = state;
             memory.confidence = confidence.unwrap_or(memory.confidence);
             memory.relevance = relevance.unwrap_or(memory.relevance);
             memory.purge_at = purge_at;
-        })
+        })?;
+        if confidence.is_some() || relevance.is_some() {
+            self.counted(row, change.at)?;
+        }
+        Ok(faded)
     }
 
     /// A memory that was restored before its purge came stays.
@@ -412,7 +408,11 @@ impl Desk<'_> {
         self.sql(lexicon::write(self.connection, self.analyser, row))
     }
 
+    /// The number of a scope, which must lie in this space.
     pub(super) fn scope(&self, scope: &Scope) -> Result<i64> {
+        if scope.space() != *self.space {
+            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
+        }
         let key = scope.key();
         let found = self
             .connection

@@ -136,6 +136,9 @@ impl Desk<'_> {
             });
         }
         if let Some(old) = over {
+            if old == id {
+                return Err(Error::Refused(format!("memory {id} cannot take its own place")));
+            }
             let old = self.unreplaced(old)?;
             let edge = replacing(change, id, old.memory.id);
             self.sql(graph::link(self.connection, before.row, old.row, &edge))?;
@@ -153,7 +156,8 @@ impl Desk<'_> {
         let kept = self.find(into)?;
         for id in from {
             let other = self.find(*id)?;
-            if other.memory.superseded_by_id != Some(into) {
+            // One whose place was taken is a link of a chain, and comes back when its head goes.
+            if other.memory.superseded_by_id != Some(into) || kept.memory.supersedes_id == Some(*id) {
                 return Err(Error::Refused(format!("memory {id} was not taken up by {into}")));
             }
             let ended = self.ended_by_replacement(other.row)?;

@@ -19,22 +19,25 @@ use super::clause::{self, Clause};
 use super::row::json;
 use crate::{Applied, EntityFilter, Error, Hit, Result};
 
+/// The scope of an entity from before scopes were kept that no memory spoke of.
+const NOBODY: i64 = 0;
+
 /// A union deeper than this cannot have been made here.
 const DEEPEST: usize = 64;
 
 impl Desk<'_> {
-    /// Writes an entity, new or known. A known one keeps its scope.
+    /// Writes an entity, new or known. A known one keeps its scope; one that is nobody's gets it.
     pub(super) fn name(&self, change: &Change, scope: &Scope, entity: &Entity) -> Result<Applied> {
-        if scope.space() != *self.space {
-            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
-        }
         let scope = self.scope(scope)?;
-        if let Some((_, known)) = self.entity(entity.id)?
-            && known != scope
-        {
-            return Err(Error::Refused(format!("entity {} belongs to another scope", entity.id)));
+        let mut entity = entity.clone();
+        if let Some((number, known)) = self.entity(entity.id)? {
+            if known != scope && known != NOBODY {
+                return Err(Error::Refused(format!("entity {} belongs to another scope", entity.id)));
+            }
+            let borrowed = self.sql(borrowed(self.connection, number))?;
+            entity.aliases.retain(|name| !borrowed.contains(name));
         }
-        self.sql(write(self.connection, scope, entity))?;
+        self.sql(write(self.connection, scope, &entity))?;
         let sequence = self.record(change, Event::Entity, None, None, Some(told!({ "entity": entity.id })))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
@@ -43,6 +46,9 @@ impl Desk<'_> {
     pub(super) fn mention(&self, change: &Change, memory: MemoryId, entity: EntityId) -> Result<Applied> {
         let lying = self.find(memory)?;
         let Some((number, scope)) = self.entity(entity)? else { return Ok(nothing(Outcome::None)) };
+        if scope == NOBODY {
+            return Err(Error::Refused(format!("entity {entity} belongs to nobody yet; name it in a scope first")));
+        }
         if scope != lying.scope {
             return Err(Error::Refused(format!("memory {memory} and entity {entity} belong to different scopes")));
         }
@@ -73,6 +79,8 @@ impl Desk<'_> {
         }
         let put = "UPDATE entities SET united_with = ?2, last_updated = ?3 WHERE entity = ?1";
         self.sql(self.connection.execute(put, params![taken, kept, change.at.as_microsecond()]))?;
+        // What a division takes back is the union of the roots, whichever of their names was used.
+        let (into, from) = (self.sql(id_of(self.connection, kept))?, self.sql(id_of(self.connection, taken))?);
         let new = told!({ "entity": into, "united": from });
         let sequence = self.record(change, Event::Entity, None, None, Some(new))?;
         Ok(Applied { sequence, ..nothing(Outcome::Merged) })
@@ -96,8 +104,10 @@ impl Desk<'_> {
     fn entity(&self, id: EntityId) -> Result<Option<(i64, i64)>> {
         let found = self
             .connection
-            .prepare_cached("SELECT entity, coalesce(scope, 0) FROM entities WHERE id = ?1")
-            .and_then(|mut read| read.query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?))).optional());
+            .prepare_cached("SELECT entity, coalesce(scope, ?2) FROM entities WHERE id = ?1")
+            .and_then(|mut read| {
+                read.query_row(params![id.as_bytes(), NOBODY], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            });
         self.sql(found)
     }
 }
@@ -109,7 +119,8 @@ fn write(connection: &Connection, scope: i64, entity: &Entity) -> rusqlite::Resu
              mention_count, attributes, scope) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
              ON CONFLICT (id) DO UPDATE SET canonical_name = excluded.canonical_name, \
              entity_type = excluded.entity_type, aliases = excluded.aliases, summary = excluded.summary, \
-             last_updated = excluded.last_updated, attributes = excluded.attributes",
+             last_updated = excluded.last_updated, attributes = excluded.attributes, \
+             scope = coalesce(entities.scope, excluded.scope)",
         )?
         .execute(params![
             entity.id.as_bytes(),
@@ -146,6 +157,29 @@ fn root(connection: &Connection, entity: i64) -> rusqlite::Result<i64> {
         }
     }
     Ok(at)
+}
+
+/// The id of an entity.
+fn id_of(connection: &Connection, entity: i64) -> rusqlite::Result<EntityId> {
+    connection
+        .prepare_cached("SELECT id FROM entities WHERE entity = ?1")?
+        .query_row([entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
+}
+
+/// The names that an entity only bears because others were united with it. It is read with them, and
+/// must not keep them when it is written back, or a division could not give them back.
+fn borrowed(connection: &Connection, entity: i64) -> rusqlite::Result<BTreeSet<String>> {
+    let names = |member: i64| -> rusqlite::Result<Vec<String>> {
+        let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
+        let entity = connection.prepare_cached(&sql)?.query_row([member], read_entity)?;
+        Ok(std::iter::once(entity.canonical_name).chain(entity.aliases).collect())
+    };
+    let own = names(entity)?;
+    let mut borrowed = BTreeSet::new();
+    for member in &family(connection, entity)?[1..] {
+        borrowed.extend(names(*member)?.into_iter().filter(|name| !own.contains(name)));
+    }
+    Ok(borrowed)
 }
 
 /// The root with all that were united with it.
@@ -253,16 +287,23 @@ pub(super) fn list(
     filter: &EntityFilter,
     limit: usize,
 ) -> rusqlite::Result<Vec<Entity>> {
-    let mut sql = "SELECT e.entity FROM entities e WHERE e.united_with IS NULL".to_owned();
+    let mut meant = "e.united_with IS NULL".to_owned();
     let mut values = Vec::new();
     if let Some(scopes) = &clause.scopes {
-        sql.push_str(&format!(" AND e.scope IN ({})", clause::places(scopes.len())));
+        meant.push_str(&format!(" AND e.scope IN ({})", clause::places(scopes.len())));
         values.extend(scopes.iter().map(|scope| Value::Integer(*scope)));
     }
     if filter.without_summary {
-        sql.push_str(" AND e.summary IS NULL");
+        meant.push_str(" AND e.summary IS NULL");
     }
-    sql.push_str(" ORDER BY e.mention_count DESC, e.entity");
+    // A family counts as a whole, so its root alone does not tell where it stands.
+    let sql = format!(
+        "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {meant} UNION \
+         SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
+         SELECT f.root FROM family f JOIN entities e ON e.entity = f.member JOIN entities r ON r.entity = f.root \
+         GROUP BY f.root HAVING sum(e.mention_count) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
+    );
+    values.push(Value::Integer(i64::try_from(filter.mentions_min).unwrap_or(i64::MAX)));
     let roots: Vec<i64> = connection
         .prepare_cached(&sql)?
         .query_map(params_from_iter(values), |row| row.get(0))?
@@ -272,7 +313,7 @@ pub(super) fn list(
         if found.len() >= limit {
             break;
         }
-        found.extend(whole(connection, clause, root)?.filter(|entity| entity.mention_count >= filter.mentions_min));
+        found.extend(whole(connection, clause, root)?);
     }
     Ok(found)
 }
@@ -285,20 +326,27 @@ pub(super) fn mentioning(
     entities: &[EntityId],
     limit: usize,
 ) -> rusqlite::Result<Vec<Hit>> {
-    // One that is asked for twice is one, or nothing could speak of all of them.
-    let entities: BTreeSet<EntityId> = entities.iter().copied().collect();
+    // One that is asked for twice is one, or nothing could speak of all of them; so are two that were united.
+    let (mut roots, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+    for id in entities {
+        let mut read = connection.prepare_cached("SELECT entity FROM entities WHERE id = ?1")?;
+        match read.query_row([id.as_bytes()], |row| row.get(0)).optional()? {
+            Some(number) => drop(roots.insert(root(connection, number)?)),
+            None => drop(unknown.insert(*id)),
+        }
+    }
     let sql = format!(
-        "WITH RECURSIVE family(root, member) AS (SELECT entity, entity FROM entities WHERE id IN ({}) UNION \
+        "WITH RECURSIVE family(root, member) AS (SELECT entity, entity FROM entities WHERE entity IN ({}) UNION \
          SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
          SELECT m.id, count(DISTINCT f.root) AS held FROM family f CROSS JOIN mentions t ON t.entity = f.member \
          CROSS JOIN memories m ON m.row = t.memory WHERE {} GROUP BY m.row ORDER BY held DESC, m.id DESC LIMIT ?",
-        clause::places(entities.len()),
+        clause::places(roots.len()),
         clause.sql
     );
-    let mut values: Vec<Value> = entities.iter().map(|id| Value::Blob(id.as_bytes().to_vec())).collect();
+    let all = (roots.len() + unknown.len()) as f64;
+    let mut values: Vec<Value> = roots.into_iter().map(Value::Integer).collect();
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let all = entities.len() as f64;
     let hit = |row: &Row<'_>| {
         Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: f64::from(row.get::<_, u32>(1)?) / all })
     };

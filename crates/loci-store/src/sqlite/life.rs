@@ -33,6 +33,12 @@ impl Desk<'_> {
         let sequence = self.record(change, Event::Ttl, None, None, Some(json!({ "aged": changed })))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
+
+    /// Notes that a memory's scores are those of this instant, so that no day is counted twice.
+    pub(super) fn counted(&self, row: i64, at: Timestamp) -> Result<()> {
+        let put = self.connection.prepare_cached("UPDATE memories SET aged_at = ?2 WHERE row = ?1");
+        self.sql(put.and_then(|mut put| put.execute(params![row, at.as_microsecond()]))).map(drop)
+    }
 }
 
 const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidence, m.relevance, m.decay_rate, \
@@ -96,8 +102,8 @@ pub(super) fn long_chains(
         "WITH RECURSIVE heads(head) AS (SELECT m.id FROM memories m WHERE m.supersedes_id IS NOT NULL \
          AND m.superseded_by_id IS NULL AND m.state IN ('active', 'decayed') AND {}), \
          links(head, at, length) AS (SELECT head, head, 1 FROM heads UNION ALL \
-         SELECT l.head, m.supersedes_id, l.length + 1 FROM links l JOIN memories m ON m.id = l.at \
-         WHERE m.supersedes_id IS NOT NULL AND l.length < 1000) \
+         SELECT l.head, o.id, l.length + 1 FROM links l JOIN memories m ON m.id = l.at \
+         JOIN memories o ON o.id = m.supersedes_id WHERE l.length < 1000) \
          SELECT head, max(length) AS longest FROM links GROUP BY head HAVING longest > ? ORDER BY head LIMIT ?",
         clause.sql
     );

@@ -4,7 +4,7 @@
 //! whom. They hold no text of any memory.
 
 use jiff::Timestamp;
-use loci_types::{NoteValue, Outcome, Scope};
+use loci_types::{Change, NoteValue, Outcome, Scope};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
@@ -16,9 +16,10 @@ use crate::{Applied, Result};
 const NOBODY: i64 = 0;
 
 impl Desk<'_> {
-    /// Writes a note, or adds to it.
+    /// Writes a note, or adds to it. One that no longer counts is added to as if there were none.
     pub(super) fn note(
         &self,
+        change: &Change,
         scope: Option<&Scope>,
         key: &str,
         value: &NoteValue,
@@ -30,8 +31,12 @@ impl Desk<'_> {
             NoteValue::Add(more) => {
                 let before: Option<String> = self.sql(
                     self.connection
-                        .prepare_cached("SELECT value FROM notes WHERE key = ?1 AND scope = ?2")
-                        .and_then(|mut read| read.query_row(params![key, scope], |row| row.get(0)).optional()),
+                        .prepare_cached(
+                            "SELECT value FROM notes WHERE key = ?1 AND scope = ?2 AND (until IS NULL OR until > ?3)",
+                        )
+                        .and_then(|mut read| {
+                            read.query_row(params![key, scope, change.at.as_microsecond()], |row| row.get(0)).optional()
+                        }),
                 )?;
                 let before: f64 = before.and_then(|text| text.parse().ok()).unwrap_or(0.0);
                 serde_json::json!(before + more).to_string()

@@ -266,7 +266,7 @@ pub(super) fn last_of_thread(
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(None) };
     let sql = format!(
         "SELECT {} FROM memories m WHERE m.thread_id = ? AND m.scope = (SELECT scope FROM scopes WHERE key = ?) \
-         AND m.state != 'soft_deleted' AND {} ORDER BY m.row DESC LIMIT 1",
+         AND m.state NOT IN ('soft_deleted', 'proposed') AND {} ORDER BY m.row DESC LIMIT 1",
         row::COLUMNS,
         clause.sql
     );

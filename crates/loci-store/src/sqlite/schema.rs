@@ -195,10 +195,15 @@ const SPACE_3: &str = "
 ALTER TABLE memories ADD COLUMN claim BLOB;
 ALTER TABLE memories ADD COLUMN aged_at INTEGER;
 CREATE INDEX memories_by_claim ON memories(claim, scope) WHERE claim IS NOT NULL;
+CREATE INDEX memories_by_session ON memories(scope, coalesce(session_id, thread_id))
+    WHERE kind = 'episodic' AND source_type = 'conversation';
 ALTER TABLE entities ADD COLUMN scope INTEGER REFERENCES scopes(scope);
 ALTER TABLE entities ADD COLUMN united_with INTEGER REFERENCES entities(entity) ON DELETE SET NULL;
 UPDATE entities SET scope = (SELECT m.scope FROM mentions t JOIN memories m ON m.row = t.memory
     WHERE t.entity = entities.entity ORDER BY t.memory LIMIT 1);
+-- Names and summaries do not leave their scope: the others will name the thing for themselves.
+DELETE FROM mentions WHERE (SELECT m.scope FROM memories m WHERE m.row = mentions.memory)
+    != (SELECT e.scope FROM entities e WHERE e.entity = mentions.entity);
 CREATE INDEX entities_by_union ON entities(united_with) WHERE united_with IS NOT NULL;
 CREATE INDEX entities_by_scope ON entities(scope);
 

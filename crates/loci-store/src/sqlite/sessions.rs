@@ -43,28 +43,37 @@ impl Desk<'_> {
         through: MemoryId,
     ) -> Result<Applied> {
         let number = self.scope(scope)?;
-        let found: Option<Option<[u8; 16]>> = self.sql(
+        let found: Option<(Option<[u8; 16]>, i64)> = self.sql(
             self.connection
-                .prepare_cached("SELECT consolidated_through FROM sessions WHERE scope = ?1 AND name = ?2")
-                .and_then(|mut read| read.query_row(params![number, session], |row| row.get(0)).optional()),
+                .prepare_cached("SELECT consolidated_through, through_row FROM sessions WHERE scope = ?1 AND name = ?2")
+                .and_then(|mut read| {
+                    read.query_row(params![number, session], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+                }),
         )?;
-        let found = found.ok_or_else(|| Error::Refused(format!("there is no session `{session}` of {scope}")))?;
+        let (found, mark) =
+            found.ok_or_else(|| Error::Refused(format!("there is no session `{session}` of {scope}")))?;
         if found != expect.map(|id| *id.as_bytes()) {
             return Err(Error::Overtaken(format!("session `{session}` of {scope} was learned from by someone else")));
         }
-        let row = self.find(through)?.row;
+        let last = self.find(through)?;
+        if last.scope != number {
+            return Err(Error::Refused(format!("memory {through} is no turn of {scope}")));
+        }
+        if last.row < mark {
+            return Err(Error::Refused(format!("session `{session}` of {scope} was learned from further than that")));
+        }
         self.sql(self.connection.execute(
             "UPDATE sessions SET consolidated_at = ?3, consolidated_through = ?4, through_row = ?5 \
              WHERE scope = ?1 AND name = ?2",
-            params![number, session, change.at.as_microsecond(), through.as_bytes(), row],
+            params![number, session, change.at.as_microsecond(), through.as_bytes(), last.row],
         ))?;
         Ok(nothing(Outcome::Updated))
     }
 }
 
-/// A turn of the session `s` that was not learned from.
-const UNLEARNED: &str = "m.thread_id = s.thread_id AND m.scope = s.scope AND m.row > s.through_row \
-    AND coalesce(m.session_id, m.thread_id) = s.name AND m.kind = 'episodic' AND m.source_type = 'conversation' \
+/// A turn of the session `s` that was not learned from, in whatever thread it came.
+const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
+    coalesce(m.session_id, m.thread_id) = s.name AND m.kind = 'episodic' AND m.source_type = 'conversation' \
     AND m.state IN ('active', 'decayed')";
 
 /// The sessions of these scopes that are meant, those that were quiet longest first.

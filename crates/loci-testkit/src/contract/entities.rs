@@ -119,7 +119,6 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
 pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
     let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
     let harbour = hand.name(&anna, "Harbour", &["port"]).await.id;
-    let theirs = hand.remember(&ben, "lantern of Ben").await;
     let private =
         Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
     let private = hand.keep(private).await;
@@ -127,7 +126,6 @@ pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
     let (of_anna, of_ben) =
         (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
     assert_eq!(see(&whole()).await, [], "nothing speaks of it yet");
-    hand.mention(&ben, theirs, harbour).await;
     hand.mention(&anna, private, harbour).await;
     assert_eq!((see(&of_anna).await, see(&of_ben).await, see(&whole()).await), (vec![], vec![harbour], vec![harbour]));
     assert_eq!(see(&visible(&[])).await, []);
@@ -149,8 +147,11 @@ pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
     let (both, one) = (hand.remember(&anna, "both").await, hand.remember(&anna, "one").await);
     let silent = hand.remember(&anna, "neither").await;
     let theirs = hand.remember(&ben, "Ben's").await;
-    for (memory, entity) in [(both, boat), (both, harbour), (one, boat), (theirs, boat)] {
-        hand.mention(&anna, memory, entity).await;
+    let ship = hand.name(&ben, "Boat", &[]).await.id;
+    for (scope, memory, entity) in
+        [(&anna, both, boat), (&anna, both, harbour), (&anna, one, boat), (&ben, theirs, ship)]
+    {
+        hand.mention(scope, memory, entity).await;
     }
     let seen = visible(&[anna]);
     for (memory, expect) in
@@ -158,7 +159,7 @@ pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
     {
         assert_eq!(spoken_of(store, &seen, memory).await, expect);
     }
-    assert_eq!(spoken_of(store, &whole(), theirs).await, [boat]);
+    assert_eq!(spoken_of(store, &whole(), theirs).await, [ship]);
 }
 
 /// The share of what was asked for orders them, then the newest; the limit keeps the first.
@@ -212,13 +213,15 @@ pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) 
         Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
     let (forgotten, private) = (hand.remember(&anna, "forgotten").await, hand.keep(private).await);
     let theirs = hand.remember(&ben, "theirs").await;
-    for memory in [kept, old, forgotten, private, theirs] {
+    let haven = hand.name(&ben, "Harbour", &[]).await.id;
+    hand.mention(&ben, theirs, haven).await;
+    for memory in [kept, old, forgotten, private] {
         hand.mention(&anna, memory, harbour).await;
     }
     let new = hand.replace(old, &anna, "new").await;
     hand.forget(&anna, forgotten).await;
     let speak = async |visible: &Visible, filter: &Filter, limit| {
-        let hits = good(store.mentioning(visible, filter, &[harbour], limit).await);
+        let hits = good(store.mentioning(visible, filter, &[harbour, haven], limit).await);
         hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>()
     };
     let seen = visible(std::slice::from_ref(&anna));
