@@ -14,9 +14,9 @@ use loci_types::{Error, Filter, Identifiers, Layer, State, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
-    agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, explain, export, forget,
-    get, history, import, ingest, init, jobs, list, maintain, pin, query, recall, reembed, remember, restore, search,
-    serve, session, stats, summarise, supersede, undo, update, weak,
+    agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, explain, export,
+    forget, get, history, import, ingest, init, jobs, list, maintain, pin, query, recall, reembed, remember, restore,
+    search, serve, session, stats, summarise, supersede, undo, update, weak,
 };
 
 /// Long-term memory for AI agents.

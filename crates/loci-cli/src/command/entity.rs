@@ -124,7 +124,8 @@ fn print(profile: &EntityProfile, now: jiff::Timestamp) {
 
 /// What an entity is, in one line.
 fn line(entity: &Entity) -> String {
-    let also = if entity.aliases.is_empty() { String::new() } else { format!(" · also {}", entity.aliases.join(", ")) };
+    let also =
+        if entity.aliases.is_empty() { String::new() } else { format!(" · also {}", entity.aliases.join(", ")) };
     format!("{}{also} · spoken of {} times · {}", entity.entity_type, entity.mention_count, entity.id)
 }
 
