@@ -6,6 +6,7 @@ mod bad;
 mod crash;
 mod day;
 mod files;
+mod life;
 mod model;
 mod processes;
 mod run;
