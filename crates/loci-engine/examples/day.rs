@@ -119,8 +119,12 @@ async fn main() {
         let refs: Vec<String> = told.sources.iter().filter_map(|s| s.source.as_ref()?.reference.clone()).collect();
         sources.insert(m.id, refs);
     }
-    for job in engine.jobs(&operator, &[]).await.unwrap() { println!("JOB {:?} {} {:?}", job.kind, job.state, job.last_error); }
-    for session in engine.sessions(&operator, Default::default()).await.unwrap() { println!("SESSION {} pending {} ended {:?}", session.name, session.pending, session.ended_at); }
+    for job in engine.jobs(&operator, &[]).await.unwrap() {
+        println!("JOB {:?} {} {:?}", job.kind, job.state, job.last_error);
+    }
+    for session in engine.sessions(&operator, Default::default()).await.unwrap() {
+        println!("SESSION {} pending {} ended {:?}", session.name, session.pending, session.ended_at);
+    }
     println!("== learned {} active {}", learned.len(), active.len());
     for m in learned.iter().rev() {
         println!(

@@ -14,7 +14,7 @@ use crate::policy::{self, Caller};
 use crate::{Engine, Error, Result};
 
 /// For so long a job is ours.
-const LEASE: Duration = Duration::from_secs(600);
+const LEASE: Duration = Duration::from_secs(120);
 /// A job that has failed so often is laid aside.
 const ATTEMPTS: u32 = 8;
 /// Waits double up to two to this many seconds, about an hour.

@@ -1,13 +1,16 @@
 //! What is known after a day of talk?
 //!
-//! The conversations and what must be known afterwards lie in `tests/day`, as its README says. Here they are
-//! checked themselves: an unsound day would judge nothing.
+//! The conversations and what must be known afterwards lie in `tests/day`, as its README says. They are
+//! checked themselves, for an unsound day would judge nothing; then the binary lives through them, without a
+//! language model, and is asked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+
+use crate::run::Home;
 
 /// The turns of Ana's day, in order.
 fn turns() -> Vec<Value> {
@@ -187,4 +190,174 @@ fn the_other_voice_is_sound() {
     check_expect(&turns, &expect);
     assert_eq!((turns.len(), different(&turns, "conversation")), (60, 3));
     check_counts(&expect, &[("facts", 20), ("contradictions", 4), ("repeats", 2), ("paraphrases", 3)]);
+}
+
+/// What was learned from a day.
+struct Known {
+    home: Home,
+    user: String,
+    /// Every learned memory, replaced ones too, with the references of the turns it came from.
+    learned: Vec<(Value, BTreeSet<String>)>,
+}
+
+impl Known {
+    /// Lives through the turns, one conversation after the other, as the user would: each is ended, learned
+    /// from, and what it proposes is accepted.
+    fn after(turns: &[Value]) -> Self {
+        let home = Home::with_model();
+        let user = turns.iter().find_map(|turn| turn["actorId"].as_str()).unwrap().to_owned();
+        let mut done = BTreeSet::new();
+        for turn in turns {
+            let session = text(turn, "sessionId");
+            if !done.insert(session) {
+                continue;
+            }
+            let said: String = turns
+                .iter()
+                .filter(|turn| text(turn, "sessionId") == session)
+                .map(|turn| format!("{turn}\n"))
+                .collect();
+            let run = home.feed(&["ingest", "-", "--user", &user], said.as_bytes());
+            assert_eq!(run.code, 0, "{run:?}");
+            home.json(&["session", "end", session, "--user", &user]);
+            home.json(&["jobs", "run"]);
+            home.json(&["consent", "accept", "--all", "--user", &user]);
+        }
+        let told = |memory: Value| {
+            let explained = home.json(&["explain", text(&memory, "id"), "--user", &user]);
+            let sources = list(&explained, "sources").iter();
+            let references =
+                sources.filter_map(|turn| turn["source"]["reference"].as_str().map(str::to_owned)).collect();
+            (memory, references)
+        };
+        let records = home.export().into_iter();
+        let learned =
+            records.filter(|memory| !["episodic", "insight"].contains(&text(memory, "kind"))).map(told).collect();
+        Self { home, user, learned }
+    }
+
+    /// What holds now.
+    fn active(&self) -> impl Iterator<Item = &(Value, BTreeSet<String>)> {
+        self.learned.iter().filter(|(memory, _)| {
+            memory["supersededById"].is_null() && matches!(text(memory, "state"), "active" | "decayed")
+        })
+    }
+
+    /// The facts that recall finds, and those with which it still tells what no longer holds.
+    fn facts(&self, expect: &Value) -> (Vec<String>, Vec<String>) {
+        let kinds: Vec<&str> = [
+            "fact",
+            "preference",
+            "person",
+            "project",
+            "task",
+            "decision",
+            "correction",
+            "procedural",
+            "opinion",
+            "document",
+        ]
+        .into_iter()
+        .flat_map(|kind| ["--kind", kind])
+        .collect();
+        let (mut missed, mut stale) = (Vec::new(), Vec::new());
+        for fact in list(expect, "facts") {
+            let mut ask = vec!["recall", text(fact, "question"), "--user", &self.user, "--limit", "5"];
+            ask.extend(&kinds);
+            let answer = self.home.json(&ask);
+            let hits: Vec<&str> = list(&answer, "hits").iter().map(|hit| text(&hit["memory"], "content")).collect();
+            if !hits.iter().any(|hit| says(hit, list(fact, "answer"))) {
+                missed.push(text(fact, "id").to_owned());
+            }
+            if hits.iter().any(|hit| says(hit, list(fact, "not")) && !says(hit, list(fact, "answer"))) {
+                stale.push(text(fact, "id").to_owned());
+            }
+        }
+        (missed, stale)
+    }
+
+    /// The contradictions that are not resolved to the latest, with the old one in a chain.
+    fn unresolved(&self, expect: &Value) -> Vec<String> {
+        let about = |memory: &Value, change: &Value| says(text(memory, "content"), list(change, "about"));
+        let resolved = |change: &Value| {
+            let says = |memory: &Value, field: &str| says(text(memory, "content"), list(change, field));
+            let latest = self.active().any(|(memory, _)| says(memory, "latest") && about(memory, change));
+            let old = self
+                .active()
+                .any(|(memory, _)| says(memory, "old") && !says(memory, "latest") && about(memory, change));
+            latest && !old
+        };
+        list(expect, "contradictions")
+            .iter()
+            .filter(|change| !resolved(change))
+            .map(|change| text(change, "id").to_owned())
+            .collect()
+    }
+
+    /// What was learned from turns that hold nothing.
+    fn junk(&self, expect: &Value) -> Vec<&str> {
+        let chitchat: BTreeSet<&str> = texts(list(expect, "chitchat")).into_iter().collect();
+        self.active()
+            .filter(|(_, from)| !from.is_empty() && from.iter().all(|turn| chitchat.contains(turn.as_str())))
+            .map(|(memory, _)| text(memory, "content"))
+            .collect()
+    }
+
+    /// Facts that were said several times and are known several times.
+    fn duplicates(&self, expect: &Value) -> Vec<Vec<&str>> {
+        let group = |turns: &Value| {
+            let turns: BTreeSet<&str> = texts(turns.as_array().unwrap()).into_iter().collect();
+            let from = self.active().filter(|(_, from)| from.iter().any(|turn| turns.contains(turn.as_str())));
+            from.map(|(memory, _)| text(memory, "content")).collect::<Vec<_>>()
+        };
+        list(expect, "duplicates").iter().map(group).filter(|known| known.len() > 1).collect()
+    }
+
+    /// Names that do not lead to one entity.
+    fn unknown_names(&self, expect: &Value) -> Vec<String> {
+        let entity = |name: &str| {
+            let run = self.home.run(&["--json", "entity", "show", name, "--user", &self.user]);
+            (run.code == 0).then(|| text(&run.value()["entity"], "id").to_owned())
+        };
+        let one = |names: &Value| {
+            let ids: BTreeSet<Option<String>> = texts(list(names, "names")).into_iter().map(entity).collect();
+            ids.len() == 1 && !ids.contains(&None)
+        };
+        list(expect, "entities").iter().filter(|names| !one(names)).map(|names| names["names"].to_string()).collect()
+    }
+}
+
+#[test]
+fn a_day_is_learned() {
+    let expect = expect();
+    let known = Known::after(&turns());
+    let (missed, stale) = known.facts(&expect);
+    let (unresolved, junk) = (known.unresolved(&expect), known.junk(&expect));
+    let (duplicates, names) = (known.duplicates(&expect), known.unknown_names(&expect));
+    let all = list(&expect, "facts").len();
+    println!("facts found {} of {all}, missed {missed:?}, stale {stale:?}", all - missed.len());
+    println!("unresolved {unresolved:?}, junk {junk:?}, duplicates {duplicates:#?}, names {names:?}");
+    assert!((all - missed.len()) * 100 >= all * 80, "missed {missed:?}");
+    assert!(junk.is_empty(), "{junk:?}");
+    let stats = known.home.json(&["stats"]);
+    assert!(stats["learning"]["firstPassRate"].as_f64().unwrap() >= 0.95, "{stats}");
+    let mut texts: Vec<&str> = known.active().map(|(memory, _)| text(memory, "content")).collect();
+    texts.sort_unstable();
+    assert!(texts.windows(2).all(|pair| pair[0].to_lowercase() != pair[1].to_lowercase()), "{texts:#?}");
+}
+
+#[test]
+fn another_voice_is_understood_in_part() {
+    let expect = other_expect();
+    let known = Known::after(&other_turns());
+    let (missed, stale) = known.facts(&expect);
+    let all = list(&expect, "facts").len();
+    println!("facts found {} of {all}, missed {missed:?}, stale {stale:?}", all - missed.len());
+    println!(
+        "unresolved {:?}, duplicates {:#?}, junk {:?}",
+        known.unresolved(&expect),
+        known.duplicates(&expect),
+        known.junk(&expect)
+    );
+    assert!((all - missed.len()) * 100 >= all * 40, "missed {missed:?}");
 }

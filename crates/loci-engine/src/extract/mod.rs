@@ -6,11 +6,11 @@
 
 pub mod claim;
 pub(crate) mod clause;
-pub(crate) mod lexicon;
 mod correct;
 pub mod differ;
 mod focus;
 mod judge;
+pub(crate) mod lexicon;
 pub mod names;
 mod opener;
 mod paraphrase;
@@ -113,4 +113,3 @@ impl Candidate {
         self.pattern.split(' ').any(|part| part == "asked")
     }
 }
-
