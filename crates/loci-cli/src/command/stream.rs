@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use crate::command::print_learned;
 use crate::fault::Line;
 
-/// How many lines to remember are under way at once.
+/// How many lines that are kept as they are may be under way at once.
 const UNDER_WAY: usize = 64;
 
 /// A line of the input with its number, or why it cannot be one.
@@ -29,7 +29,9 @@ pub(crate) async fn remember(engine: &Engine, caller: &Caller, pattern: &NewMemo
         let memory = NewMemory { content, ..pattern.clone() };
         Ok(engine.remember(caller, memory).await?)
     };
-    each(longest, UNDER_WAY, take, |receipt| print_learned(&receipt, as_json)).await
+    // A line that meets what is known also meets the lines before it, so those must be known first.
+    let alone = engine.config().bands.reconcile && !pattern.as_is;
+    each(longest, if alone { 1 } else { UNDER_WAY }, take, |receipt| print_learned(&receipt, as_json)).await
 }
 
 /// Gives each line of standard input to `take`, up to `at_once` at a time, and what it answers to `tell`.

@@ -228,6 +228,11 @@ fn what_is_said_again_is_known_and_what_has_changed_takes_its_place() {
     assert_eq!(changed["event"], "superseded", "{changed}");
     // What is printed is what holds now.
     assert_eq!(home.json(&["chain", text(&changed["id"])])["head"], changed["id"]);
+    // Lines meet those before them.
+    let run = home.feed(&["--json", "remember", "-"], b"My favourite colour is pink\nMy favourite colour is blue\n");
+    assert_eq!((run.code, run.out.lines().count()), (0, 2), "{run:?}");
+    assert_eq!(home.json(&["list"])["memories"][0]["content"], "My favourite colour is blue");
+    assert_eq!(home.json(&["list"])["totalCount"], 1);
     assert_eq!(home.json(&["remember", "--as-is", "My favourite colour is red"])["event"], "created");
     assert_eq!(home.json(&["list"])["totalCount"], 2);
     let told = home.json(&["recall", "--for-thread=t", "favourite", "colour"]);
