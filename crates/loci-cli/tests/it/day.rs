@@ -221,7 +221,8 @@ impl Known {
             assert_eq!(run.code, 0, "{run:?}");
             home.json(&["session", "end", session, "--user", &user]);
             home.json(&["jobs", "run"]);
-            home.json(&["consent", "accept", "--all", "--user", &user]);
+            let accepted = home.run(&["--json", "consent", "accept", "--all", "--user", &user]);
+            assert_eq!(accepted.code, 0, "{accepted:?}");
         }
         let told = |memory: Value| {
             let explained = home.json(&["explain", text(&memory, "id"), "--user", &user]);
