@@ -158,7 +158,7 @@ impl Engine {
         let mut waiting: Vec<Pending> =
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
-        waiting.extend(pending.drain(..));
+        waiting.append(pending);
         let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| {
             one.claim.subject == claim.subject && one.claim.value == claim.value && one.claim.negated == claim.negated
         });
