@@ -13,7 +13,7 @@ use super::word::{Shape, Word, words};
 use super::{Mention, Speaker};
 
 mod alias;
-mod cyrillic;
+pub(super) mod cyrillic;
 
 /// The things that a text names, in order; each once.
 pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Mention> {
@@ -35,6 +35,7 @@ pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Ment
             place += length.max(1);
         }
         alias::join(&words, &mut found);
+        cyrillic::join(&words, &mut found);
     }
     found
 }
@@ -127,7 +128,7 @@ fn run(words: &[Word], place: usize) -> usize {
     }
     while let Some(word) = words.get(place + length) {
         let before = &words[place + length - 1];
-        let more = word.capital() && !word.is("i") && !before.owner() && !within(lexicon::CALENDAR, &word.lower) && !within(lexicon::AUXILIARIES, &word.lower)
+        let more = word.capital() && word.text.is_ascii() == before.text.is_ascii() && !word.is("i") && !before.owner() && !within(lexicon::CALENDAR, &word.lower) && !within(lexicon::AUXILIARIES, &word.lower)
             ;
         let joint = word.any(&["of", "de", "da", "&"]) && words.get(place + length + 1).is_some_and(Word::capital) && before.capital() && word.is("&") | word.any(&["de", "da"]);
         if !more && !joint {
