@@ -19,6 +19,7 @@ mod tests;
 use jiff::Zoned;
 
 use super::Speaker;
+use super::claim::claim_of;
 use super::correct::{fragment, patch};
 use super::judge::Verdict;
 use super::prose::Sentence;
@@ -108,7 +109,8 @@ fn weighed(mut draft: Draft, opening: Opening) -> Draft {
     }
     if opening.corrects && draft.verdict.kind != "task" {
         draft.verdict = Verdict::new("correction", "correction", 0.9);
-        draft.corrects = true;
+        // What says by itself what it is about replaces just that, and nothing that is merely like it.
+        draft.corrects = claim_of(&draft.content).is_none();
     }
     draft
 }

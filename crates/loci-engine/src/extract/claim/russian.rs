@@ -16,14 +16,39 @@ static STEMS: LazyLock<Analyser> = LazyLock::new(Analyser::default);
 /// The claim of a Russian sentence.
 pub(super) fn claim(text: &str) -> Option<Claim> {
     let words: Vec<Word> = super::unbracketed(words(text)).into_iter().filter(|word| !word.any(&[".", "!"])).collect();
-    relation(&words).or_else(|| dative(&words)).or_else(|| having(&words)).or_else(|| dashed(&words)).or_else(|| verbal(&words))
+    relation(&words)
+        .or_else(|| dative(&words))
+        .or_else(|| having(&words))
+        .or_else(|| dashed(&words))
+        .or_else(|| verbal(&words))
 }
 
 /// The words by their stems, up to where something else begins.
 fn value(words: &[Word]) -> String {
     let end = words
         .iter()
-        .position(|word| word.shape == Shape::Mark && !word.is("-") || word.any(&["и", "а", "но", "с", "со", "потому", "чтобы", "на", "в", "во", "по", "из", "как", "каждый", "каждую", "каждое", "к"]))
+        .position(|word| {
+            word.shape == Shape::Mark && !word.is("-")
+                || word.any(&[
+                    "и",
+                    "а",
+                    "но",
+                    "с",
+                    "со",
+                    "потому",
+                    "чтобы",
+                    "на",
+                    "в",
+                    "во",
+                    "по",
+                    "из",
+                    "как",
+                    "каждый",
+                    "каждую",
+                    "каждое",
+                    "к",
+                ])
+        })
         .filter(|end| *end > 0)
         .unwrap_or(words.len());
     stems(&words[..end])
@@ -44,7 +69,8 @@ fn stem(word: &Word) -> String {
 fn subject(words: &[Word]) -> String {
     // "Сестра пользователя Марта" is known by her name.
     let named = |last: &&Word| last.capital() && words.len() > 2 && !words[0].lower.starts_with("любим");
-    let whose = words.len().checked_sub(2).is_some_and(|at| words[at].capital() || words[at].lower.starts_with("пользовател"));
+    let whose =
+        words.len().checked_sub(2).is_some_and(|at| words[at].capital() || words[at].lower.starts_with("пользовател"));
     if let Some(last) = words.last().filter(named).filter(|_| whose) {
         return last.lower.clone();
     }
@@ -57,7 +83,14 @@ fn subject(words: &[Word]) -> String {
     let named: Vec<String> = words
         .iter()
         .filter(|word| word.speaks())
-        .map(|word| if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"]) { "пользователь".to_owned() } else { stem(word) })
+        .map(|word| {
+            if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"])
+            {
+                "пользователь".to_owned()
+            } else {
+                stem(word)
+            }
+        })
         .collect();
     named.join(" ")
 }
@@ -76,7 +109,10 @@ fn relation(words: &[Word]) -> Option<Claim> {
 fn dative(words: &[Word]) -> Option<Claim> {
     let verb = words.iter().take(6).position(|word| word.any(&["нравится", "нравятся", "лет", "год", "года"]))?;
     let negated = words[..verb].iter().any(|word| word.is("не"));
-    let end = words[..verb].iter().position(|word| word.any(&["не", "очень", "больше", "уже", "исполнилось"]) || word.shape == Shape::Number).unwrap_or(verb);
+    let end = words[..verb]
+        .iter()
+        .position(|word| word.any(&["не", "очень", "больше", "уже", "исполнилось"]) || word.shape == Shape::Number)
+        .unwrap_or(verb);
     if words[verb].lower.starts_with("нрав") {
         return make(subject(&words[..end]), "likes", value(&words[verb + 1..]), negated, false);
     }
@@ -89,7 +125,11 @@ fn having(words: &[Word]) -> Option<Claim> {
     if !words.first()?.is("у") {
         return None;
     }
-    let start = words.iter().position(|word| word.any(&["есть", "нет", "аллергия"]) || word.shape == Shape::Number || COUNTS.iter().any(|(count, _)| word.is(count)))?;
+    let start = words.iter().position(|word| {
+        word.any(&["есть", "нет", "аллергия"])
+            || word.shape == Shape::Number
+            || COUNTS.iter().any(|(count, _)| word.is(count))
+    })?;
     let who = subject(&words[1..start]);
     if words[start].is("аллергия") {
         return make(who, "allergic to", value(words.get(start + 2..)?), false, false);
@@ -97,7 +137,11 @@ fn having(words: &[Word]) -> Option<Claim> {
     let negated = words[start].is("нет");
     let rest = if words[start].any(&["есть", "нет"]) { &words[start + 1..] } else { &words[start..] };
     let first = rest.first()?;
-    let count = COUNTS.iter().find(|(count, _)| first.is(count)).map(|(_, digit)| (*digit).to_owned()).or_else(|| (first.shape == Shape::Number).then(|| first.lower.clone()));
+    let count = COUNTS
+        .iter()
+        .find(|(count, _)| first.is(count))
+        .map(|(_, digit)| (*digit).to_owned())
+        .or_else(|| (first.shape == Shape::Number).then(|| first.lower.clone()));
     match count {
         Some(count) => make(who, &format!("count of {}", stems(rest.get(1..2)?)), count, negated, true),
         None => make(who, "has", value(rest), negated, false),
@@ -105,8 +149,20 @@ fn having(words: &[Word]) -> Option<Claim> {
 }
 
 const COUNTS: &[(&str, &str)] = &[
-    ("один", "1"), ("одна", "1"), ("два", "2"), ("две", "2"), ("двое", "2"), ("три", "3"), ("трое", "3"), ("четыре", "4"), ("пять", "5"), ("шесть", "6"), ("семь", "7"),
-    ("восемь", "8"), ("девять", "9"), ("десять", "10"),
+    ("один", "1"),
+    ("одна", "1"),
+    ("два", "2"),
+    ("две", "2"),
+    ("двое", "2"),
+    ("три", "3"),
+    ("трое", "3"),
+    ("четыре", "4"),
+    ("пять", "5"),
+    ("шесть", "6"),
+    ("семь", "7"),
+    ("восемь", "8"),
+    ("девять", "9"),
+    ("десять", "10"),
 ];
 
 /// "Порт API — 8080", "любимый цвет пользователя — зелёный", "Боб — менеджер пользователя".
@@ -121,7 +177,9 @@ fn dashed(words: &[Word]) -> Option<Claim> {
     }
     if named(&["номер", "код", "пароль", "этаж", "размер", "пин"]) {
         let (of, owner) = match left.get(1) {
-            Some(noun) if !noun.capital() && !noun.lower.starts_with("пользовател") => (stem(noun), left.get(2..)?),
+            Some(noun) if !noun.capital() && !noun.lower.starts_with("пользовател") => {
+                (stem(noun), left.get(2..)?)
+            }
             _ => (String::new(), left.get(1..)?),
         };
         let about = if owner.is_empty() { stems(left) } else { subject(owner) };
@@ -129,7 +187,22 @@ fn dashed(words: &[Word]) -> Option<Claim> {
         let attribute = format!("{label} of {of}");
         return make(about, attribute.trim_end_matches(" of "), stems(right), false, true);
     }
-    if named(&["порт", "дедлайн", "срок", "адрес", "имя", "почта", "версия", "статус", "язык", "день", "возраст", "телефон", "город", "цвет"]) {
+    if named(&[
+        "порт",
+        "дедлайн",
+        "срок",
+        "адрес",
+        "имя",
+        "почта",
+        "версия",
+        "статус",
+        "язык",
+        "день",
+        "возраст",
+        "телефон",
+        "город",
+        "цвет",
+    ]) {
         let attribute = match () {
             () if named(&["порт"]) => "port",
             () if named(&["дедлайн", "срок"]) => "deadline",
@@ -145,7 +218,13 @@ fn dashed(words: &[Word]) -> Option<Claim> {
         };
         let about = if attribute == "birthday" { subject(left.get(2..)?) } else { rest };
         let about = if about.is_empty() { subject(left) } else { about };
-        return make(about, attribute, right.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" "), false, true);
+        return make(
+            about,
+            attribute,
+            right.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" "),
+            false,
+            true,
+        );
     }
     make(subject(left), "is", value(right), right.first().is_some_and(|word| word.is("не")), false)
 }
@@ -180,6 +259,8 @@ const VERBS: &[(&str, &str, &str, bool)] = &[
     ("хочет", "", "goal", false),
     ("планирует", "", "goal", false),
     ("родом", "из", "origin", true),
+    ("родился", "в", "birthplace", true),
+    ("родилась", "в", "birthplace", true),
     ("играет", "в", "plays", false),
     ("играет", "на", "plays", false),
     ("перешла", "на", "uses", false),
@@ -193,7 +274,9 @@ fn verbal(words: &[Word]) -> Option<Claim> {
     const OTHER: &[&str] = &["ненавидит", "предпочитает", "курит", "имеет", "бросил", "бросила"];
     let loathes = |place: usize| {
         let denied = place.checked_sub(1).is_some_and(|before| words[before].is("не"));
-        denied && (LOATHES.contains(&words[place].lower.as_str()) || place > 1 && words[place].is("может") && words[place - 2].is("терпеть"))
+        denied
+            && (LOATHES.contains(&words[place].lower.as_str())
+                || place > 1 && words[place].is("может") && words[place - 2].is("терпеть"))
     };
     let place = words.iter().take(12).enumerate().position(|(place, word)| {
         VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any(OTHER) || habit::tells(word) || loathes(place)
@@ -218,7 +301,9 @@ fn verbal(words: &[Word]) -> Option<Claim> {
             return make(who, &format!("count of {}", stems(rest.get(1..2)?)), count.lower.clone(), negated, true);
         }
         "бросил" | "бросила" => return make(who, "does", stem(rest.first()?), true, false),
-        "работает" if rest.first().is_some_and(is_trade) => return make(who, "job", value(rest), negated, true),
+        "работает" if rest.first().is_some_and(is_trade) => {
+            return make(who, "job", value(rest), negated, true);
+        }
         "перешла" | "перешел" => {
             let to = rest.iter().position(|word| word.is("на"))?;
             return make(who, "uses", value(rest.get(to + 1..)?), negated, false);
@@ -227,17 +312,50 @@ fn verbal(words: &[Word]) -> Option<Claim> {
         _ => {}
     }
     let leads = |preposition: &str| {
-        preposition.is_empty() || rest.first().is_some_and(|word| word.is(preposition) || preposition == "в" && word.is("во"))
+        preposition.is_empty()
+            || rest.first().is_some_and(|word| word.is(preposition) || preposition == "в" && word.is("во"))
     };
-    let (_, preposition, attribute, single) = VERBS.iter().find(|(known, preposition, ..)| *known == verb && leads(preposition))?;
+    let (_, preposition, attribute, single) =
+        VERBS.iter().find(|(known, preposition, ..)| *known == verb && leads(preposition))?;
     let rest = if preposition.is_empty() { rest } else { &rest[1..] };
+    if *attribute == "birthplace" && !rest.first().is_some_and(Word::capital) {
+        return None;
+    }
     make(who, attribute, value(rest), negated, *single)
 }
 
 /// Words behind which nothing belongs to the subject any more.
 const BEHIND: &[&str] = &[
-    "не", "больше", "уже", "теперь", "очень", "сейчас", "каждый", "каждую", "каждое", "каждые", "по", "с", "со", "терпеть", "всегда", "обычно", "часто", "редко", "иногда", "никогда", "давно",
-    "утром", "вечером", "днем", "ночью", "летом", "зимой", "раз", "почти", "совсем",
+    "не",
+    "больше",
+    "уже",
+    "теперь",
+    "очень",
+    "сейчас",
+    "каждый",
+    "каждую",
+    "каждое",
+    "каждые",
+    "по",
+    "с",
+    "со",
+    "терпеть",
+    "всегда",
+    "обычно",
+    "часто",
+    "редко",
+    "иногда",
+    "никогда",
+    "давно",
+    "утром",
+    "вечером",
+    "днем",
+    "ночью",
+    "летом",
+    "зимой",
+    "раз",
+    "почти",
+    "совсем",
 ];
 
 /// Whether a word says as what someone works: "хирургом".

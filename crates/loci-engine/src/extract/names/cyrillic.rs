@@ -20,27 +20,53 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
     let two_before = place.checked_sub(2).map_or("", lower);
     let after = lower(place + 1);
     let kin = |lower: &str| RELATIONS.iter().any(|relation| lower.starts_with(relation));
-    let more = words[place + 1..].iter().take(2).take_while(|next| next.capital() && next.shape == Shape::Word && !COMMON.contains(&next.lower.as_str())).count();
+    let more = words[place + 1..]
+        .iter()
+        .take(2)
+        .take_while(|next| next.capital() && is_cyrillic(next) && !COMMON.contains(&next.lower.as_str()))
+        .count();
+    // "Сестра Аны Марта" begins with what she is, not with a name.
+    if kin(&word.lower) && (place == 0 || words[place - 1].any(&[".", "!", "?"])) {
+        return (1, None);
+    }
     // "Бабушка Аны Антонина": the first is whose she is.
     let owner = more > 0 && kin(before) && nominative(&word.text) != word.text;
     let length = if owner { 1 } else { 1 + more };
     let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark);
-    let owned = kin(two_before) && place.checked_sub(1).is_some_and(|at| words[at].capital() || before.starts_with("пользовател"));
+    let owned = kin(two_before)
+        && place.checked_sub(1).is_some_and(|at| words[at].capital() || before.starts_with("пользовател"));
     let related = kin(before) || owned;
-    let called = before == "—" && words[..place].iter().take(3).any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
-    let acts = called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
+    let called = before == "—"
+        && words[..place]
+            .iter()
+            .take(3)
+            .any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
+    let acts =
+        called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
     let text = |fold: bool| {
-        let parts: Vec<String> = words[place..place + length].iter().map(|word| if fold { nominative(&word.text) } else { word.text.clone() }).collect();
+        let parts: Vec<String> = words[place..place + length]
+            .iter()
+            .map(|word| if fold { nominative(&word.text) } else { word.text.clone() })
+            .collect();
         parts.join(" ")
     };
     let entity_type = match () {
-        () if before == "проект" || before == "проекта" || before == "проекте" => EntityType::Project,
+        () if before == "проект" || before == "проекта" || before == "проекте" => {
+            EntityType::Project
+        }
         () if word.is("проект") && length > 1 => EntityType::Project,
         () if related || acts => EntityType::Person,
         () if starts => return (length, None),
-        () if matches!(before, "в" | "во" | "из") && two_before.starts_with("работа") => EntityType::Organization,
+        () if matches!(before, "в" | "во" | "из") && two_before.starts_with("работа") => {
+            EntityType::Organization
+        }
         () if matches!(before, "в" | "во" | "из") => EntityType::Place,
-        () if two_before.starts_with("использу") || before.starts_with("использу") || before == "на" && two_before.starts_with("перешл") => EntityType::Tool,
+        () if two_before.starts_with("использу")
+            || before.starts_with("использу")
+            || before == "на" && two_before.starts_with("перешл") =>
+        {
+            EntityType::Tool
+        }
         () if matches!(before, "с" | "со" | "у" | "от" | "для" | "к") => EntityType::Person,
         () => EntityType::Concept,
     };
@@ -51,16 +77,76 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
 
 /// Words that lead to another name: "для всех просто баба Тоня".
 const LEADS: &[&str] = &[
-    "для всех", "для своих", "для друзей", "для близких", "для нас", "для родных", "для домашних", "для коллег", "для меня", "он же", "она же", "он", "или", "или просто", "просто", "в быту", "дома",
-    "по-домашнему", "по-простому", "по прозвищу", "прозвище", "по кличке", "кличка", "сокращенно", "коротко", "короче", "ласково", "известный как", "известная как", "она же просто",
-    "также", "в народе", "ник",
+    "для всех",
+    "для своих",
+    "для друзей",
+    "для близких",
+    "для нас",
+    "для родных",
+    "для домашних",
+    "для коллег",
+    "для меня",
+    "он же",
+    "она же",
+    "он",
+    "или",
+    "или просто",
+    "просто",
+    "в быту",
+    "дома",
+    "по-домашнему",
+    "по-простому",
+    "по прозвищу",
+    "прозвище",
+    "по кличке",
+    "кличка",
+    "сокращенно",
+    "коротко",
+    "короче",
+    "ласково",
+    "известный как",
+    "известная как",
+    "она же просто",
+    "также",
+    "в народе",
+    "ник",
 ];
 /// Verbs of calling someone by a name.
-const CALLS: &[&str] = &["зовем", "зовут", "зову", "называем", "называют", "называю", "кличем", "кличут", "величаем", "прозвали", "звали"];
+const CALLS: &[&str] =
+    &["зовем", "зовут", "зову", "называем", "называют", "называю", "кличем", "кличут", "величаем", "прозвали", "звали"];
 /// Words beside such a verb.
 const BESIDE: &[&str] = &[
-    "мы", "все", "его", "ее", "их", "я", "просто", "ласково", "дома", "обычно", "которого", "которую", "которая", "который", "которых", "у", "нас", "в", "семье", "на", "работе", "друзья",
-    "коллеги", "как", "сокращенно", "коротко", "всегда", "между", "собой", "родные", "близкие",
+    "мы",
+    "все",
+    "его",
+    "ее",
+    "их",
+    "я",
+    "просто",
+    "ласково",
+    "дома",
+    "обычно",
+    "которого",
+    "которую",
+    "которая",
+    "который",
+    "которых",
+    "у",
+    "нас",
+    "в",
+    "семье",
+    "на",
+    "работе",
+    "друзья",
+    "коллеги",
+    "как",
+    "сокращенно",
+    "коротко",
+    "всегда",
+    "между",
+    "собой",
+    "родные",
+    "близкие",
 ];
 
 /// The other name that an aside gives, if it gives one and nothing else.
@@ -75,7 +161,9 @@ pub(in super::super) fn nickname(aside: &[Word]) -> Option<&[Word]> {
             called + 1 + aside[called + 1..].iter().take_while(|word| beside(word)).count()
         }
         None => {
-            let begins = |lead: &&str| lead.split(' ').enumerate().all(|(place, part)| aside.get(place).is_some_and(|word| word.is(part)));
+            let begins = |lead: &&str| {
+                lead.split(' ').enumerate().all(|(place, part)| aside.get(place).is_some_and(|word| word.is(part)))
+            };
             let length = LEADS.iter().filter(|lead| begins(lead)).map(|lead| lead.split(' ').count()).max()?;
             length + aside[length..].iter().take_while(|word| word.any(&["просто", "всегда", "—", "-"])).count()
         }
@@ -91,7 +179,9 @@ pub(in super::super) fn nickname(aside: &[Word]) -> Option<&[Word]> {
 pub(super) fn join(words: &[Word], found: &mut Vec<Mention>) {
     for place in 1..words.len() {
         let name = words[place - 1].text.as_str();
-        let Some(at) = found.iter().position(|mention| mention.name.split(' ').next_back() == Some(name)) else { continue };
+        let Some(at) = found.iter().position(|mention| mention.name.split(' ').next_back() == Some(name)) else {
+            continue;
+        };
         let Some(alias) = alias(words, place) else { continue };
         let text: Vec<&str> = alias.iter().map(|word| word.text.as_str()).collect();
         let text = text.join(" ");
@@ -103,7 +193,9 @@ pub(super) fn join(words: &[Word], found: &mut Vec<Mention>) {
             found[at].aliases.push(text);
         }
         let name = found[at].name.clone();
-        found.retain(|mention| mention.name == name || !alias.iter().any(|word| word.capital() && mention.name == word.text));
+        found.retain(|mention| {
+            mention.name == name || !alias.iter().any(|word| word.capital() && mention.name == word.text)
+        });
     }
 }
 
@@ -112,8 +204,7 @@ fn alias(words: &[Word], place: usize) -> Option<&[Word]> {
     let (mark, rest) = words.get(place..)?.split_first()?;
     if mark.is("(") {
         let inside = &rest[..rest.iter().position(|word| word.is(")"))?];
-        let cyrillic = |word: &Word| word.shape == Shape::Word && word.lower.starts_with(|c: char| ('а'..='я').contains(&c));
-        let bare = inside.len() <= 2 && inside.iter().all(cyrillic) && inside.last().is_some_and(Word::capital);
+        let bare = inside.len() <= 2 && inside.iter().all(is_cyrillic) && inside.last().is_some_and(Word::capital);
         return nickname(inside).or(bare.then_some(inside));
     }
     if !mark.any(&[",", "—", "–"]) {
@@ -121,6 +212,10 @@ fn alias(words: &[Word], place: usize) -> Option<&[Word]> {
     }
     let end = rest.iter().position(|word| word.any(&[",", "—", "–", ".", "!", "?"])).unwrap_or(rest.len());
     nickname(&rest[..end])
+}
+
+fn is_cyrillic(word: &Word) -> bool {
+    word.shape == Shape::Word && word.lower.starts_with(|c: char| ('а'..='я').contains(&c))
 }
 
 /// The first case of a name, if its ending tells.
@@ -149,15 +244,128 @@ fn nominative(name: &str) -> String {
 }
 
 const RELATIONS: &[&str] = &[
-    "сестр", "брат", "мам", "пап", "муж", "жен", "сын", "доч", "друг", "подруг", "коллег", "начальни", "менеджер", "партнер", "тет", "дяд", "бабушк",
-    "дедушк", "сосед", "врач", "кошк", "собак", "кот", "пес", "племянни", "внук", "внучк", "приятел", "тренер", "дед",
+    "сестр",
+    "брат",
+    "мам",
+    "пап",
+    "муж",
+    "жен",
+    "сын",
+    "доч",
+    "друг",
+    "подруг",
+    "коллег",
+    "начальни",
+    "менеджер",
+    "партнер",
+    "тет",
+    "дяд",
+    "бабушк",
+    "дедушк",
+    "сосед",
+    "врач",
+    "кошк",
+    "собак",
+    "кот",
+    "пес",
+    "племянни",
+    "внук",
+    "внучк",
+    "приятел",
+    "тренер",
+    "дед",
 ];
 const PERSON_VERBS: &[&str] = &[
-    "работает", "живет", "любит", "предпочитает", "сказал", "сказала", "говорит", "переехал", "переехала", "ведет", "отвечает", "зовут", "учится",
-    "учит", "женился", "вышла", "знает", "родился", "родилась", "ненавидит", "хочет", "пришел", "пришла", "уволился", "уволилась", "приедет", "приезжает", "прилетает", "прилетит", "играет", "ходит",
+    "работает",
+    "живет",
+    "любит",
+    "предпочитает",
+    "сказал",
+    "сказала",
+    "говорит",
+    "переехал",
+    "переехала",
+    "ведет",
+    "отвечает",
+    "зовут",
+    "учится",
+    "учит",
+    "женился",
+    "вышла",
+    "знает",
+    "родился",
+    "родилась",
+    "ненавидит",
+    "хочет",
+    "пришел",
+    "пришла",
+    "уволился",
+    "уволилась",
+    "приедет",
+    "приезжает",
+    "прилетает",
+    "прилетит",
+    "играет",
+    "ходит",
 ];
 const COMMON: &[&str] = &[
-    "я", "мы", "ты", "вы", "он", "она", "они", "это", "мой", "моя", "мое", "мои", "наш", "наша", "наше", "наши", "у", "в", "на", "с", "и", "а", "но", "что",
-    "как", "где", "когда", "кто", "почему", "привет", "спасибо", "да", "нет", "завтра", "вчера", "сегодня", "меня", "мне", "нам", "нас", "кстати", "запомни",
-    "пользователь", "команда", "решили", "также", "еще", "теперь", "если", "дедлайн", "порт", "сервер", "кластер", "для", "по", "из", "за", "от", "до",
+    "я",
+    "мы",
+    "ты",
+    "вы",
+    "он",
+    "она",
+    "они",
+    "это",
+    "мой",
+    "моя",
+    "мое",
+    "мои",
+    "наш",
+    "наша",
+    "наше",
+    "наши",
+    "у",
+    "в",
+    "на",
+    "с",
+    "и",
+    "а",
+    "но",
+    "что",
+    "как",
+    "где",
+    "когда",
+    "кто",
+    "почему",
+    "привет",
+    "спасибо",
+    "да",
+    "нет",
+    "завтра",
+    "вчера",
+    "сегодня",
+    "меня",
+    "мне",
+    "нам",
+    "нас",
+    "кстати",
+    "запомни",
+    "пользователь",
+    "команда",
+    "решили",
+    "также",
+    "еще",
+    "теперь",
+    "если",
+    "дедлайн",
+    "порт",
+    "сервер",
+    "кластер",
+    "для",
+    "по",
+    "из",
+    "за",
+    "от",
+    "до",
 ];

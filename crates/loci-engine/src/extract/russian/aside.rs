@@ -12,7 +12,11 @@ pub(super) fn bracketed(words: Vec<Word>) -> Vec<Word> {
     let mut place = 0;
     while place < words.len() {
         let close = match words[place].text.as_str() {
-            "," | "—" | "–" => words[place + 1..].iter().take(9).position(|word| word.any(&[",", "—", "–", ".", "!"])).or(Some(words.len() - place - 1)),
+            "," | "—" | "–" => words[place + 1..]
+                .iter()
+                .take(9)
+                .position(|word| word.any(&[",", "—", "–", ".", "!"]))
+                .or(Some(words.len() - place - 1)),
             "(" => words[place + 1..].iter().take(9).position(|word| word.is(")")),
             _ => None,
         };

@@ -54,9 +54,12 @@ impl Clause<'_> {
         declined(self.name, case)
     }
 
-    /// Whether a word belongs to a time that the sentence names.
-    pub(super) fn dated(&self, word: &Word) -> bool {
-        self.ahead.iter().any(|dated| word.at.start >= dated.at.start && word.at.end <= dated.at.end)
+    /// The first of some words at which someone else does or is something.
+    pub(super) fn acts(&self, within: usize) -> Option<usize> {
+        (0..self.words.len().min(within)).find(|place| {
+            let endures = *place > 1 && self.lower(*place) == "может" && self.lower(place - 2) == "терпеть";
+            endures || forms::is_third(self.lower(*place)) || is_dash(&self.words[*place])
+        })
     }
 
     /// Words as someone else would say them; `ahead` says which way their times lie.
@@ -99,14 +102,7 @@ impl Clause<'_> {
     }
 
     /// A statement of a head and the words behind it, up to a remark.
-    pub(super) fn told(
-        &self,
-        head: &str,
-        rest: &[Word],
-        ahead: bool,
-        about: About,
-        verdict: Verdict,
-    ) -> Option<Draft> {
+    pub(super) fn told(&self, head: &str, rest: &[Word], ahead: bool, about: About, verdict: Verdict) -> Option<Draft> {
         let (tail, dates) = self.retold(&rest[..stated(rest)], ahead, about)?;
         let content = capitalised(format!("{head} {tail}").trim());
         Some(Draft { content, verdict, corrects: false, dates, past: !ahead })

@@ -19,10 +19,47 @@ pub(super) struct Lead {
     pub(super) now: bool,
 }
 
-const KEPT: &[&str] = &["не", "больше", "очень", "всегда", "обычно", "часто", "никогда", "редко", "иногда", "давно", "терпеть", "совсем", "почти"];
+const KEPT: &[&str] = &[
+    "не",
+    "больше",
+    "очень",
+    "всегда",
+    "обычно",
+    "часто",
+    "никогда",
+    "редко",
+    "иногда",
+    "давно",
+    "терпеть",
+    "совсем",
+    "почти",
+];
 const DROPPED: &[&str] = &[
-    "уже", "сейчас", "еще", "тоже", "также", "недавно", "просто", "реально", "вообще", "ваще", "прям", "прямо", "снова", "опять", "лично", "кстати", "и", "только", "вот", "же", "ж",
-    "наконец", "правда", "вчера", "сегодня",
+    "уже",
+    "сейчас",
+    "еще",
+    "тоже",
+    "также",
+    "недавно",
+    "просто",
+    "реально",
+    "вообще",
+    "ваще",
+    "прям",
+    "прямо",
+    "снова",
+    "опять",
+    "лично",
+    "кстати",
+    "и",
+    "только",
+    "вот",
+    "же",
+    "ж",
+    "наконец",
+    "правда",
+    "вчера",
+    "сегодня",
 ];
 
 impl Lead {
@@ -62,17 +99,39 @@ impl Lead {
 
 /// Whether a word may be what a verb of the speaker is about.
 fn fits(word: &Word, lower: &str) -> bool {
-    const ASKS: &[&str] = &["что", "как", "где", "когда", "почему", "зачем", "кто", "куда", "чтобы", "пока", "чего", "сколько", "какой", "какая"];
+    const ASKS: &[&str] = &[
+        "что",
+        "как",
+        "где",
+        "когда",
+        "почему",
+        "зачем",
+        "кто",
+        "куда",
+        "чтобы",
+        "пока",
+        "чего",
+        "сколько",
+        "какой",
+        "какая",
+    ];
     word.shape != Shape::Mark && !forms::is_pronoun(lower) && !ASKS.contains(&lower) && !forms::is_third(lower)
 }
 
 /// How many words from here on say when or how often.
 pub(super) fn time_length(words: &[Word]) -> usize {
     let lower = |place: usize| words.get(place).map_or("", |word| word.lower.as_str());
-    let counted = |place: usize| words.get(place).is_some_and(|word| word.shape == Shape::Number) || forms::numeral(lower(place)).is_some();
-    let many = |place: usize| (lower(place).ends_with("ам") || lower(place).ends_with("ям") || lower(place) == "выходным") && lower(place).chars().count() > 4;
+    let counted = |place: usize| {
+        words.get(place).is_some_and(|word| word.shape == Shape::Number) || forms::numeral(lower(place)).is_some()
+    };
+    let many = |place: usize| {
+        (lower(place).ends_with("ам") || lower(place).ends_with("ям") || lower(place) == "выходным")
+            && lower(place).chars().count() > 4
+    };
     match lower(0) {
-        "каждый" | "каждую" | "каждое" | "каждые" => 2 + usize::from(counted(1) || lower(1).ends_with("ой") || lower(1).ends_with("ый")),
+        "каждый" | "каждую" | "каждое" | "каждые" => {
+            2 + usize::from(counted(1) || lower(1).ends_with("ой") || lower(1).ends_with("ый"))
+        }
         "по" if many(1) => {
             let mut length = 2;
             while matches!(lower(length), "и" | ",") && many(length + 1) {
@@ -80,10 +139,21 @@ pub(super) fn time_length(words: &[Word]) -> usize {
             }
             length
         }
-        "с" | "со" if counted(1) && matches!(lower(2), "лет" | "года" | "годов" | "утра" | "вечера") => 3,
+        "с" | "со" if counted(1) && matches!(lower(2), "лет" | "года" | "годов" | "утра" | "вечера") => {
+            3
+        }
         "с" | "со" if matches!(lower(1), "детства" | "юности" | "рождения" | "школы") => 2,
         "раз" | "дважды" | "трижды" if matches!(lower(1), "в" | "на") => 3,
-        "утром" | "вечером" | "днем" | "ночью" | "летом" | "зимой" | "весной" | "осенью" | "ежедневно" | "еженедельно" => 1,
+        "утром"
+        | "вечером"
+        | "днем"
+        | "ночью"
+        | "летом"
+        | "зимой"
+        | "весной"
+        | "осенью"
+        | "ежедневно"
+        | "еженедельно" => 1,
         _ => 0,
     }
 }

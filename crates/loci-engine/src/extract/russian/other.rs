@@ -8,8 +8,21 @@ use super::forms::{self, Case, own};
 use super::lead::Lead;
 
 /// What is talked about in passing, not remembered.
-const TALK: &[&str] =
-    &["код", "погода", "вопрос", "проблема", "ошибка", "тест", "функция", "ответ", "мысль", "идея", "голова", "день", "настроение"];
+const TALK: &[&str] = &[
+    "код",
+    "погода",
+    "вопрос",
+    "проблема",
+    "ошибка",
+    "тест",
+    "функция",
+    "ответ",
+    "мысль",
+    "идея",
+    "голова",
+    "день",
+    "настроение",
+];
 
 impl Clause<'_> {
     /// "Мою сестру зовут Марта".
@@ -40,7 +53,8 @@ impl Clause<'_> {
             None if self.words.len() >= start + 3 => (&self.words[start..start + 2], &self.words[start + 2..]),
             None => return None,
         };
-        let told = noun.len() >= 2 && noun.iter().all(|word| word.shape == Shape::Word && !forms::is_third(&word.lower));
+        let told =
+            noun.len() >= 2 && noun.iter().all(|word| word.shape == Shape::Word && !forms::is_third(&word.lower));
         if !told || !value.first().is_some_and(Word::speaks) || value.iter().any(|word| forms::is_third(&word.lower)) {
             return None;
         }
@@ -51,13 +65,23 @@ impl Clause<'_> {
     /// "Номер нашей квартиры 36", "код домофона — 1408", "номер квартиры шестьдесят три".
     pub(super) fn numbered(&self) -> Option<Draft> {
         let start = usize::from(forms::is_mine(self.lower(0)));
-        let label = self.words.get(start).filter(|word| word.any(&["номер", "код", "пароль", "этаж", "размер", "адрес", "пин-код", "пин"]))?;
+        let label = self
+            .words
+            .get(start)
+            .filter(|word| word.any(&["номер", "код", "пароль", "этаж", "размер", "адрес", "пин-код", "пин"]))?;
         let counts = |word: &Word| word.digits() || forms::numeral(&word.lower).is_some();
         let at = self.words.iter().take(8).position(counts).filter(|at| *at > start)?;
         let between = &self.words[start + 1..at];
         let mine = start == 1 || between.iter().any(|word| forms::is_mine(&word.lower));
-        let noun: Vec<Word> = between.iter().filter(|word| !forms::is_mine(&word.lower) && !is_dash(word) && !word.any(&[":", "теперь", "это"])).cloned().collect();
-        if noun.iter().any(|word| word.shape != Shape::Word || forms::is_pronoun(&word.lower) || forms::is_third(&word.lower)) {
+        let noun: Vec<Word> = between
+            .iter()
+            .filter(|word| !forms::is_mine(&word.lower) && !is_dash(word) && !word.any(&[":", "теперь", "это"]))
+            .cloned()
+            .collect();
+        if noun
+            .iter()
+            .any(|word| word.shape != Shape::Word || forms::is_pronoun(&word.lower) || forms::is_third(&word.lower))
+        {
             return None;
         }
         let home = noun.len() == 1 && noun.iter().all(|word| forms::is_home_thing(&word.lower));
@@ -93,12 +117,15 @@ impl Clause<'_> {
 
     /// "Моя сестра Марта работает в Acme", "двоюродный брат живёт в Риге", "наш кластер работает на ARM64".
     pub(super) fn owned(&self) -> Option<Draft> {
-        let start = usize::from(matches!(self.lower(0), "мой" | "моя" | "мое" | "мои" | "наш" | "наша" | "наше" | "наши"));
+        let start =
+            usize::from(matches!(self.lower(0), "мой" | "моя" | "мое" | "мои" | "наш" | "наша" | "наше" | "наши"));
         let relation = (start..start + 3).find(|place| forms::is_relation(self.lower(*place)));
-        if start == 0 && !relation.is_some_and(|place| self.words[..place].iter().all(|word| forms::is_adjective(&word.lower))) {
+        if start == 0
+            && !relation.is_some_and(|place| self.words[..place].iter().all(|word| forms::is_adjective(&word.lower)))
+        {
             return None;
         }
-        let verb = self.words.iter().take(16).position(|word| forms::is_third(&word.lower) || is_dash(word));
+        let verb = self.acts(16);
         let birthday = self.lower(1) == "день" && self.lower(2) == "рождения";
         let verb = match verb {
             Some(verb) if verb > start => verb,
@@ -126,7 +153,13 @@ impl Clause<'_> {
         let between = if relation.is_some() { self.between(&self.words[behind..verb])? } else { String::new() };
         let verdict = self.owned_verdict(start, relation.is_some(), verb)?;
         let about = if relation.is_some() { About::Other } else { About::Speaker };
-        self.told(format!("{head} {between}").trim(), &self.words[verb..], true, about, verdict)
+        self.told(
+            format!("{head} {between}").trim(),
+            &self.words[verb..],
+            !forms::is_past(self.lower(verb)),
+            about,
+            verdict,
+        )
     }
 
     /// What stands between someone and what they do: when, how, and whether not.
@@ -142,7 +175,9 @@ impl Clause<'_> {
             () if comes && !self.ahead.is_empty() => ("date", "fact"),
             () if comes => return None,
             () if person => ("person", "person"),
-            () if self.lower(start).starts_with("проект") || self.lower(start).starts_with("дедлайн") => ("project", "project"),
+            () if self.lower(start).starts_with("проект") || self.lower(start).starts_with("дедлайн") => {
+                ("project", "project")
+            }
             () => ("environment", "fact"),
         };
         Some(Verdict::new(pattern, kind, 0.85))
@@ -150,18 +185,30 @@ impl Clause<'_> {
 
     /// "Марта работает в Acme", "порт API — 8080", "офис закрывается в 18:00".
     pub(super) fn other(&self) -> Option<Draft> {
-        const THINGS: &[&str] =
-            &["сервер", "кластер", "офис", "баз", "сервис", "систем", "команд", "магазин", "приложени", "проект", "порт", "сайт"];
+        const THINGS: &[&str] = &[
+            "сервер",
+            "кластер",
+            "офис",
+            "баз",
+            "сервис",
+            "систем",
+            "команд",
+            "магазин",
+            "приложени",
+            "проект",
+            "порт",
+            "сайт",
+        ];
         let first = self.words.first()?;
         let starts = |stems: &[&str]| stems.iter().any(|stem| first.lower.starts_with(stem));
         let vague = first.any(&["это", "что", "как", "где", "я", "мы", "там", "тут", "вот", "кто", "никто", "все"]);
         if first.shape != Shape::Word || forms::is_pronoun(&first.lower) || vague {
             return None;
         }
-        let acts = |word: &Word| forms::is_third(&word.lower) || is_dash(word);
-        let verb = self.words.iter().take(10).position(acts).filter(|verb| *verb > 0)?;
+        let verb = self.acts(10).filter(|verb| *verb > 0)?;
         let subject = &self.words[..verb];
-        let bare: Vec<Word> = subject.iter().filter(|word| !word.any(&["тоже", "теперь", "сейчас", "уже", "кстати"])).cloned().collect();
+        let bare: Vec<Word> =
+            subject.iter().filter(|word| !word.any(&["тоже", "теперь", "сейчас", "уже", "кстати"])).cloned().collect();
         let named = bare.iter().skip(1).any(Word::capital) || first.capital() && bare.len() == 1;
         let owned = |word: &Word| word.any(&["наш", "наша", "мой", "моя"]);
         let telling = self.words[verb + 1..].iter().any(|word| word.digits() || word.capital() || owned(word));
@@ -177,7 +224,13 @@ impl Clause<'_> {
             return Some(plain(content, Verdict::new("person", "person", 0.85)));
         }
         let cyrillic = first.text.chars().any(|c| ('а'..='я').contains(&c));
-        let person = named && !starts(THINGS) && forms::is_personal(self.lower(verb)) && self.lower(verb + 1) != "на" && bare.len() <= 2 && first.capital() && cyrillic;
+        let person = named
+            && !starts(THINGS)
+            && forms::is_personal(self.lower(verb))
+            && self.lower(verb + 1) != "на"
+            && bare.len() <= 2
+            && first.capital()
+            && cyrillic;
         let (pattern, kind, sure) = match () {
             () if starts(&["проект", "дедлайн", "срок"]) => ("project", "project", 0.8),
             () if person && telling => ("person", "person", 0.7),
@@ -188,7 +241,13 @@ impl Clause<'_> {
         if bare.iter().any(unclear) {
             return None;
         }
-        self.told(&join(&bare), &self.words[verb..], true, About::Other, Verdict::new(pattern, kind, sure))
+        self.told(
+            &join(&bare),
+            &self.words[verb..],
+            !forms::is_past(self.lower(verb)),
+            About::Other,
+            Verdict::new(pattern, kind, sure),
+        )
     }
 }
 

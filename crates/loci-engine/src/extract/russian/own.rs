@@ -11,7 +11,9 @@ impl Clause<'_> {
     /// "Меня зовут Ана", "зови меня Ана".
     pub(super) fn named(&self) -> Option<Draft> {
         let place = match (self.lower(0), self.lower(1)) {
-            ("меня", "зовут") | ("зови" | "называй" | "зовите" | "называйте", "меня") | ("мое", "имя") => 2,
+            ("меня", "зовут") | ("зови" | "называй" | "зовите" | "называйте", "меня") | ("мое", "имя") => {
+                2
+            }
             _ => return None,
         };
         let name = self.words[place..].iter().find(|word| word.capital() || word.shape == Shape::Word)?;
@@ -42,19 +44,31 @@ impl Clause<'_> {
             duty @ ("нужно" | "надо" | "необходимо") if !negated && self.lower(verb + 1).ends_with("ть") => {
                 self.draft(&format!("{who} {duty}"), verb + 1, true, Verdict::new("task", "task", 0.75))
             }
-            number if matches!(self.lower(verb + 1), "лет" | "год" | "года") => {
-                let age = number.parse::<u8>().ok().or_else(|| forms::numeral(number))?;
-                self.draft(&format!("{who} {age}"), verb + 1, true, Verdict::new("self", "fact", 0.9))
+            number => {
+                let unit = (verb + 1..verb + 3).find(|at| matches!(self.lower(*at), "лет" | "год" | "года"))?;
+                let digits = number.parse::<u8>().ok().map(|number| number.to_string());
+                let age = digits.or_else(|| forms::number(&self.words[verb..unit]))?;
+                self.draft(&format!("{who} {age}"), unit, true, Verdict::new("self", "fact", 0.9))
             }
-            _ => None,
         }
     }
 
     /// "У меня есть кот", "у меня аллергия на орехи", "у нас 3 узла".
     pub(super) fn having(&self) -> Option<Draft> {
         const PASSING: &[&str] = &[
-            "вопрос", "проблема", "ошибка", "идея", "вопросы", "просьба", "баг", "мысль", "время", "времени", "сил",
-            "слов", "настроения",
+            "вопрос",
+            "проблема",
+            "ошибка",
+            "идея",
+            "вопросы",
+            "просьба",
+            "баг",
+            "мысль",
+            "время",
+            "времени",
+            "сил",
+            "слов",
+            "настроения",
         ];
         const EVENTS: &[&str] = &["экзамен", "встреч", "собеседован", "свадьб", "рейс", "прием"];
         if self.lower(0) != "у" || !matches!(self.lower(1), "меня" | "нас") {
@@ -117,9 +131,24 @@ impl Clause<'_> {
             || lead.adverbs.iter().any(|adverb| !matches!(adverb.as_str(), "не" | "очень" | "терпеть" | "совсем"))
             || (0..rest.len()).any(|place| time_length(&rest[place..]) > 0);
         let passing = match self.lower(place) {
-            "хочу" => matches!(next, "есть" | "спать" | "пить" | "домой" | "сказать" | "спросить" | "узнать" | "понять" | ","),
+            "хочу" => matches!(
+                next,
+                "есть"
+                    | "спать"
+                    | "пить"
+                    | "домой"
+                    | "сказать"
+                    | "спросить"
+                    | "узнать"
+                    | "понять"
+                    | ","
+            ),
             "знаю" => lead.negated() || matches!(next, "," | "что" | "как" | "где" | "кто"),
-            "говорю" => !(next == "на" || next.starts_with("по-") || lead.objects.iter().any(|word| word.lower.starts_with("по-"))),
+            "говорю" => {
+                !(next == "на"
+                    || next.starts_with("по-")
+                    || lead.objects.iter().any(|word| word.lower.starts_with("по-")))
+            }
             _ => pattern == "habit" && !often,
         };
         let started = self.words[..place].iter().any(|word| word.is("сейчас")) && self.momentary(place);
@@ -155,7 +184,10 @@ impl Clause<'_> {
 
     /// Whether a verb tells what is going on rather than what is so.
     fn momentary(&self, place: usize) -> bool {
-        matches!(self.lower(place), "пью" | "ем" | "пишу" | "готовлю" | "играю" | "веду" | "принимаю" | "хожу" | "говорю")
+        matches!(
+            self.lower(place),
+            "пью" | "ем" | "пишу" | "готовлю" | "играю" | "веду" | "принимаю" | "хожу" | "говорю"
+        )
     }
 
     /// What the speaker did, and what has been so since.

@@ -25,7 +25,9 @@ pub(super) fn procedure(words: &[Word]) -> Option<String> {
 fn title(words: &[Word]) -> Option<(String, usize)> {
     let lower = |place: usize| words.get(place).map_or("", |word| word.lower.as_str());
     let verb = match (lower(0), lower(1), lower(2)) {
-        ("как", "мы", "все" | "обычно" | "всегда") | ("как", "я", "обычно" | "всегда") => 3,
+        ("как", "мы", "все" | "обычно" | "всегда") | ("как", "я", "обычно" | "всегда") => {
+            3
+        }
         ("как", "мы" | "я" | "обычно" | "правильно", _) => 2,
         ("вот", "как", "мы" | "я") => 3,
         ("как" | "чтобы" | "чтоб", ..) => 1,
@@ -36,7 +38,8 @@ fn title(words: &[Word]) -> Option<(String, usize)> {
     let ends: &[&str] = if purpose { &[",", ":"] } else { &[":", "—", "–"] };
     let end = words.iter().take(12).position(|word| word.any(ends)).filter(|end| *end > verb)?;
     let does = if is_infinitive(lower(verb)) { lower(verb).to_owned() } else { forms::infinitive(lower(verb))? };
-    let object: Vec<Word> = words[verb + 1..end].iter().filter(|word| forms::own(&word.lower).is_none()).cloned().collect();
+    let object: Vec<Word> =
+        words[verb + 1..end].iter().filter(|word| forms::own(&word.lower).is_none()).cloned().collect();
     if object.iter().any(|word| !word.speaks() || forms::is_pronoun(&word.lower)) {
         return None;
     }
@@ -53,13 +56,52 @@ fn recipe(words: &[Word]) -> Option<(String, usize)> {
 /// Whether a word is a verb that says what to do.
 fn is_infinitive(lower: &str) -> bool {
     let long = lower.chars().count() > 3;
-    long && ["ать", "ять", "ить", "еть", "уть", "ыть", "оть", "сть", "зть", "ти", "чь", "ться", "тись", "чься"].iter().any(|end| lower.ends_with(end))
-        && !["кровать", "память", "часть", "путь", "ночь", "нефть", "скатерть", "мощь", "есть", "печать", "почти", "сеть", "опять", "пять", "шесть", "девять", "десять"].contains(&lower)
+    long && ["ать", "ять", "ить", "еть", "уть", "ыть", "оть", "сть", "зть", "ти", "чь", "ться", "тись", "чься"]
+        .iter()
+        .any(|end| lower.ends_with(end))
+        && ![
+            "кровать",
+            "память",
+            "часть",
+            "путь",
+            "ночь",
+            "нефть",
+            "скатерть",
+            "мощь",
+            "есть",
+            "печать",
+            "почти",
+            "сеть",
+            "опять",
+            "пять",
+            "шесть",
+            "девять",
+            "десять",
+        ]
+        .contains(&lower)
 }
 
 /// Words that open a step and are no part of it.
 const LEADS: &[&str] = &[
-    "сначала", "сперва", "потом", "затем", "дальше", "далее", "после", "этого", "наконец", "и", "нужно", "надо", "в", "конце", "следует", "можно", "просто", "потом", ",",
+    "сначала",
+    "сперва",
+    "потом",
+    "затем",
+    "дальше",
+    "далее",
+    "после",
+    "этого",
+    "наконец",
+    "и",
+    "нужно",
+    "надо",
+    "в",
+    "конце",
+    "следует",
+    "можно",
+    "просто",
+    "потом",
+    ",",
 ];
 
 /// Cuts the telling into steps: each begins with what to do.
@@ -67,7 +109,8 @@ fn steps(words: &[Word]) -> Vec<Vec<Word>> {
     let mut steps: Vec<Vec<Word>> = Vec::new();
     let mut place = 0;
     while let Some(word) = words.get(place) {
-        let lead = words[place..].iter().take_while(|word| LEADS.contains(&word.lower.as_str()) || word.is(";")).count();
+        let lead =
+            words[place..].iter().take_while(|word| LEADS.contains(&word.lower.as_str()) || word.is(";")).count();
         let begins = (place == 0 || lead > 0) && words.get(place + lead).is_some_and(|word| is_infinitive(&word.lower));
         if begins {
             steps.push(vec![words[place + lead].clone()]);

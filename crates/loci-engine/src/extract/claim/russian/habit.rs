@@ -8,7 +8,23 @@ use super::{stem, stems};
 
 /// Verbs of what is done again and again.
 const AGAIN: &[&str] = &[
-    "ходит", "занимается", "играет", "бегает", "плавает", "тренируется", "танцует", "катается", "ездит", "гуляет", "медитирует", "поет", "рисует", "дежурит", "созванивается", "готовит", "печет",
+    "ходит",
+    "занимается",
+    "играет",
+    "бегает",
+    "плавает",
+    "тренируется",
+    "танцует",
+    "катается",
+    "ездит",
+    "гуляет",
+    "медитирует",
+    "поет",
+    "рисует",
+    "дежурит",
+    "созванивается",
+    "готовит",
+    "печет",
     "посещает",
 ];
 
@@ -26,7 +42,8 @@ const COMES: &[(&str, &str)] = &[
     ("улетит", "departure"),
 ];
 
-const DAYS: &[&str] = &["понедельник", "вторник", "сред", "четверг", "пятниц", "суббот", "воскресень", "будн", "выходн", "утр", "вечер"];
+const DAYS: &[&str] =
+    &["понедельник", "вторник", "сред", "четверг", "пятниц", "суббот", "воскресень", "будн", "выходн", "утр", "вечер"];
 
 /// Whether a verb is read here.
 pub(super) fn tells(word: &Word) -> bool {
@@ -56,13 +73,18 @@ pub(super) fn claim(before: &[Word], verb: &Word, rest: &[Word]) -> Option<(Stri
 fn days(words: &[Word]) -> Option<String> {
     let start = words.iter().position(|word| word.any(&["по", "каждый", "каждую", "каждое"]))?;
     let day = |word: &Word| DAYS.iter().find(|day| word.lower.starts_with(**day)).copied();
-    let found: Vec<&str> = words[start + 1..].iter().take_while(|word| word.any(&["и", ","]) || day(word).is_some()).filter_map(day).collect();
+    let found: Vec<&str> = words[start + 1..]
+        .iter()
+        .take_while(|word| word.any(&["и", ","]) || day(word).is_some())
+        .filter_map(day)
+        .collect();
     (!found.is_empty()).then(|| found.join(" "))
 }
 
 /// The date behind a verb, from its number on.
 fn date(rest: &[Word]) -> Option<String> {
     let start = rest.iter().position(|word| word.shape == Shape::Number || word.digits())?;
-    let words: Vec<&str> = rest[start..].iter().take_while(|word| word.speaks()).map(|word| word.lower.as_str()).collect();
+    let words: Vec<&str> =
+        rest[start..].iter().take_while(|word| word.speaks()).map(|word| word.lower.as_str()).collect();
     Some(words.join(" "))
 }
