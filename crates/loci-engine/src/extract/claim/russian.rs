@@ -67,12 +67,13 @@ fn stem(word: &Word) -> String {
 
 /// Who it is about: the words as they are, the user in any case as one.
 fn subject(words: &[Word]) -> String {
-    // "Сестра пользователя Марта" is known by her name.
+    // "Сестра пользователя Марта" is known by her name, and is someone of the user's.
     let named = |last: &&Word| last.capital() && words.len() > 2 && !words[0].lower.starts_with("любим");
-    let whose =
-        words.len().checked_sub(2).is_some_and(|at| words[at].capital() || words[at].lower.starts_with("пользовател"));
-    if let Some(last) = words.last().filter(named).filter(|_| whose) {
-        return last.lower.clone();
+    let user = |word: &Word| word.lower.starts_with("пользовател");
+    let whose = words.len().checked_sub(2).map(|at| &words[at]).filter(|word| word.capital() || user(word));
+    if let (Some(last), Some(whose)) = (words.last().filter(named), whose) {
+        let owner = if user(whose) { "пользователь" } else { whose.lower.as_str() };
+        return format!("{owner}'s {}", last.lower);
     }
     if let [one] = words
         && one.capital()
