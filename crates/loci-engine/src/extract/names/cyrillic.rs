@@ -8,6 +8,11 @@ use loci_types::EntityType;
 
 use super::super::word::{Shape, Word};
 
+mod alias;
+
+pub(super) use alias::join;
+pub(in super::super) use alias::nickname;
+
 /// What is named at a place in Cyrillic, and how many words it takes.
 pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, EntityType)>) {
     let word = &words[place];
@@ -18,13 +23,23 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
     let before = place.checked_sub(1).map_or("", lower);
     let two_before = place.checked_sub(2).map_or("", lower);
     let after = lower(place + 1);
-    let length = 1 + words[place + 1..]
+    let kin = |lower: &str| RELATIONS.iter().any(|relation| lower.starts_with(relation));
+    let more = words[place + 1..]
         .iter()
         .take(2)
-        .take_while(|next| next.capital() && next.shape == Shape::Word && !COMMON.contains(&next.lower.as_str()))
+        .take_while(|next| next.capital() && is_cyrillic(next) && !COMMON.contains(&next.lower.as_str()))
         .count();
+    // "Сестра Аны Марта" begins with what she is, not with a name.
+    if kin(&word.lower) && (place == 0 || words[place - 1].any(&[".", "!", "?"])) {
+        return (1, None);
+    }
+    // "Бабушка Аны Антонина": the first is whose she is.
+    let owner = more > 0 && kin(before) && nominative(&word.text) != word.text;
+    let length = if owner { 1 } else { 1 + more };
     let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark);
-    let related = RELATIONS.iter().any(|relation| before.starts_with(relation));
+    let owned = kin(two_before)
+        && place.checked_sub(1).is_some_and(|at| words[at].capital() || before.starts_with("пользовател"));
+    let related = kin(before) || owned;
     let called = before == "—"
         && words[..place]
             .iter()
@@ -62,6 +77,10 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
     // Where a name stands first or after its relation it is in the first case already.
     let folded = entity_type == EntityType::Person && !starts;
     (length, Some((text(folded), entity_type)))
+}
+
+fn is_cyrillic(word: &Word) -> bool {
+    word.shape == Shape::Word && word.lower.starts_with(|c: char| ('а'..='я').contains(&c))
 }
 
 /// The first case of a name, if its ending tells.
@@ -114,6 +133,12 @@ const RELATIONS: &[&str] = &[
     "собак",
     "кот",
     "пес",
+    "племянни",
+    "внук",
+    "внучк",
+    "приятел",
+    "тренер",
+    "дед",
 ];
 const PERSON_VERBS: &[&str] = &[
     "работает",
@@ -141,6 +166,12 @@ const PERSON_VERBS: &[&str] = &[
     "пришла",
     "уволился",
     "уволилась",
+    "приедет",
+    "приезжает",
+    "прилетает",
+    "прилетит",
+    "играет",
+    "ходит",
 ];
 const COMMON: &[&str] = &[
     "я",
