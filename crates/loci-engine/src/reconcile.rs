@@ -133,8 +133,8 @@ fn alone(known: &[Neighbour], bands: &Bands) -> String {
 /// What one known statement makes of the new one; `None` if they have nothing to do with each other.
 fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analyser) -> Option<Decision> {
     if let (Some(a), Some(b)) = (new.claim, &known.claim)
-        && same_subject(&a.subject, &b.subject)
         && a.attribute == b.attribute
+        && (same_subject(&a.subject, &b.subject) || related(new.content, a, &b.subject) || related(&known.content, b, &a.subject))
     {
         return by_claim(new, known, a, b, analyser);
     }
@@ -221,7 +221,19 @@ fn words_shared(a: &str, b: &str, analyser: &Analyser) -> f64 {
 /// Whether two subjects are the same thing: "the cluster" is whoever's cluster was spoken of, but
 /// Ana's is not Bob's.
 fn same_subject(a: &str, b: &str) -> bool {
-    a == b || bare(a) == b || a == bare(b)
+    a == b || bare(a) == b || a == bare(b) || ends_with(a, b) || ends_with(b, a)
+}
+
+/// Whether the last words of a subject are another: "the Kraków flight" is "the flight". Whose it is
+/// must not be told by the first words alone.
+fn ends_with(long: &str, short: &str) -> bool {
+    !long.contains('\'') && long.strip_suffix(short).is_some_and(|before| before.ends_with(' '))
+}
+
+/// Whether a statement calls the one that its claim is about by a relation too: "Ana's sister Kat" is
+/// both Kat and Ana's sister.
+fn related(content: &str, claim: &Claim, relation: &str) -> bool {
+    relation.contains("'s ") && content.to_lowercase().starts_with(&format!("{relation} {} ", claim.subject))
 }
 
 /// A subject without the one whose it is: `ana's cluster` is a `cluster`.

@@ -11,6 +11,7 @@ mod correct;
 pub mod differ;
 mod focus;
 mod judge;
+mod lead;
 pub mod names;
 mod opener;
 mod paraphrase;

@@ -48,6 +48,9 @@ pub(crate) fn plain(words: Vec<Word>, opening: &Opening, dates: &[Dated], assist
     } else {
         reminder(&words)
             .or_else(|| named(&words))
+            .or_else(|| own_thing(&words))
+            .or_else(|| on_days(&words))
+            .or_else(|| harmful(&words))
             .or_else(|| duty(&words, opening, dates))
             .or_else(|| standing(&words, opening))
             .or_else(|| agreed(&words))
@@ -56,7 +59,7 @@ pub(crate) fn plain(words: Vec<Word>, opening: &Opening, dates: &[Dated], assist
             .or_else(|| together(&words))
             .or_else(|| unsaid_subject(&words))
     };
-    let found = found.or_else(|| decided(&words)).or_else(|| scaled(&words)).or_else(|| set(&words)).or_else(|| labelled(&words, dates));
+    let found = found.or_else(|| decided(&words)).or_else(|| moved(&words).map(|told| (told, "change"))).or_else(|| scaled(&words)).or_else(|| set(&words)).or_else(|| labelled(&words, dates));
     match found {
         Some((words, pattern)) => (words, Some(pattern)),
         None => (words, None),
@@ -174,7 +177,7 @@ fn standing(words: &[Word], opening: &Opening) -> Found {
     let asked = begins(words, "when you") || begins(words, "whenever you");
     let comma = words.iter().position(|word| word.is(",")).filter(|_| asked);
     let start = comma.map_or(0, |comma| comma + 1);
-    let start = start + words[start..].iter().take_while(|word| word.is("please")).count();
+    let start = start + words[start..].iter().take_while(|word| word.any(&["please", "kindly"])).count();
     let first = words.get(start)?;
     let rest = &words[start..];
     let always = first.any(&["always", "never"]) && base(lower(rest, 1));
@@ -189,6 +192,11 @@ fn standing(words: &[Word], opening: &Opening) -> Found {
         || begins(rest, "do not") && replies || begins(rest, "no emojis");
     let ruled = opening.standing && (base(&first.lower) || first.is("do"));
     let use_for = first.is("use") && rest.iter().skip(2).any(|word| word.is("for")) && !rest.iter().any(|word| word.any(&["this", "that", "it", "these", "the", "a", "an"]));
+    // "Give quantities in grams."
+    let units = first.any(&["give", "state", "write", "express", "quote", "list", "show"])
+        && rest.get(1).is_some_and(|word| word.lower.ends_with('s') && word.lower.len() > 4)
+        && lower(rest, 2) == "in";
+    let kept = kept || units;
     if !(always || never || kept || ruled || use_for) {
         return None;
     }
@@ -259,7 +267,7 @@ fn longed(words: &[Word]) -> Found {
 /// "My wife and I live in Porto": I live in Porto with my wife.
 fn together(words: &[Word]) -> Found {
     let i = words.iter().take(6).position(|word| word.is("i")).filter(|i| *i > 1)?;
-    let own = words[0].any(&["my"]) || words[0].capital();
+    let own = words[0].any(&["my"]) || words[0].capital() && !within(lexicon::DETERMINERS, &words[0].lower);
     if !words[i - 1].is("and") || !own || !base(lower(words, i + 1)) && verb(lower(words, i + 1)).is_none() {
         return None;
     }
@@ -267,12 +275,73 @@ fn together(words: &[Word]) -> Found {
     while told.last().is_some_and(|word| word.shape == Shape::Mark) {
         told.pop();
     }
+    if matches!(lower(words, i + 1), "share" | "run" | "own" | "have") {
+        let end = told.iter().position(|word| word.shape == Shape::Mark || within(lexicon::SUBORDINATORS, &word.lower)).unwrap_or(told.len());
+        let mut with_whom = say("with");
+        with_whom.extend(words[..i - 1].iter().cloned());
+        told.splice(end..end, with_whom);
+    }
     if matches!(lower(words, i + 1), "live" | "work" | "moved" | "are" | "got") {
         let wed = told.iter().any(|word| word.any(&["married", "engaged"]));
         told.extend(say(if wed { "to" } else { "with" }));
         told.extend(words[..i - 1].iter().enumerate().map(|(place, word)| if place == 0 && word.is("my") { word.instead("my") } else { word.clone() }));
     }
     Some((told, "together"))
+}
+
+/// "The new address is …" is mine, "the three of us" are we, "the thing I'm on is Heron" is my work.
+fn own_thing(words: &[Word]) -> Found {
+    let is = words.iter().take(5).position(|word| word.is("is"));
+    if let Some(is) = is.filter(|is| *is > 1) {
+        let own = words[is - 1].any(&["address", "name", "email", "phone"]);
+        let bare = words[0].is("the") && words[1..is - 1].iter().all(|word| word.any(&["new", "current", "home"]));
+        if own && bare {
+            let mut told = say("my");
+            told.extend_from_slice(&words[1..]);
+            return Some((told, if words[is - 1].is("name") { "name" } else { "own" }));
+        }
+    }
+    let of_us = words.iter().take(4).position(|word| word.is("of")).filter(|of| *of > 0 && lower(words, of + 1) == "us");
+    if let Some(of) = of_us {
+        let many = words[..of].iter().all(|word| word.any(&["the", "both", "all"]) || within(lexicon::NUMBERS, &word.lower) || word.digits());
+        return many.then(|| (with("we", &words[of + 2..]), "us"));
+    }
+    let work = begins(words, "the") && words.get(1)?.any(&["thing", "project", "service", "app", "product", "system"]);
+    let called = words.iter().position(|word| word.any(&["called", "named"])).filter(|_| work)?;
+    let on = words[..called].iter().any(|word| word.any(&["i", "we"])) && words[..called].iter().any(|word| word.any(&["on", "building"]));
+    (on && words.get(called + 1)?.capital()).then(|| (with("I am working on", &words[called + 1..called + 2]), "work"))
+}
+
+/// "Wednesday evenings are my pottery class": it is then.
+fn on_days(words: &[Word]) -> Found {
+    let first = words.first().filter(|word| within(lexicon::CALENDAR, &word.lower) && word.lower.trim_end_matches('s').ends_with("day"))?;
+    let is = words.iter().take(4).position(|word| word.any(&["is", "are"])).filter(|is| words.get(is + 1).is_some_and(|word| word.any(&["my", "our"])))?;
+    let end = words[is..].iter().position(|word| word.shape == Shape::Mark).map_or(words.len(), |place| place + is);
+    let mut told = words[is + 1..end].to_vec();
+    told.extend(say("is on"));
+    told.push(first.clone());
+    told.extend_from_slice(&words[1..is]);
+    Some((told, "date"))
+}
+
+/// "Walnuts make my throat swell": I cannot have them.
+fn harmful(words: &[Word]) -> Found {
+    const HARM: &[&str] = &["swell", "itch", "ill", "sick", "hives", "rash", "migraine", "migraines", "sneeze", "vomit", "wheeze", "throat"];
+    let verb_at = words.iter().take(4).position(|word| word.any(&["make", "makes", "give", "gives"])).filter(|place| *place > 0)?;
+    let subject = &words[..verb_at];
+    let harm = words[verb_at..].iter().any(|word| word.any(HARM)) && words.get(verb_at + 1)?.any(&["me", "my"]);
+    let noun = subject.iter().all(|word| word.shape == Shape::Word && !within(lexicon::DETERMINERS, &word.lower) && !word.any(&["it", "they", "he", "she", "you", "i", "we"]));
+    if !harm || !noun {
+        return None;
+    }
+    let end = words.iter().position(|word| word.shape == Shape::Mark).unwrap_or(words.len());
+    let subject = lowered(subject);
+    let mut told = say("I can not have");
+    told.extend(subject.iter().cloned());
+    told.extend(say("because"));
+    told.extend(subject);
+    told.extend_from_slice(&words[verb_at..end]);
+    Some((told, "health"))
 }
 
 /// "Decision: use Postgres", "decided on Postgres".
@@ -359,16 +428,25 @@ fn set(words: &[Word]) -> Found {
 
 /// "The deadline moved to March 15": it is March 15.
 fn moved(words: &[Word]) -> Option<Vec<Word>> {
-    let verb_at = words.iter().take(7).position(|word| word.any(&["moved", "changed", "slipped", "pushed", "was", "has", "got"])).filter(|place| *place > 1)?;
+    let verb_at = words.iter().take(9).position(|word| word.any(&["moved", "changed", "slipped", "pushed", "was", "has", "got"])).filter(|place| *place > 1)?;
     let subject = &words[..verb_at];
     let dated = subject.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
     let to = words[verb_at..].iter().take(4).position(|word| word.is("to")).map(|place| place + verb_at)?;
     let turned = words[verb_at..to].iter().any(|word| word.any(&["moved", "changed", "slipped", "pushed"]));
+    let clock = words.get(to + 1).is_some_and(|word| word.text.contains(':') || words.get(to + 2).is_some_and(|next| next.any(&["am", "pm", "o'clock"])));
+    let day = words.get(to + 1).is_some_and(|word| within(lexicon::CALENDAR, &word.lower) || word.digits() && words.get(to + 2).is_some_and(|next| within(lexicon::CALENDAR, &next.lower)));
+    let noun = subject.first().is_some_and(|word| within(lexicon::DETERMINERS, &word.lower) || word.owner() || word.capital());
+    let dated = dated || noun && (clock || day);
     if !dated || !turned || words.len() <= to + 1 || subject.iter().any(|word| word.any(&["i", "we"])) {
         return None;
     }
     let mut told = subject.to_vec();
-    told.extend(say("is"));
+    let event = !subject.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower));
+    told.extend(say(match () {
+        () if clock => "is at",
+        () if event && day && !subject.iter().any(|word| word.is("deadline")) => "is on",
+        () => "is",
+    }));
     told.extend_from_slice(&words[to + 1..]);
     Some(told)
 }

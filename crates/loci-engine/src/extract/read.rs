@@ -11,13 +11,15 @@ use super::clause::{Clause, Mood, Who};
 use super::correct::{fragment, patch};
 use super::focus::Focus;
 use super::judge::{Setting, Verdict, done, judge};
+use super::lead::{chosen_for, straight, topic};
 use super::lexicon::{self, within};
+use super::names::given::{self, Alias};
 use super::names::mentions;
 use super::opener::{Opening, strip};
 use super::paraphrase::{begins, plain, say};
 use super::prose::{Sentence, sentences};
 use super::retell::{Teller, Told};
-use super::split::clauses;
+use super::split::{clauses, stray};
 use super::steps::procedure;
 use super::verbs::Form;
 use super::when::{Dated, dates};
@@ -35,7 +37,7 @@ const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
-    let mut reader = Reader { surroundings, focus: Focus::default(), said: Vec::new(), asked: false };
+    let mut reader = Reader { surroundings, focus: Focus::default(), said: Vec::new(), asked: false, aliases: known(surroundings) };
     let mut candidates: Vec<Candidate> = Vec::new();
     for turn in turns {
         for candidate in reader.turn(turn) {
@@ -56,6 +58,8 @@ struct Reader<'a> {
     said: Vec<String>,
     /// The turn before ended in a question.
     asked: bool,
+    /// Other names that were given for something.
+    aliases: Vec<Alias>,
 }
 
 /// A statement that was found, before it is checked.
@@ -89,11 +93,16 @@ impl Reader<'_> {
         let sentences = sentences(turn.text);
         let mut drafts = Vec::new();
         let mut carried = Opening::default();
+        // What was asked to be remembered.
+        let mut asked: Vec<String> = Vec::new();
         let mut place = 0;
         while place < sentences.len() {
             if voice == Voice::Person
                 && let Some(found) = procedure(&sentences, place)
             {
+                if sentences[place].text.to_lowercase().contains("remember") || super::steps::asked(&words(sentences[place].text)).is_some() {
+                    asked.push(found.content.clone());
+                }
                 drafts.push(draft(found.content, Verdict::new("procedure", "procedural", 0.85)));
                 place = found.end;
                 continue;
@@ -114,10 +123,13 @@ impl Reader<'_> {
                 Voice::Assistant => self.assistant(sentence, &now),
                 Voice::Tool => self.sentence(sentence, name, &now, &mut carried).into_iter().filter(|_| carried.asked).collect(),
             };
+            if carried.asked {
+                asked.extend(found.iter().map(|draft| draft.content.clone()));
+            }
             drafts.extend(found);
         }
         self.asked = voice != Voice::Person && sentences.last().is_some_and(|last| last.asks);
-        self.candidates(drafts, turn)
+        self.candidates(drafts, turn, &asked)
     }
 
     /// What a sentence of a person states.
@@ -132,6 +144,12 @@ impl Reader<'_> {
         carried.asked = opening.asked;
         if words.iter().filter(|word| word.speaks()).count() == 0 {
             carried.corrects = opening.corrects && !opening.denies;
+            return Vec::new();
+        }
+        let last = self.focus.named_last().map(str::to_owned);
+        let found = given::take(&mut words, last.as_deref());
+        self.aliases.extend(found);
+        if words.iter().filter(|word| word.speaks()).count() == 0 {
             return Vec::new();
         }
         let owner = format!("{name}'s");
@@ -149,15 +167,25 @@ impl Reader<'_> {
         }
         about(&mut words, &opening);
         let small = !sentence.text.chars().skip(1).any(char::is_uppercase) || !sentence.text.replace(" I ", " ").replace("I'", "").chars().skip(1).any(char::is_uppercase);
+        let (words, more) = straight(words);
         let mut parts: Vec<Vec<Word>> = appositions(words).into_iter().flat_map(clauses).collect();
         if asks {
             parts.pop();
         }
+        parts.extend(more);
+        let mut subject: Option<Vec<Word>> = None;
         for part in parts {
             let people = part.clone();
             let mut opening = opening;
             let mut part = part;
             let more = strip(&mut part);
+            if stray(&part) {
+                part.remove(0);
+            }
+            if let Some(subject) = &subject {
+                chosen_for(&mut part, subject);
+            }
+            subject = topic(&part);
             opening.corrects |= more.corrects && !more.denies;
             opening.hedged |= more.hedged;
             let telling = Telling { name, opening: &opening, ahead: &ahead, behind: &behind, small };
@@ -176,7 +204,9 @@ impl Reader<'_> {
         if telling.small {
             capitalise(&mut clause);
         }
-        let past = is_past(&clause) || clause.words.iter().any(|word| word.is("scaled"));
+        // What was moved to a day lies ahead.
+        let moved = clause.who == Who::Thing && clause.lemma == "move" && telling.ahead.iter().any(|dated| !dated.open);
+        let past = is_past(&clause) && !moved || clause.words.iter().any(|word| word.is("scaled"));
         let times = if past { telling.behind } else { telling.ahead };
         let dated = times.iter().any(|dated| clause.words.iter().any(|word| word.at.end > 0 && word.at.start >= dated.at.start && word.at.end <= dated.at.end));
         let teller = Teller {
@@ -184,7 +214,7 @@ impl Reader<'_> {
             focus: &self.focus,
             dates: times,
             later: telling.ahead,
-            household: household(&clause),
+            household: household(&clause) || phrase == Some("us"),
             yearly: clause.words.iter().any(|word| word.any(&["birthday", "born", "anniversary", "bday"])),
         };
         let owner = teller.owner();
@@ -201,6 +231,9 @@ impl Reader<'_> {
                 self.focus.again();
             }
             self.focus.about(&clause, &told.subject, &owner);
+            if let Some(name) = called(&clause) {
+                self.focus.name(&name);
+            }
         }
         drafts
     }
@@ -293,15 +326,23 @@ impl Reader<'_> {
     }
 
     /// The drafts that may be kept, the surest first.
-    fn candidates(&mut self, drafts: Vec<Draft>, turn: &Utterance<'_>) -> Vec<Candidate> {
+    fn candidates(&mut self, drafts: Vec<Draft>, turn: &Utterance<'_>, asked: &[String]) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> = Vec::new();
-        for draft in drafts {
+        for mut draft in drafts {
+            let on_purpose = asked.contains(&draft.content);
+            if draft.verdict.kind != "procedural" && !russian::is_russian(&draft.content) {
+                draft.content = given::canonical(&draft.content, &self.aliases);
+            }
             let sure = draft.verdict.confidence >= LEAST && validate(&draft.content, class(draft.verdict.kind)).is_empty();
             if !sure || candidates.iter().any(|known| known.content == draft.content) {
                 continue;
             }
             self.remember(&draft.content);
-            candidates.push(self.candidate(draft, turn));
+            let mut candidate = self.candidate(draft, turn);
+            if on_purpose && !candidate.told_on_purpose() {
+                candidate.pattern = format!("asked {}", candidate.pattern);
+            }
+            candidates.push(candidate);
         }
         candidates.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         candidates.truncate(MOST);
@@ -312,6 +353,11 @@ impl Reader<'_> {
         let (event_time, valid_from, expires_at) = times(&draft, turn.at);
         let Draft { content, verdict, corrects, .. } = draft;
         let mut entities = mentions(&content, turn.speaker, &self.surroundings.known);
+        for Alias { short, of } in &self.aliases {
+            if let Some(mention) = entities.iter_mut().find(|mention| mention.name == *of && !mention.aliases.contains(short)) {
+                mention.aliases.push(short.clone());
+            }
+        }
         if verdict.kind == "person"
             && let Some(first) = entities.first_mut().filter(|first| content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place))
         {
@@ -344,6 +390,26 @@ struct Telling<'a> {
     small: bool,
 }
 
+/// The names that are known already, each short one with the one it stands for.
+fn known(surroundings: &Surroundings) -> Vec<Alias> {
+    let of = |mention: &super::Mention| -> Vec<Alias> {
+        let single = |short: &&String| !short.contains(' ') && short.chars().count() > 1;
+        mention.aliases.iter().filter(single).map(|short| Alias { short: short.clone(), of: mention.name.clone() }).collect()
+    };
+    surroundings.known.iter().flat_map(of).collect()
+}
+
+/// The name of a thing that a clause gives or works on: "is called Heron", "am working on Heron".
+fn called(clause: &Clause) -> Option<String> {
+    let skip = match (clause.lemma.as_str(), clause.next(0)) {
+        ("be", "called" | "named") if clause.who == Who::Thing && !super::focus::is_person(clause.subject_words()) => 1,
+        ("work", "on") => 1,
+        _ => return None,
+    };
+    let name = clause.rest().get(skip).filter(|word| word.capital())?;
+    Some(name.text.clone())
+}
+
 fn draft(content: String, verdict: Verdict) -> Draft {
     Draft { content, verdict, corrects: false, dates: Vec::new(), past: false }
 }
@@ -356,7 +422,8 @@ fn times(draft: &Draft, at: Timestamp) -> (Option<Timestamp>, Option<Timestamp>,
         "reminder" | "task" if !draft.past => (None, None, date.map(|date| date.until)),
         "task" => (from.or(Some(at)), None, None),
         "change" => (from, from, None),
-        _ if date.is_some_and(|date| date.open) => (None, from, None),
+        // What was announced is known from now on, even if it begins tomorrow.
+        _ if date.is_some_and(|date| date.open) => (None, from.filter(|from| *from <= at), None),
         _ => (from, None, None),
     }
 }

@@ -83,6 +83,7 @@ impl Teller<'_> {
             match word.lower.as_str() {
                 "my" | "our" => told.push(word.instead(&self.owner())),
                 "i" => told.push(word.instead(self.name)),
+                "am" => told.push(word.instead("is")),
                 "his" | "her" | "their" if place == 0 => {
                     let person = self.focus.person(&word.lower)?;
                     told.push(word.instead(&format!("{person}'s")));
@@ -143,7 +144,8 @@ impl Teller<'_> {
     fn tail(&self, clause: &Clause, short: &str) -> Option<(Vec<Word>, Vec<Dated>)> {
         let start = clause.rest_at();
         let aside = clause.words[start..].windows(2).position(|two| two[0].is(",") && two[1].any(ASIDES)).map(|place| start + place);
-        let mut end = trimmed(&clause.words, start, aside.filter(|aside| *aside > start).unwrap_or(clause.words.len()));
+        let aside = [aside, digression(&clause.words, start)].into_iter().flatten().filter(|aside| *aside > start).min();
+        let mut end = trimmed(&clause.words, start, aside.unwrap_or(clause.words.len()));
         loop {
             match self.retold(clause, start, end, short) {
                 Ok(told) => return Some(told),
@@ -185,16 +187,26 @@ impl Teller<'_> {
                 }
                 "me" => Some(self.name.to_owned()),
                 "us" => Some(self.team()),
+                // "I prefer my answers short."
+                "my" if place == start && clause.who == Who::I && matches!(clause.lemma.as_str(), "prefer" | "like" | "love") && next.is_some() => {
+                    place += 1;
+                    continue;
+                }
                 "my" | "our" | "mine" | "ours" => Some(self.owner()),
                 "his" | "their" | "its" => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
                 "her" if next.is_some_and(possessed) => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
                 "he" | "she" => Some(self.meant(clause, lower, short).ok_or(place)?),
                 "him" | "her" => Some(self.object(clause, lower).ok_or(place)?),
-                "it" => Some(reason(&told).or_else(|| self.thing(clause)).ok_or(place)?),
+                "it" => Some(reason(&told).or_else(|| object(&told)).or_else(|| self.thing(clause)).ok_or(place)?),
                 "they" if clause.who == Who::Thing => return Err(place),
                 "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself" | "herself" | "itself"
                 | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => return Err(place),
                 "that" if !relative(words, place) => return Err(place),
+                // "I am a nurse there": where that is was said before.
+                "there" if told.len() > 1 && next.is_none_or(|next| next.shape == Shape::Mark) => {
+                    place += 1;
+                    continue;
+                }
                 "there" if next.is_none_or(|next| !next.any(&["is", "are", "was", "were"])) => return Err(place),
                 _ => None,
             };
@@ -287,6 +299,28 @@ fn reason(told: &[Word]) -> Option<String> {
     }
 }
 
+/// What "it" means behind a reason, if the statement has one thing with an article and no name.
+fn object(told: &[Word]) -> Option<String> {
+    let joint = told.iter().rposition(|word| word.any(&["because", "since"]))?;
+    let before = &told[..joint];
+    let article = before.iter().position(|word| word.is("the"))?;
+    let one = before.iter().filter(|word| word.is("the")).count() == 1 && !before.iter().any(Word::capital);
+    let noun = before.get(article + 1).filter(|noun| noun.shape == Shape::Word)?;
+    let ends = before.get(article + 2).is_none_or(|next| next.shape == Shape::Mark || within(lexicon::PREPOSITIONS, &next.lower));
+    (one && ends).then(|| format!("the {}", noun.text))
+}
+
+/// Where the rest goes over to something else: "… so at least that one is done", "…, and get me one".
+fn digression(words: &[Word], start: usize) -> Option<usize> {
+    let lower = |place: usize| words.get(place).map_or("", |word| word.lower.as_str());
+    (start + 1..words.len()).find(|place| match lower(*place) {
+        "so" => !matches!(lower(place + 1), "that" | "far" | "much" | "many" | "long" | "called" | "") && !within(lexicon::AUXILIARIES, lower(place - 1)) && !matches!(lower(place - 1), "or" | "and" | "not"),
+        "and" => within(lexicon::ORDERS, lower(place + 1)) && matches!(lower(place + 2), "me" | "it" | "that" | "this"),
+        "," => lower(place + 1) == "not" && lower(place + 2) == "even",
+        _ => false,
+    })
+}
+
 /// A verb of the first person in the third.
 fn agreed(word: &Word) -> Word {
     match word.lower.as_str() {
@@ -333,7 +367,7 @@ const ENDINGS: &[&str] = &[
 ];
 const LONG_ENDINGS: &[&str] = &[
     "by the way", "as well", "you know", "i think", "i guess", "i believe", "at the moment", "right now", "these days", "for now",
-    "any more", "any longer", "of course", "just so you know", "for the record", "as you know", "to be honest", "thank you",
+    "any more", "any longer", "of course", "my bad", "my mistake", "before i forget", "in case it matters", "thank god", "did i mention", "did i say", "i suppose", "mind you", "as i said", "as i believe i mentioned", "as i mentioned", "if you ask me", "just so you know", "for the record", "as you know", "to be honest", "thank you",
     "in case you need it", "if you need it", "if that helps", "if it matters", "for your information", "at present",
 ];
 
@@ -359,11 +393,13 @@ fn trimmed(words: &[Word], start: usize, mut end: usize) -> usize {
 
 /// The last place before another where a clause can be cut.
 fn boundary(words: &[Word], start: usize, place: usize) -> Option<usize> {
+    let failed = place;
     let cut = (start..=place.min(words.len().checked_sub(1)?)).rev().find(|place| {
         let word = &words[*place];
         word.any(&[",", ";", ":", "(", "—", "–", "-", "and", "or"])
             || within(lexicon::SUBORDINATORS, &word.lower)
             || word.any(&["for", "with", "than"]) && *place > start + 1
+            || word.any(&["of", "in", "by", "from"]) && *place + 1 == failed && *place > start + 1
     })?;
     // What holds only under a condition does not hold without it.
     let conditional = words[cut].any(&["if", "unless", "when", "whenever", "until", "than"]);

@@ -38,7 +38,13 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
         end += 1;
     }
     let mut object = None;
-    let orders: Vec<String> = steps.iter().map(|step| order(step, &mut object)).collect::<Option<_>>()?;
+    let orders: Option<Vec<String>> = steps.iter().map(|step| order(step, &mut object)).collect();
+    let orders = match orders.filter(|orders| orders.len() > 1) {
+        Some(orders) => orders,
+        // What was asked to be remembered is kept in its own words.
+        None if asked(&words).is_some() && end == start + 1 => verbatim(&words[behind..]),
+        None => return None,
+    };
     if orders.len() < 2 {
         return None;
     }
@@ -49,6 +55,16 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
     Some(Procedure { content, end })
 }
 
+/// The steps as they were told.
+fn verbatim(words: &[Word]) -> Vec<String> {
+    let told = words.split(|word| word.any(&[",", ";"])).map(|part| {
+        let lead = part.iter().take_while(|word| word.any(&["and", "then", "first", "finally"])).count();
+        let part: Vec<Word> = part[lead..].iter().filter(|word| !word.any(&[".", "!"])).cloned().collect();
+        capitalised(&join(&plain(&part)))
+    });
+    told.filter(|step| !step.is_empty()).collect()
+}
+
 /// A line under a heading that is an order.
 fn bulleted(words: &[Word]) -> bool {
     words.first().is_some_and(|word| base(&word.lower))
@@ -57,6 +73,7 @@ fn bulleted(words: &[Word]) -> bool {
 /// What the steps are for, and where they begin.
 fn title(words: &[Word]) -> Option<(String, usize)> {
     let start = words.iter().position(|word| !word.any(&["so", "ok", "okay", ",", "btw", "remember", ":", "note", "fyi", "and", "well"])).unwrap_or(0);
+    let start = asked(words).unwrap_or(start);
     let words_from = &words[start..];
     let found = if begins(words_from, "to") && base(&words_from.get(1)?.lower) {
         let comma = words_from.iter().take(10).position(|word| word.any(&[",", ":"]))?;
@@ -79,6 +96,15 @@ fn title(words: &[Word]) -> Option<(String, usize)> {
         steps_at += 1;
     }
     Some((join(&plain(&title)), steps_at))
+}
+
+/// Where the way to do something begins, if it was asked to be remembered: "remember how we deploy".
+pub(super) fn asked(words: &[Word]) -> Option<usize> {
+    let colon = words.iter().position(|word| word.is(":"))?;
+    let how = words[..colon].iter().position(|word| word.is("how") || word.is("way"))?;
+    let asks = words[..how].iter().any(|word| word.any(&["remember", "note", "forget", "lose", "save", "store", "memo"]));
+    let start = if words[how].is("way") { how.checked_sub(1).filter(|the| words[*the].is("the"))? } else { how };
+    asks.then_some(start)
 }
 
 /// The words without whose it is.

@@ -43,11 +43,27 @@ const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "ве
 /// The times of a sentence, as seen at `now`. `ahead`: what has no year or week of its own is the
 /// next one, not the last.
 pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
-    let mut found: Vec<Dated> = time_phrases(sentence, now).into_iter().filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect();
+    let mut found: Vec<Dated> = time_phrases(sentence, now).into_iter().filter(|phrase| !recurs(sentence, phrase.at.clone())).filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect();
     if ahead && sentence.contains("in ") {
         found.extend(in_a_while(sentence, now).filter(|new| !found.iter().any(|old| old.at.start < new.at.end && new.at.start < old.at.end)));
     }
     found
+}
+
+/// Whether a weekday comes again each week: "every Tuesday and Friday", "on Wednesday evenings".
+fn recurs(sentence: &str, at: std::ops::Range<usize>) -> bool {
+    let lower = sentence[at.clone()].to_lowercase();
+    let bare = lower.trim_start_matches("on ");
+    let weekday = |word: &str| WEEKDAYS.iter().take(7).any(|day| word.starts_with(day)) && word.trim_end_matches('s').ends_with("day");
+    if !weekday(bare) || bare.contains(' ') {
+        return false;
+    }
+    let words = |text: &str| -> Vec<String> { text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect() };
+    let behind = words(&sentence[at.end..]);
+    let parts = behind.first().is_some_and(|word| matches!(word.as_str(), "evenings" | "mornings" | "nights" | "afternoons" | "lunchtimes"));
+    let before = words(&sentence[..at.start]);
+    let listed: Vec<&String> = before.iter().rev().take_while(|word| weekday(word) || matches!(word.as_str(), "and" | "or" | "every" | "each")).collect();
+    parts || listed.iter().any(|word| matches!(word.as_str(), "every" | "each") || word.ends_with("days"))
 }
 
 /// "In two weeks", "in 3 days", "in a month": a day that lies ahead.

@@ -40,7 +40,7 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
     let subject = |words: &[&str]| clause.subject_words().iter().any(|word| word.any(words));
     let mine = clause.subject_words().first().is_some_and(|word| word.any(&["my", "our"]));
     let (pattern, kind) = match () {
-        () if subject(&["favourite", "favorite", "fave"]) => ("preference", "preference"),
+        () if subject(&["favourite", "favorite", "fave"]) || clause.lemma == "be" && matches!(clause.next(1), "favourite" | "favorite" | "fave") => ("preference", "preference"),
         () if mine && subject(&["name", "nickname"]) && clause.subject.len() <= 3 => ("name", kind),
         () if mine && subject(&["birthday", "anniversary", "wedding", "exam", "flight", "appointment", "bday"]) => ("date", kind),
         () if mine && kind == "fact" && clause.words[0].is("my") => ("self", kind),
@@ -60,7 +60,8 @@ fn hold(clause: &Clause) -> Option<Hold> {
     }
     if clause.who == Who::Pronoun {
         // "It's Friday", "it's my birthday" are about nothing that was named.
-        let empty = clause.words[0].is("it") && clause.lemma == "be" && (matches!(clause.next(0), "my" | "our" | "in" | "on" | "at" | "for" | "not") || within(lexicon::CALENDAR, clause.next(0)) || clause.mood == Mood::Progressive);
+        let mine = matches!(clause.next(0), "my" | "our") && (clause.rest().len() < 3 || clause.rest().iter().any(|word| within(lexicon::EVENTS, &word.lower) || word.any(&["turn", "fault", "first", "last", "bad", "mistake", "problem", "day"])));
+        let empty = clause.words[0].is("it") && clause.lemma == "be" && (mine || matches!(clause.next(0), "in" | "on" | "at" | "for" | "not") || within(lexicon::CALENDAR, clause.next(0)) || clause.mood == Mood::Progressive);
         return (!empty).then_some(Hold::Strong);
     }
     let words = clause.subject_words();
@@ -97,7 +98,8 @@ fn proper(word: &Word) -> bool {
 pub(super) fn kind(clause: &Clause) -> &'static str {
     let words = clause.subject_words();
     let says = |words: &[Word], list: &[&str]| words.iter().any(|word| word.any(list));
-    let person = is_person(words) || is_relation(clause) || clause.who == Who::Pronoun && !clause.words[0].is("it");
+    let event = words.last().is_some_and(|word| within(lexicon::EVENTS, &word.lower));
+    let person = !event && is_person(words) || is_relation(clause) || clause.who == Who::Pronoun && !clause.words[0].is("it");
     let project = says(words, &["project", "repo", "repository", "deadline", "stack", "sprint", "milestone", "codebase", "launch", "release", "roadmap", "backlog", "codename", "mvp", "beta"]);
     match () {
         () if project => "project",
@@ -200,7 +202,7 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
         return None;
     }
     match clause.mood {
-        Mood::Duty | Mood::Can | Mood::Formerly if lemma != "stand" => return (hold == Hold::Strong && (setting.dated || clause.mood == Mood::Formerly)).then_some(0.65),
+        Mood::Duty | Mood::Can | Mood::Formerly if lemma != "stand" => return ((hold == Hold::Strong && (setting.dated || clause.mood == Mood::Formerly)) || hold == Hold::Fair && setting.dated && clause.mood == Mood::Duty).then_some(0.75),
         Mood::Future => return (hold >= Hold::Fair && (setting.dated || hold == Hold::Strong) && !rest.is_empty()).then_some(0.7),
         _ => {}
     }
@@ -209,6 +211,7 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
     }
     let past = clause.form == Form::Past;
     match lemma {
+        "move" if rest.is_empty() => None,
         "work" if !matches!(next, "at" | "for" | "in" | "as" | "on" | "with" | "from" | "remotely" | "nights" | "part-time") => None,
         "work" if says(&["me"]) && next == "for" => None,
         "let" | "take" | "come" | "go" | "keep" | "need" | "want" | "get" | "give" | "back" | "call" if rest.is_empty() || says(&["sense", "ahead"]) => None,

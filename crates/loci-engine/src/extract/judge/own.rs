@@ -144,6 +144,8 @@ fn lasting(clause: &Clause) -> Option<Verdict> {
         "deploy" | "ship" | "release" | "store" | "keep" | "test" | "build" | "meet" | "hold" | "charge" | "pay" | "rotate" | "back" | "monitor" | "track" | "require" | "support" | "follow" | "hire" | "sell" | "offer" | "target" | "version" | "publish" | "do" | "review" | "log" | "rent" | "measure" | "name" | "cache" | "expose" | "close" | "open" | "bill" | "serve"
             if !past && clause.who == Who::We && noun | matches!(next, "on" | "to" | "in" | "from" | "with" | "up" | "at" | "every") => Some(Verdict::new("environment", "fact", 0.75)),
         "do" if !past && clause.who == Who::I && (next.ends_with("ing") || clause.rest().first().is_some_and(|word| word.any(&["yoga", "pilates", "judo", "karate", "freelance"]))) => own(0.65),
+        // "I do all of my cooking over gas."
+        "do" if !past && clause.rest().iter().take(4).any(|word| word.any(&["my", "our"])) && clause.rest().iter().skip(2).any(|word| word.any(&["on", "over", "with", "in", "at"])) => own(0.75),
         "spend" | "earn" | "pay" | "make" if !past && clause.rest().iter().any(Word::digits) => own(0.6),
         "sleep" | "wake" | "get" if !past && clause.rest().iter().any(Word::digits) && clause.rest().iter().any(|word| word.is("at")) => own(0.65),
         "report" | "consult" if !past && noun => own(0.7),
@@ -168,6 +170,7 @@ fn eats(clause: &Clause) -> Option<Verdict> {
 fn wanted(clause: &Clause) -> Option<Verdict> {
     let to = clause.next(0) == "to" && within(lexicon::GOALS, clause.next(1));
     match clause.lemma.as_str() {
+        "want" if clause.habit && clause.rest().first().is_some_and(|word| word.any(&["a", "an", "the", "my"])) => Some(Verdict::new("preference", "preference", 0.85)),
         "want" if to && !clause.negated && clause.form != Form::Past => Some(Verdict::new("goal", "fact", 0.7)),
         "hope" if to => Some(Verdict::new("goal", "fact", 0.65)),
         "plan" | "intend" | "aim" | "expect" if clause.next(0) == "to" && base(clause.next(1)) && clause.form != Form::Past => Some(Verdict::new("goal", "fact", 0.7)),
@@ -258,6 +261,8 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<Verdict> {
         "look" if next == "for" && says(&["job", "apartment", "flat", "house", "role", "nanny", "roommate"]) => own("goal", 0.65),
         "play" | "practise" | "practice" | "manage" | "lead" if clause.lower(clause.verb.wrapping_sub(1)) == "been" || says(&["for", "since"]) => own("self", 0.75),
         "stop" | "drop" | "deprecate" if noun => own("change", 0.75),
+        "replace" if noun && says(&["with", "by"]) => own("change", 0.8),
+        "give" | "take" | "attend" | "organise" | "organize" | "throw" | "get" if setting.dated && clause.rest().iter().any(|word| word.capital() || word.digits()) => own("plan", 0.7),
         _ => None,
     }
 }
