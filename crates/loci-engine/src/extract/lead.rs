@@ -119,7 +119,7 @@ fn refused(words: &[Word]) -> Option<Vec<Word>> {
 fn relative(words: &mut Vec<Word>) -> Vec<Vec<Word>> {
     let mut more = Vec::new();
     let found = words.windows(3).position(|three| {
-        three[0].is(",") && three[1].any(&["who", "which"]) && (finite(&three[2].lower) || within(lexicon::AUXILIARIES, &three[2].lower))
+        three[0].is(",") && three[1].any(&["who", "which"]) && (finite(&three[2].lower) || within(lexicon::AUXILIARIES, &three[2].lower) || three[1].is("who") && three[2].lower.ends_with('s'))
     });
     let Some(comma) = found.filter(|comma| *comma > 0) else { return more };
     let noun = if words[comma + 1].is("who") { person(&words[..comma]) } else { thing(&words[..comma]) };

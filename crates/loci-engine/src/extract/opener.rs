@@ -76,7 +76,7 @@ const OPENERS: &[(Says, &str)] = &[
     ),
     (
         Says::Nothing,
-        "hang on ,|hang on|hold on ,|hold on|ugh ,|ugh|kindly note that|while i think of it ,|by the way ,|by the way|oh btw|btw ,|btw|fyi ,|fyi :|fyi|for your information ,|heads up :|heads up ,|heads up|quick note :|\
+        "hang on ,|hang on|hold on ,|hold on|ugh ,|ugh|kindly note that|while i think of it ,|before that ,|before that|after that ,|after that|by the way ,|by the way|oh btw|btw ,|btw|fyi ,|fyi :|fyi|for your information ,|heads up :|heads up ,|heads up|quick note :|\
          quick update :|quick update ,|status update :|update :|update ,|one more thing :|one more thing ,|another thing :|\
          also ,|also|oh and|oh ,|oh|ah ,|ah|well ,|well|so yeah ,|so yeah|so ,|so|ok so|okay so|ok ,|ok|okay ,|okay|alright ,|\
          alright|yeah ,|yeah|yes ,|yes|yep ,|yep|yup ,|sure ,|right ,|right so|hmm ,|hmm|um ,|um|uh ,|uh|hey there ,|hey ,|hey|\

@@ -210,6 +210,9 @@ fn standing(words: &[Word], opening: &Opening) -> Found {
     } else {
         told.extend_from_slice(rest);
     }
+    if units {
+        told.truncate(told.iter().position(|word| word.any(&[";", ",", "."])).unwrap_or(told.len()));
+    }
     let told: Vec<Word> = told.into_iter().filter(|word| !word.any(&["your", "please"])).collect();
     let about_replies = replies || kept;
     let pattern = if about_replies { "tone" } else { "rule" };

@@ -288,7 +288,9 @@ impl Reader<'_> {
                 () => None,
             };
             let Some(verdict) = verdict else {
-                self.remember(&told.content);
+                if clause.who != Who::Nobody {
+                    self.remember(&told.content);
+                }
                 continue;
             };
             let content = if decided || !own { told.content.clone() } else { without_subject(&clause, &told) };
@@ -421,7 +423,7 @@ fn times(draft: &Draft, at: Timestamp) -> (Option<Timestamp>, Option<Timestamp>,
     match draft.verdict.pattern {
         "reminder" | "task" if !draft.past => (None, None, date.map(|date| date.until)),
         "task" => (from.or(Some(at)), None, None),
-        "change" => (from, from, None),
+        "change" => (from, from.filter(|from| *from <= at), None),
         // What was announced is known from now on, even if it begins tomorrow.
         _ if date.is_some_and(|date| date.open) => (None, from.filter(|from| *from <= at), None),
         _ => (from, None, None),

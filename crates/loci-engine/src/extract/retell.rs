@@ -197,7 +197,7 @@ impl Teller<'_> {
                 "her" if next.is_some_and(possessed) => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
                 "he" | "she" => Some(self.meant(clause, lower, short).ok_or(place)?),
                 "him" | "her" => Some(self.object(clause, lower).ok_or(place)?),
-                "it" => Some(reason(&told).or_else(|| object(&told)).or_else(|| self.thing(clause)).ok_or(place)?),
+                "it" => Some(reason(&told).or_else(|| picked(clause, &told)).or_else(|| object(&told)).or_else(|| self.thing(clause)).ok_or(place)?),
                 "they" if clause.who == Who::Thing => return Err(place),
                 "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself" | "herself" | "itself"
                 | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => return Err(place),
@@ -299,6 +299,13 @@ fn reason(told: &[Word]) -> Option<String> {
     }
 }
 
+/// What "it" means behind the reason of a choice: what was chosen.
+fn picked(clause: &Clause, told: &[Word]) -> Option<String> {
+    let choice = matches!(clause.lemma.as_str(), "decide" | "choose" | "pick" | "settle" | "select" | "opt");
+    let because = told.last().is_some_and(|word| word.any(&["because", "since"]));
+    (choice && because).then(|| told.iter().find(|word| word.capital()).map(|word| word.text.clone()))?
+}
+
 /// What "it" means behind a reason, if the statement has one thing with an article and no name.
 fn object(told: &[Word]) -> Option<String> {
     let joint = told.iter().rposition(|word| word.any(&["because", "since"]))?;
@@ -316,7 +323,8 @@ fn digression(words: &[Word], start: usize) -> Option<usize> {
     (start + 1..words.len()).find(|place| match lower(*place) {
         "so" => !matches!(lower(place + 1), "that" | "far" | "much" | "many" | "long" | "called" | "") && !within(lexicon::AUXILIARIES, lower(place - 1)) && !matches!(lower(place - 1), "or" | "and" | "not"),
         "and" => within(lexicon::ORDERS, lower(place + 1)) && matches!(lower(place + 2), "me" | "it" | "that" | "this"),
-        "," => lower(place + 1) == "not" && lower(place + 2) == "even",
+        "," if lower(place + 1) == "not" => lower(place + 2) == "even",
+        "," => within(lexicon::ORDERS, lower(place + 1)) && matches!(lower(place + 2), "me" | "it" | "that" | "this"),
         _ => false,
     })
 }

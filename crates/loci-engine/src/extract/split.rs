@@ -68,7 +68,7 @@ fn starts(current: &[Word], joint: &[Word], rest: &[Word]) -> Option<Vec<Word>> 
         return Some(Vec::new());
     }
     let goes_on = own_subject(&rest[skipped..]) || joint[0].is(",") && stray(&rest[skipped..]);
-    if goes_on && (before.is_some() || complete(current) || lead_in(current, joint)) {
+    if goes_on && (before.is_some() || complete(current) || lead_in(current, joint) || joint.len() == 2 && first.any(&["i", "we"])) {
         return Some(Vec::new());
     }
     let before = before?;
@@ -110,10 +110,10 @@ fn own_subject(words: &[Word]) -> bool {
         "please" | "remind" => true,
         "let" => next(1) == "us",
         lower => {
-            let known = within(lexicon::DETERMINERS, lower) || first.capital() || first.owner() || matches!(lower, "half" | "most" | "all" | "everybody" | "everyone" | "nobody" | "mum" | "dad" | "mom");
+            let known = within(lexicon::DETERMINERS, lower) || first.capital() || first.owner() || matches!(lower, "half" | "most" | "all" | "mum" | "dad" | "mom");
             let known = known || next(1) == "is" && verb(lower).is_none() && first.shape == Shape::Word && !within(lexicon::SUBORDINATORS, lower) && !matches!(lower, "what" | "who" | "how" | "why" | "which" | "where" | "here" | "this");
             known
-                && words.iter().take(7).skip(1).take_while(|word| word.shape != Shape::Mark && !word.any(&["and", "or"])).any(
+                && words.iter().take(9).skip(1).take_while(|word| word.shape != Shape::Mark && !word.any(&["and", "or"])).any(
                     |word| finite(&word.lower) && !within(lexicon::SUBORDINATORS, &word.lower),
                 )
                 && Clause::read(words.to_vec()).is_some_and(|clause| clause.who == Who::Thing)
@@ -181,7 +181,7 @@ fn subject_first(mut words: Vec<Word>) -> Vec<Word> {
     }
     let comma = words.iter().take(12).position(|word| word.is(","));
     let subject = words.iter().enumerate().take(12).skip(1).find(|(place, word)| {
-        word.any(&["i", "we", "my", "our"]) && words[place + 1..].iter().take(4).any(|next| base(&next.lower) || finite(&next.lower))
+        (word.any(&["i", "we"]) || word.any(&["my", "our"]) && !surprise) && words[place + 1..].iter().take(4).any(|next| base(&next.lower) || finite(&next.lower))
     });
     let (start, skip) = match (comma, subject) {
         (Some(comma), _) if own_subject(&words[comma + 1..]) => (comma, 1),

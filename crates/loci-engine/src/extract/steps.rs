@@ -57,9 +57,15 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
 
 /// The steps as they were told.
 fn verbatim(words: &[Word]) -> Vec<String> {
+    let first: Vec<Word> = words.iter().take_while(|word| word.speaks() && verb(&word.lower).is_none()).cloned().collect();
+    let object = Some(join(&plain(&first))).filter(|_| first.len() > 1 && first.len() < 4);
+    let named = |word: &Word| match &object {
+        Some(object) if word.any(&["them", "it", "they"]) => word.instead(object),
+        _ => word.clone(),
+    };
     let told = words.split(|word| word.any(&[",", ";"])).map(|part| {
         let lead = part.iter().take_while(|word| word.any(&["and", "then", "first", "finally"])).count();
-        let part: Vec<Word> = part[lead..].iter().filter(|word| !word.any(&[".", "!"])).cloned().collect();
+        let part: Vec<Word> = part[lead..].iter().filter(|word| !word.any(&[".", "!"])).map(named).collect();
         capitalised(&join(&plain(&part)))
     });
     told.filter(|step| !step.is_empty()).collect()

@@ -71,6 +71,10 @@ fn hold(clause: &Clause) -> Option<Hold> {
     if world {
         return None;
     }
+    // "The printer and I" is banter.
+    if words.len() > 1 && words.last().is_some_and(|word| word.is("i")) {
+        return None;
+    }
     let talk = |word: &Word| within(lexicon::TALK, &word.lower);
     let owned = words.iter().any(|word| word.any(&["my", "our", "his", "her", "their", "its"]));
     if first.any(&["a", "an", "any", "some", "no", "each", "what", "who", "how", "why", "where", "when", "which", "this", "that", "one", "everything", "nothing", "something", "someone", "anyone", "people", "all", "both", "most", "many", "your"]) {
@@ -211,7 +215,8 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
     }
     let past = clause.form == Form::Past;
     match lemma {
-        "move" if rest.is_empty() => None,
+        "move" if rest.iter().all(|word| !word.speaks() || word.any(&["again", "twice", "too", "once", "more"])) => None,
+        "come" if next == "home" => None,
         "work" if !matches!(next, "at" | "for" | "in" | "as" | "on" | "with" | "from" | "remotely" | "nights" | "part-time") => None,
         "work" if says(&["me"]) && next == "for" => None,
         "let" | "take" | "come" | "go" | "keep" | "need" | "want" | "get" | "give" | "back" | "call" if rest.is_empty() || says(&["sense", "ahead"]) => None,
