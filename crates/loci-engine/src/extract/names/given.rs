@@ -94,7 +94,7 @@ fn meant(before: &[Word], short: &str, sure: bool, last: Option<&str>) -> Option
 fn abbreviates(short: &str, name: &str) -> bool {
     let (short, name) = (short.to_lowercase(), name.to_lowercase());
     let mut letters = name.chars();
-    let begins = short.chars().next() == name.chars().next();
+    let begins = short.chars().next() == name.chars().next() || short.len() > 2 && name.contains(&short);
     begins && short.len() < name.len() && short.chars().filter(|c| c.is_alphabetic()).all(|c| letters.any(|letter| letter == c))
 }
 
