@@ -425,7 +425,8 @@ fn times(draft: &Draft, at: Timestamp) -> (Option<Timestamp>, Option<Timestamp>,
         "task" => (from.or(Some(at)), None, None),
         "change" => (from, from.filter(|from| *from <= at), None),
         // What was announced is known from now on, even if it begins tomorrow.
-        _ if date.is_some_and(|date| date.open) => (None, from.filter(|from| *from <= at), None),
+        // What begins today begins now.
+        _ if date.is_some_and(|date| date.open) => (None, from.filter(|from| at.as_second() - from.as_second() > 86_400), None),
         _ => (from, None, None),
     }
 }

@@ -198,6 +198,7 @@ impl Teller<'_> {
                 "he" | "she" => Some(self.meant(clause, lower, short).ok_or(place)?),
                 "him" | "her" => Some(self.object(clause, lower).ok_or(place)?),
                 "it" => Some(reason(&told).or_else(|| picked(clause, &told)).or_else(|| object(&told)).or_else(|| self.thing(clause)).ok_or(place)?),
+                "this" if next.is_some_and(|next| next.any(&["term", "season", "semester"])) => None,
                 "they" if clause.who == Who::Thing => return Err(place),
                 "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself" | "herself" | "itself"
                 | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => return Err(place),

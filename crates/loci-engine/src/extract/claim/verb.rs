@@ -19,7 +19,7 @@ pub(super) fn side(clause: &Clause) -> Option<(Side, Option<String>)> {
     if let Some(renamed) = renamed(clause) {
         return Some(renamed);
     }
-    if let Some(found) = appointed(clause).or_else(|| kept(clause)).or_else(|| chosen(clause)) {
+    if let Some(found) = appointed(clause).or_else(|| limited(clause)).or_else(|| kept(clause)).or_else(|| chosen(clause)) {
         return Some(found);
     }
     place(clause).or_else(|| weekly(clause)).or_else(|| taste(clause)).or_else(|| owned(clause)).or_else(|| used(clause)).or_else(|| other(clause)).map(|side| (side, None))
@@ -36,6 +36,15 @@ fn appointed(clause: &Clause) -> Option<(Side, Option<String>)> {
     let on = rest.get(event + 1).is_some_and(|word| word.any(&["on", "at"])) && rest.get(event + 2).is_some();
     let has = matches!(clause.lemma.as_str(), "have" | "get") && rest[0].any(&["a", "an"]);
     (has && on).then(|| Some((Side::one(rest[event].lower.clone(), fold(from(clause, event + 2)))?, Some(fold(&rest[1..event])))))?
+}
+
+/// "The pod has a memory limit of 512 MB": the pod's memory limit is that.
+fn limited(clause: &Clause) -> Option<(Side, Option<String>)> {
+    let rest = clause.rest();
+    let of = rest.iter().position(|word| word.is("of")).filter(|of| *of > 2 && clause.lemma == "have" && rest[0].any(&["a", "an"]))?;
+    let attribute = Some(&rest[of - 1]).filter(|word| within(lexicon::ATTRIBUTES, &word.lower) && rest.get(of + 1).is_some_and(Word::digits))?;
+    let subject = format!("{}'s {}", fold(clause.subject_words()), fold(&rest[1..of - 1]));
+    Some((Side::one(attribute.lower.clone(), fold(&rest[of + 1..]))?, Some(subject)))
 }
 
 /// "Keeps logs for 14 days", "keeps its data in Postgres".
@@ -266,6 +275,7 @@ fn other(clause: &Clause) -> Option<Side> {
     }
     match clause.lemma.as_str() {
         "take" if next == "place" && matches!(clause.next(1), "on" | "at" | "in") => Side::one("date", fold(until(from(clause, 2), &["instead"]))),
+        "share" if rest.get(1).is_some_and(Word::digits) => Side::one(format!("shares {next}"), rest[1].lower.clone()),
         "do" if rest.iter().take(4).any(Word::owner) => done_with(clause),
         "leave" | "depart" | "arrive" | "land" | "close" | "open" | "start" | "end" | "begin" if matches!(next, "at" | "on") => Side::one(format!("{does} {next}"), fold(from(clause, 1))),
         "report" if next == "to" => Side::one("manager", fold(until(from(clause, 1), NAME_STOPS))),
