@@ -427,7 +427,8 @@ fn times(draft: &Draft, at: Timestamp) -> (Option<Timestamp>, Option<Timestamp>,
         // What was announced is known from now on, even if it begins tomorrow.
         // What begins today begins now.
         _ if date.is_some_and(|date| date.open) => (None, from.filter(|from| at.as_second() - from.as_second() > 86_400), None),
-        _ => (from, None, None),
+        // A day that is today is now, not its midnight.
+        _ => (from.map(|from| if date.is_some_and(|date| date.until > at) { from.max(at) } else { from }), None, None),
     }
 }
 
