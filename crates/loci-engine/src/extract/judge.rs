@@ -90,7 +90,7 @@ fn marked(clause: &Clause) -> Option<Verdict> {
     let talk = TALKING.contains(&lemma) && !fed || says(&["you", "your", "that", "here", "these"])
         || rest.windows(2).any(|two| two[0].is("this") && !two[1].any(&["term", "year", "month", "week", "season", "semester", "quarter"]));
     let first = rest.first()?;
-    let felt = lemma == "be" && (within(lexicon::FEELINGS, &first.lower) || within(lexicon::PRAISE, &first.lower) || first.is("the"));
+    let felt = first.is("like") || lemma == "be" && (within(lexicon::FEELINGS, &first.lower) || within(lexicon::PRAISE, &first.lower) || first.is("the"));
     let about = match clause.who {
         Who::I | Who::We => true,
         Who::Thing => {

@@ -51,7 +51,7 @@ fn value_of(first: &Word, rest: &[Word]) -> String {
 fn timed(rest: &[Word]) -> Option<Side> {
     let first = rest.get(1)?;
     match rest[0].lower.as_str() {
-        "at" if first.digits() && first.shape == Shape::Number => Side::one("time", first.lower.clone()),
+        "at" if first.lower.chars().all(|c| c.is_ascii_digit() || c == ':') => Side::one("time", first.lower.clone()),
         "on" if first.digits() && rest.get(2).is_some_and(|word| within(lexicon::CALENDAR, &word.lower)) => Side::one("date", fold(until(&rest[1..], NOUN_STOPS))),
         _ => None,
     }
