@@ -37,7 +37,7 @@ const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
-    let mut reader = Reader { surroundings, focus: Focus::default(), said: Vec::new(), asked: false, aliases: known(surroundings) };
+    let mut reader = Reader { surroundings, focus: Focus::default(), said: Vec::new(), asked: false, aliases: given::known(&surroundings.known) };
     let mut candidates: Vec<Candidate> = Vec::new();
     for turn in turns {
         for candidate in reader.turn(turn) {
@@ -390,15 +390,6 @@ struct Telling<'a> {
     behind: &'a [Dated],
     /// Typed without capitals.
     small: bool,
-}
-
-/// The names that are known already, each short one with the one it stands for.
-fn known(surroundings: &Surroundings) -> Vec<Alias> {
-    let of = |mention: &super::Mention| -> Vec<Alias> {
-        let single = |short: &&String| !short.contains(' ') && short.chars().count() > 1;
-        mention.aliases.iter().filter(single).map(|short| Alias { short: short.clone(), of: mention.name.clone() }).collect()
-    };
-    surroundings.known.iter().flat_map(of).collect()
 }
 
 /// The name of a thing that a clause gives or works on: "is called Heron", "am working on Heron".

@@ -6,7 +6,7 @@
 
 use super::super::lexicon::{self, within};
 use super::super::word::{Shape, Word};
-use super::name;
+use super::{Mention, name};
 
 /// A short name and the name that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +96,15 @@ fn abbreviates(short: &str, name: &str) -> bool {
     let mut letters = name.chars();
     let begins = short.chars().next() == name.chars().next() || short.len() > 2 && name.contains(&short);
     begins && short.len() < name.len() && short.chars().filter(|c| c.is_alphabetic()).all(|c| letters.any(|letter| letter == c))
+}
+
+/// The names that are known already, each short one with the one it stands for.
+pub(crate) fn known(mentions: &[Mention]) -> Vec<Alias> {
+    let of = |mention: &Mention| -> Vec<Alias> {
+        let single = |short: &&String| !short.contains(' ') && short.chars().count() > 1;
+        mention.aliases.iter().filter(single).map(|short| Alias { short: short.clone(), of: mention.name.clone() }).collect()
+    };
+    mentions.iter().flat_map(of).collect()
 }
 
 /// A statement with the names that things are known by, where it used another one.
