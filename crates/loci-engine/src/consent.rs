@@ -144,7 +144,7 @@ impl Engine {
     ) -> Result<Option<Consented>> {
         let rules = &self.config.consent;
         let at = addition.memory.created_at;
-        let Some(claim) = candidate.claim.as_ref().filter(|_| rules.enabled && !candidate.told_on_purpose()) else {
+        let Some(claim) = candidate.claim.as_ref().filter(|_| rules.enabled && !candidate.told_on_purpose() && candidate.kind != "person") else {
             return Ok(None);
         };
         let Some(field) = consent_field(claim) else { return Ok(None) };

@@ -133,8 +133,8 @@ fn alone(known: &[Neighbour], bands: &Bands) -> String {
 /// What one known statement makes of the new one; `None` if they have nothing to do with each other.
 fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analyser) -> Option<Decision> {
     if let (Some(a), Some(b)) = (new.claim, &known.claim)
-        && same_subject(&a.subject, &b.subject)
         && a.attribute == b.attribute
+        && (same_subject(&a.subject, &b.subject) || related(new.content, a, &b.subject) || related(&known.content, b, &a.subject))
     {
         return by_claim(new, known, a, b, analyser);
     }
@@ -221,7 +221,19 @@ fn words_shared(a: &str, b: &str, analyser: &Analyser) -> f64 {
 /// Whether two subjects are the same thing: "the cluster" is whoever's cluster was spoken of, but
 /// Ana's is not Bob's.
 fn same_subject(a: &str, b: &str) -> bool {
-    a == b || bare(a) == b || a == bare(b)
+    a == b || bare(a) == b || a == bare(b) || ends_with(a, b) || ends_with(b, a)
+}
+
+/// Whether the last words of a subject are another: "the Kraków flight" is "the flight". Whose it is
+/// must not be told by the first words alone.
+fn ends_with(long: &str, short: &str) -> bool {
+    !long.contains('\'') && long.strip_suffix(short).is_some_and(|before| before.ends_with(' '))
+}
+
+/// Whether a statement calls the one that its claim is about by a relation too: "Ana's sister Kat" is
+/// both Kat and Ana's sister.
+fn related(content: &str, claim: &Claim, relation: &str) -> bool {
+    relation.contains("'s ") && content.to_lowercase().starts_with(&format!("{relation} {} ", claim.subject))
 }
 
 /// A subject without the one whose it is: `ana's cluster` is a `cluster`.
@@ -298,6 +310,20 @@ mod tests {
             ("Ana lives in Porto", "Ana lives in Lisbon", Some(0.9), "supersede"),
             ("Ana lives in Porto", "Ana lives in Lisbon", None, "supersede"),
             ("Ana lives in Porto", "Bob lives in Lisbon", Some(0.9), "add"),
+            ("Ana's sister Mia lives in Graz", "Ana's sister lives in Linz", None, "supersede"),
+            ("Ana's sister Mia lives in Graz", "Bob's sister lives in Linz", None, "add"),
+            ("The flight leaves at 7:40", "The Oslo flight leaves at 6:55", None, "supersede"),
+            ("The deadline for the Wren review is 3 May 2026", "The Wren review deadline is 9 May 2026", None, "supersede"),
+            ("Ana has a vet appointment on 3 June 2026", "The vet appointment is on 9 June 2026", None, "supersede"),
+            ("The weekly sync is at 10:00 every day", "The weekly sync is at 11:30", None, "supersede"),
+            ("Ana's manager is Lea", "Ana reports to Lea", None, "skip"),
+            ("Ana's team keeps backups for 21 days", "Backup retention is three weeks", None, "skip"),
+            ("Vim is Ana's favourite editor", "Helix is Ana's favourite editor", None, "supersede"),
+            ("Ana's phone is a Pixel 6", "Ana's phone is a Fairphone 5", None, "supersede"),
+            ("Ana eats fish every week", "Ana no longer eats fish", None, "supersede"),
+            ("Wren is written in Go", "The whole Wren codebase is in Go", None, "skip"),
+            ("Ana's team decided on Redis as the cache for Wren", "Ana's team decided on Valkey as the cache for Wren because Valkey is free", None, "supersede"),
+            ("Ana swims every Monday", "Ana goes swimming on Saturdays", None, "supersede"),
             ("Ana's cluster has 3 nodes", "The cluster has 5 nodes", Some(0.8), "supersede"),
             ("Ana's cluster has 3 nodes", "Bob's cluster has 5 nodes", Some(0.8), "add"),
             ("Ana lives in Porto", "ana lives in porto.", Some(1.0), "skip"),

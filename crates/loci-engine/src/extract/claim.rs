@@ -76,7 +76,7 @@ fn stated(clause: &Clause) -> Option<Claim> {
         return None;
     }
     let subject = subject(clause)?;
-    if clause.lemma == "be" && clause.mood != Mood::Progressive {
+    if clause.lemma == "be" && !matches!(clause.mood, Mood::Progressive | Mood::Duty) {
         return be::claim(clause, subject);
     }
     let side = verb::side(clause)?;

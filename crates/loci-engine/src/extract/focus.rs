@@ -10,7 +10,7 @@ use super::word::{Shape, Word, join};
 /// For how many sentences something stays in mind.
 const STAYS: usize = 2;
 /// A thing fades sooner: "it" often means nothing.
-const THING_STAYS: usize = 1;
+const THING_STAYS: usize = 2;
 
 /// Who and what was spoken of last.
 #[derive(Debug, Clone, Default)]
@@ -99,6 +99,16 @@ impl Focus {
             self.thing = thing;
             self.thing_age = 0;
         }
+    }
+
+    /// Takes note of a thing by its name: "it is called Heron".
+    pub(crate) fn name(&mut self, name: &str) {
+        (self.thing, self.thing_age) = (Some(name.to_owned()), 0);
+    }
+
+    /// Who was named last.
+    pub(crate) fn named_last(&self) -> Option<&str> {
+        self.person.as_ref().map(|person| person.name.as_str())
     }
 
     /// Keeps what was just meant in mind.

@@ -10,6 +10,7 @@ mod correct;
 pub mod differ;
 mod focus;
 mod judge;
+mod lead;
 pub(crate) mod lexicon;
 pub mod names;
 mod opener;

@@ -14,6 +14,7 @@ use super::{Mention, Speaker};
 
 mod alias;
 pub(super) mod cyrillic;
+pub(crate) mod given;
 
 /// The things that a text names, in order; each once.
 pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Mention> {

@@ -47,7 +47,7 @@ const OPENERS: &[(Says, &str)] = &[
         "please remember that|please remember this :|please remember :|remember that|remember this :|remember :|remember ,|\
          can you remember that|could you remember that|please note that|please note :|note that|note to self :|note :|\
          keep in mind that|keep in mind :|keep in mind ,|bear in mind that|do not forget that|do not forget :|\
-         do not forget ,|make a note that|make a note :|make a note of this :|take a note :|take note :|\
+         do not forget ,|make a note of this :|make a note that|make a note :|make a note of this :|take a note :|take note :|\
          for future reference ,|for future reference :|for future reference|save this :|store this :|memo :|\
          for the record ,|for the record|just so you know ,|just so you know|you should know that|\
          i want you to know that|i want you to remember that|i want you to remember ,|important :|please save that|\
@@ -56,7 +56,7 @@ const OPENERS: &[(Says, &str)] = &[
     (
         Says::Corrects,
         "no , wait|no wait|wait , no|wait no|wait ,|no , sorry|no no|no , actually|no actually|actually no|actually ,|actually|\
-         correction :|correction ,|typo :|typo ,|edit :|correction -|oops ,|oops|whoops ,|scratch that|strike that|my bad|my mistake|\
+         correction :|correction ,|i told you wrong ,|i told you wrong|forgive me :|i misread ,|typo :|typo ,|edit :|correction -|oops ,|oops|whoops ,|scratch that|strike that|my bad|my mistake|\
          sorry , i meant to say|sorry i meant to say|i meant to say that|i meant to say|sorry , i meant|sorry i meant|i meant|\
          i was wrong|i misspoke|i made a mistake|that is wrong|that is not right|that is incorrect|that is not correct|\
          that is not true|you are wrong|you got that wrong|that was wrong|wrong ,|not quite ,|or rather ,|or rather|rather ,|\
@@ -76,7 +76,7 @@ const OPENERS: &[(Says, &str)] = &[
     ),
     (
         Says::Nothing,
-        "by the way ,|by the way|oh btw|btw ,|btw|fyi ,|fyi :|fyi|for your information ,|heads up :|heads up ,|heads up|quick note :|\
+        "hang on ,|hang on|hold on ,|hold on|ugh ,|ugh|kindly note that|while i think of it ,|before that ,|before that|after that ,|after that|by the way ,|by the way|oh btw|btw ,|btw|fyi ,|fyi :|fyi|for your information ,|heads up :|heads up ,|heads up|quick note :|\
          quick update :|quick update ,|status update :|update :|update ,|one more thing :|one more thing ,|another thing :|\
          also ,|also|oh and|oh ,|oh|ah ,|ah|well ,|well|so yeah ,|so yeah|so ,|so|ok so|okay so|ok ,|ok|okay ,|okay|alright ,|\
          alright|yeah ,|yeah|yes ,|yes|yep ,|yep|yup ,|sure ,|right ,|right so|hmm ,|hmm|um ,|um|uh ,|uh|hey there ,|hey ,|hey|\

@@ -11,13 +11,15 @@ use super::clause::{Clause, Mood, Who};
 use super::correct::{fragment, patch};
 use super::focus::Focus;
 use super::judge::{Setting, Verdict, done, judge};
+use super::lead::{chosen_for, straight, topic};
 use super::lexicon::{self, within};
+use super::names::given::{self, Alias};
 use super::names::mentions;
 use super::opener::{Opening, strip};
 use super::paraphrase::{begins, plain, say};
 use super::prose::{Sentence, sentences};
 use super::retell::{Teller, Told};
-use super::split::clauses;
+use super::split::{clauses, stray};
 use super::steps::procedure;
 use super::verbs::Form;
 use super::when::{Dated, dates};
@@ -35,7 +37,7 @@ const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
-    let mut reader = Reader { surroundings, focus: Focus::default(), said: Vec::new(), asked: false };
+    let mut reader = Reader { surroundings, focus: Focus::default(), said: Vec::new(), asked: false, aliases: given::known(&surroundings.known) };
     let mut candidates: Vec<Candidate> = Vec::new();
     for turn in turns {
         for candidate in reader.turn(turn) {
@@ -56,6 +58,8 @@ struct Reader<'a> {
     said: Vec<String>,
     /// The turn before ended in a question.
     asked: bool,
+    /// Other names that were given for something.
+    aliases: Vec<Alias>,
 }
 
 /// A statement that was found, before it is checked.
@@ -89,11 +93,16 @@ impl Reader<'_> {
         let sentences = sentences(turn.text);
         let mut drafts = Vec::new();
         let mut carried = Opening::default();
+        // What was asked to be remembered.
+        let mut asked: Vec<String> = Vec::new();
         let mut place = 0;
         while place < sentences.len() {
             if voice == Voice::Person
                 && let Some(found) = procedure(&sentences, place)
             {
+                if sentences[place].text.to_lowercase().contains("remember") || super::steps::asked(&words(sentences[place].text)).is_some() {
+                    asked.push(found.content.clone());
+                }
                 drafts.push(draft(found.content, Verdict::new("procedure", "procedural", 0.85)));
                 place = found.end;
                 continue;
@@ -112,14 +121,15 @@ impl Reader<'_> {
             let found = match voice {
                 Voice::Person => self.sentence(sentence, name, &now, &mut carried),
                 Voice::Assistant => self.assistant(sentence, &now),
-                Voice::Tool => {
-                    self.sentence(sentence, name, &now, &mut carried).into_iter().filter(|_| carried.asked).collect()
-                }
+                Voice::Tool => self.sentence(sentence, name, &now, &mut carried).into_iter().filter(|_| carried.asked).collect(),
             };
+            if carried.asked {
+                asked.extend(found.iter().map(|draft| draft.content.clone()));
+            }
             drafts.extend(found);
         }
         self.asked = voice != Voice::Person && sentences.last().is_some_and(|last| last.asks);
-        self.candidates(drafts, turn)
+        self.candidates(drafts, turn, &asked)
     }
 
     /// What a sentence of a person states.
@@ -136,6 +146,12 @@ impl Reader<'_> {
             carried.corrects = opening.corrects && !opening.denies;
             return Vec::new();
         }
+        let last = self.focus.named_last().map(str::to_owned);
+        let found = given::take(&mut words, last.as_deref());
+        self.aliases.extend(found);
+        if words.iter().filter(|word| word.speaks()).count() == 0 {
+            return Vec::new();
+        }
         let owner = format!("{name}'s");
         let asks = sentence.asks && !opening.asked && !remind(&words);
         if is_talk(&words, asks) {
@@ -150,17 +166,26 @@ impl Reader<'_> {
             return drafts;
         }
         about(&mut words, &opening);
-        let small = !sentence.text.chars().skip(1).any(char::is_uppercase)
-            || !sentence.text.replace(" I ", " ").replace("I'", "").chars().skip(1).any(char::is_uppercase);
+        let small = !sentence.text.chars().skip(1).any(char::is_uppercase) || !sentence.text.replace(" I ", " ").replace("I'", "").chars().skip(1).any(char::is_uppercase);
+        let (words, more) = straight(words);
         let mut parts: Vec<Vec<Word>> = appositions(words).into_iter().flat_map(clauses).collect();
         if asks {
             parts.pop();
         }
+        parts.extend(more);
+        let mut subject: Option<Vec<Word>> = None;
         for part in parts {
             let people = part.clone();
             let mut opening = opening;
             let mut part = part;
             let more = strip(&mut part);
+            if stray(&part) {
+                part.remove(0);
+            }
+            if let Some(subject) = &subject {
+                chosen_for(&mut part, subject);
+            }
+            subject = topic(&part);
             opening.corrects |= more.corrects && !more.denies;
             opening.hedged |= more.hedged;
             let telling = Telling { name, opening: &opening, ahead: &ahead, behind: &behind, small };
@@ -179,20 +204,17 @@ impl Reader<'_> {
         if telling.small {
             capitalise(&mut clause);
         }
-        let past = is_past(&clause) || clause.words.iter().any(|word| word.is("scaled"));
+        // What was moved to a day lies ahead.
+        let moved = clause.who == Who::Thing && clause.lemma == "move" && telling.ahead.iter().any(|dated| !dated.open);
+        let past = is_past(&clause) && !moved || clause.words.iter().any(|word| word.is("scaled"));
         let times = if past { telling.behind } else { telling.ahead };
-        let dated = times.iter().any(|dated| {
-            clause
-                .words
-                .iter()
-                .any(|word| word.at.end > 0 && word.at.start >= dated.at.start && word.at.end <= dated.at.end)
-        });
+        let dated = times.iter().any(|dated| clause.words.iter().any(|word| word.at.end > 0 && word.at.start >= dated.at.start && word.at.end <= dated.at.end));
         let teller = Teller {
             name: telling.name,
             focus: &self.focus,
             dates: times,
             later: telling.ahead,
-            household: household(&clause),
+            household: household(&clause) || phrase == Some("us"),
             yearly: clause.words.iter().any(|word| word.any(&["birthday", "born", "anniversary", "bday"])),
         };
         let owner = teller.owner();
@@ -209,6 +231,9 @@ impl Reader<'_> {
                 self.focus.again();
             }
             self.focus.about(&clause, &told.subject, &owner);
+            if let Some(name) = called(&clause) {
+                self.focus.name(&name);
+            }
         }
         drafts
     }
@@ -217,9 +242,7 @@ impl Reader<'_> {
         let contrast = clause.rest().windows(2).any(|two| two[0].is(",") && two[1].is("not"));
         let corrects = opening.corrects || contrast;
         let verdict = match corrects {
-            true if !matches!(verdict.pattern, "reminder" | "task") => {
-                Verdict { confidence: verdict.confidence.max(0.85), ..Verdict::new("correction", "correction", 0.9) }
-            }
+            true if !matches!(verdict.pattern, "reminder" | "task") => Verdict { confidence: verdict.confidence.max(0.85), ..Verdict::new("correction", "correction", 0.9) },
             _ if opening.hedged => Verdict { confidence: verdict.confidence - 0.2, ..verdict },
             _ => verdict,
         };
@@ -254,30 +277,20 @@ impl Reader<'_> {
         for part in clauses(words) {
             let (part, phrase) = plain(part, &opening, &times, true);
             let Some(clause) = Clause::read(part) else { continue };
-            let teller = Teller {
-                name: "User",
-                focus: &self.focus,
-                dates: &times,
-                later: &times,
-                household: false,
-                yearly: false,
-            };
+            let teller = Teller { name: "User", focus: &self.focus, dates: &times, later: &times, household: false, yearly: false };
             let Some(told) = teller.tell(&clause) else { continue };
             let own = matches!(clause.who, Who::I | Who::We | Who::Nobody);
-            let decided = clause.who == Who::We
-                && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick")
-                && clause.form == Form::Past
-                || phrase == Some("decision");
+            let decided = clause.who == Who::We && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick") && clause.form == Form::Past || phrase == Some("decision");
             let verdict = match () {
                 () if decided => Some(Verdict::new("decision", "decision", 0.8)),
-                () if opening.corrects && clause.who == Who::Thing && clause.lemma == "be" => {
-                    Some(Verdict::new("correction", "correction", 0.85))
-                }
+                () if opening.corrects && clause.who == Who::Thing && clause.lemma == "be" => Some(Verdict::new("correction", "correction", 0.85)),
                 () if own => done(&clause),
                 () => None,
             };
             let Some(verdict) = verdict else {
-                self.remember(&told.content);
+                if clause.who != Who::Nobody {
+                    self.remember(&told.content);
+                }
                 continue;
             };
             let content = if decided || !own { told.content.clone() } else { without_subject(&clause, &told) };
@@ -298,14 +311,7 @@ impl Reader<'_> {
         let times = dates(sentence.text, now, false);
         for part in clauses(turned.collect()) {
             let Some(clause) = Clause::read(part) else { continue };
-            let teller = Teller {
-                name: "User",
-                focus: &self.focus,
-                dates: &times,
-                later: &times,
-                household: false,
-                yearly: false,
-            };
+            let teller = Teller { name: "User", focus: &self.focus, dates: &times, later: &times, household: false, yearly: false };
             let kept = judge(&clause, Setting { dated: false, asked: false, phrase: None });
             if let (Some(told), Some(_)) = (teller.tell(&clause), kept) {
                 let content = told.content;
@@ -322,16 +328,23 @@ impl Reader<'_> {
     }
 
     /// The drafts that may be kept, the surest first.
-    fn candidates(&mut self, drafts: Vec<Draft>, turn: &Utterance<'_>) -> Vec<Candidate> {
+    fn candidates(&mut self, drafts: Vec<Draft>, turn: &Utterance<'_>, asked: &[String]) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> = Vec::new();
-        for draft in drafts {
-            let sure =
-                draft.verdict.confidence >= LEAST && validate(&draft.content, class(draft.verdict.kind)).is_empty();
+        for mut draft in drafts {
+            let on_purpose = asked.contains(&draft.content);
+            if draft.verdict.kind != "procedural" && !russian::is_russian(&draft.content) {
+                draft.content = given::canonical(&draft.content, &self.aliases);
+            }
+            let sure = draft.verdict.confidence >= LEAST && validate(&draft.content, class(draft.verdict.kind)).is_empty();
             if !sure || candidates.iter().any(|known| known.content == draft.content) {
                 continue;
             }
             self.remember(&draft.content);
-            candidates.push(self.candidate(draft, turn));
+            let mut candidate = self.candidate(draft, turn);
+            if on_purpose && !candidate.told_on_purpose() {
+                candidate.pattern = format!("asked {}", candidate.pattern);
+            }
+            candidates.push(candidate);
         }
         candidates.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         candidates.truncate(MOST);
@@ -342,10 +355,13 @@ impl Reader<'_> {
         let (event_time, valid_from, expires_at) = times(&draft, turn.at);
         let Draft { content, verdict, corrects, .. } = draft;
         let mut entities = mentions(&content, turn.speaker, &self.surroundings.known);
+        for Alias { short, of } in &self.aliases {
+            if let Some(mention) = entities.iter_mut().find(|mention| mention.name == *of && !mention.aliases.contains(short)) {
+                mention.aliases.push(short.clone());
+            }
+        }
         if verdict.kind == "person"
-            && let Some(first) = entities.first_mut().filter(|first| {
-                content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place)
-            })
+            && let Some(first) = entities.first_mut().filter(|first| content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place))
         {
             first.entity_type = EntityType::Person;
         }
@@ -376,6 +392,17 @@ struct Telling<'a> {
     small: bool,
 }
 
+/// The name of a thing that a clause gives or works on: "is called Heron", "am working on Heron".
+fn called(clause: &Clause) -> Option<String> {
+    let skip = match (clause.lemma.as_str(), clause.next(0)) {
+        ("be", "called" | "named") if clause.who == Who::Thing && !super::focus::is_person(clause.subject_words()) => 1,
+        ("work", "on") => 1,
+        _ => return None,
+    };
+    let name = clause.rest().get(skip).filter(|word| word.capital())?;
+    Some(name.text.clone())
+}
+
 fn draft(content: String, verdict: Verdict) -> Draft {
     Draft { content, verdict, corrects: false, dates: Vec::new(), past: false }
 }
@@ -387,9 +414,12 @@ fn times(draft: &Draft, at: Timestamp) -> (Option<Timestamp>, Option<Timestamp>,
     match draft.verdict.pattern {
         "reminder" | "task" if !draft.past => (None, None, date.map(|date| date.until)),
         "task" => (from.or(Some(at)), None, None),
-        "change" => (from, from, None),
-        _ if date.is_some_and(|date| date.open) => (None, from, None),
-        _ => (from, None, None),
+        "change" => (from, from.filter(|from| *from <= at), None),
+        // What was announced is known from now on, even if it begins tomorrow.
+        // What begins today begins now.
+        _ if date.is_some_and(|date| date.open) => (None, from.filter(|from| at.as_second() - from.as_second() > 86_400), None),
+        // A day that is today is now, not its midnight.
+        _ => (from.map(|from| if date.is_some_and(|date| date.until > at) { from.max(at) } else { from }), None, None),
     }
 }
 
@@ -404,15 +434,11 @@ fn class(kind: &str) -> Class {
 
 fn is_past(clause: &Clause) -> bool {
     // What was agreed to be done lies ahead.
-    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise")
-        && clause.rest().iter().any(|word| word.is("to"))
-    {
+    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise") && clause.rest().iter().any(|word| word.is("to")) {
         return false;
     }
     let first = clause.lower(clause.subject.end);
-    clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect)
-        || clause.mood == Mood::Formerly
-        || matches!(first, "was" | "were" | "did")
+    clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect) || clause.mood == Mood::Formerly || matches!(first, "was" | "were" | "did")
 }
 
 fn remind(words: &[Word]) -> bool {
@@ -422,78 +448,17 @@ fn remind(words: &[Word]) -> bool {
 /// Whether a sentence is talk: a question, a greeting, a thought of what might be.
 fn is_talk(words: &[Word], asks: bool) -> bool {
     const ASKS: &[&str] = &[
-        "what", "who", "how", "why", "where", "when", "which", "whose", "do", "does", "did", "is", "are", "am", "can",
-        "could", "would", "will", "should", "have", "has", "any", "was", "were",
+        "what", "who", "how", "why", "where", "when", "which", "whose", "do", "does", "did", "is", "are", "am", "can", "could", "would", "will", "should",
+        "have", "has", "any", "was", "were",
     ];
-    const UNREAL: &[&str] = &[
-        "if",
-        "imagine",
-        "suppose",
-        "assuming",
-        "assume",
-        "pretend",
-        "unless",
-        "hypothetically",
-        "wish",
-        "maybe",
-        "perhaps",
-        "say",
-        "whether",
-        "given",
-    ];
+    const UNREAL: &[&str] = &["if", "imagine", "suppose", "assuming", "assume", "pretend", "unless", "hypothetically", "wish", "maybe", "perhaps", "say", "whether", "given"];
     let first = &words[0];
     let second = words.get(1).map_or("", |word| word.lower.as_str());
     let third = words.get(2).map_or("", |word| word.lower.as_str());
-    let denies = second == "not"
-        && !matches!(third, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "the" | "that" | "this");
-    let inverted = !denies
-        && ASKS.contains(&first.lower.as_str())
-        && matches!(
-            second,
-            "you"
-                | "i"
-                | "we"
-                | "it"
-                | "he"
-                | "she"
-                | "they"
-                | "there"
-                | "the"
-                | "this"
-                | "that"
-                | "my"
-                | "is"
-                | "are"
-                | "do"
-                | "does"
-                | "would"
-                | "should"
-                | "about"
-                | "if"
-                | "did"
-                | "can"
-                | "not"
-                | "anyone"
-        );
-    let unreal = UNREAL.contains(&first.lower.as_str())
-        || begins(words, "what if")
-        || begins(words, "let us say")
-        || begins(words, "i wish")
-        || begins(words, "i wonder")
-        || begins(words, "i would")
-            && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
-    let tale = [
-        "in my story",
-        "in the story",
-        "in my novel",
-        "in my book",
-        "in my game",
-        "in this scenario",
-        "in the movie",
-        "once upon a",
-    ]
-    .iter()
-    .any(|head| begins(words, head));
+    let denies = second == "not" && !matches!(third, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "the" | "that" | "this");
+    let inverted = !denies && ASKS.contains(&first.lower.as_str()) && matches!(second, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "there" | "the" | "this" | "that" | "my" | "is" | "are" | "do" | "does" | "would" | "should" | "about" | "if" | "did" | "can" | "not" | "anyone");
+    let unreal = UNREAL.contains(&first.lower.as_str()) || begins(words, "what if") || begins(words, "let us say") || begins(words, "i wish") || begins(words, "i wonder") || begins(words, "i would") && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
+    let tale = ["in my story", "in the story", "in my novel", "in my book", "in my game", "in this scenario", "in the movie", "once upon a"].iter().any(|head| begins(words, head));
     let unreal = unreal || tale;
     let quoted = first.shape == Shape::Quote;
     let reminds = remind(words);
@@ -517,26 +482,19 @@ fn about(words: &mut Vec<Word>, opening: &Opening) {
 
 /// "Alice, my manager, approves deployments" says two things.
 fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
-    if begins(&words, "i am")
-        && words.get(2).is_some_and(Word::capital)
-        && words.get(3).is_some_and(|word| word.is(","))
-    {
+    if begins(&words, "i am") && words.get(2).is_some_and(Word::capital) && words.get(3).is_some_and(|word| word.is(",")) {
         return introduced(words);
     }
     let open = words.iter().take(4).position(|word| word.any(&[",", "("]));
     let Some(open) = open.filter(|open| *open > 0) else { return vec![words] };
-    let close =
-        words.iter().enumerate().skip(open + 1).take(8).find(|(_, word)| word.any(&[",", ")"])).map(|(place, _)| place);
+    let close = words.iter().enumerate().skip(open + 1).take(8).find(|(_, word)| word.any(&[",", ")"])).map(|(place, _)| place);
     let Some(close) = close else {
         return vec![words];
     };
     let (head, inner, rest) = (&words[..open], &words[open + 1..close], &words[close + 1..]);
     let named = head.iter().all(Word::capital);
-    let related = inner.first().is_some_and(|word| word.any(&["my", "our"]))
-        && inner.iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
-    let kin = head.first().is_some_and(|word| word.any(&["my", "our"]))
-        && inner.len() <= 2
-        && inner.iter().all(Word::capital);
+    let related = inner.first().is_some_and(|word| word.any(&["my", "our"])) && inner.iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
+    let kin = head.first().is_some_and(|word| word.any(&["my", "our"])) && inner.len() <= 2 && inner.iter().all(Word::capital);
     match () {
         () if named && related => {
             let mut relation = head.to_vec();
@@ -576,46 +534,15 @@ fn introduced(words: Vec<Word>) -> Vec<Vec<Word>> {
 /// Whether "we" are a family: they live, marry and have children.
 fn household(clause: &Clause) -> bool {
     const HOME: &[&str] = &[
-        "retriever",
-        "labrador",
-        "kids",
-        "kid",
-        "children",
-        "child",
-        "daughter",
-        "daughters",
-        "son",
-        "sons",
-        "baby",
-        "twins",
-        "dog",
-        "dogs",
-        "cat",
-        "cats",
-        "puppy",
-        "house",
-        "flat",
-        "apartment",
-        "home",
-        "mortgage",
-        "married",
-        "engaged",
-        "wedding",
-        "garden",
-        "pets",
-        "honeymoon",
-        "parents",
+        "retriever", "labrador", "kids", "kid", "children", "child", "daughter", "daughters", "son", "sons", "baby", "twins", "dog", "dogs", "cat", "cats", "puppy", "house",
+        "flat", "apartment", "home", "mortgage", "married", "engaged", "wedding", "garden", "pets", "honeymoon", "parents",
     ];
     if clause.who != Who::We {
         return false;
     }
     let says = clause.rest().iter().any(|word| HOME.contains(&word.lower.as_str()));
-    let moved = matches!(clause.lemma.as_str(), "move" | "relocate")
-        && !clause.rest().iter().any(|word| within(lexicon::TOOLS, &word.lower))
-        && clause.rest().iter().any(Word::capital);
-    matches!(clause.lemma.as_str(), "live" | "marry" | "adopt")
-        || moved
-        || says && matches!(clause.lemma.as_str(), "have" | "be" | "get" | "buy" | "rent" | "sell" | "expect" | "own")
+    let moved = matches!(clause.lemma.as_str(), "move" | "relocate") && !clause.rest().iter().any(|word| within(lexicon::TOOLS, &word.lower)) && clause.rest().iter().any(Word::capital);
+    matches!(clause.lemma.as_str(), "live" | "marry" | "adopt") || moved || says && matches!(clause.lemma.as_str(), "have" | "be" | "get" | "buy" | "rent" | "sell" | "expect" | "own")
 }
 
 /// "Switched from Jira to Linear" also says what is used no longer.
@@ -630,13 +557,10 @@ fn extra(clause: &Clause, told: &Told) -> Option<String> {
         "replace" if is_past(clause) => &rest[..rest.iter().position(|word| word.is("with"))?],
         _ => return None,
     };
-    let thing = !old.is_empty()
-        && old.len() <= 3
-        && old.iter().any(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
+    let thing = !old.is_empty() && old.len() <= 3 && old.iter().any(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
     let place = clause.lemma == "move" && old.iter().any(|word| !within(lexicon::TOOLS, &word.lower));
     let plain = old.iter().all(|word| !within(lexicon::DETERMINERS, &word.lower));
-    (thing && plain && !place && !told.subject.is_empty())
-        .then(|| format!("{} no longer uses {}", told.subject, super::word::join(old)))
+    (thing && plain && !place && !told.subject.is_empty()).then(|| format!("{} no longer uses {}", told.subject, super::word::join(old)))
 }
 
 /// "Deployed v2 to staging", whoever did it.
@@ -649,23 +573,11 @@ fn without_subject(clause: &Clause, told: &Told) -> String {
 
 /// Gives names their capitals where someone types without any.
 fn capitalise(clause: &mut Clause) {
-    let plain = |word: &Word| {
-        word.shape == Shape::Word
-            && !within(lexicon::DETERMINERS, &word.lower)
-            && !within(lexicon::PREPOSITIONS, &word.lower)
-            && !word.any(&["home", "tech", "finance", "it", "bed", "person"])
-    };
+    let plain = |word: &Word| word.shape == Shape::Word && !within(lexicon::DETERMINERS, &word.lower) && !within(lexicon::PREPOSITIONS, &word.lower) && !word.any(&["home", "tech", "finance", "it", "bed", "person"]);
     let slot = match (clause.lemma.as_str(), clause.next(0), clause.next(1)) {
         ("live", "in", _) | ("work", "at" | "for", _) | ("move" | "relocate", "to", _) => Some(1),
         ("be", "from", _) => Some(1),
-        ("be", "called" | "named", _)
-            if clause
-                .subject_words()
-                .iter()
-                .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::PETS, &word.lower)) =>
-        {
-            Some(1)
-        }
+        ("be", "called" | "named", _) if clause.subject_words().iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::PETS, &word.lower)) => Some(1),
         ("be", "based", "in") => Some(2),
         ("be", ..) if clause.subject_words().last().is_some_and(|word| word.is("name")) => Some(0),
         _ => None,
@@ -678,9 +590,7 @@ fn capitalise(clause: &mut Clause) {
         word.text = capitalised(&word.text);
     }
     let subject = clause.subject.clone();
-    let related = subject.len() == 3
-        && within(lexicon::RELATIONS, clause.lower(subject.start + 1))
-        && clause.words[subject.start].any(&["my", "our"]);
+    let related = subject.len() == 3 && within(lexicon::RELATIONS, clause.lower(subject.start + 1)) && clause.words[subject.start].any(&["my", "our"]);
     if related && plain(&clause.words[subject.end - 1]) && !within(lexicon::ADVERBS, clause.lower(subject.end - 1)) {
         let word = &mut clause.words[subject.end - 1];
         word.text = capitalised(&word.text);

@@ -44,7 +44,7 @@ support surf survive suspect switch sync talk target taste teach test text thank
 trigger trust try turn type unplug update upgrade upload use usher vacation validate value visit volunteer vote wait
 walk want warn wash waste watch water weigh welcome wipe wonder work worry wrap consume crave adore approve
 tag drain squash compile lint drain restart fetch tap press click flush seed
-hope standardise standardize ditch publish boil
+share enter pretend condemn laugh hope standardise standardize ditch publish boil
 serve settle specify supervise total transition translate upskill vaccinate wire
 ";
 

@@ -70,6 +70,9 @@ impl Word {
     }
 }
 
+/// Words that are often misspelt, as they are meant.
+const SLIPS: &[(&str, &str)] = &[("becuase", "because"), ("becasue", "because"), ("beacuse", "because"), ("becouse", "because"), ("cuz", "because"), ("tommorow", "tomorrow"), ("wich", "which")];
+
 fn straight(c: char) -> char {
     match c {
         '’' | 'ʼ' | '`' => '\'',
@@ -100,7 +103,8 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         let piece = &text[place..place + length];
         // Emoji and other signs say nothing that could be kept.
         if shape != Shape::Mark || is_mark(c) {
-            words.push(Word::new(piece, place..place + length, shape, glued && !words.is_empty()));
+            let meant = SLIPS.iter().find(|(slip, _)| *slip == piece).map_or(piece, |(_, meant)| meant);
+            words.push(Word::new(meant, place..place + length, shape, glued && !words.is_empty()));
         }
         place += length;
         glued = true;

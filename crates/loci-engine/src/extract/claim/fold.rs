@@ -22,10 +22,7 @@ pub(super) fn fold(words: &[Word]) -> String {
         kept.push(Word { text, ..word.clone() });
     }
     let text = join(&kept);
-    text.trim_matches(|c: char| {
-        matches!(c, '.' | ',' | ';' | ':' | '!' | ' ' | '"' | '“' | '”' | '«' | '»' | '—' | '–')
-    })
-    .to_owned()
+    text.trim_matches(|c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | ' ' | '"' | '“' | '”' | '«' | '»' | '—' | '–')).to_owned()
 }
 
 /// The words up to where something else begins: a preposition, a mark, a reason.
@@ -33,44 +30,14 @@ pub(super) fn until<'a>(words: &'a [Word], stops: &[&str]) -> &'a [Word] {
     let end = words
         .iter()
         .enumerate()
-        .position(|(place, word)| {
-            place > 0
-                && (word.shape == Shape::Mark && !word.any(&["&", "-", "/", "'"])
-                    || word.any(stops)
-                    || within(lexicon::SUBORDINATORS, &word.lower))
-        })
+        .position(|(place, word)| place > 0 && (word.shape == Shape::Mark && !word.any(&["&", "-", "/", "'"]) || word.any(stops) || within(lexicon::SUBORDINATORS, &word.lower)))
         .unwrap_or(words.len());
     &words[..end]
 }
 
 /// Where a place or an employer ends.
 pub(super) const NAME_STOPS: &[&str] = &[
-    "in",
-    "on",
-    "since",
-    "for",
-    "and",
-    "with",
-    "as",
-    "from",
-    "at",
-    "by",
-    "now",
-    "last",
-    "next",
-    "during",
-    "to",
-    "near",
-    "full-time",
-    "part-time",
-    "again",
-    "this",
-    "or",
-    "via",
-    "originally",
-    "full",
-    "because",
-    "these",
+    "in", "on", "since", "for", "and", "with", "as", "from", "at", "by", "now", "last", "next", "during", "to", "near", "full-time", "part-time", "again", "this", "or", "via", "originally", "full", "down", "because", "these",
 ];
 
 /// Where what is liked, used or had ends.
@@ -92,6 +59,28 @@ pub(super) fn unbracketed(words: Vec<Word>) -> Vec<Word> {
         kept.truncate(place);
     }
     kept
+}
+
+/// How long, in days: "two weeks" is "14 days".
+pub(super) fn duration(words: &[Word]) -> Option<String> {
+    let [count, unit, ..] = words else { return None };
+    let count: f64 = digits(count)?.parse().ok()?;
+    let days = match unit.lower.trim_end_matches('s') {
+        "day" => 1.0,
+        "week" => 7.0,
+        "month" => 30.0,
+        "year" => 365.0,
+        _ => return None,
+    };
+    Some(format!("{} days", count * days))
+}
+
+/// The weekdays that a text names, in order, each once: "on Tuesdays and Fridays".
+pub(super) fn weekdays(words: &[Word]) -> Option<String> {
+    const DAYS: &[&str] = &["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let named = |day: &&&str| words.iter().any(|word| word.lower.trim_end_matches("'s").trim_end_matches('s') == **day);
+    let days: Vec<&str> = DAYS.iter().filter(named).copied().collect();
+    (!days.is_empty()).then(|| days.join(" "))
 }
 
 /// A number in digits, from digits or a word.
