@@ -83,17 +83,23 @@ impl Engine {
     pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
+        if memory.state == State::Proposed && memory.purge_at.is_some_and(|lapsed| lapsed <= self.now()) {
+            return Err(loci_types::Error::new(ErrorKind::InvalidInput, format!("proposal {id} has lapsed"))
+                .at("id")
+                .hint("`loci remember` says it anew")
+                .into());
+        }
         let claim = claim_of(&memory.content);
         let scope = memory.scope()?;
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
         let addition = Addition { claim: claim.as_ref().map(claim_key), vector, ..Addition::new(memory.clone()) };
-        let known = self.neighbours(&policy::only(caller, &scope), &addition, Some(id), Reach::Thorough).await?;
+        let known = self.neighbours(&policy::only(caller, &scope, visible.categories().cloned()), &addition, Some(id), Reach::Thorough).await?;
         let decision =
-            reconcile(&statement(&memory, claim.as_ref(), false), &known, &self.config.bands, &self.analyser);
+            reconcile(&statement(&memory, claim.as_ref(), false), &known, &self.config.bands);
         let (accept, over, reason) = match &decision {
             Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
-            Decision::Add { .. } => (true, None, "consented".to_owned()),
+            Decision::Add { .. } | Decision::Before { .. } => (true, None, "consented".to_owned()),
             Decision::Merge { into: old, reason } | Decision::Supersede { old, reason } => {
                 (true, Some(*old), format!("consented; {reason}"))
             }
@@ -126,10 +132,11 @@ impl Engine {
             .into());
         }
         let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
-        let action = Action::Decide { id: memory.id, accept, over, purge_at };
-        let change = self.change(caller, "operator", reason, action);
+        let mut actions = vec![Action::Decide { id: memory.id, accept, over, purge_at }];
+        actions.extend(accept.then(|| consented(memory.id)));
         let space = memory.scope()?.space();
-        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
+        let changes = actions.into_iter().map(|action| self.change(caller, "operator", reason, action)).collect();
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         receipt(applied.first(), false, false)
     }
 
@@ -138,16 +145,21 @@ impl Engine {
         &self,
         visible: &Visible,
         pending: &mut Vec<Pending>,
+        speakers: &[String],
         candidate: &Candidate,
         addition: &Addition,
         decision: &Decision,
     ) -> Result<Option<Consented>> {
         let rules = &self.config.consent;
         let at = addition.memory.created_at;
-        let Some(claim) = candidate.claim.as_ref().filter(|_| rules.enabled && !candidate.told_on_purpose() && candidate.kind != "person") else {
+        let Some(claim) = candidate.claim.as_ref().filter(|_| rules.enabled && !candidate.told_on_purpose()) else {
             return Ok(None);
         };
         let Some(field) = consent_field(claim) else { return Ok(None) };
+        // Where someone else lives is no secret of the speaker's.
+        if !speakers.contains(&claim.subject) {
+            return Ok(None);
+        }
         let listed = |list: &[String]| list.iter().any(|listed| listed == field);
         let sensitive = listed(&rules.sensitive);
         if !sensitive && !listed(&rules.benign) {
@@ -160,7 +172,7 @@ impl Engine {
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
         waiting.append(pending);
         let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| {
-            one.claim.subject == claim.subject && one.claim.value == claim.value && one.claim.negated == claim.negated
+            one.claim == *claim
         });
         let over = match decision {
             Decision::Supersede { old, .. } | Decision::Merge { into: old, .. } => Some(*old),
@@ -173,6 +185,7 @@ impl Engine {
             let known = !one.asked.sensitive && one.asked.signals >= rules.signals;
             let reason = if known {
                 actions.push(Action::Decide { id: one.id, accept: true, over, purge_at });
+                actions.push(consented(one.id));
                 format!("{field} was signalled {} times", one.asked.signals)
             } else {
                 pending.push(one);
@@ -215,6 +228,18 @@ fn signalled(one: &Pending) -> Action {
     let metadata = Some(Map::from_iter([(CONSENT.to_owned(), json!(one.asked))]));
     let patch = Patch { metadata, ..Patch::default() };
     Action::Revise(Box::new(Revision { id: one.id, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+/// Nothing is asked of it any more.
+fn consented(id: MemoryId) -> Action {
+    let metadata = Some(Map::from_iter([(CONSENT.to_owned(), Value::Null)]));
+    let patch = Patch { metadata, ..Patch::default() };
+    Action::Revise(Box::new(Revision { id, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+/// Whether a memory was proposed and never accepted.
+pub(crate) fn is_asked(memory: &Memory) -> bool {
+    memory.metadata.contains_key(CONSENT)
 }
 
 fn asked(memory: &Memory) -> Option<Asked> {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use loci_store::EntityFilter;
 use loci_types::{
-    Action, Addition, Batch, Change, Class, Entity, EntityId, JobKind, JobSpec, Memory, MemoryId, NoteValue,
+    Action, Addition, Batch, Change, Class, Entity, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId, NoteValue,
     Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
 };
 use serde::Serialize;
@@ -66,6 +66,8 @@ struct Lesson<'a> {
     known: Vec<Entity>,
     /// What this round has added, which later statements meet as well.
     fresh: Vec<(Neighbour, Option<Vector>)>,
+    /// Whom statements about oneself are about.
+    speakers: Vec<String>,
     /// What this round has proposed.
     pending: Vec<Pending>,
     changes: Vec<Change>,
@@ -85,16 +87,18 @@ impl Engine {
             let Some(found) = self.store.sessions(&visible, &filter, 1).await?.pop() else { return Ok(report) };
             let turns = self.store.unlearned(&visible, scope, session, TURNS).await?;
             if turns.is_empty() {
+                self.promote(&caller.tenant, &found).await?;
                 return Ok(report);
             }
             match self.lesson(&caller.tenant, &found, &turns).await {
+                Ok(more) if more.turns < turns.len() => {
+                    let message = "the language model's tokens for today ran out; the rest is learned later";
+                    return Err(Error::new(ErrorKind::RateLimited, message).into());
+                }
                 Ok(more) => report.take(&more),
                 // Someone else was quicker: what is left is looked at again.
                 Err(crate::Error::Store(loci_store::Error::Overtaken(_))) => {}
                 Err(error) => return Err(error),
-            }
-            if turns.len() < TURNS {
-                return Ok(report);
             }
         }
     }
@@ -114,17 +118,18 @@ impl Engine {
             told,
             known,
             fresh: Vec::new(),
+            speakers: speakers(turns),
             pending: Vec::new(),
             changes: Vec::new(),
             passed: (0, 0),
             report: Consolidated { turns: turns.len(), candidates: candidates.len(), ..Consolidated::default() },
         };
         let candidates = self.within_rules(&mut lesson, candidates).await?;
-        let additions = self.drafts(&lesson, &candidates).await?;
+        let additions = self.drafts(&lesson, &candidates, turns).await?;
         for (candidate, addition) in candidates.iter().zip(additions) {
             self.place(&mut lesson, candidate, addition).await?;
         }
-        self.finish(&mut lesson, last).await?;
+        self.finish(&mut lesson, last);
         let batch = Batch {
             tenant: tenant.clone(),
             space: session.scope.space(),
@@ -202,7 +207,7 @@ impl Engine {
     }
 
     /// The memories that the candidates would be, with their vectors.
-    async fn drafts(&self, lesson: &Lesson<'_>, candidates: &[Candidate]) -> Result<Vec<Addition>> {
+    async fn drafts(&self, lesson: &Lesson<'_>, candidates: &[Candidate], turns: &[Memory]) -> Result<Vec<Addition>> {
         let scope = &lesson.session.scope;
         let caller = Caller { tenant: lesson.tenant.clone(), ..Caller::new(scope.identifiers()) };
         let mut additions = Vec::with_capacity(candidates.len());
@@ -214,7 +219,7 @@ impl Engine {
                 importance: candidate.importance,
                 confidence: Some(candidate.confidence),
                 event_time: candidate.event_time,
-                valid_from: candidate.valid_from,
+                valid_from: candidate.valid_from.or_else(|| said_at(candidate, turns, lesson.at)),
                 expires_at: candidate.expires_at,
                 source: Some(Source {
                     kind: "consolidation".to_owned(),
@@ -260,8 +265,8 @@ impl Engine {
             ..one.clone()
         }));
         let statement = statement(memory, candidate.claim.as_ref(), candidate.corrects);
-        let mut decision = reconcile(&statement, &known, &self.config.bands, &self.analyser);
-        if matches!(decision, Decision::Add { .. }) && candidate.corrects {
+        let mut decision = reconcile(&statement, &known, &self.config.bands);
+        if matches!(decision, Decision::Add { .. }) && candidate.corrects && candidate.claim.is_none() {
             decision = corrected(&known, &self.config.bands).unwrap_or(decision);
         }
         let why = format!("{} (learned by `{}`)", decision.reason(), candidate.pattern);
@@ -274,7 +279,7 @@ impl Engine {
             }
             return Ok(());
         }
-        let asked = self.consent_needed(&lesson.visible, &mut lesson.pending, candidate, &addition, &decision).await?;
+        let asked = self.consent_needed(&lesson.visible, &mut lesson.pending, &lesson.speakers, candidate, &addition, &decision).await?;
         if let Some(asked) = asked {
             lesson.ask(asked, &why);
             return Ok(());
@@ -347,8 +352,8 @@ impl Engine {
         }
     }
 
-    /// What the round comes to: counts, promotions, further work, and the mark.
-    async fn finish(&self, lesson: &mut Lesson<'_>, last: &Memory) -> Result<()> {
+    /// What the round comes to: counts, further work, and the mark.
+    fn finish(&self, lesson: &mut Lesson<'_>, last: &Memory) {
         let (scope, at) = (lesson.session.scope.clone(), lesson.at);
         let written = lesson.report.added + lesson.report.merged + lesson.report.superseded;
         let until = Some(days_after(at, 2));
@@ -357,9 +362,6 @@ impl Engine {
         lesson.count(None, WRITTEN.to_owned(), f64::from(lesson.passed.1), None);
         let session = lesson.session.name.clone();
         if lesson.session.ended_at.is_some() {
-            for action in self.promotions(lesson.tenant, lesson.session, at).await? {
-                lesson.push(action, "of a session that is over, and important");
-            }
             for kind in [JobKind::Insight, JobKind::Causal] {
                 lesson.push(Action::Enqueue(follow_up(kind, &scope, &session, at)), "after a session");
             }
@@ -368,7 +370,6 @@ impl Engine {
         lesson.push(Action::Consolidate { scope, session, expect, through: last.id }, "learned from");
         // The mark comes first: whoever finds it moved has nothing more to find out.
         lesson.changes.rotate_right(1);
-        Ok(())
     }
 }
 
@@ -426,6 +427,13 @@ impl Consolidated {
     }
 }
 
+/// When a statement was made, where its turn tells: of two that contradict each other the later said
+/// holds, whenever they come in.
+fn said_at(candidate: &Candidate, turns: &[Memory], now: Timestamp) -> Option<Timestamp> {
+    let said = turns.iter().filter(|turn| candidate.from.contains(&turn.id)).filter_map(|turn| turn.event_time);
+    said.max().filter(|said| *said <= now)
+}
+
 /// What a correction most likely corrects: the nearest, if it is near at all.
 fn corrected(known: &[Neighbour], bands: &crate::config::Bands) -> Option<Decision> {
     let near = known.iter().filter(|one| one.similarity.is_some_and(|cosine| cosine >= bands.check));
@@ -454,6 +462,16 @@ fn follow_up(kind: JobKind, scope: &Scope, session: &str, at: Timestamp) -> JobS
         unique: Some(format!("{} {} {session}", kind.name(), scope.key())),
         run_after: at,
     }
+}
+
+/// The subjects by which statements about their speakers go.
+fn speakers(turns: &[Memory]) -> Vec<String> {
+    let named = turns.iter().filter(|turn| turn.role.as_deref() != Some("assistant"));
+    let names = named.filter_map(|turn| turn.actor_id.as_deref()).map(str::to_lowercase);
+    let mut all: Vec<String> = names.chain(["user".to_owned(), "пользователь".to_owned()]).collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// A turn as it is read for what it teaches.

@@ -158,12 +158,7 @@ impl Engine {
 
     /// The job that makes the vector of a memory later.
     pub(crate) fn embed_job(&self, id: MemoryId, at: Timestamp) -> JobSpec {
-        JobSpec {
-            kind: JobKind::Embed,
-            payload: json!({ "memory": id }),
-            unique: Some(format!("embed {id}")),
-            run_after: at,
-        }
+        embed_job(id, at)
     }
 
     /// A change by this caller, now.
@@ -198,5 +193,15 @@ impl Engine {
     pub async fn flush(&self) {
         let mut behind = self.behind.lock().await;
         while behind.join_next().await.is_some() {}
+    }
+}
+
+/// The job that makes the vector of a memory later.
+pub(crate) fn embed_job(id: MemoryId, at: Timestamp) -> JobSpec {
+    JobSpec {
+        kind: JobKind::Embed,
+        payload: json!({ "memory": id }),
+        unique: Some(format!("embed {id}")),
+        run_after: at,
     }
 }

@@ -4,12 +4,11 @@
 //! wrong, `confirm` and `pin` keep what is. The old stays in its chain and holds again when what
 //! replaced it goes.
 
-use loci_types::{Action, Batch, Memory, MemoryId, Patch, Receipt, Revision, Source};
+use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, Source, State};
 use serde::Serialize;
 
-use crate::extract::claim::claim_of;
 use crate::policy::Caller;
-use crate::reconcile::{Decision, claim_key};
+use crate::reconcile::Decision;
 use crate::remember::receipt;
 use crate::text::embedding_text;
 use crate::{Engine, NewMemory, Result};
@@ -43,6 +42,7 @@ impl Engine {
     async fn replace(&self, caller: &Caller, old: MemoryId, new: NewMemory, reason: &str) -> Result<Receipt> {
         let visible = self.visible(caller, None).await?;
         let known = self.one(&visible, old).await?;
+        in_use(&known)?;
         let scope = known.scope()?;
         let within = Caller { identifiers: known.identifiers.clone(), ..caller.clone() };
         // What is not said anew stays as it was.
@@ -57,7 +57,6 @@ impl Engine {
             ..new
         };
         let (_, mut addition) = self.admit(&within, new, None)?;
-        addition.claim = claim_of(&addition.memory.content).as_ref().map(claim_key);
         addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
         let embedded = addition.vector.is_some();
         if !embedded {
@@ -89,6 +88,7 @@ impl Engine {
     }
 
     async fn patch(&self, caller: &Caller, id: MemoryId, patch: Patch, reason: &str) -> Result<Receipt> {
+        in_use(&self.one(&self.visible(caller, None).await?, id).await?)?;
         let revision = Revision { id, expect: None, patch, vector: None, jobs: Vec::new() };
         self.on_one(caller, id, reason, Action::Revise(Box::new(revision))).await
     }
@@ -100,5 +100,15 @@ impl Engine {
         let versions = self.chain(&visible, &memory).await?;
         let head = versions.last().map_or(id, |memory| memory.id);
         Ok(Chain { versions, head })
+    }
+}
+
+/// Refuses what is deleted, or not known yet.
+fn in_use(memory: &Memory) -> Result<()> {
+    let (id, hint) = (memory.id, "`loci consent accept` makes a proposal known, `loci restore` brings back what was deleted");
+    match memory.state {
+        State::SoftDeleted => Err(Error::invalid("id", format!("memory {id} is deleted; restore it first")).hint(hint).into()),
+        State::Proposed => Err(Error::invalid("id", format!("memory {id} waits for consent")).hint(hint).into()),
+        State::Active | State::Decayed | State::Archived => Ok(()),
     }
 }

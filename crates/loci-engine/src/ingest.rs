@@ -37,15 +37,25 @@ pub struct Turn {
     pub layer: Option<Layer>,
 }
 
+/// The roles in which someone can speak.
+const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer"];
+
 impl Engine {
     /// Takes in one turn. The receipts are durable, one per piece.
     pub async fn ingest(&self, caller: &Caller, turn: Turn) -> Result<Vec<Receipt>> {
         let scope = policy::target(caller, turn.layer)?;
-        let seen = policy::only(caller, &scope);
+        let seen = policy::only(caller, &scope, None);
         if turn.thread_id.trim().is_empty() {
             return Err(Error::invalid("threadId", "threadId is empty").hint("name the conversation").into());
         }
+        if let Some(role) = turn.role.as_deref().filter(|role| !ROLES.contains(role)) {
+            return Err(Error::invalid("role", format!("`{role}` is not a role"))
+                .hint(format!("use one of {}", ROLES.join(", ")))
+                .into());
+        }
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
+        // What was remembered in a thread is no turn of it.
+        let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);
         let mut follows = before.as_ref().map(|memory| memory.id);
         let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
         let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
@@ -72,7 +82,11 @@ impl Engine {
                 role: turn.role.clone(),
                 ..NewMemory::default()
             };
-            let (scope, addition) = self.admit(caller, new, follows)?;
+            let (scope, mut addition) = self.admit(caller, new, follows)?;
+            // Without a name or a time of its own a turn cannot be told from one that comes in twice.
+            if turn.reference.is_none() && turn.event_time.is_none() {
+                addition.unless = None;
+            }
             let more = std::mem::take(&mut more);
             let receipt = self.keep(caller, scope, addition, Embed::Later, "a turn of the conversation", more).await?;
             follows = Some(receipt.id);

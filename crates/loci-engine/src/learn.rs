@@ -11,9 +11,10 @@ use loci_types::{
 };
 use serde_json::json;
 
+use crate::engine::embed_job;
 use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
-use crate::reconcile::{Decision, Neighbour, Statement, claim_key, reconcile};
+use crate::reconcile::{Decision, Neighbour, Statement, reconcile};
 use crate::remember::receipt;
 use crate::text::{embedding_text, normalise};
 use crate::upkeep::fate::days_after;
@@ -54,8 +55,8 @@ impl Engine {
             addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));
         }
         let claim = claim_of(&addition.memory.content);
-        addition.claim = claim.as_ref().map(claim_key);
-        let visible = policy::only(caller, &scope);
+        let categories = self.settings_of(caller).await?.categories;
+        let visible = policy::only(caller, &scope, categories);
         let thread = addition.memory.thread_id.clone();
         if let Some(told) = self.told_before(&visible, &scope, thread.as_deref(), &addition.memory.content).await? {
             return Ok(unchanged(&told));
@@ -64,7 +65,7 @@ impl Engine {
             let known = self.neighbours(&visible, &addition, None, Reach::Quick).await?;
             let memory = &addition.memory;
             let statement = statement(memory, claim.as_ref(), memory.kind.name() == "correction");
-            let decision = reconcile(&statement, &known, &self.config.bands, &self.analyser);
+            let decision = reconcile(&statement, &known, &self.config.bands);
             if let Decision::Skip { of, .. } = &decision {
                 let known = self.one(&visible, *of).await?;
                 return Ok(unchanged(&known));
@@ -85,7 +86,12 @@ impl Engine {
                     self.shelf_forgets(&decision);
                     return receipt(applied.get(place), embedded, false);
                 }
-                Err(loci_store::Error::Refused(_) | loci_store::Error::NotFound(_)) if attempt < TRIES => {}
+                // Someone else has replaced or changed what this was about.
+                Err(
+                    loci_store::Error::Refused(_)
+                    | loci_store::Error::NotFound(_)
+                    | loci_store::Error::Conflict { .. },
+                ) if attempt < TRIES && !matches!(decision, Decision::Add { .. }) => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -135,6 +141,8 @@ impl Engine {
         let missing: Vec<MemoryId> =
             found.iter().map(|(id, _)| *id).filter(|id| memories.iter().all(|known| known.id != *id)).collect();
         memories.extend(self.store.fetch(visible, &missing).await?);
+        // What only its writer sees meets nothing that others see, or it would be told to them.
+        memories.retain(|known| circle(known) == circle(memory));
         let similarity = |id: MemoryId| found.iter().find(|(found, _)| *found == id).and_then(|(_, cosine)| *cosine);
         Ok(memories.iter().map(|known| neighbour(known, similarity(known.id))).collect())
     }
@@ -154,6 +162,10 @@ impl Engine {
         Ok(match decision {
             Decision::Skip { .. } => Vec::new(),
             Decision::Add { .. } => vec![Action::Add(Box::new(addition))],
+            Decision::Before { until, .. } => {
+                addition.memory.valid_until = addition.memory.valid_until.or(Some(*until));
+                vec![Action::Add(Box::new(addition))]
+            }
             Decision::Merge { into, .. } => {
                 let known = self.one(visible, *into).await?;
                 merged(&known, addition)
@@ -234,7 +246,10 @@ impl Engine {
             notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default());
         let ids: Vec<MemoryId> = ids.collect();
         // They were told to this very thread, from whatever layer; here they are only compared.
-        Ok(self.store.fetch(&policy::whole(visible.tenant()), &ids).await?)
+        let mut told = self.store.fetch(&policy::whole(visible.tenant()), &ids).await?;
+        // What was forgotten or replaced since may be said anew.
+        told.retain(|memory| memory.state.is_live() && memory.superseded_by_id.is_none());
+        Ok(told)
     }
 
     /// Notes what recall tells a thread, for as long as that may be repeated.
@@ -243,7 +258,7 @@ impl Engine {
         if told.is_empty() {
             return Ok(());
         }
-        let visible = policy::only(caller, &scope);
+        let visible = policy::only(caller, &scope, None);
         let before = self.store.notes(&visible, &scope.space(), &[told_key(thread)], self.now()).await?;
         let mut ids: Vec<MemoryId> = before
             .into_iter()
@@ -291,6 +306,7 @@ pub(crate) fn statement<'a>(
         corrects,
         since: since(memory),
         until: memory.valid_until,
+        now: memory.created_at,
     }
 }
 
@@ -334,19 +350,16 @@ fn merged(known: &Memory, mut addition: Addition) -> Vec<Action> {
     };
     let from = vec![memory.id];
     let vector: Option<Vector> = addition.vector.take();
-    let jobs = if vector.is_some() { Vec::new() } else { vec![reembed(known.id, memory.created_at)] };
+    let jobs = if vector.is_some() { Vec::new() } else { vec![embed_job(known.id, memory.created_at)] };
     addition.jobs.clear();
     let revision = Revision { id: known.id, expect: Some(known.version), patch, vector, jobs };
     vec![Action::Add(Box::new(addition)), Action::Merge { into: Box::new(revision), from }]
 }
 
-fn reembed(id: MemoryId, at: Timestamp) -> JobSpec {
-    JobSpec {
-        kind: JobKind::Embed,
-        payload: json!({ "memory": id }),
-        unique: Some(format!("embed {id}")),
-        run_after: at,
-    }
+/// Who may see a memory within its scope: everyone, or its writer.
+fn circle(memory: &Memory) -> Option<&str> {
+    let writer = || memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref()).unwrap_or_default();
+    memory.access_policy.writer_only().then(writer)
 }
 
 fn distil_job(head: MemoryId, at: Timestamp) -> JobSpec {

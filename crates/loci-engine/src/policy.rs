@@ -83,11 +83,11 @@ fn nobody(given: &Identifiers) -> Error {
     }
 }
 
-/// Sees exactly one scope.
+/// Sees exactly one scope, and of these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn only(caller: &Caller, scope: &Scope) -> Visible {
+pub(crate) fn only(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
-    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), None, viewer)
+    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
 }
 
 /// Sees exactly one scope, for the work of the house: what only its writer may see is not read.

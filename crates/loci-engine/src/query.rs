@@ -63,6 +63,7 @@ impl Engine {
         let complexity = crate::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
         let uncounted = request.recall.uncounted;
+        let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();
         let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
         let since = (request.since, request.thread_id.as_deref());
@@ -71,7 +72,7 @@ impl Engine {
         let Packed { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
         if !uncounted {
-            self.count_cited(caller, request.thread_id.as_deref(), &found, &cited).await;
+            self.count_cited(caller, told.as_deref(), &found, &cited).await;
         }
         let Recall { hits, degraded, intent } = found;
         Ok(QueryResponse { text, tokens, budget_tokens, cited, left_out, shortened, revision, hits, degraded, intent })

@@ -6,17 +6,12 @@
 //! other. Where that cannot be read, both stay. Nothing is ever deleted here.
 
 use jiff::Timestamp;
-use loci_store::text::Analyser;
 use loci_types::{ContentHash, MemoryId};
-use std::collections::BTreeSet;
 
 use crate::config::Bands;
 use crate::extract::Claim;
 use crate::extract::differ::{differs, numeric_step};
-
-/// The part of the words of the shorter statement that both share when they are told to be the
-/// same without a model.
-const SAME_WORDS: f64 = 0.99;
+use crate::text::normalise;
 
 /// Something new.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +28,8 @@ pub struct Statement<'a> {
     pub since: Timestamp,
     /// Until when it held; none: it holds now.
     pub until: Option<Timestamp>,
+    /// When it is told.
+    pub now: Timestamp,
 }
 
 /// Something known that may be about the same.
@@ -76,6 +73,15 @@ pub enum Decision {
         /// Why.
         reason: String,
     },
+    /// It tells what was so before a known one began to hold.
+    Before {
+        /// The known one.
+        known: MemoryId,
+        /// When that began to hold.
+        until: Timestamp,
+        /// Why.
+        reason: String,
+    },
     /// It takes the place of a known one, which stays in the chain.
     Supersede {
         /// The known one.
@@ -91,6 +97,7 @@ impl Decision {
         match self {
             Decision::Add { reason }
             | Decision::Skip { reason, .. }
+            | Decision::Before { reason, .. }
             | Decision::Merge { reason, .. }
             | Decision::Supersede { reason, .. } => reason,
         }
@@ -98,13 +105,13 @@ impl Decision {
 }
 
 /// What becomes of `new` beside `known`.
-pub fn reconcile(new: &Statement<'_>, known: &[Neighbour], bands: &Bands, analyser: &Analyser) -> Decision {
+pub fn reconcile(new: &Statement<'_>, known: &[Neighbour], bands: &Bands) -> Decision {
     if let Some(twin) = known.iter().find(|known| known.hash == new.hash) {
         return Decision::Skip { of: twin.id, reason: "said before in the same words".to_owned() };
     }
     let mut decision = None;
     for one in known {
-        let meeting = meet(new, one, bands, analyser);
+        let meeting = meet(new, one, bands);
         // The gravest meeting decides: what is repeated need not be replaced.
         if meeting.as_ref().is_some_and(|meeting| weight(meeting) > decision.as_ref().map_or(0, weight)) {
             decision = meeting;
@@ -116,9 +123,10 @@ pub fn reconcile(new: &Statement<'_>, known: &[Neighbour], bands: &Bands, analys
 fn weight(decision: &Decision) -> u8 {
     match decision {
         Decision::Add { .. } => 0,
-        Decision::Supersede { .. } => 1,
-        Decision::Merge { .. } => 2,
-        Decision::Skip { .. } => 3,
+        Decision::Before { .. } => 1,
+        Decision::Supersede { .. } => 2,
+        Decision::Merge { .. } => 3,
+        Decision::Skip { .. } => 4,
     }
 }
 
@@ -131,19 +139,21 @@ fn alone(known: &[Neighbour], bands: &Bands) -> String {
 }
 
 /// What one known statement makes of the new one; `None` if they have nothing to do with each other.
-fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analyser) -> Option<Decision> {
+fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands) -> Option<Decision> {
     if let (Some(a), Some(b)) = (new.claim, &known.claim)
         && a.attribute == b.attribute
         && (same_subject(&a.subject, &b.subject) || related(new.content, a, &b.subject) || related(&known.content, b, &a.subject))
     {
-        return by_claim(new, known, a, b, analyser);
+        return by_claim(new, known, a, b);
     }
     let similarity = known.similarity.unwrap_or(0.0);
     let step = || numeric_step(&known.content, new.content);
     if similarity >= bands.merge {
-        let apart = differs(&known.content, new.content);
-        if apart.is_empty() {
-            return Some(same(new, known, analyser, &format!("says the same as something known ({similarity:.2})")));
+        let alike = || said_again(new, known, &format!("says the same as something known ({similarity:.2})"));
+        if differs(&known.content, new.content).is_empty()
+            && let Some(decision) = alike()
+        {
+            return Some(decision);
         }
         return step().then(|| replace(known, "a step of the same quantity"));
     }
@@ -151,13 +161,16 @@ fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analys
         if step() {
             return Some(replace(known, "a step of the same quantity"));
         }
-        return new.corrects.then(|| replace(known, "a correction of something like it"));
+        // What corrects something by its claim is not taken for a correction of whatever is like it.
+        let corrects = new.corrects && new.claim.is_none();
+        return corrects.then(|| replace(known, "a correction of something like it"));
     }
-    let shared = || words_shared(&known.content, new.content, analyser);
     if known.similarity.is_none() {
-        let same_words = shared() >= SAME_WORDS && differs(&known.content, new.content).is_empty();
-        return if same_words {
-            Some(same(new, known, analyser, "says the same as something known, by its words"))
+        let alike = differs(&known.content, new.content).is_empty();
+        return if let Some(decision) =
+            alike.then(|| said_again(new, known, "says the same as something known, by its words")).flatten()
+        {
+            Some(decision)
         } else if step() {
             Some(replace(known, "a step of the same quantity"))
         } else {
@@ -168,12 +181,12 @@ fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands, analyser: &Analys
 }
 
 /// Two statements about the same side of the same thing.
-fn by_claim(new: &Statement<'_>, known: &Neighbour, a: &Claim, b: &Claim, analyser: &Analyser) -> Option<Decision> {
+fn by_claim(new: &Statement<'_>, known: &Neighbour, a: &Claim, b: &Claim) -> Option<Decision> {
     let side = format!("{} of {}", a.attribute, a.subject);
     if a.value == b.value && a.negated == b.negated {
         // Of many values a statement may say more than its claim: what else it names must be the same.
         let apart = !a.single && !differs(&known.content, new.content).is_empty();
-        return (!apart).then(|| same(new, known, analyser, &format!("the {side} is known")));
+        return if apart { None } else { same(new, known, a.single, &format!("the {side} is known")) };
     }
     let other_value = a.value != b.value;
     if other_value && !(a.single && b.single) {
@@ -186,8 +199,13 @@ fn by_claim(new: &Statement<'_>, known: &Neighbour, a: &Claim, b: &Claim, analys
     if new.until.is_some_and(|until| until <= known.since) {
         return None;
     }
-    if new.since < known.since && !new.corrects {
+    // What will be so does not end what is so.
+    if new.since > new.now {
         return None;
+    }
+    if new.since < known.since && !new.corrects {
+        let reason = format!("the {side} as it was before");
+        return Some(Decision::Before { known: known.id, until: known.since, reason });
     }
     let what = if other_value { format!("the {side} has changed") } else { format!("the {side} is told otherwise") };
     Some(replace(known, &what))
@@ -197,25 +215,35 @@ fn replace(known: &Neighbour, reason: &str) -> Decision {
     Decision::Supersede { old: known.id, reason: reason.to_owned() }
 }
 
-/// The same again: skipped, unless it says more.
-fn same(new: &Statement<'_>, known: &Neighbour, analyser: &Analyser, reason: &str) -> Decision {
-    let (before, after) = (words(&known.content, analyser), words(new.content, analyser));
-    let more = after.is_superset(&before) && after.len() > before.len();
-    if more && !known.confirmed {
-        return Decision::Merge { into: known.id, reason: format!("{reason}, and this says more") };
+/// The same side of the same thing again: merged if it says more, skipped if it says no more. Of many
+/// values one that says something else beside is new.
+fn same(new: &Statement<'_>, known: &Neighbour, single: bool, reason: &str) -> Option<Decision> {
+    said_again(new, known, reason)
+        .or_else(|| single.then(|| Decision::Skip { of: known.id, reason: reason.to_owned() }))
+}
+
+/// The same words in the same order, or those and more. Other words, or another order, may be another
+/// thing: who owes whom, before or after.
+fn said_again(new: &Statement<'_>, known: &Neighbour, reason: &str) -> Option<Decision> {
+    let (before, after) = (words(&known.content), words(new.content));
+    if before == after || within(&after, &before) {
+        return Some(Decision::Skip { of: known.id, reason: reason.to_owned() });
     }
-    Decision::Skip { of: known.id, reason: reason.to_owned() }
+    let more = within(&before, &after) && !known.confirmed;
+    more.then(|| Decision::Merge { into: known.id, reason: format!("{reason}, and this says more") })
 }
 
-fn words(text: &str, analyser: &Analyser) -> BTreeSet<String> {
-    analyser.terms(text).into_iter().collect()
+/// The words of a text as they are compared, without articles.
+fn words(text: &str) -> Vec<String> {
+    let lower = normalise(text).to_lowercase();
+    let spoken = |word: &&str| !matches!(*word, "" | "a" | "an" | "the");
+    lower.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))).filter(spoken).map(str::to_owned).collect()
 }
 
-/// The part of the larger one's words that both share.
-fn words_shared(a: &str, b: &str, analyser: &Analyser) -> f64 {
-    let (a, b) = (words(a, analyser), words(b, analyser));
-    let most = a.len().max(b.len());
-    if most == 0 { 0.0 } else { a.intersection(&b).count() as f64 / most as f64 }
+/// Whether all of these words stand in the others, in their order.
+fn within(few: &[String], many: &[String]) -> bool {
+    let mut rest = many.iter();
+    !few.is_empty() && few.iter().all(|word| rest.any(|other| other == word))
 }
 
 /// Whether two subjects are the same thing: "the cluster" is whoever's cluster was spoken of, but
@@ -275,6 +303,7 @@ mod tests {
             corrects: false,
             since: at(2),
             until: None,
+            now: at(2),
         };
         let known = Neighbour {
             id: MemoryId(Uuid::nil()),
@@ -285,12 +314,13 @@ mod tests {
             since: at(1),
             confirmed: false,
         };
-        reconcile(&statement, &[known], &Bands::default(), &Analyser::default())
+        reconcile(&statement, &[known], &Bands::default())
     }
 
     fn name(decision: &Decision) -> &'static str {
         match decision {
             Decision::Add { .. } => "add",
+            Decision::Before { .. } => "before",
             Decision::Skip { .. } => "skip",
             Decision::Merge { .. } => "merge",
             Decision::Supersede { .. } => "supersede",
@@ -334,7 +364,11 @@ mod tests {
             ("The deploy of build 4021 failed", "The deploy of build 4022 failed", Some(0.97), "add"),
             ("The printer on floor 2 jams", "The printer on floor 2 often jams badly", Some(0.92), "merge"),
             ("The printer on floor 2 jams", "The printer on floor 3 jams", Some(0.97), "add"),
-            ("The garden gate squeaks", "The gate of the garden squeaks", Some(0.96), "skip"),
+            ("The garden gate squeaks", "A garden gate squeaks!", Some(0.96), "skip"),
+            ("The garden gate squeaks", "The gate of the garden squeaks", Some(0.96), "add"),
+            ("Ana owes Bo 50 euros", "Bo owes Ana 50 euros", Some(0.98), "add"),
+            ("Ana wants the report before the meeting", "Ana wants the report after the meeting", Some(0.97), "add"),
+            ("Ana increased the dose", "Ana decreased the dose", Some(0.93), "add"),
             ("The garden gate squeaks", "The garden gate squeaks", Some(0.2), "skip"),
             ("The garden gate squeaks", "The roof leaks", Some(0.3), "add"),
             ("The deploy was stopped because of OPS-1", "The deploy was stopped because of OPS-2", Some(0.97), "add"),
@@ -365,16 +399,18 @@ mod tests {
             corrects,
             since,
             until,
+            now: at(200),
         };
         let decide =
-            |statement| reconcile(&statement, std::slice::from_ref(&known), &Bands::default(), &Analyser::default());
+            |statement| reconcile(&statement, std::slice::from_ref(&known), &Bands::default());
         assert_eq!(name(&decide(statement(at(10), Some(at(50)), false))), "add", "intervals that do not overlap");
-        assert_eq!(name(&decide(statement(at(10), None, false))), "add", "told of an earlier time");
+        assert_eq!(name(&decide(statement(at(10), None, false))), "before", "told of an earlier time");
         assert_eq!(
             name(&decide(statement(at(10), None, true))),
             "supersede",
             "a correction counts from where it was wrong"
         );
         assert_eq!(name(&decide(statement(at(200), None, false))), "supersede");
+        assert_eq!(name(&decide(statement(at(201), None, false))), "add", "what will be so does not end what is so");
     }
 }

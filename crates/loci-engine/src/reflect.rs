@@ -201,6 +201,7 @@ impl Engine {
         let filter = Filter {
             kinds: vec![loci_types::Kind::EPISODIC.to_owned()],
             threads: vec![session.thread_id.clone()],
+            sessions: if session.name == session.thread_id { Vec::new() } else { vec![session.name.clone()] },
             source_types: vec!["conversation".to_owned()],
             ..Filter::at(self.now())
         };

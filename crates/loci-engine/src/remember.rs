@@ -11,7 +11,9 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
+use crate::reconcile::claim_key;
 use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
 use crate::upkeep::fate::rate_of;
 use crate::{Engine, Result, choose_kind, importance};
@@ -162,8 +164,14 @@ impl Engine {
             state: State::Active,
             kind,
         };
-        let unless = Some(self.twin_key(&memory));
-        Ok((scope, Addition { unless, follows, ..Addition::new(memory) }))
+        let (unless, claim) = (Some(self.twin_key(&memory)), self.claim_of(&memory));
+        Ok((scope, Addition { unless, claim, follows, ..Addition::new(memory) }))
+    }
+
+    /// What a memory is about, folded; turns claim nothing.
+    pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
+        let told = self.kinds.spec(&memory.kind).class != Class::Episodic;
+        told.then(|| claim_of(&memory.content)).flatten().as_ref().map(claim_key)
     }
 
     /// How fast the confidence of a kind fades.
@@ -175,7 +183,12 @@ impl Engine {
     /// Facts are the same by what they say; events also by when and where they happened.
     pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
         if self.kinds.spec(&memory.kind).class != Class::Episodic {
-            return memory.content_hash;
+            // What only its writer sees is nobody else's twin.
+            let writer = memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref());
+            return match memory.access_policy.writer_only() {
+                true => event_key(&memory.content, &[Some("private"), writer]),
+                false => memory.content_hash,
+            };
         }
         let time = memory.event_time.map(|at| at.as_microsecond().to_string());
         let place = [

@@ -8,11 +8,14 @@ use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
     Action, Addition, Batch, Error, ErrorKind, Filter, Identifiers, JobKind, JobSpec, Layer, Memory, Patch, Relation,
-    Revision, Scope, Session, SessionFilter, Tenant,
+    Revision, Scope, Session, SessionFilter, Tenant, Visible,
 };
 use serde_json::{Map, json};
 
+use crate::extract::claim::claim_of;
+use crate::learn::{Reach, statement};
 use crate::policy::{self, Caller};
+use crate::reconcile::{Decision, reconcile};
 use crate::{Engine, Result};
 
 /// So many sessions are listed.
@@ -60,11 +63,12 @@ impl Engine {
         ]
     }
 
-    /// Keeps what matters of a session's own layer for its user. Returns the changes.
-    pub(crate) async fn promotions(&self, tenant: &Tenant, session: &Session, at: Timestamp) -> Result<Vec<Action>> {
-        let rules = &self.config.sessions;
-        if session.scope.layer() != Layer::Session || !rules.promote_important {
-            return Ok(Vec::new());
+    /// Keeps what matters of a session's own layer for its user, once the session is over. It meets
+    /// what is known of the user like anything else that is learned.
+    pub(crate) async fn promote(&self, tenant: &Tenant, session: &Session) -> Result<usize> {
+        let (rules, at) = (&self.config.sessions, self.now());
+        if session.scope.layer() != Layer::Session || !rules.promote_important || session.ended_at.is_none() {
+            return Ok(0);
         }
         let user_id = session.scope.identifiers().user_id;
         let user = Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() })?;
@@ -74,28 +78,47 @@ impl Engine {
         let page = Page { after: None, limit: PROMOTED };
         let mut matters = self.store.scan(&seen, &filter, page).await?.memories;
         matters.retain(|memory| !memory.metadata.contains_key(PROMOTED_TO));
-        let ids: Vec<_> = matters.iter().map(|memory| memory.id).collect();
-        let model = self.model().map_or("", |model| &model.name);
-        let vectors = self.store.vectors(&seen, model, &ids).await?;
-        let mut actions = Vec::new();
+        let promoted = matters.len();
         for memory in matters.into_iter().rev() {
-            let vector = vectors.iter().find(|(id, _)| *id == memory.id).map(|(_, vector)| vector.clone());
-            let (old, new) = (memory.id, self.promoted(memory, &user, at));
-            let (id, embed) = (new.id, self.embed_job(new.id, at));
-            let jobs = if vector.is_some() { Vec::new() } else { vec![embed] };
-            actions.push(Action::Add(Box::new(Addition { vector, jobs, ..Addition::new(new) })));
-            actions.push(Action::Link(self.edge(id, old, Relation::DerivedFrom, 1.0, at)));
-            let metadata = Some(Map::from_iter([(PROMOTED_TO.to_owned(), json!(id))]));
-            let patch = Patch { metadata, ..Patch::default() };
-            actions.push(Action::Revise(Box::new(Revision {
-                id: old,
-                expect: None,
-                patch,
-                vector: None,
-                jobs: Vec::new(),
-            })));
+            self.promote_one(tenant, &user, &seen, memory, at).await?;
         }
-        Ok(actions)
+        Ok(promoted)
+    }
+
+    async fn promote_one(
+        &self,
+        tenant: &Tenant,
+        user: &Scope,
+        seen: &Visible,
+        memory: Memory,
+        at: Timestamp,
+    ) -> Result<()> {
+        let model = self.model().map_or("", |model| &model.name);
+        let vector = self.store.vectors(seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
+        let (old, new) = (memory.id, self.promoted(memory, user, at));
+        let claim = claim_of(&new.content);
+        let jobs = if vector.is_some() { Vec::new() } else { vec![self.embed_job(new.id, at)] };
+        let unless = Some(self.twin_key(&new));
+        let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
+        let whose = policy::upkeep(tenant, user);
+        let known = self.neighbours(&whose, &addition, None, Reach::Thorough).await?;
+        let statement = statement(&addition.memory, claim.as_ref(), false);
+        let decision = reconcile(&statement, &known, &self.config.bands);
+        let id = match &decision {
+            Decision::Skip { of: id, .. } | Decision::Merge { into: id, .. } => *id,
+            _ => addition.memory.id,
+        };
+        let mut actions = self.actions(&whose, &decision, addition).await?;
+        actions.push(Action::Link(self.edge(id, old, Relation::DerivedFrom, 1.0, at)));
+        let metadata = Some(Map::from_iter([(PROMOTED_TO.to_owned(), json!(id))]));
+        let patch = Patch { metadata, ..Patch::default() };
+        let marked = Revision { id: old, expect: None, patch, vector: None, jobs: Vec::new() };
+        actions.push(Action::Revise(Box::new(marked)));
+        let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
+        let reason = format!("of a session that is over, and important; {}", decision.reason());
+        let changes = actions.into_iter().map(|action| self.change(&operator, "worker", &reason, action)).collect();
+        self.store.apply(Batch { tenant: tenant.clone(), space: user.space(), changes }).await?;
+        Ok(())
     }
 
     fn promoted(&self, memory: Memory, user: &Scope, at: Timestamp) -> Memory {

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Error, Filter, Kind, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter,
+    Action, Batch, Error, Filter, Kind, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter,
     Source, Tenant, Visible,
 };
 use serde_json::json;
@@ -55,7 +55,12 @@ impl Engine {
         let memories = match &request.session {
             Some(name) => {
                 let filter = SessionFilter { name: Some(name.clone()), ..SessionFilter::default() };
-                let Some(session) = self.store.sessions(&visible, &filter, 1).await?.pop() else {
+                let mut found = self.store.sessions(&visible, &filter, 2).await?;
+                if found.len() > 1 {
+                    let message = format!("several scopes have a session `{name}`");
+                    return Err(Error::invalid("session", message).hint("say whose it is, such as --user NAME").into());
+                }
+                let Some(session) = found.pop() else {
                     return Err(Error::new(
                         loci_types::ErrorKind::NotFound,
                         format!("there is no session `{name}` here"),
@@ -162,7 +167,7 @@ impl Engine {
         addition.unless = None;
         addition.jobs.push(self.embed_job(addition.memory.id, at));
         let id = addition.memory.id;
-        let mut actions = vec![Action::Add(Box::new(Addition { ..addition }))];
+        let mut actions = vec![Action::Add(Box::new(addition))];
         // The first and the last turn tell which ones are meant.
         let ends = turns.first().into_iter().chain(turns.last().filter(|_| turns.len() > 1));
         actions.extend(ends.map(|turn| Action::Link(self.edge(id, turn.id, Relation::DerivedFrom, 1.0, at))));
@@ -179,6 +184,7 @@ impl Engine {
         let filter = Filter {
             kinds: vec![Kind::EPISODIC.to_owned()],
             threads: vec![session.thread_id.clone()],
+            sessions: if session.name == session.thread_id { Vec::new() } else { vec![session.name.clone()] },
             source_types: vec!["conversation".to_owned()],
             ..Filter::at(self.now())
         };

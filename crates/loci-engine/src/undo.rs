@@ -8,9 +8,7 @@ use loci_types::{Action, Batch, Error, ErrorKind, LedgerEntry, Memory, MemoryId,
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::extract::claim::claim_of;
 use crate::policy::Caller;
-use crate::reconcile::claim_key;
 use crate::text::{content_hash, estimate_tokens};
 use crate::upkeep::fate::days_after;
 use crate::{Engine, Result};
@@ -34,6 +32,8 @@ pub struct Undone {
 enum Inverse {
     /// Forget this memory.
     Forget(MemoryId),
+    /// What replaced it goes, or gives it free again.
+    Newer { old: MemoryId, newer: MemoryId },
     /// Bring it back.
     Restore(MemoryId),
     /// Give it these fields again; they must still be what the line made of them.
@@ -58,7 +58,7 @@ fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
         "restore" if new.contains_key("state") => Ok(Inverse::Forget(id()?)),
         "update" | "access_policy" => Ok(Inverse::Fields { id: id()?, old, new }),
         "supersede" => match new.get("supersededById").and_then(|by| serde_json::from_value(by.clone()).ok()) {
-            Some(newer) => Ok(Inverse::Forget(newer)),
+            Some(newer) => Ok(Inverse::Newer { old: id()?, newer }),
             None => Err("it names no newer memory".to_owned()),
         },
         "ttl" if new.contains_key("state") => Ok(Inverse::Restore(id()?)),
@@ -75,7 +75,7 @@ fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
         }
         "link" => Ok(Inverse::Plain(unlink(id()?, &new)?)),
         "entity" => match new.get("united").and_then(|one| serde_json::from_value(one.clone()).ok()) {
-            Some(entity) => Ok(Inverse::Plain(Action::Divide { entity })),
+            Some(entity) => Ok(Inverse::Plain(Action::Divide { scope: None, entity })),
             None => Err("only the union of two entities can be undone".to_owned()),
         },
         "unlink" => Err("the link can be drawn again, but what it said is not kept".to_owned()),
@@ -124,19 +124,43 @@ impl Engine {
     }
 
     async fn actions_of(&self, caller: &Caller, space: &Space, inverse: Inverse) -> Result<(Vec<Action>, String)> {
+        let visible = self.visible(caller, None).await?;
         Ok(match inverse {
+            Inverse::Newer { old, newer } => {
+                let newer = self.one(&visible, newer).await?;
+                // One that took it up is kept; one that took its place goes.
+                let taken_up = newer.supersedes_id != Some(old);
+                let inverse = if taken_up {
+                    Inverse::Split { into: newer.id, from: vec![old], revised: None }
+                } else {
+                    Inverse::Forget(newer.id)
+                };
+                return Box::pin(self.actions_of(caller, space, inverse)).await;
+            }
             Inverse::Forget(id) => {
+                self.one(&visible, id).await?;
                 let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
                 (vec![Action::Forget { id, expect: None, purge_at }], format!("forgot {id}"))
             }
-            Inverse::Restore(id) => (vec![Action::Restore { id }], format!("restored {id}")),
-            Inverse::Plain(action) => (vec![action], "took the link or the union back".to_owned()),
+            Inverse::Restore(id) => {
+                let memory = self.one(&visible, id).await?;
+                (self.restoring(&memory), format!("restored {id}"))
+            }
+            Inverse::Plain(action) => {
+                if let Action::Unlink { target, .. } = &action {
+                    self.one(&visible, *target).await?;
+                }
+                (vec![action], "took the link or the union back".to_owned())
+            }
             Inverse::Fields { id, old, new } => {
                 let names: Vec<&String> = new.keys().chain(old.keys()).collect();
                 let told = format!("gave {id} its old {}", words(&names));
                 (vec![self.revert(caller, id, &old, &new).await?], told)
             }
             Inverse::Split { into, from, revised } => {
+                for id in &from {
+                    self.one(&visible, *id).await?;
+                }
                 let told = format!("took {} apart from {into}", from.len());
                 let mut actions = Vec::new();
                 if let Some(sequence) = revised {
@@ -161,7 +185,9 @@ impl Engine {
     ) -> Result<Action> {
         let memory = self.one(&self.visible(caller, None).await?, id).await?;
         let now = serde_json::to_value(&memory).unwrap_or_default();
-        let changed = new.iter().find(|(field, value)| now.get(*field) != Some(value));
+        // Scores follow the clock and the use; that they moved on is no change.
+        let follows = |field: &str| matches!(field, "confidence" | "relevance");
+        let changed = new.iter().find(|(field, value)| !follows(field) && now.get(*field) != Some(value));
         if let Some((field, _)) = changed {
             let message = format!("{field} of memory {id} has changed since; undo the later change first");
             return Err(Error::new(ErrorKind::Conflict, message).at("sequence").into());
@@ -187,7 +213,7 @@ impl Engine {
             text: before.content.clone(),
             hash: whole.content_hash,
             unless: Some(self.twin_key(&whole)),
-            claim: claim_of(&before.content).as_ref().map(claim_key),
+            claim: self.claim_of(before),
             tokens: estimate_tokens(&before.content),
         });
         // Fields that are gone are named, so that they go.
@@ -266,7 +292,7 @@ mod tests {
         check("TTL", json!({ "state": "active" }), json!({ "state": "archived" }), Ok(Inverse::Restore(one)));
         check("TTL", null.clone(), null.clone(), Err("gone for good"));
         check("ERASE", null.clone(), null.clone(), Err("gone for good"));
-        check("SUPERSEDE", null.clone(), json!({ "supersededById": two }), Ok(Inverse::Forget(two)));
+        check("SUPERSEDE", null.clone(), json!({ "supersededById": two }), Ok(Inverse::Newer { old: one, newer: two }));
         check("CONSENT", null.clone(), json!({ "state": "active" }), Ok(Inverse::Forget(one)));
         check("CONSENT", null.clone(), json!({ "state": "soft_deleted" }), Err("a decision stands"));
         check("EMBED", null.clone(), json!({ "model": "m" }), Err("nothing to take back"));

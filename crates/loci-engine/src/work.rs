@@ -49,8 +49,9 @@ impl Engine {
         policy::operator(caller, "does what was left for later")?;
         let kinds = if kinds.is_empty() { &SLOW } else { kinds };
         let mut worked = Worked::default();
+        // One that fails waits for the next time, however long this one takes.
+        let now = self.now();
         while worked.done + worked.failed < limit {
-            let now = self.now();
             let Some(job) = self.store.claim(&caller.tenant, kinds, 1, now, LEASE).await?.pop() else { break };
             match self.perform(caller, &job).await {
                 Ok(()) => {
@@ -131,6 +132,10 @@ impl Engine {
 
 /// When a failed job is tried again; none: never by itself.
 fn retry_at(job: &Job, error: &Error, now: Timestamp) -> Option<Timestamp> {
+    // Who is asked to wait waits, however often.
+    if error.kind() == ErrorKind::RateLimited {
+        return Some(now.saturating_add(SignedDuration::from_mins(15)).unwrap_or(now));
+    }
     // What is wrong with the job itself does not pass.
     let hopeless = matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound);
     if job.attempt >= ATTEMPTS || (hopeless && job.attempt >= 2) {

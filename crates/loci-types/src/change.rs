@@ -148,6 +148,8 @@ pub enum Action {
     },
     /// Undoes a union: the entity is a thing of its own again.
     Divide {
+        /// Whose it must be; none: whoever's.
+        scope: Option<Scope>,
         /// Which.
         entity: EntityId,
     },

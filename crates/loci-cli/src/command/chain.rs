@@ -32,16 +32,18 @@ pub(crate) async fn run(context: &Context, args: &ChainArgs) -> Result<()> {
         return Ok(());
     }
     let rows = chain.versions.iter().enumerate().map(|(place, version)| {
-        let mark = if version.id == chain.head { "→ " } else { "" };
+        let holds = version.superseded_by_id.is_none() && version.state.is_live();
+        let mark = if holds { "→ " } else { "" };
         vec![
             format!("{mark}{}", place + 1),
             shape::instant(since(version)),
             version.valid_until.map_or_else(|| "–".to_owned(), shape::instant),
+            version.state.to_string(),
             shape::brief(&version.content, 120),
             version.id.to_string(),
         ]
     });
-    output::line(&shape::table(&["version", "holds from", "until", "what", "id"], rows.collect()));
+    output::line(&shape::table(&["version", "holds from", "until", "state", "what", "id"], rows.collect()));
     Ok(())
 }
 

@@ -80,7 +80,9 @@ impl Engine {
                 told && memory.state.is_live() && !memory.superseded && memory.created_at >= new
             };
             let ids: Vec<MemoryId> = page.iter().filter(lately).map(|memory| memory.id).collect();
-            for memory in self.store.fetch(&policy::whole(tenant), &ids).await? {
+            let mut new = self.store.fetch(&policy::whole(tenant), &ids).await?;
+            new.retain(|memory| !memory.access_policy.writer_only());
+            for memory in new {
                 let scope = memory.scope()?;
                 let count = by_scope.entry(scope.key()).or_default();
                 for pair in self.pairs_of(run, &scope, memory).await? {
@@ -104,7 +106,9 @@ impl Engine {
         let vector: Option<Vector> =
             self.store.vectors(&seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
         let claim = claim_of(&memory.content).as_ref().map(claim_key);
+        let came = memory.created_at;
         let mut addition = Addition { claim, vector, ..Addition::new(memory) };
+        // What holds now is asked for, whenever it came.
         addition.memory.created_at = run.at;
         let known = self.neighbours(&seen, &addition, None, Reach::Thorough).await?;
         let ids: Vec<MemoryId> = known.iter().map(|one| one.id).collect();
@@ -113,7 +117,7 @@ impl Engine {
         for other in others {
             let similarity = known.iter().find(|one| one.id == other.id).and_then(|one| one.similarity);
             let mut memory = addition.memory.clone();
-            memory.created_at = memory.updated_at.min(run.at);
+            memory.created_at = came;
             let (older, newer) = if other.id < memory.id { (other, memory) } else { (memory, other) };
             let pair = Pair { scope: scope.clone(), older, newer, similarity };
             if pair.older.created_at >= days_before(run.at, OLD_DAYS) && self.is_unseen(run, &pair).await? {
@@ -162,12 +166,12 @@ impl Engine {
         let claim = claim_of(&pair.newer.content);
         let known = neighbour(&pair.older, pair.similarity);
         let statement = statement(&pair.newer, claim.as_ref(), false);
-        let decision = reconcile(&statement, &[known], &self.config.bands, &self.analyser);
+        let decision = reconcile(&statement, &[known], &self.config.bands);
         match decision {
             Decision::Add { .. } if numeric_step(&pair.older.content, &pair.newer.content) => {
                 Some(Decision::Supersede { old: pair.older.id, reason: "a step of the same quantity".to_owned() })
             }
-            Decision::Add { .. } => None,
+            Decision::Add { .. } | Decision::Before { .. } => None,
             decision => Some(decision),
         }
     }
@@ -183,7 +187,7 @@ fn outcome<'a>(pair: &'a Pair, decision: &Decision) -> (&'a Memory, &'a Memory, 
     // What is replaced, or says less, goes; of two that say the same the older stays.
     let (stays, goes) = match decision {
         Decision::Supersede { .. } | Decision::Merge { .. } => (&pair.newer, &pair.older),
-        Decision::Skip { .. } | Decision::Add { .. } => (&pair.older, &pair.newer),
+        Decision::Skip { .. } | Decision::Add { .. } | Decision::Before { .. } => (&pair.older, &pair.newer),
     };
     let importance = (goes.importance > stays.importance).then_some(goes.importance);
     (stays, goes, Patch { tags: tags(stays, goes), importance, ..Patch::default() })

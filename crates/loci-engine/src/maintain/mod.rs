@@ -221,8 +221,8 @@ impl Engine {
             progress(step);
             match self.step(&run, step).await {
                 Ok(done) => report.steps.push(done),
-                // A step that needs a model must not keep the others from their work.
-                Err(error) if !matches!(error, crate::Error::Store(_)) => {
+                // A step that needs a model, or that someone else crossed, must not keep the others from theirs.
+                Err(error) if !matches!(error, crate::Error::Store(_)) || crossed(&error) => {
                     report.steps.push(StepReport { problem: Some(error.to_string()), ..StepReport::new(step) });
                 }
                 Err(error) => {
@@ -283,9 +283,23 @@ impl Engine {
             change.provenance.actor = Some("loci".to_owned());
             change
         };
-        let changes = actions.into_iter().map(change).collect();
-        let batch = Batch { tenant: run.caller.tenant.clone(), space: space.clone(), changes };
-        Ok(self.store.apply(batch).await?)
+        let changes: Vec<_> = actions.into_iter().map(change).collect();
+        let batch = |changes| Batch { tenant: run.caller.tenant.clone(), space: space.clone(), changes };
+        match self.store.apply(batch(changes.clone())).await.map_err(crate::Error::from) {
+            // Someone has changed one of them since the page was read: the others go on.
+            Err(error) if crossed(&error) && changes.len() > 1 => {
+                let mut applied = Vec::new();
+                for change in changes {
+                    match self.store.apply(batch(vec![change])).await.map_err(crate::Error::from) {
+                        Ok(one) => applied.extend(one),
+                        Err(error) if crossed(&error) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(applied)
+            }
+            outcome => outcome,
+        }
     }
 
     /// Does the waiting jobs of a kind, or tells which they are.
@@ -318,4 +332,9 @@ impl Engine {
         };
         Ok(memories.into_iter().map(|memory| (memory.id, brief(&memory.content))).collect())
     }
+}
+
+/// Whether someone else has changed what a plan was about.
+fn crossed(error: &crate::Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound | ErrorKind::Conflict)
 }

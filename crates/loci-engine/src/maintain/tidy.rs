@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
-use loci_types::{Action, Filter, Kind, Layer, MemoryId, SessionFilter, Space, State, Tenant};
+use loci_types::{Action, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
 
 use super::{Run, Step, StepReport};
 use crate::curve::{Curve, age_days};
@@ -37,17 +37,30 @@ impl Engine {
                 let end = Action::EndSession { scope: session.scope.clone(), session: session.name.clone() };
                 self.apply_run(run, &session.scope.space(), vec![(end, "nobody has said anything for long".into())])
                     .await?;
-                self.consolidate(run.caller, &session.scope, &session.name).await?;
+                self.take_turn(run).await?;
+                self.learn_in_the_night(run, &session, &mut report).await?;
             }
         }
         for session in self.store.sessions(&whole, &over, usize::MAX).await? {
             report.tell(None, "learn from", format!("session {} of {}", session.name, session.scope), "it is over");
             if !run.dry {
                 self.take_turn(run).await?;
-                self.consolidate(run.caller, &session.scope, &session.name).await?;
+                self.learn_in_the_night(run, &session, &mut report).await?;
             }
         }
         Ok(report)
+    }
+
+    /// Learns from a session; one that fails does not keep the others from being learned from.
+    async fn learn_in_the_night(&self, run: &Run<'_>, session: &Session, report: &mut StepReport) -> Result<()> {
+        match self.consolidate(run.caller, &session.scope, &session.name).await {
+            Err(error @ crate::Error::Store(_)) => Err(error),
+            Err(error) => {
+                report.problem = Some(format!("session {}: {error}", session.name));
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
     }
 
     /// Soft-deletes what belonged to sessions that are long over.
@@ -175,6 +188,10 @@ impl Engine {
         let (whole, most) = (policy::whole(&run.caller.tenant), self.config.lifecycle.collapse_above);
         for space in self.all_spaces(&run.caller.tenant).await? {
             for (head, length) in self.store.long_chains(&whole, &space, most, usize::MAX).await? {
+                // One that has been shortened is told of until its versions are gone for good.
+                if self.superfluous_of(&run.caller.tenant, head).await?.is_empty() {
+                    continue;
+                }
                 let about = self.beginnings(&run.caller.tenant, &[head]).await?.pop().map(|(_, text)| text);
                 let why = format!("its chain has {length} versions");
                 report.tell(Some(head), "collapse", about.unwrap_or_default(), &why);
@@ -194,23 +211,28 @@ impl Engine {
         head: MemoryId,
         at: Timestamp,
     ) -> Result<usize> {
-        let whole = policy::whole(tenant);
-        let Some(memory) = self.store.fetch(&whole, &[head]).await?.pop() else { return Ok(0) };
-        let chain = self.chain(&whole, &memory).await?;
-        let gone = superfluous(&chain, self.config.lifecycle.collapse_above);
+        let gone = self.superfluous_of(tenant, head).await?;
         let purge_at = days_after(at, i64::from(self.config.lifecycle.purge_days));
         let state = State::SoftDeleted;
         let fade = |id: &MemoryId| {
             let action = Action::Fade { id: *id, state, confidence: None, relevance: None, purge_at: Some(purge_at) };
             (action, "a version in the middle of a long chain".to_owned())
         };
-        let live = |id: &&MemoryId| chain.iter().any(|one| one.id == **id && one.state != State::SoftDeleted);
         let caller = policy::Caller { tenant: tenant.clone(), ..policy::Caller::operator() };
         let run = Run { caller: &caller, at, dry: false, holder: String::new() };
-        let actions: Vec<_> = gone.iter().filter(live).map(fade).collect();
+        let actions: Vec<_> = gone.iter().map(fade).collect();
         let count = actions.len();
         self.apply_run(&run, space, actions).await?;
         Ok(count)
+    }
+
+    /// The versions in the middle of a chain that are there and not needed.
+    async fn superfluous_of(&self, tenant: &Tenant, head: MemoryId) -> Result<Vec<MemoryId>> {
+        let whole = policy::whole(tenant);
+        let Some(memory) = self.store.fetch(&whole, &[head]).await?.pop() else { return Ok(Vec::new()) };
+        let mut chain = self.chain(&whole, &memory).await?;
+        chain.retain(|memory| memory.state != State::SoftDeleted);
+        Ok(superfluous(&chain, self.config.lifecycle.collapse_above))
     }
 
     /// Sweeps up.

@@ -114,19 +114,20 @@ fn step(
         State::Active | State::Decayed | State::Archived => {}
     }
     // What was replaced is history, and goes only with its chain.
-    if memory.superseded || memory.pinned {
+    if memory.superseded {
         return None;
     }
-    if due(memory.expires_at) {
+    let kept = memory.pinned || memory.decay_rate <= 0.0;
+    if due(memory.expires_at) && !memory.pinned {
         return gone(Cause::Expired);
+    }
+    if kept {
+        return (memory.state == State::Decayed).then_some((Some(State::Active), Cause::Confidence));
     }
     let used = memory.last_accessed_at.unwrap_or(memory.created_at).max(memory.created_at);
     let unused = used < days_before(now, rules.ttl_days);
     if unused && memory.importance < rules.ttl_importance {
         return gone(Cause::Unused);
-    }
-    if memory.decay_rate <= 0.0 {
-        return None;
     }
     let recency = Curve::HalfLife { days: spec.half_life_days }.left(age_days(memory.created_at, now));
     if unused && recency < rules.recency_floor {
@@ -238,6 +239,10 @@ mod tests {
         check("used up", 71, fact(), Some((gone, Cause::Pruned)));
         check("pinned", 71, Ageing { pinned: true, ..fact() }, None);
         check("confirmed", 71, Ageing { decay_rate: 0.0, ..fact() }, None);
+        let decayed = |memory| Ageing { state: State::Decayed, ..memory };
+        let sure = Some((Some(State::Active), Cause::Confidence));
+        check("confirmed after it faded", 71, decayed(Ageing { decay_rate: 0.0, importance: 0.1, ..fact() }), sure);
+        check("pinned after it faded", 71, decayed(Ageing { pinned: true, ..fact() }), sure);
         check("replaced", 71, Ageing { superseded: true, ..fact() }, None);
         check("little", 61, Ageing { importance: 0.4, ..fact() }, Some((gone, Cause::Unused)));
         let weak = Some((Some(State::Decayed), Cause::Confidence));

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::{graph, lexicon, row};
+use super::{entities, graph, lexicon, row};
 use crate::text::Analyser;
 use crate::{Applied, Error, Result};
 
@@ -54,7 +54,7 @@ impl Desk<'_> {
             Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
             Action::Name { scope, entity } => self.name(change, scope, entity),
             Action::Unite { into, from } => self.unite(change, *into, *from),
-            Action::Divide { entity } => self.divide(change, *entity),
+            Action::Divide { scope, entity } => self.divide(change, scope.as_ref(), *entity),
             Action::Mention { memory, entity } => self.mention(change, *memory, *entity),
             Action::Enqueue(job) => self.enqueue(change, job).map(|()| nothing(Outcome::Created)),
             Action::Split { into, from } => self.split(change, *into, from),
@@ -150,6 +150,10 @@ impl Desk<'_> {
         })?;
         if after.outcome == Outcome::None {
             return Ok(after);
+        }
+        if revision.patch.confidence.is_some() {
+            let row = self.find(revision.id)?.row;
+            self.counted(row, change.at)?;
         }
         if let Some(content) = &revision.patch.content {
             let (unless, claim) = (content.unless.map(|hash| hash.0), content.claim.map(|hash| hash.0));
@@ -276,6 +280,7 @@ impl Desk<'_> {
         }
         self.close(change, &lying)?;
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
+        self.sql(entities::forget_summaries(self.connection, lying.row))?;
         self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", [lying.row]))?;
         self.sql(self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", [lying.row]))?;
         for follower in followers {
@@ -348,6 +353,13 @@ impl Desk<'_> {
         memory.version += 1;
         memory.updated_at = change.at;
         self.sql(row::update(self.connection, before.row, &memory))?;
+        let retold = memory.content != before.memory.content
+            || memory.superseded_by_id != before.memory.superseded_by_id
+            || memory.access_policy != before.memory.access_policy
+            || memory.state == State::SoftDeleted;
+        if retold {
+            self.sql(entities::forget_summaries(self.connection, before.row))?;
+        }
         let (old, new) = difference(&before.memory, &memory);
         let lying = Lying { memory, ..before };
         let sequence = self.record(change, event, Some(&lying), Some(old), Some(new))?;

@@ -78,8 +78,17 @@ impl Desk<'_> {
     /// When the head of a chain goes, the one before it holds again.
     pub(super) fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
         let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
-        let Some(older) = self.lookup(older)? else { return Ok(()) };
-        if older.memory.superseded_by_id == Some(head.memory.id) {
+        let Some(mut older) = self.lookup(older)? else { return Ok(()) };
+        let mut newer = head.memory.id;
+        // One that was forgotten itself does not come back; the one before it does.
+        while older.memory.state == State::SoftDeleted
+            && let Some(next) = older.memory.supersedes_id
+            && let Some(next) = self.lookup(next)?
+        {
+            newer = older.memory.id;
+            older = next;
+        }
+        if older.memory.superseded_by_id == Some(newer) {
             let ended = self.ended_by_replacement(older.row)?;
             self.rewrite(change, older, Event::Restore, Outcome::Restored, |memory| {
                 memory.superseded_by_id = None;

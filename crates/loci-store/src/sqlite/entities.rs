@@ -87,10 +87,11 @@ impl Desk<'_> {
     }
 
     /// Undoes a union.
-    pub(super) fn divide(&self, change: &Change, entity: EntityId) -> Result<Applied> {
+    pub(super) fn divide(&self, change: &Change, scope: Option<&Scope>, entity: EntityId) -> Result<Applied> {
         let apart = self.sql(self.connection.execute(
-            "UPDATE entities SET united_with = NULL, last_updated = ?2 WHERE id = ?1 AND united_with IS NOT NULL",
-            params![entity.as_bytes(), change.at.as_microsecond()],
+            "UPDATE entities SET united_with = NULL, last_updated = ?2 WHERE id = ?1 AND united_with IS NOT NULL \
+             AND (?3 IS NULL OR scope = (SELECT scope FROM scopes WHERE key = ?3))",
+            params![entity.as_bytes(), change.at.as_microsecond(), scope.map(Scope::key)],
         ))?;
         if apart == 0 {
             return Ok(nothing(Outcome::None));
@@ -144,6 +145,16 @@ fn write(connection: &Connection, scope: i64, entity: &Entity) -> rusqlite::Resu
             .execute(params![name.to_lowercase(), number])?;
     }
     Ok(())
+}
+
+/// What is told of those a memory speaks of may hold its words: it is told anew.
+pub(super) fn forget_summaries(connection: &Connection, row: i64) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
+             AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
+        )?
+        .execute([row])
 }
 
 /// The root of the family that an entity belongs to.

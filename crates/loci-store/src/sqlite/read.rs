@@ -167,7 +167,9 @@ pub(super) fn changes(
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \
-         AND (l.event IN ('add', 'update', 'delete', 'merge', 'restore', 'supersede', 'consent') \
+         AND (l.event IN ('update', 'delete', 'merge', 'restore', 'supersede') \
+         OR (l.event = 'add' AND m.metadata -> '$.consent' IS NULL) \
+         OR (l.event = 'consent' AND l.new ->> '$.state' = 'active') \
          OR (l.event = 'ttl' AND l.new ->> '$.state' = 'soft_deleted')) AND m.state != 'proposed' AND {} ORDER BY l.sequence DESC LIMIT ?",
         clause.sql
     );

@@ -74,6 +74,7 @@ impl Desk<'_> {
 /// A turn of the session `s` that was not learned from, in whatever thread it came.
 const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
     coalesce(m.session_id, m.thread_id) = s.name AND m.kind = 'episodic' AND m.source_type = 'conversation' \
+    AND m.access_policy NOT IN ('private', 'restricted') \
     AND m.state IN ('active', 'decayed')";
 
 /// The sessions of these scopes that are meant, those that were quiet longest first.

@@ -64,7 +64,7 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     hand.must(&anna.space(), name_in(&anna, told)).await;
     let again = hand.must(&anna.space(), unite(first.id, root.id)).await;
     assert_eq!((again.outcome, again.sequence), (Outcome::None, None), "they are one already");
-    let divided = hand.must(&anna.space(), Action::Divide { entity: first.id }).await;
+    let divided = hand.must(&anna.space(), Action::Divide { scope: None, entity: first.id }).await;
     assert_eq!((divided.outcome, divided.sequence.is_some()), (Outcome::Restored, true));
     let apart = Entity { last_updated: hand.clock(), ..first.clone() };
     assert_eq!(named(store, &whole(), "NYC").await, [apart]);
@@ -73,7 +73,7 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     assert_eq!(speaking(store, &[root.id]).await, [(of_root, 1.0)]);
     assert_eq!(speaking(store, &[first.id]).await, [(of_first, 1.0)]);
     for whole_one in [first.id, EntityId(id(77_777).0)] {
-        let idle = hand.must(&anna.space(), Action::Divide { entity: whole_one }).await;
+        let idle = hand.must(&anna.space(), Action::Divide { scope: None, entity: whole_one }).await;
         assert_eq!((idle.outcome, idle.sequence), (Outcome::None, None));
     }
 }
@@ -99,11 +99,11 @@ pub async fn unions_make_chains(store: &dyn Store) {
     }
     assert_eq!(speaking(store, &[a]).await.len(), 5);
     assert_eq!(known(store, &whole(), &EntityFilter::default(), 9).await, [c]);
-    hand.must(&anna.space(), Action::Divide { entity: d }).await;
+    hand.must(&anna.space(), Action::Divide { scope: None, entity: d }).await;
     let roots = async |which: usize| named(store, &whole(), &things[which].0.canonical_name).await[0].id;
     let found = [roots(0).await, roots(1).await, roots(2).await, roots(3).await, roots(4).await];
     assert_eq!(found, [c, c, c, d, d]);
-    hand.must(&anna.space(), Action::Divide { entity: b }).await;
+    hand.must(&anna.space(), Action::Divide { scope: None, entity: b }).await;
     let found = [roots(0).await, roots(1).await, roots(2).await, roots(3).await, roots(4).await];
     assert_eq!(found, [b, b, c, d, d]);
 }
