@@ -94,9 +94,15 @@ impl Engine {
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
         let addition = Addition { claim: claim.as_ref().map(claim_key), vector, ..Addition::new(memory.clone()) };
-        let known = self.neighbours(&policy::only(caller, &scope, visible.categories().cloned()), &addition, Some(id), Reach::Thorough).await?;
-        let decision =
-            reconcile(&statement(&memory, claim.as_ref(), false), &known, &self.config.bands);
+        let known = self
+            .neighbours(
+                &policy::only(caller, &scope, visible.categories().cloned()),
+                &addition,
+                Some(id),
+                Reach::Thorough,
+            )
+            .await?;
+        let decision = reconcile(&statement(&memory, claim.as_ref(), false), &known, &self.config.bands);
         let (accept, over, reason) = match &decision {
             Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
             Decision::Add { .. } | Decision::Before { .. } => (true, None, "consented".to_owned()),
@@ -171,9 +177,7 @@ impl Engine {
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
         waiting.append(pending);
-        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| {
-            one.claim == *claim
-        });
+        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| one.claim == *claim);
         let over = match decision {
             Decision::Supersede { old, .. } | Decision::Merge { into: old, .. } => Some(*old),
             _ => None,

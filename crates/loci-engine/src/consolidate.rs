@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use loci_store::EntityFilter;
 use loci_types::{
-    Action, Addition, Batch, Change, Class, Entity, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId, NoteValue,
-    Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
+    Action, Addition, Batch, Change, Class, Entity, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId,
+    NoteValue, Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -250,7 +250,7 @@ impl Engine {
     }
 
     /// Finds the place of one statement.
-    async fn place(&self, lesson: &mut Lesson<'_>, candidate: &Candidate, addition: Addition) -> Result<()> {
+    async fn place(&self, lesson: &mut Lesson<'_>, candidate: &Candidate, mut addition: Addition) -> Result<()> {
         let memory = &addition.memory;
         if let Some(told) = lesson.told.iter().find(|told| repeats(&memory.content, &told.content)) {
             tracing::debug!(memory = %told.id, "recall told this thread; it is not learned again");
@@ -264,6 +264,8 @@ impl Engine {
             similarity: cosine(vector.as_ref(), addition.vector.as_ref()),
             ..one.clone()
         }));
+        addition.seen = Some(known.iter().map(|one| one.id).collect());
+        let memory = &addition.memory;
         let statement = statement(memory, candidate.claim.as_ref(), candidate.corrects);
         let mut decision = reconcile(&statement, &known, &self.config.bands);
         if matches!(decision, Decision::Add { .. }) && candidate.corrects && candidate.claim.is_none() {
@@ -279,7 +281,9 @@ impl Engine {
             }
             return Ok(());
         }
-        let asked = self.consent_needed(&lesson.visible, &mut lesson.pending, &lesson.speakers, candidate, &addition, &decision).await?;
+        let asked = self
+            .consent_needed(&lesson.visible, &mut lesson.pending, &lesson.speakers, candidate, &addition, &decision)
+            .await?;
         if let Some(asked) = asked {
             lesson.ask(asked, &why);
             return Ok(());

@@ -144,7 +144,8 @@ impl Engine {
         let visible = self.visible(caller, None).await?;
         let root = self.entity_named(&visible, root).await?;
         let scope = self.scope_of(&visible, &root).await?;
-        self.apply_one(caller, &scope, "not the same thing", Action::Divide { scope: Some(scope.clone()), entity: id }).await?;
+        self.apply_one(caller, &scope, "not the same thing", Action::Divide { scope: Some(scope.clone()), entity: id })
+            .await?;
         self.entity_named(&visible, &root.canonical_name).await
     }
 

@@ -105,9 +105,12 @@ impl Engine {
 
 /// Refuses what is deleted, or not known yet.
 fn in_use(memory: &Memory) -> Result<()> {
-    let (id, hint) = (memory.id, "`loci consent accept` makes a proposal known, `loci restore` brings back what was deleted");
+    let (id, hint) =
+        (memory.id, "`loci consent accept` makes a proposal known, `loci restore` brings back what was deleted");
     match memory.state {
-        State::SoftDeleted => Err(Error::invalid("id", format!("memory {id} is deleted; restore it first")).hint(hint).into()),
+        State::SoftDeleted => {
+            Err(Error::invalid("id", format!("memory {id} is deleted; restore it first")).hint(hint).into())
+        }
         State::Proposed => Err(Error::invalid("id", format!("memory {id} waits for consent")).hint(hint).into()),
         State::Active | State::Decayed | State::Archived => Ok(()),
     }

@@ -31,8 +31,11 @@ impl Engine {
             return Err(Error::invalid("id", message).hint("`loci remember` says it anew").into());
         }
         let space = memory.scope()?.space();
-        let changes =
-            self.restoring(&memory).into_iter().map(|action| self.change(caller, "hotpath", "restored", action)).collect();
+        let changes = self
+            .restoring(&memory)
+            .into_iter()
+            .map(|action| self.change(caller, "hotpath", "restored", action))
+            .collect();
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         self.shelf.forget(id);
         receipt(applied.first(), false, false)
@@ -50,7 +53,13 @@ impl Engine {
             ..Patch::default()
         };
         if !patch.is_empty() {
-            actions.push(Action::Revise(Box::new(Revision { id, expect: None, patch, vector: None, jobs: Vec::new() })));
+            actions.push(Action::Revise(Box::new(Revision {
+                id,
+                expect: None,
+                patch,
+                vector: None,
+                jobs: Vec::new(),
+            })));
         }
         actions
     }

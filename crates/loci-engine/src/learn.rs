@@ -23,7 +23,7 @@ use crate::{Engine, Result};
 /// So many of the nearest are looked at.
 const NEAREST: usize = 6;
 /// So many of those about the same side of the same thing.
-const CLAIMED: usize = 12;
+const CLAIMED: usize = 100;
 /// Someone else may replace the same memory at the same moment; then it is looked at anew.
 const TRIES: usize = 32;
 /// So many memories that recall told a thread are remembered.
@@ -63,6 +63,9 @@ impl Engine {
         }
         for attempt in 1.. {
             let known = self.neighbours(&visible, &addition, None, Reach::Quick).await?;
+            // Whoever sees only some of them cannot tell what else there is.
+            let whole = visible.categories().is_none() && known.len() < CLAIMED;
+            addition.seen = whole.then(|| known.iter().map(|one| one.id).collect());
             let memory = &addition.memory;
             let statement = statement(memory, claim.as_ref(), memory.kind.name() == "correction");
             let decision = reconcile(&statement, &known, &self.config.bands);
@@ -88,10 +91,9 @@ impl Engine {
                 }
                 // Someone else has replaced or changed what this was about.
                 Err(
-                    loci_store::Error::Refused(_)
-                    | loci_store::Error::NotFound(_)
-                    | loci_store::Error::Conflict { .. },
+                    loci_store::Error::Refused(_) | loci_store::Error::NotFound(_) | loci_store::Error::Conflict { .. },
                 ) if attempt < TRIES && !matches!(decision, Decision::Add { .. }) => {}
+                Err(loci_store::Error::Overtaken(_)) if attempt < TRIES => {}
                 Err(error) => return Err(error.into()),
             }
         }

@@ -142,7 +142,9 @@ fn alone(known: &[Neighbour], bands: &Bands) -> String {
 fn meet(new: &Statement<'_>, known: &Neighbour, bands: &Bands) -> Option<Decision> {
     if let (Some(a), Some(b)) = (new.claim, &known.claim)
         && a.attribute == b.attribute
-        && (same_subject(&a.subject, &b.subject) || related(new.content, a, &b.subject) || related(&known.content, b, &a.subject))
+        && (same_subject(&a.subject, &b.subject)
+            || related(new.content, a, &b.subject)
+            || related(&known.content, b, &a.subject))
     {
         return by_claim(new, known, a, b);
     }
@@ -237,7 +239,11 @@ fn said_again(new: &Statement<'_>, known: &Neighbour, reason: &str) -> Option<De
 fn words(text: &str) -> Vec<String> {
     let lower = normalise(text).to_lowercase();
     let spoken = |word: &&str| !matches!(*word, "" | "a" | "an" | "the");
-    lower.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'))).filter(spoken).map(str::to_owned).collect()
+    lower
+        .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/')))
+        .filter(spoken)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether all of these words stand in the others, in their order.
@@ -343,7 +349,12 @@ mod tests {
             ("Ana's sister Mia lives in Graz", "Ana's sister lives in Linz", None, "supersede"),
             ("Ana's sister Mia lives in Graz", "Bob's sister lives in Linz", None, "add"),
             ("The flight leaves at 7:40", "The Oslo flight leaves at 6:55", None, "supersede"),
-            ("The deadline for the Wren review is 3 May 2026", "The Wren review deadline is 9 May 2026", None, "supersede"),
+            (
+                "The deadline for the Wren review is 3 May 2026",
+                "The Wren review deadline is 9 May 2026",
+                None,
+                "supersede",
+            ),
             ("Ana has a vet appointment on 3 June 2026", "The vet appointment is on 9 June 2026", None, "supersede"),
             ("The weekly sync is at 10:00 every day", "The weekly sync is at 11:30", None, "supersede"),
             ("Ana's manager is Lea", "Ana reports to Lea", None, "skip"),
@@ -352,7 +363,12 @@ mod tests {
             ("Ana's phone is a Pixel 6", "Ana's phone is a Fairphone 5", None, "supersede"),
             ("Ana eats fish every week", "Ana no longer eats fish", None, "supersede"),
             ("Wren is written in Go", "The whole Wren codebase is in Go", None, "skip"),
-            ("Ana's team decided on Redis as the cache for Wren", "Ana's team decided on Valkey as the cache for Wren because Valkey is free", None, "supersede"),
+            (
+                "Ana's team decided on Redis as the cache for Wren",
+                "Ana's team decided on Valkey as the cache for Wren because Valkey is free",
+                None,
+                "supersede",
+            ),
             ("Ana swims every Monday", "Ana goes swimming on Saturdays", None, "supersede"),
             ("Ana's cluster has 3 nodes", "The cluster has 5 nodes", Some(0.8), "supersede"),
             ("Ana's cluster has 3 nodes", "Bob's cluster has 5 nodes", Some(0.8), "add"),
@@ -401,8 +417,7 @@ mod tests {
             until,
             now: at(200),
         };
-        let decide =
-            |statement| reconcile(&statement, std::slice::from_ref(&known), &Bands::default());
+        let decide = |statement| reconcile(&statement, std::slice::from_ref(&known), &Bands::default());
         assert_eq!(name(&decide(statement(at(10), Some(at(50)), false))), "add", "intervals that do not overlap");
         assert_eq!(name(&decide(statement(at(10), None, false))), "before", "told of an earlier time");
         assert_eq!(

@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 use loci_store::Page;
 use loci_types::{
-    Action, Batch, Error, Filter, Kind, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter,
-    Source, Tenant, Visible,
+    Action, Batch, Error, Filter, Kind, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter, Source,
+    Tenant, Visible,
 };
 use serde_json::json;
 

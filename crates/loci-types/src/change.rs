@@ -255,6 +255,9 @@ pub struct Addition {
     pub unless: Option<ContentHash>,
     /// What it is about, folded: memories with the same key may contradict each other.
     pub claim: Option<ContentHash>,
+    /// Those with the same key that hold and were looked at. If there are others by now, the change is
+    /// refused: someone else has said something about the same at the same moment.
+    pub seen: Option<Vec<MemoryId>>,
     /// The vector, if it is already known.
     pub vector: Option<Vector>,
     /// The memory that came right before it in its thread; a temporal edge is drawn from it.
@@ -266,7 +269,7 @@ pub struct Addition {
 impl Addition {
     /// A memory alone.
     pub fn new(memory: Memory) -> Self {
-        Self { memory, unless: None, claim: None, vector: None, follows: None, jobs: Vec::new() }
+        Self { memory, unless: None, claim: None, seen: None, vector: None, follows: None, jobs: Vec::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use loci_engine::{Caller, Engine};
-use loci_types::{Error, JobRecord, Space};
+use loci_types::{Error, ErrorKind, JobRecord, Space};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -146,11 +146,16 @@ async fn work(context: &Context, limit: usize) -> Result<()> {
         output::json(&json!({ "done": worked.done, "failed": worked.failed, "vectors": vectors }));
     } else {
         output::line(&format!("{} done, {} failed, {vectors} vectors made", worked.done, worked.failed));
-        if worked.failed > 0 {
-            output::line("`loci jobs` shows what went wrong.");
-        }
     }
-    outcome
+    outcome?;
+    if worked.failed > 0 {
+        let message = format!("{} jobs failed and wait to be tried again", worked.failed);
+        return Err(Error::new(ErrorKind::Provider, message)
+            .at("jobs")
+            .hint("`loci jobs` shows what went wrong")
+            .into());
+    }
+    Ok(())
 }
 
 /// Makes up to `limit` vectors that wait. What was made counts even if the rest fails.

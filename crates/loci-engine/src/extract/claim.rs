@@ -153,8 +153,9 @@ pub fn consent_field(claim: &Claim) -> Option<&'static str> {
     match claim.attribute.as_str() {
         "name" | "preferred name" | "nickname" => Some("name"),
         "pronouns" => Some("pronouns"),
-        "city" | "hometown" => Some("city"),
-        "language" | "preferred language" | "native language" | "answers in" => Some("language"),
+        _ if claim.value.ends_with("pronouns") => Some("pronouns"),
+        "city" | "hometown" | "origin" | "from" | "comes from" | "is from" => Some("city"),
+        "language" | "preferred language" | "native language" | "answers in" | "speaks" => Some("language"),
         "tone" | "style" => Some("tone"),
         "goal" => Some("goals"),
         _ => None,

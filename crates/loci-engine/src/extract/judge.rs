@@ -78,8 +78,41 @@ pub(crate) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
 
 /// Verbs of talking, thinking and feeling: what they take is no fact.
 const TALKING: &[&str] = &[
-    "think", "guess", "mean", "know", "say", "see", "hear", "feel", "hope", "wonder", "wish", "tell", "ask", "believe", "suppose", "look", "sound", "seem", "try",
-    "thank", "forget", "remember", "understand", "bet", "swear", "promise", "joke", "kid", "wait", "let", "get", "want", "need", "hurt", "laugh",
+    "think",
+    "guess",
+    "mean",
+    "know",
+    "say",
+    "see",
+    "hear",
+    "feel",
+    "hope",
+    "wonder",
+    "wish",
+    "tell",
+    "ask",
+    "believe",
+    "suppose",
+    "look",
+    "sound",
+    "seem",
+    "try",
+    "thank",
+    "forget",
+    "remember",
+    "understand",
+    "bet",
+    "swear",
+    "promise",
+    "joke",
+    "kid",
+    "wait",
+    "let",
+    "get",
+    "want",
+    "need",
+    "hurt",
+    "laugh",
 ];
 
 /// A plain statement that carries a hard mark, a number, a time or a name, is worth something even if
@@ -87,29 +120,45 @@ const TALKING: &[&str] = &[
 fn marked(clause: &Clause) -> Option<Verdict> {
     let rest = clause.rest();
     let lemma = clause.lemma.as_str();
-    let past = clause.form == super::verbs::Form::Past && clause.mood == Mood::Plain || clause.lower(clause.subject.end).starts_with('w');
+    let past = clause.form == super::verbs::Form::Past && clause.mood == Mood::Plain
+        || clause.lower(clause.subject.end).starts_with('w');
     let plain = matches!(clause.mood, Mood::Plain | Mood::Perfect | Mood::Progressive) && !past && !clause.negated;
     let fed = lemma == "get" && clause.who == Who::Thing && rest.len() > 3;
     let says = |words: &[&str]| rest.iter().any(|word| word.any(words));
-    let talk = TALKING.contains(&lemma) && !fed || says(&["you", "your", "that", "here", "these"])
-        || rest.windows(2).any(|two| two[0].is("this") && !two[1].any(&["term", "year", "month", "week", "season", "semester", "quarter"]));
+    let talk = TALKING.contains(&lemma) && !fed
+        || says(&["you", "your", "that", "here", "these"])
+        || rest.windows(2).any(|two| {
+            two[0].is("this") && !two[1].any(&["term", "year", "month", "week", "season", "semester", "quarter"])
+        });
     let first = rest.first()?;
-    let felt = first.is("like") || lemma == "be" && (within(lexicon::FEELINGS, &first.lower) || within(lexicon::PRAISE, &first.lower) || first.is("the"));
+    let felt = first.is("like")
+        || lemma == "be"
+            && (within(lexicon::FEELINGS, &first.lower) || within(lexicon::PRAISE, &first.lower) || first.is("the"));
     let about = match clause.who {
         Who::I | Who::We => true,
         Who::Thing => {
             let head = clause.subject_words().first()?;
-            let talked = clause.subject_words().iter().any(|word| within(lexicon::TALK, &word.lower) || word.any(&["you", "your"]));
+            let talked = clause
+                .subject_words()
+                .iter()
+                .any(|word| within(lexicon::TALK, &word.lower) || word.any(&["you", "your"]));
             (head.any(&["my", "our", "the"]) || head.owner() || head.capital() && clause.subject.len() <= 2) && !talked
         }
         _ => false,
     };
-    let weekday = |word: &Word| within(lexicon::CALENDAR, &word.lower) && !word.any(&["today", "tomorrow", "yesterday", "may", "spring", "fall", "sat", "sun", "mar"]);
+    let weekday = |word: &Word| {
+        within(lexicon::CALENDAR, &word.lower)
+            && !word.any(&["today", "tomorrow", "yesterday", "may", "spring", "fall", "sat", "sun", "mar"])
+    };
     let clock = rest.windows(2).any(|two| two[0].is("past") && within(lexicon::NUMBERS, &two[1].lower));
-    let hard = clock || rest.iter().any(|word| word.digits() || word.shape == Shape::Code || word.capital() && !word.is("i") || weekday(word));
+    let hard = clock
+        || rest
+            .iter()
+            .any(|word| word.digits() || word.shape == Shape::Code || word.capital() && !word.is("i") || weekday(word));
     let doing = rest.iter().filter(|word| word.speaks()).count() > 1;
     let identity = lemma == "be" && matches!(clause.who, Who::I | Who::We) && clause.mood == Mood::Plain;
-    (plain && about && hard && doing && !talk && !felt && !identity && !clause.hedged).then(|| Verdict::new("marked", "fact", 0.6))
+    (plain && about && hard && doing && !talk && !felt && !identity && !clause.hedged)
+        .then(|| Verdict::new("marked", "fact", 0.6))
 }
 
 /// What was asked to be remembered is kept if it can be retold.

@@ -14,7 +14,8 @@ use super::word::{Shape, Word};
 pub(crate) fn straight(mut words: Vec<Word>) -> (Vec<Word>, Vec<Vec<Word>>) {
     reported(&mut words);
     dislocated(&mut words);
-    let words = cleft(&words).or_else(|| given(&words)).or_else(|| both(&words)).or_else(|| refused(&words)).unwrap_or(words);
+    let words =
+        cleft(&words).or_else(|| given(&words)).or_else(|| both(&words)).or_else(|| refused(&words)).unwrap_or(words);
     let mut words = words;
     let more = relative(&mut words);
     (words, more)
@@ -22,7 +23,8 @@ pub(crate) fn straight(mut words: Vec<Word>) -> (Vec<Word>, Vec<Vec<Word>>) {
 
 /// "The organisers wrote to say that the race is in May": the race is in May.
 fn reported(words: &mut Vec<Word>) {
-    const SAYS: &[&str] = &["say", "says", "said", "writes", "wrote", "confirmed", "announced", "confirms", "told", "tells", "told"];
+    const SAYS: &[&str] =
+        &["say", "says", "said", "writes", "wrote", "confirmed", "announced", "confirms", "told", "tells", "told"];
     let Some(that) = words.iter().take(9).position(|word| word.is("that")).filter(|that| *that > 2) else { return };
     let told = words[that - 1].any(SAYS) || words[that - 1].any(&["me", "us"]) && words[that - 2].any(SAYS);
     let others = !words[..that].iter().any(|word| word.any(&["i", "you", "we", "not", "if", "would", "?"]));
@@ -35,14 +37,22 @@ fn reported(words: &mut Vec<Word>) {
 /// "My sister Kat, she lives in Vienna": my sister Kat lives in Vienna.
 fn dislocated(words: &mut Vec<Word>) {
     for comma in 1..words.len().saturating_sub(2) {
-        let pronoun = words[comma].is(",") && words[comma + 1].any(&["he", "she", "it", "they"]) && finite(&words[comma + 2].lower);
+        let pronoun = words[comma].is(",")
+            && words[comma + 1].any(&["he", "she", "it", "they"])
+            && finite(&words[comma + 2].lower);
         if !pronoun {
             continue;
         }
-        let joint = words[..comma].iter().rposition(|word| word.shape == Shape::Mark || word.any(&["and", "then", "but"])).map_or(0, |joint| joint + 1);
+        let joint = words[..comma]
+            .iter()
+            .rposition(|word| word.shape == Shape::Mark || word.any(&["and", "then", "but"]))
+            .map_or(0, |joint| joint + 1);
         let noun = &words[joint..comma];
         let owned = noun.first().is_some_and(|word| word.any(&["my", "our"]) || word.owner());
-        if owned && (2..=4).contains(&noun.len()) && noun.iter().all(|word| word.shape == Shape::Word && !finite(&word.lower)) {
+        if owned
+            && (2..=4).contains(&noun.len())
+            && noun.iter().all(|word| word.shape == Shape::Word && !finite(&word.lower))
+        {
             words.drain(comma..comma + 2);
             return;
         }
@@ -70,7 +80,9 @@ fn cleft(words: &[Word]) -> Option<Vec<Word>> {
 fn given(words: &[Word]) -> Option<Vec<Word>> {
     let they = words.iter().take(5).position(|word| word.is("they"))?;
     let gave = words[they..].iter().take(4).position(|word| word.any(&["given", "gave", "assigned", "made"]))? + they;
-    if !words.get(gave + 1)?.is("me") || words[they..gave].iter().any(|word| word.any(&["not", "would", "could", "never"])) {
+    if !words.get(gave + 1)?.is("me")
+        || words[they..gave].iter().any(|word| word.any(&["not", "would", "could", "never"]))
+    {
         return None;
     }
     let end = words[gave..].iter().position(|word| word.shape == Shape::Mark).map_or(words.len(), |place| place + gave);
@@ -86,7 +98,9 @@ fn both(words: &[Word]) -> Option<Vec<Word>> {
     if !words.first()?.is("we") {
         return None;
     }
-    let comma = words.windows(4).position(|four| four[0].is(",") && (four[1].any(&["he", "she"]) || four[1].capital()) && four[2].is("and") && four[3].is("i"))?;
+    let comma = words.windows(4).position(|four| {
+        four[0].is(",") && (four[1].any(&["he", "she"]) || four[1].capital()) && four[2].is("and") && four[3].is("i")
+    })?;
     let who = match words[comma + 1].lower.as_str() {
         "he" => words[comma + 1].instead("him"),
         "she" => words[comma + 1].instead("her"),
@@ -104,7 +118,11 @@ fn refused(words: &[Word]) -> Option<Vec<Word>> {
     if !words.first()?.is("no") {
         return None;
     }
-    let me = words.iter().take(7).position(|word| word.is("for")).filter(|place| *place > 1 && words.get(place + 1).is_some_and(|word| word.is("me")))?;
+    let me = words
+        .iter()
+        .take(7)
+        .position(|word| word.is("for"))
+        .filter(|place| *place > 1 && words.get(place + 1).is_some_and(|word| word.is("me")))?;
     let mut told = say("I avoid");
     told.extend_from_slice(&words[1..me]);
     let reason = words.iter().position(|word| word.any(&[";", ":", "—", "–"])).map(|joint| &words[joint + 1..]);
@@ -119,11 +137,16 @@ fn refused(words: &[Word]) -> Option<Vec<Word>> {
 fn relative(words: &mut Vec<Word>) -> Vec<Vec<Word>> {
     let mut more = Vec::new();
     let found = words.windows(3).position(|three| {
-        three[0].is(",") && three[1].any(&["who", "which"]) && (finite(&three[2].lower) || within(lexicon::AUXILIARIES, &three[2].lower) || three[1].is("who") && three[2].lower.ends_with('s'))
+        three[0].is(",")
+            && three[1].any(&["who", "which"])
+            && (finite(&three[2].lower)
+                || within(lexicon::AUXILIARIES, &three[2].lower)
+                || three[1].is("who") && three[2].lower.ends_with('s'))
     });
     let Some(comma) = found.filter(|comma| *comma > 0) else { return more };
     let noun = if words[comma + 1].is("who") { person(&words[..comma]) } else { thing(&words[..comma]) };
-    let end = words[comma + 1..].iter().position(|word| word.any(&[";", ","])).map_or(words.len(), |place| place + comma + 1);
+    let end =
+        words[comma + 1..].iter().position(|word| word.any(&[";", ","])).map_or(words.len(), |place| place + comma + 1);
     if let Some(noun) = noun {
         let mut told = noun;
         told.extend_from_slice(&words[comma + 2..end]);
@@ -135,7 +158,8 @@ fn relative(words: &mut Vec<Word>) -> Vec<Vec<Word>> {
 
 /// The one who was named last.
 fn person(words: &[Word]) -> Option<Vec<Word>> {
-    let last = words.iter().rposition(|word| word.capital() && !word.is("i") && !within(lexicon::CALENDAR, &word.lower))?;
+    let last =
+        words.iter().rposition(|word| word.capital() && !word.is("i") && !within(lexicon::CALENDAR, &word.lower))?;
     let first = (0..=last).rev().take_while(|place| words[*place].capital()).last()?;
     Some(words[first..=last].to_vec())
 }
@@ -144,13 +168,25 @@ fn person(words: &[Word]) -> Option<Vec<Word>> {
 fn thing(words: &[Word]) -> Option<Vec<Word>> {
     let start = words.iter().rposition(|word| within(lexicon::DETERMINERS, &word.lower) || word.owner())?;
     let noun = &words[start..];
-    let plain = noun.len() > 1 && noun.iter().all(|word| word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower));
+    let plain = noun.len() > 1
+        && noun.iter().all(|word| word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower));
     (plain && !noun[0].any(&["a", "an", "any", "some", "no", "this", "that"])).then(|| noun.to_vec())
 }
 
 /// What a lead-in like "change of plan on the queue," is about.
 pub(crate) fn topic(part: &[Word]) -> Option<Vec<Word>> {
-    let heads = ["change of plan on", "change of plans on", "change of plan for", "update on", "news on", "decision on", "verdict on", "as for", "about", "regarding"];
+    let heads = [
+        "change of plan on",
+        "change of plans on",
+        "change of plan for",
+        "update on",
+        "news on",
+        "decision on",
+        "verdict on",
+        "as for",
+        "about",
+        "regarding",
+    ];
     let head = heads.into_iter().find(|head| begins(part, head))?;
     let noun: Vec<Word> = part[head.split(' ').count()..].iter().filter(|word| word.speaks()).cloned().collect();
     (!noun.is_empty() && noun.len() <= 6 && !noun.iter().any(|word| finite(&word.lower))).then_some(noun)
@@ -158,7 +194,11 @@ pub(crate) fn topic(part: &[Word]) -> Option<Vec<Word>> {
 
 /// "We decided on NATS because …", said of the queue: as the queue.
 pub(crate) fn chosen_for(words: &mut Vec<Word>, topic: &[Word]) {
-    let Some(verb_at) = words.iter().take(5).position(|word| word.any(&["decided", "chose", "picked", "settled", "went", "opted"])) else { return };
+    let Some(verb_at) =
+        words.iter().take(5).position(|word| word.any(&["decided", "chose", "picked", "settled", "went", "opted"]))
+    else {
+        return;
+    };
     let name = verb_at + 1 + usize::from(words.get(verb_at + 1).is_some_and(|word| word.any(&["on", "with", "for"])));
     let joined = words.get(name + 1).is_some_and(|word| word.any(&["as", "for", "to"]));
     if joined || !words.get(name).is_some_and(|word| word.shape == Shape::Word) {

@@ -68,17 +68,25 @@ fn starts(current: &[Word], joint: &[Word], rest: &[Word]) -> Option<Vec<Word>> 
         return Some(Vec::new());
     }
     let goes_on = own_subject(&rest[skipped..]) || joint[0].is(",") && stray(&rest[skipped..]);
-    if goes_on && (before.is_some() || complete(current) || lead_in(current, joint) || joint.len() == 2 && first.any(&["i", "we"])) {
+    if goes_on
+        && (before.is_some()
+            || complete(current)
+            || lead_in(current, joint)
+            || joint.len() == 2 && first.any(&["i", "we"]))
+    {
         return Some(Vec::new());
     }
     let before = before?;
-    let shared = !first.capital() && shares(&before, first, rest.get(skipped + 1), joint[0].is(",") && joint.len() == 1);
+    let shared =
+        !first.capital() && shares(&before, first, rest.get(skipped + 1), joint[0].is(",") && joint.len() == 1);
     shared.then(|| before.subject_words().to_vec())
 }
 
 /// Whether a part only leads up to what follows: "good news from the lab," says nothing yet.
 fn lead_in(current: &[Word], joint: &[Word]) -> bool {
-    let circumstance = current.first().is_some_and(|word| LEADING.contains(&word.lower.as_str()) && !word.is("a") || within(lexicon::SUBORDINATORS, &word.lower));
+    let circumstance = current.first().is_some_and(|word| {
+        LEADING.contains(&word.lower.as_str()) && !word.is("a") || within(lexicon::SUBORDINATORS, &word.lower)
+    });
     let named = current.iter().filter(|word| word.speaks()).all(Word::capital);
     let says = current.iter().any(|word| finite(&word.lower));
     joint[0].any(&[",", ":"]) && joint.len() == 1 && !says && !circumstance && !named
@@ -87,15 +95,21 @@ fn lead_in(current: &[Word], joint: &[Word]) -> bool {
 /// Whether one word stands before someone and what they do: "honestly I eat meat", however it is spelt.
 pub(crate) fn stray(words: &[Word]) -> bool {
     let Some(first) = words.first() else { return false };
-    let plain = first.shape == Shape::Word && first.lower.len() > 3 && !first.capital() && verb(&first.lower).is_none()
-        && !within(lexicon::SUBORDINATORS, &first.lower) && !within(lexicon::PREPOSITIONS, &first.lower) && !within(lexicon::DETERMINERS, &first.lower)
+    let plain = first.shape == Shape::Word
+        && first.lower.len() > 3
+        && !first.capital()
+        && verb(&first.lower).is_none()
+        && !within(lexicon::SUBORDINATORS, &first.lower)
+        && !within(lexicon::PREPOSITIONS, &first.lower)
+        && !within(lexicon::DETERMINERS, &first.lower)
         && !first.any(&["what", "maybe", "perhaps", "wish", "unless", "imagine", "suppose", "hopefully", "whether"]);
     plain && words.get(1).is_some_and(|word| word.any(&["i", "we"])) && own_subject(&words[1..])
 }
 
 /// Whether a part without a verb still stands for itself: "yes", "sure thing".
 fn complete(current: &[Word]) -> bool {
-    current.iter().filter(|word| word.speaks()).count() <= 2 && !current.iter().any(|word| within(lexicon::DETERMINERS, &word.lower))
+    current.iter().filter(|word| word.speaks()).count() <= 2
+        && !current.iter().any(|word| within(lexicon::DETERMINERS, &word.lower))
         && !current.first().is_some_and(|word| word.capital() && !within(lexicon::GREETINGS, &word.lower))
 }
 
@@ -110,19 +124,31 @@ fn own_subject(words: &[Word]) -> bool {
         "please" | "remind" => true,
         "let" => next(1) == "us",
         lower => {
-            let known = within(lexicon::DETERMINERS, lower) || first.capital() || first.owner() || matches!(lower, "half" | "most" | "all" | "mum" | "dad" | "mom");
-            let known = known || next(1) == "is" && verb(lower).is_none() && first.shape == Shape::Word && !within(lexicon::SUBORDINATORS, lower) && !matches!(lower, "what" | "who" | "how" | "why" | "which" | "where" | "here" | "this");
+            let known = within(lexicon::DETERMINERS, lower)
+                || first.capital()
+                || first.owner()
+                || matches!(lower, "half" | "most" | "all" | "mum" | "dad" | "mom");
+            let known = known
+                || next(1) == "is"
+                    && verb(lower).is_none()
+                    && first.shape == Shape::Word
+                    && !within(lexicon::SUBORDINATORS, lower)
+                    && !matches!(lower, "what" | "who" | "how" | "why" | "which" | "where" | "here" | "this");
             known
-                && words.iter().take(9).skip(1).take_while(|word| word.shape != Shape::Mark && !word.any(&["and", "or"])).any(
-                    |word| finite(&word.lower) && !within(lexicon::SUBORDINATORS, &word.lower),
-                )
+                && words
+                    .iter()
+                    .take(9)
+                    .skip(1)
+                    .take_while(|word| word.shape != Shape::Mark && !word.any(&["and", "or"]))
+                    .any(|word| finite(&word.lower) && !within(lexicon::SUBORDINATORS, &word.lower))
                 && Clause::read(words.to_vec()).is_some_and(|clause| clause.who == Who::Thing)
         }
     }
 }
 
 /// Verbs that follow a bare comma in a list of what someone does.
-const LISTED: &[&str] = &["live", "work", "have", "love", "like", "hate", "prefer", "use", "study", "play", "speak", "own", "am", "is"];
+const LISTED: &[&str] =
+    &["live", "work", "have", "love", "like", "hate", "prefer", "use", "study", "play", "speak", "own", "am", "is"];
 
 /// Whether a verb goes on with what the clause before is about.
 fn shares(before: &Clause, first: &Word, next: Option<&Word>, comma: bool) -> bool {
@@ -165,9 +191,42 @@ fn noun_like(first: &Word, next: &Word) -> bool {
 
 /// Words that a time or a circumstance in front begins with.
 const LEADING: &[&str] = &[
-    "in", "on", "at", "since", "for", "last", "next", "this", "yesterday", "today", "tomorrow", "as", "after", "before", "during",
-    "until", "by", "recently", "two", "three", "a", "with", "when", "over", "these", "back", "starting", "currently", "every",
-    "tonight", "nowadays", "lately", "earlier", "because", "while", "now",
+    "in",
+    "on",
+    "at",
+    "since",
+    "for",
+    "last",
+    "next",
+    "this",
+    "yesterday",
+    "today",
+    "tomorrow",
+    "as",
+    "after",
+    "before",
+    "during",
+    "until",
+    "by",
+    "recently",
+    "two",
+    "three",
+    "a",
+    "with",
+    "when",
+    "over",
+    "these",
+    "back",
+    "starting",
+    "currently",
+    "every",
+    "tonight",
+    "nowadays",
+    "lately",
+    "earlier",
+    "because",
+    "while",
+    "now",
 ];
 
 /// Moves what stands in front of the subject behind the rest.
@@ -181,7 +240,8 @@ fn subject_first(mut words: Vec<Word>) -> Vec<Word> {
     }
     let comma = words.iter().take(12).position(|word| word.is(","));
     let subject = words.iter().enumerate().take(12).skip(1).find(|(place, word)| {
-        (word.any(&["i", "we"]) || word.any(&["my", "our"]) && !surprise) && words[place + 1..].iter().take(4).any(|next| base(&next.lower) || finite(&next.lower))
+        (word.any(&["i", "we"]) || word.any(&["my", "our"]) && !surprise)
+            && words[place + 1..].iter().take(4).any(|next| base(&next.lower) || finite(&next.lower))
     });
     let (start, skip) = match (comma, subject) {
         (Some(comma), _) if own_subject(&words[comma + 1..]) => (comma, 1),

@@ -29,13 +29,50 @@ pub(crate) struct Dated {
 /// Words that open a stretch with one end.
 const OPENERS: &[&str] = &["since", "until", "till", "before", "after", "from", "с", "со", "до", "после"];
 /// Words that say which way to count.
-const TURNED: &[&str] = &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
+const TURNED: &[&str] =
+    &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
 const MONTHS: &[&str] = &[
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "январ", "феврал", "март", "апрел",
-    "мая", "мае", "май", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "январ",
+    "феврал",
+    "март",
+    "апрел",
+    "мая",
+    "мае",
+    "май",
+    "июн",
+    "июл",
+    "август",
+    "сентябр",
+    "октябр",
+    "ноябр",
+    "декабр",
 ];
 const WEEKDAYS: &[&str] = &[
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "понедельник", "вторник", "сред", "четверг", "пятниц", "суббот",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+    "понедельник",
+    "вторник",
+    "сред",
+    "четверг",
+    "пятниц",
+    "суббот",
     "воскресень",
 ];
 const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "весн", "лет", "осен", "зим"];
@@ -43,9 +80,16 @@ const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "ве
 /// The times of a sentence, as seen at `now`. `ahead`: what has no year or week of its own is the
 /// next one, not the last.
 pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
-    let mut found: Vec<Dated> = time_phrases(sentence, now).into_iter().filter(|phrase| !recurs(sentence, phrase.at.clone())).filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect();
+    let mut found: Vec<Dated> = time_phrases(sentence, now)
+        .into_iter()
+        .filter(|phrase| !recurs(sentence, phrase.at.clone()))
+        .filter_map(|phrase| dated(sentence, phrase, now, ahead))
+        .collect();
     if ahead && sentence.contains("in ") {
-        found.extend(in_a_while(sentence, now).filter(|new| !found.iter().any(|old| old.at.start < new.at.end && new.at.start < old.at.end)));
+        found.extend(
+            in_a_while(sentence, now)
+                .filter(|new| !found.iter().any(|old| old.at.start < new.at.end && new.at.start < old.at.end)),
+        );
     }
     found
 }
@@ -54,15 +98,29 @@ pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
 fn recurs(sentence: &str, at: std::ops::Range<usize>) -> bool {
     let lower = sentence[at.clone()].to_lowercase();
     let bare = lower.trim_start_matches("on ");
-    let weekday = |word: &str| WEEKDAYS.iter().take(7).any(|day| word.starts_with(day)) && word.trim_end_matches('s').ends_with("day");
+    let weekday = |word: &str| {
+        WEEKDAYS.iter().take(7).any(|day| word.starts_with(day)) && word.trim_end_matches('s').ends_with("day")
+    };
     if !weekday(bare) || bare.contains(' ') {
         return false;
     }
-    let words = |text: &str| -> Vec<String> { text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect() };
+    let words = |text: &str| -> Vec<String> {
+        text.to_lowercase()
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
     let behind = words(&sentence[at.end..]);
-    let parts = behind.first().is_some_and(|word| matches!(word.as_str(), "evenings" | "mornings" | "nights" | "afternoons" | "lunchtimes"));
+    let parts = behind
+        .first()
+        .is_some_and(|word| matches!(word.as_str(), "evenings" | "mornings" | "nights" | "afternoons" | "lunchtimes"));
     let before = words(&sentence[..at.start]);
-    let listed: Vec<&String> = before.iter().rev().take_while(|word| weekday(word) || matches!(word.as_str(), "and" | "or" | "every" | "each")).collect();
+    let listed: Vec<&String> = before
+        .iter()
+        .rev()
+        .take_while(|word| weekday(word) || matches!(word.as_str(), "and" | "or" | "every" | "each"))
+        .collect();
     parts || listed.iter().any(|word| matches!(word.as_str(), "every" | "each") || word.ends_with("days"))
 }
 
@@ -72,12 +130,19 @@ fn in_a_while(sentence: &str, now: &Zoned) -> Option<Dated> {
     if lower.len() != sentence.len() {
         return None;
     }
-    let words: Vec<(usize, &str)> = lower.split_whitespace().map(|word| (word.as_ptr() as usize - lower.as_ptr() as usize, word.trim_end_matches(|c: char| !c.is_alphanumeric()))).collect();
+    let words: Vec<(usize, &str)> = lower
+        .split_whitespace()
+        .map(|word| {
+            (word.as_ptr() as usize - lower.as_ptr() as usize, word.trim_end_matches(|c: char| !c.is_alphanumeric()))
+        })
+        .collect();
     words.windows(3).find_map(|three| {
         let [(start, "in"), (_, count), (last, unit)] = three else { return None };
         let count = match *count {
             "a" | "an" => 1,
-            count => super::lexicon::number(count).map_or_else(|| count.parse().ok(), |number| i64::try_from(number).ok())?,
+            count => {
+                super::lexicon::number(count).map_or_else(|| count.parse().ok(), |number| i64::try_from(number).ok())?
+            }
         };
         let count = Some(count).filter(|count| (1..1000).contains(count))?;
         let span = match unit.trim_end_matches('s') {
@@ -91,7 +156,15 @@ fn in_a_while(sentence: &str, now: &Zoned) -> Option<Dated> {
         let from = then.start_of_day().ok()?;
         let until = from.checked_add(Span::new().days(1)).ok()?;
         let text = then.strftime("%Y-%m-%d").to_string();
-        Some(Dated { at: *start..last + unit.len(), text, preposition: "on", from: from.timestamp(), until: until.timestamp(), open: false, yearly: false })
+        Some(Dated {
+            at: *start..last + unit.len(),
+            text,
+            preposition: "on",
+            from: from.timestamp(),
+            until: until.timestamp(),
+            open: false,
+            yearly: false,
+        })
     })
 }
 
@@ -127,8 +200,9 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
     if has_year(lower) {
         return Some((said.to_owned(), ""));
     }
-    let named_month = MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
-        && !turned(lower);
+    let named_month =
+        MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
+            && !turned(lower);
     let days = (span.until.as_second() - span.from.as_second() + 43_200) / 86_400;
     Some(match span.grain {
         Grain::Minute => (day, on),
@@ -159,7 +233,9 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
 fn with_year(said: &str, year: i16, russian: bool) -> String {
     match said.chars().next_back() {
         _ if russian => format!("{said} {year} года"),
-        Some(last) if last.is_ascii_digit() || said.ends_with("st") && !said.ends_with("ust") || said.ends_with("th") => {
+        Some(last)
+            if last.is_ascii_digit() || said.ends_with("st") && !said.ends_with("ust") || said.ends_with("th") =>
+        {
             format!("{said}, {year}")
         }
         _ => format!("{said} {year}"),
@@ -250,10 +326,8 @@ mod tests {
             ("это было вчера", false, "2026-05-31"),
         ] {
             let found = dates(text, &now, ahead);
-            let texts: Vec<String> = found
-                .iter()
-                .map(|dated| format!("{} {}", dated.preposition, dated.text).trim().to_owned())
-                .collect();
+            let texts: Vec<String> =
+                found.iter().map(|dated| format!("{} {}", dated.preposition, dated.text).trim().to_owned()).collect();
             assert_eq!(texts, [expect], "{text}");
         }
     }

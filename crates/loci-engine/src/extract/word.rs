@@ -71,7 +71,15 @@ impl Word {
 }
 
 /// Words that are often misspelt, as they are meant.
-const SLIPS: &[(&str, &str)] = &[("becuase", "because"), ("becasue", "because"), ("beacuse", "because"), ("becouse", "because"), ("cuz", "because"), ("tommorow", "tomorrow"), ("wich", "which")];
+const SLIPS: &[(&str, &str)] = &[
+    ("becuase", "because"),
+    ("becasue", "because"),
+    ("beacuse", "because"),
+    ("becouse", "because"),
+    ("cuz", "because"),
+    ("tommorow", "tomorrow"),
+    ("wich", "which"),
+];
 
 fn straight(c: char) -> char {
     match c {

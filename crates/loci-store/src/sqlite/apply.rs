@@ -77,6 +77,9 @@ impl Desk<'_> {
         {
             return Ok(there);
         }
+        if let (Some(claim), Some(seen)) = (addition.claim, &addition.seen) {
+            self.unseen(scope, claim, seen, change.at)?;
+        }
         let row = self
             .sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim))
             .map_err(taken(memory.id))?;
@@ -117,6 +120,26 @@ impl Desk<'_> {
             version,
             sequence: None,
         }))
+    }
+
+    /// Refuses if something about the same holds that was not looked at.
+    fn unseen(&self, scope: i64, claim: ContentHash, seen: &[MemoryId], at: Timestamp) -> Result<()> {
+        let holding: Vec<[u8; 16]> = self.sql(
+            self.connection
+                .prepare_cached(
+                    "SELECT id FROM memories INDEXED BY memories_by_claim WHERE claim = ?1 AND scope = ?2 \
+                     AND state IN ('active', 'decayed') AND superseded_by_id IS NULL \
+                     AND access_policy NOT IN ('private', 'restricted') \
+                     AND (valid_until IS NULL OR ?3 < valid_until) AND (expires_at IS NULL OR ?3 < expires_at)",
+                )
+                .and_then(|mut read| {
+                    read.query_map(params![claim.0, scope, at.as_microsecond()], |row| row.get(0))?.collect()
+                }),
+        )?;
+        match holding.iter().find(|id| !seen.iter().any(|seen| seen.as_bytes() == *id)) {
+            Some(id) => Err(Error::Overtaken(format!("memory {} about the same has just come", Uuid::from_bytes(*id)))),
+            None => Ok(()),
+        }
     }
 
     fn follow(&self, lying: &Lying, before: MemoryId) -> Result<()> {

@@ -20,10 +20,10 @@ impl Desk<'_> {
     pub(super) fn age(&self, change: &Change, aged: &[Aged]) -> Result<Applied> {
         let mut changed = 0;
         for Aged { id, confidence, relevance } in aged {
-            let put = self
-                .connection
-                .prepare_cached("UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1 AND NOT pinned \
-                 AND (decay_rate > 0 OR confidence = ?2)");
+            let put = self.connection.prepare_cached(
+                "UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1 AND NOT pinned \
+                 AND (decay_rate > 0 OR confidence = ?2)",
+            );
             let at = change.at.as_microsecond();
             changed +=
                 self.sql(put.and_then(|mut put| put.execute(params![id.as_bytes(), confidence, relevance, at])))?;

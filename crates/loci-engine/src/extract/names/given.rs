@@ -42,10 +42,25 @@ fn ends(word: &Word) -> bool {
 }
 
 /// Who calls someone something.
-const CALLERS: &[&str] = &["everybody", "everyone", "people", "we", "they", "i", "folks", "friends", "most", "colleagues", "all"];
+const CALLERS: &[&str] =
+    &["everybody", "everyone", "people", "we", "they", "i", "folks", "friends", "most", "colleagues", "all"];
 const CALLS: &[&str] = &["call", "calls", "say", "says", "write", "abbreviate", "shorten", "nicknamed", "nickname"];
 /// Those to whom something goes by another name.
-const CIRCLES: &[&str] = &["all", "everyone", "everybody", "the", "his", "her", "our", "my", "most", "friends", "us", "colleagues", "family"];
+const CIRCLES: &[&str] = &[
+    "all",
+    "everyone",
+    "everybody",
+    "the",
+    "his",
+    "her",
+    "our",
+    "my",
+    "most",
+    "friends",
+    "us",
+    "colleagues",
+    "family",
+];
 
 /// The name that a piece gives, and whether it can only be read so.
 fn given(piece: &[Word], opens: bool) -> Option<(String, bool)> {
@@ -56,7 +71,8 @@ fn given(piece: &[Word], opens: bool) -> Option<(String, bool)> {
         let at = calls + 1 + usize::from(object);
         let named = piece.get(at).filter(|word| is_name(word))?;
         let said = matches!(lower(calls), "say" | "says" | "write");
-        let alone = piece.get(at + 1).is_none_or(|next| next.any(&["cause", "because", "for", "in", "at", "here", "since"]));
+        let alone =
+            piece.get(at + 1).is_none_or(|next| next.any(&["cause", "because", "for", "in", "at", "here", "since"]));
         return (alone && (object || said)).then(|| (name(std::slice::from_ref(named)), object));
     }
     if opens {
@@ -65,7 +81,9 @@ fn given(piece: &[Word], opens: bool) -> Option<(String, bool)> {
     let skip = usize::from(lower(0) == "or" || lower(0) == "just");
     let named = piece.get(skip).filter(|word| is_name(word))?;
     let short = lower(skip + 1) == "for" && lower(skip + 2) == "short" && piece.len() == skip + 3;
-    let circle = matches!(lower(skip + 1), "to" | "in" | "among" | "for") && CIRCLES.contains(&lower(skip + 2)) && piece.len() <= skip + 7;
+    let circle = matches!(lower(skip + 1), "to" | "in" | "among" | "for")
+        && CIRCLES.contains(&lower(skip + 2))
+        && piece.len() <= skip + 7;
     (short || circle).then(|| (name(std::slice::from_ref(named)), short))
 }
 
@@ -95,14 +113,21 @@ fn abbreviates(short: &str, name: &str) -> bool {
     let (short, name) = (short.to_lowercase(), name.to_lowercase());
     let mut letters = name.chars();
     let begins = short.chars().next() == name.chars().next() || short.len() > 2 && name.contains(&short);
-    begins && short.len() < name.len() && short.chars().filter(|c| c.is_alphabetic()).all(|c| letters.any(|letter| letter == c))
+    begins
+        && short.len() < name.len()
+        && short.chars().filter(|c| c.is_alphabetic()).all(|c| letters.any(|letter| letter == c))
 }
 
 /// The names that are known already, each short one with the one it stands for.
 pub(crate) fn known(mentions: &[Mention]) -> Vec<Alias> {
     let of = |mention: &Mention| -> Vec<Alias> {
         let single = |short: &&String| !short.contains(' ') && short.chars().count() > 1;
-        mention.aliases.iter().filter(single).map(|short| Alias { short: short.clone(), of: mention.name.clone() }).collect()
+        mention
+            .aliases
+            .iter()
+            .filter(single)
+            .map(|short| Alias { short: short.clone(), of: mention.name.clone() })
+            .collect()
     };
     mentions.iter().flat_map(of).collect()
 }
@@ -111,7 +136,9 @@ pub(crate) fn known(mentions: &[Mention]) -> Vec<Alias> {
 pub(crate) fn canonical(content: &str, aliases: &[Alias]) -> String {
     let mut told = content.to_owned();
     for Alias { short, of } in aliases {
-        if told.contains(of.as_str()) || ["called", "name is", "goes by", "known as"].iter().any(|says| told.contains(says)) {
+        if told.contains(of.as_str())
+            || ["called", "name is", "goes by", "known as"].iter().any(|says| told.contains(says))
+        {
             continue;
         }
         let parts: Vec<String> = told
@@ -119,7 +146,8 @@ pub(crate) fn canonical(content: &str, aliases: &[Alias]) -> String {
             .map(|part| {
                 let bare = part.trim_end_matches([',', '.', ';', ':', '!', ')']);
                 let (core, owner) = bare.strip_suffix("'s").map_or((bare, ""), |core| (core, "'s"));
-                let same = core == short || core.len() > 1 && short.chars().any(|c| c.is_ascii_digit()) && core.eq_ignore_ascii_case(short);
+                let same = core == short
+                    || core.len() > 1 && short.chars().any(|c| c.is_ascii_digit()) && core.eq_ignore_ascii_case(short);
                 if same { format!("{of}{owner}{}", &part[bare.len()..]) } else { part.to_owned() }
             })
             .collect();
@@ -137,9 +165,17 @@ mod tests {
     fn names_given_in_passing_are_taken_out() {
         for (text, left, aliases) in [
             ("my friend Robert, everybody calls him Bob", "my friend Robert", "Bob=Robert"),
-            ("my sister Katarina, we all just say Kat, lives in Vienna", "my sister Katarina, lives in Vienna", "Kat=Katarina"),
+            (
+                "my sister Katarina, we all just say Kat, lives in Vienna",
+                "my sister Katarina, lives in Vienna",
+                "Kat=Katarina",
+            ),
             ("it keeps its data in Postgres, PG for short", "it keeps its data in Postgres", "PG=Postgres"),
-            ("we run Kubernetes in Frankfurt, I'll just say k8s, with 3 nodes", "we run Kubernetes in Frankfurt, with 3 nodes", "k8s=Kubernetes"),
+            (
+                "we run Kubernetes in Frankfurt, I'll just say k8s, with 3 nodes",
+                "we run Kubernetes in Frankfurt, with 3 nodes",
+                "k8s=Kubernetes",
+            ),
             ("this is Elizabeth, Liz to all her friends", "this is Elizabeth", "Liz=Elizabeth"),
             ("Everyone calls him Bob", "", "Bob=Marek"),
             ("I live in Porto, Lisbon in the summer", "I live in Porto, Lisbon in the summer", ""),
