@@ -14,7 +14,7 @@ use crate::{output, shape};
   loci chain 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50
   loci chain 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50 --json
 
-`→` stands before the version that holds now. `loci history` shows what happened to one of them.")]
+`→` stands before the version that holds now, (gone) behind one that was forgotten or faded. `loci history` shows what happened to one of them.")]
 pub(crate) struct ChainArgs {
     /// Its id
     id: String,
@@ -35,15 +35,14 @@ pub(crate) async fn run(context: &Context, args: &ChainArgs) -> Result<()> {
         let holds = version.superseded_by_id.is_none() && version.state.is_live();
         let mark = if holds { "→ " } else { "" };
         vec![
-            format!("{mark}{}", place + 1),
+            format!("{mark}{}{}", place + 1, if version.state.is_live() { "" } else { " (gone)" }),
             shape::instant(since(version)),
             version.valid_until.map_or_else(|| "–".to_owned(), shape::instant),
-            version.state.to_string(),
             shape::brief(&version.content, 120),
             version.id.to_string(),
         ]
     });
-    output::line(&shape::table(&["version", "holds from", "until", "state", "what", "id"], rows.collect()));
+    output::line(&shape::table(&["version", "holds from", "until", "what", "id"], rows.collect()));
     Ok(())
 }
 

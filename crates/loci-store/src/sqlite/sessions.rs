@@ -74,7 +74,6 @@ impl Desk<'_> {
 /// A turn of the session `s` that was not learned from, in whatever thread it came.
 const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
     coalesce(m.session_id, m.thread_id) = s.name AND m.kind = 'episodic' AND m.source_type = 'conversation' \
-    AND m.access_policy NOT IN ('private', 'restricted') \
     AND m.state IN ('active', 'decayed')";
 
 /// The sessions of these scopes that are meant, those that were quiet longest first.
@@ -86,7 +85,8 @@ pub(super) fn list(
 ) -> rusqlite::Result<Vec<Session>> {
     let mut sql = format!(
         "SELECT k.key, s.name, s.thread_id, s.started_at, s.last_at, s.ended_at, s.consolidated_at, \
-         s.consolidated_through, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED}) AS pending \
+         s.consolidated_through, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED} \
+         AND m.access_policy NOT IN ('private', 'restricted')) AS pending \
          FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE 1"
     );
     let mut values = Vec::new();
