@@ -42,15 +42,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let id = MemoryId(Uuid::from_u128(number as u128));
         found.iter().filter(|candidate| candidate.from[0] == id).for_each(show);
     }
-    println!("{} turns, {} candidates, {:.0} turns a second", turns.len(), found.len(), turns.len() as f64 / took.as_secs_f64());
+    println!(
+        "{} turns, {} candidates, {:.0} turns a second",
+        turns.len(),
+        found.len(),
+        turns.len() as f64 / took.as_secs_f64()
+    );
     Ok(())
 }
 
 #[expect(clippy::print_stdout, reason = "an example speaks to people")]
 fn show(candidate: &Candidate) {
     let Candidate { content, kind, confidence, pattern, corrects, .. } = candidate;
-    let claim = candidate.claim.as_ref().map_or(String::new(), |claim| format!("{}|{}|{}", claim.subject, claim.attribute, claim.value));
-    let names: Vec<String> = candidate.entities.iter().map(|mention| format!("{} {}", mention.name, mention.entity_type)).collect();
+    let claim = candidate
+        .claim
+        .as_ref()
+        .map_or(String::new(), |claim| format!("{}|{}|{}", claim.subject, claim.attribute, claim.value));
+    let names: Vec<String> =
+        candidate.entities.iter().map(|mention| format!("{} {}", mention.name, mention.entity_type)).collect();
     let corrects = if *corrects { " corrects" } else { "" };
     println!("    {content}  [{kind} {pattern} {confidence:.2}{corrects}] {{{claim}}} <{}>", names.join(", "));
 }

@@ -123,16 +123,30 @@ fn order(words: &[Word]) -> Option<Claim> {
         && let Some(place) = rest.iter().position(|word| word.is("for"))
     {
         let subject = fold(&rest[place + 1..]);
-        return Some(Claim { subject, attribute: "use".into(), value: fold(&rest[..place]), negated: never, single: true });
+        return Some(Claim {
+            subject,
+            attribute: "use".into(),
+            value: fold(&rest[..place]),
+            negated: never,
+            single: true,
+        });
     }
-    Some(Claim { subject: "rule".into(), attribute: verb.lower.clone(), value: fold(rest), negated: never, single: false })
+    Some(Claim {
+        subject: "rule".into(),
+        attribute: verb.lower.clone(),
+        value: fold(rest),
+        negated: never,
+        single: false,
+    })
 }
 
 /// The field of a person's profile that a claim would change, if the claim is about that person:
 /// the caller knows whether the subject is the speaker. What someone else owns or is called
 /// ("ana's sister") changes no field.
 pub fn consent_field(claim: &Claim) -> Option<&'static str> {
-    let own = !claim.subject.contains("'s ") && !claim.subject.starts_with("project ") && claim.subject.split(' ').count() <= 3;
+    let own = !claim.subject.contains("'s ")
+        && !claim.subject.starts_with("project ")
+        && claim.subject.split(' ').count() <= 3;
     if !own || claim.negated {
         return None;
     }

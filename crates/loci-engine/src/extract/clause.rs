@@ -230,7 +230,10 @@ impl Clause {
         (self.lemma, self.form) = (lemma, form);
         // "Have got a dog" is "have a dog".
         let has_got = self.lemma == "get" && self.mood == Mood::Perfect;
-        if has_got && (matches!(self.lower(place + 1), "a" | "an" | "the" | "my" | "no" | "some") || self.words.get(place + 1).is_some_and(Word::digits)) {
+        if has_got
+            && (matches!(self.lower(place + 1), "a" | "an" | "the" | "my" | "no" | "some")
+                || self.words.get(place + 1).is_some_and(Word::digits))
+        {
             (self.lemma, self.form, self.mood) = ("have".to_owned(), Form::Base, Mood::Plain);
         }
         if self.lemma == "be" || self.lemma == "have" {
@@ -286,7 +289,8 @@ impl Clause {
 
 /// Verbs that "do" may stress: "I do like tea".
 const EMPHASISED: &[&str] = &[
-    "like", "love", "have", "want", "know", "live", "work", "use", "prefer", "need", "eat", "drink", "speak", "enjoy", "hate", "own",
+    "like", "love", "have", "want", "know", "live", "work", "use", "prefer", "need", "eat", "drink", "speak", "enjoy",
+    "hate", "own",
 ];
 
 pub(crate) fn base(lower: &str) -> bool {
@@ -295,8 +299,7 @@ pub(crate) fn base(lower: &str) -> bool {
 
 /// Whether a word can only be a verb that says something of one before it.
 pub(crate) fn finite(lower: &str) -> bool {
-    within(lexicon::AUXILIARIES, lower)
-        || verb(lower).is_some_and(|(_, form)| matches!(form, Form::Third | Form::Past))
+    within(lexicon::AUXILIARIES, lower) || verb(lower).is_some_and(|(_, form)| matches!(form, Form::Third | Form::Past))
 }
 
 /// Whom the words begin with.
@@ -341,7 +344,9 @@ fn thing(words: &[Word]) -> Option<usize> {
             return Some(place);
         }
         let adverb = within(lexicon::ADVERBS, lower) && verb(lower).is_none();
-        if within(lexicon::AUXILIARIES, lower) || (adverb && words.get(place + 1).is_some_and(|next| finite(&next.lower))) {
+        if within(lexicon::AUXILIARIES, lower)
+            || (adverb && words.get(place + 1).is_some_and(|next| finite(&next.lower)))
+        {
             return Some(place);
         }
         match verb(lower) {
@@ -368,7 +373,8 @@ fn verb_follows(words: &[Word], place: usize) -> bool {
 }
 
 fn plural(lower: &str) -> bool {
-    (lower.ends_with('s') && !lower.ends_with("ss")) || matches!(lower, "people" | "kids" | "children" | "i" | "parents")
+    (lower.ends_with('s') && !lower.ends_with("ss"))
+        || matches!(lower, "people" | "kids" | "children" | "i" | "parents")
 }
 
 #[cfg(test)]

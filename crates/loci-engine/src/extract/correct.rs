@@ -19,9 +19,34 @@ pub(crate) struct Fragment {
 
 /// How a fragment may begin before it comes to its point.
 const HEADS: &[&str] = &[
-    "it is actually", "it is", "that is actually", "that is", "it was", "that should be", "it should be", "should be", "i meant to say",
-    "i meant", "i mean", "i said", "make that", "make it", "the correct one is", "the right one is", "the correct answer is", "it is now", "this is", "in", "to", "at",
-    "не", "это", "я имел в виду", "я имела в виду", "в", "на",
+    "it is actually",
+    "it is",
+    "that is actually",
+    "that is",
+    "it was",
+    "that should be",
+    "it should be",
+    "should be",
+    "i meant to say",
+    "i meant",
+    "i mean",
+    "i said",
+    "make that",
+    "make it",
+    "the correct one is",
+    "the right one is",
+    "the correct answer is",
+    "it is now",
+    "this is",
+    "in",
+    "to",
+    "at",
+    "не",
+    "это",
+    "я имел в виду",
+    "я имела в виду",
+    "в",
+    "на",
 ];
 
 /// Reads a fragment. Without the wrong side it is one only if `corrects` was said before it.
@@ -34,9 +59,10 @@ pub(crate) fn fragment(words: &[Word], corrects: bool) -> Option<Fragment> {
         return sides(headless(&words[behind..]), Some(headless(&words[1..joint])));
     }
     let words = headless(words);
-    let joint = words.iter().position(|word| word.any(&["not", "instead", "rather"])).or_else(|| {
-        words.windows(2).position(|two| two[0].is("а") && two[1].is("не"))
-    });
+    let joint = words
+        .iter()
+        .position(|word| word.any(&["not", "instead", "rather"]))
+        .or_else(|| words.windows(2).position(|two| two[0].is("а") && two[1].is("не")));
     if let Some(joint) = joint {
         let right = &words[..joint];
         let skip = if words[joint].is("not") { 1 } else { 2 };
@@ -53,9 +79,16 @@ fn headless(words: &[Word]) -> &[Word] {
 
 fn sides(right: &[Word], wrong: Option<&[Word]>) -> Option<Fragment> {
     let side = |words: &[Word]| {
-        let words: Vec<Word> = words.iter().filter(|word| word.shape != Shape::Mark && !word.any(&["actually", "really"])).cloned().collect();
+        let words: Vec<Word> = words
+            .iter()
+            .filter(|word| word.shape != Shape::Mark && !word.any(&["actually", "really"]))
+            .cloned()
+            .collect();
         let plain = words.iter().all(|word| {
-            !word.any(&["i", "my", "we", "our", "you", "it", "this", "that", "is", "are", "was", "he", "she", "your", "what", "how", "sure", "yet", "really", "я", "мой", "это"])
+            !word.any(&[
+                "i", "my", "we", "our", "you", "it", "this", "that", "is", "are", "was", "he", "she", "your", "what",
+                "how", "sure", "yet", "really", "я", "мой", "это",
+            ])
         });
         (!words.is_empty() && words.len() <= MOST && plain).then(|| join(&words))
     };
@@ -81,7 +114,8 @@ fn replaced(content: &str, wrong: &str, right: &str) -> Option<String> {
     let all = words(content);
     let wanted: Vec<String> = words(wrong).into_iter().map(|word| word.lower).collect();
     let lowers: Vec<&str> = all.iter().map(|word| word.lower.as_str()).collect();
-    let place = lowers.windows(wanted.len().max(1)).position(|window| window.iter().zip(&wanted).all(|(a, b)| a == b))?;
+    let place =
+        lowers.windows(wanted.len().max(1)).position(|window| window.iter().zip(&wanted).all(|(a, b)| a == b))?;
     let (from, until) = (all[place].at.start, all[place + wanted.len().checked_sub(1)?].at.end);
     // What follows may explain the wrong value.
     let mut rest = content[until..].to_owned();

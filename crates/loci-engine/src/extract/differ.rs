@@ -59,7 +59,8 @@ struct Marks {
 impl Marks {
     fn of(text: &str) -> Self {
         let phrases = time_phrases(text, &Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC));
-        let in_date = |word: &Word| phrases.iter().any(|phrase| word.at.start >= phrase.at.start && word.at.end <= phrase.at.end);
+        let in_date =
+            |word: &Word| phrases.iter().any(|phrase| word.at.start >= phrase.at.start && word.at.end <= phrase.at.end);
         let mut marks = Self {
             numbers: BTreeSet::new(),
             dates: phrases.iter().map(|phrase| (phrase.span.from, phrase.span.until)).collect(),
@@ -92,7 +93,10 @@ fn fold(word: &Word) -> String {
 }
 
 /// Units that stand right behind their number.
-const UNITS: &[&str] = &["am", "pm", "k", "m", "g", "s", "h", "d", "x", "ms", "kg", "km", "cm", "mm", "gb", "mb", "kb", "tb", "min", "mg", "l", "usd", "eur", "hz", "ghz", "°", "bn", "b", "w", "y", "yo", "mph"];
+const UNITS: &[&str] = &[
+    "am", "pm", "k", "m", "g", "s", "h", "d", "x", "ms", "kg", "km", "cm", "mm", "gb", "mb", "kb", "tb", "min", "mg",
+    "l", "usd", "eur", "hz", "ghz", "°", "bn", "b", "w", "y", "yo", "mph",
+];
 
 /// The quantity that a word names, in one spelling.
 fn quantity(word: &Word) -> Option<String> {
@@ -119,7 +123,9 @@ fn names(words: &[Word], place: usize) -> bool {
     if !word.capital() || word.is("i") || within(lexicon::CALENDAR, &word.lower) {
         return false;
     }
-    let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark) || words[place - 1].any(&[".", "!", "?"]);
+    let starts = place == 0
+        || words[..place].iter().all(|word| word.shape == Shape::Mark)
+        || words[place - 1].any(&[".", "!", "?"]);
     let common = within(lexicon::DETERMINERS, &word.lower)
         || within(lexicon::PREPOSITIONS, &word.lower)
         || within(lexicon::ADVERBS, &word.lower)
@@ -129,16 +135,85 @@ fn names(words: &[Word], place: usize) -> bool {
         || word.any(&["we", "there", "user", "use", "not", "no"]);
     // A plain noun at the start of a sentence is a difference of words, not of names.
     let next = words.get(place + 1);
-    let noun = next.is_some_and(|next| next.shape == Shape::Word && !next.capital() && verb(&next.lower).is_none() && !within(lexicon::AUXILIARIES, &next.lower));
+    let noun = next.is_some_and(|next| {
+        next.shape == Shape::Word
+            && !next.capital()
+            && verb(&next.lower).is_none()
+            && !within(lexicon::AUXILIARIES, &next.lower)
+    });
     !starts || !(common || noun && !word.owner())
 }
 
 /// Words whose number is a name: "build 4021", "room 5".
 const NUMBERED: &[&str] = &[
-    "build", "room", "ticket", "issue", "version", "error", "err", "chapter", "page", "step", "pr", "no", "number", "id", "gate", "flight", "bus", "line",
-    "phase", "sprint", "release", "commit", "node", "server", "house", "unit", "apartment", "order", "invoice", "case", "bug", "task", "pod", "host", "disk",
-    "rfc", "section", "table", "figure", "item", "slot", "shard", "replica", "worker", "machine", "rack", "floor", "exit", "terminal", "platform", "#", "№",
-    "билет", "комната", "комнате", "ошибка", "сборка", "номер", "задача", "версия", "этаж", "рейс", "глава", "страница", "сервер", "узел", "дом", "квартира",
+    "build",
+    "room",
+    "ticket",
+    "issue",
+    "version",
+    "error",
+    "err",
+    "chapter",
+    "page",
+    "step",
+    "pr",
+    "no",
+    "number",
+    "id",
+    "gate",
+    "flight",
+    "bus",
+    "line",
+    "phase",
+    "sprint",
+    "release",
+    "commit",
+    "node",
+    "server",
+    "house",
+    "unit",
+    "apartment",
+    "order",
+    "invoice",
+    "case",
+    "bug",
+    "task",
+    "pod",
+    "host",
+    "disk",
+    "rfc",
+    "section",
+    "table",
+    "figure",
+    "item",
+    "slot",
+    "shard",
+    "replica",
+    "worker",
+    "machine",
+    "rack",
+    "floor",
+    "exit",
+    "terminal",
+    "platform",
+    "#",
+    "№",
+    "билет",
+    "комната",
+    "комнате",
+    "ошибка",
+    "сборка",
+    "номер",
+    "задача",
+    "версия",
+    "этаж",
+    "рейс",
+    "глава",
+    "страница",
+    "сервер",
+    "узел",
+    "дом",
+    "квартира",
 ];
 
 /// Whether two statements are the same but for a quantity in what they say: 3 nodes, then 5.

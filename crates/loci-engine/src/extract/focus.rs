@@ -49,7 +49,10 @@ impl Focus {
         let thing = self.thing.as_deref()?;
         let folded = thing.to_lowercase();
         let noun = noun.to_lowercase();
-        (folded.ends_with(&format!(" {noun}")) || folded.starts_with(&format!("the {noun} for ")) || folded.starts_with(&format!("the {noun} of "))).then_some(thing)
+        (folded.ends_with(&format!(" {noun}"))
+            || folded.starts_with(&format!("the {noun} for "))
+            || folded.starts_with(&format!("the {noun} of ")))
+        .then_some(thing)
     }
 
     /// A sentence has passed.
@@ -109,7 +112,9 @@ impl Focus {
 fn relation(words: &[Word], place: usize, owner: &str) -> Option<Person> {
     let noun = words.get(place + 1)?;
     let lower = noun.lower.strip_suffix("'s").unwrap_or(&noun.lower);
-    let named_so = noun.owner() && words.get(place + 2).is_some_and(|word| word.is("name")) && words.get(place + 3).is_some_and(|word| word.is("is"));
+    let named_so = noun.owner()
+        && words.get(place + 2).is_some_and(|word| word.is("name"))
+        && words.get(place + 3).is_some_and(|word| word.is("is"));
     let own = words[place].any(&["my", "our"]);
     let introduced = words[place].any(&["a", "an"]) && place > 0 && words[place - 1].any(&["have", "got"]);
     if !(own || introduced) || !within(lexicon::RELATIONS, lower) || noun.owner() && !named_so {
@@ -121,7 +126,9 @@ fn relation(words: &[Word], place: usize, owner: &str) -> Option<Person> {
         () => None,
     };
     let called = words.get(place + 2).is_some_and(|word| word.any(&["called", "named", "is"]));
-    let name = words.get(if named_so { place + 4 } else { place + 2 + usize::from(called) }).filter(|word| word.capital() && !word.owner());
+    let name = words
+        .get(if named_so { place + 4 } else { place + 2 + usize::from(called) })
+        .filter(|word| word.capital() && !word.owner());
     let name = name.map_or_else(|| format!("{owner} {}", noun.text), |name| name.text.clone());
     Some(Person { name, female })
 }
@@ -138,12 +145,29 @@ fn named(words: &[Word], place: usize) -> Option<Person> {
         && !within(lexicon::PLACES, &word.lower);
     let next = words.get(place + 1).map_or("", |next| next.lower.as_str());
     let before = place.checked_sub(1).map_or("", |before| words[before].lower.as_str());
-    let acts = matches!(next, "works" | "lives" | "is" | "likes" | "loves" | "hates" | "prefers" | "said" | "says" | "told" | "joined" | "moved" | "has")
-        && (next != "is" || words.get(place + 2).is_some_and(|word| word.any(&["my", "our", "a", "an", "the", "allergic"])));
+    let acts = matches!(
+        next,
+        "works"
+            | "lives"
+            | "is"
+            | "likes"
+            | "loves"
+            | "hates"
+            | "prefers"
+            | "said"
+            | "says"
+            | "told"
+            | "joined"
+            | "moved"
+            | "has"
+    ) && (next != "is"
+        || words.get(place + 2).is_some_and(|word| word.any(&["my", "our", "a", "an", "the", "allergic"])));
     let met = matches!(before, "met" | "with" | "asked" | "married" | "told" | "hired") && !matches!(next, "at");
-    let called = matches!(before, "named" | "called") && !within(lexicon::ATTRIBUTES, place.checked_sub(2).map_or("", |at| words[at].lower.as_str())) && words[..place].iter().any(|word| {
-        within(lexicon::PETS, &word.lower) || within(lexicon::RELATIONS, &word.lower)
-    });
+    let called = matches!(before, "named" | "called")
+        && !within(lexicon::ATTRIBUTES, place.checked_sub(2).map_or("", |at| words[at].lower.as_str()))
+        && words[..place]
+            .iter()
+            .any(|word| within(lexicon::PETS, &word.lower) || within(lexicon::RELATIONS, &word.lower));
     let relative = place > 1 && within(lexicon::RELATIONS, before);
     (proper && (acts || met || called) && !relative).then(|| Person { name: word.text.clone(), female: None })
 }
@@ -155,14 +179,20 @@ pub(crate) fn is_person(words: &[Word]) -> bool {
 
 /// "I have a cluster": the thing is now mine.
 fn owned(clause: &Clause, owner: &str) -> Option<String> {
-    if !matches!(clause.lemma.as_str(), "have" | "buy" | "get" | "own" | "build" | "start" | "run" | "adopt") || clause.negated {
+    if !matches!(clause.lemma.as_str(), "have" | "buy" | "get" | "own" | "build" | "start" | "run" | "adopt")
+        || clause.negated
+    {
         return None;
     }
     let rest = clause.rest();
     let article = rest.first()?.any(&["a", "an"]);
     let end = rest
         .iter()
-        .position(|word| word.shape == Shape::Mark || within(lexicon::PREPOSITIONS, &word.lower) || word.any(&["that", "which", "called", "named", "who"]))
+        .position(|word| {
+            word.shape == Shape::Mark
+                || within(lexicon::PREPOSITIONS, &word.lower)
+                || word.any(&["that", "which", "called", "named", "who"])
+        })
         .unwrap_or(rest.len());
     let noun = &rest[usize::from(article)..end];
     let person = noun.iter().any(|word| within(lexicon::RELATIONS, &word.lower));

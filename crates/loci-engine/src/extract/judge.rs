@@ -51,7 +51,9 @@ pub(crate) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
     }
     let verdict = match (clause.who, setting.phrase) {
         (Who::Nobody, Some("rule")) => Some(Verdict::new("rule", "preference", 0.85)),
-        (Who::I | Who::We, Some(phrase @ ("reminder" | "task"))) if clause.lemma == "want" || clause.lemma == "need" => {
+        (Who::I | Who::We, Some(phrase @ ("reminder" | "task")))
+            if clause.lemma == "want" || clause.lemma == "need" =>
+        {
             Some(Verdict::new(phrase, "task", 0.85))
         }
         (Who::I, Some("tone")) => Some(Verdict::new("tone", "preference", 0.85)),
@@ -66,7 +68,9 @@ pub(crate) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
     };
     let verdict = verdict.or_else(|| asked(clause, setting))?;
     Some(Verdict {
-        confidence: (verdict.confidence - if clause.hedged { 0.2 } else { 0.0 } + if setting.asked { 0.1 } else { 0.0 }).min(0.98),
+        confidence: (verdict.confidence - if clause.hedged { 0.2 } else { 0.0 }
+            + if setting.asked { 0.1 } else { 0.0 })
+        .min(0.98),
         importance: if setting.asked { verdict.importance.max(0.85) } else { verdict.importance },
         ..verdict
     })
@@ -81,20 +85,90 @@ fn asked(clause: &Clause, setting: Setting) -> Option<Verdict> {
 /// What someone at work or at home has done: a task, if it names what.
 pub(crate) fn done(clause: &Clause) -> Option<Verdict> {
     const DONE: &[&str] = &[
-        "fix", "deploy", "migrate", "release", "ship", "merge", "finish", "complete", "close", "resolve", "renew", "pay", "book",
-        "submit", "install", "configure", "upgrade", "publish", "launch", "refactor", "rewrite", "implement", "update", "order",
-        "cancel", "schedule", "rebuild", "restore", "revert", "file", "pass", "sign", "automate", "patch", "rotate", "archive",
-        "downgrade", "provision", "enable", "disable", "register", "apply", "repair", "document", "add", "remove", "create", "run",
+        "fix",
+        "deploy",
+        "migrate",
+        "release",
+        "ship",
+        "merge",
+        "finish",
+        "complete",
+        "close",
+        "resolve",
+        "renew",
+        "pay",
+        "book",
+        "submit",
+        "install",
+        "configure",
+        "upgrade",
+        "publish",
+        "launch",
+        "refactor",
+        "rewrite",
+        "implement",
+        "update",
+        "order",
+        "cancel",
+        "schedule",
+        "rebuild",
+        "restore",
+        "revert",
+        "file",
+        "pass",
+        "sign",
+        "automate",
+        "patch",
+        "rotate",
+        "archive",
+        "downgrade",
+        "provision",
+        "enable",
+        "disable",
+        "register",
+        "apply",
+        "repair",
+        "document",
+        "add",
+        "remove",
+        "create",
+        "run",
     ];
-    let two_words = matches!((clause.lemma.as_str(), clause.next(0)), ("set", "up") | ("roll", "out" | "back") | ("turn", "off" | "on"));
+    let two_words = matches!(
+        (clause.lemma.as_str(), clause.next(0)),
+        ("set", "up") | ("roll", "out" | "back") | ("turn", "off" | "on")
+    );
     let telling = clause.rest().iter().any(|word| {
-        word.speaks() && !within(lexicon::PREPOSITIONS, &word.lower) && !within(lexicon::DETERMINERS, &word.lower)
-            && !word.any(&["it", "up", "out", "that", "this", "them", "now", "already", "everything", "something", "some", "one"])
+        word.speaks()
+            && !within(lexicon::PREPOSITIONS, &word.lower)
+            && !within(lexicon::DETERMINERS, &word.lower)
+            && !word.any(&[
+                "it",
+                "up",
+                "out",
+                "that",
+                "this",
+                "them",
+                "now",
+                "already",
+                "everything",
+                "something",
+                "some",
+                "one",
+            ])
     });
-    let past = clause.form == super::verbs::Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect) && !clause.negated;
+    let past = clause.form == super::verbs::Form::Past
+        && matches!(clause.mood, Mood::Plain | Mood::Perfect)
+        && !clause.negated;
     // Everyone runs commands; a race or a migration is something else.
-    let ran = clause.lemma != "run" || clause.rest().iter().any(|word| word.any(&["migration", "migrations", "backfill", "marathon", "half-marathon", "race", "ultra", "backup"]));
-    let vague = matches!(clause.lemma.as_str(), "add" | "remove" | "create" | "run" | "update" | "pass" | "sign" | "apply" | "file" | "close");
+    let ran = clause.lemma != "run"
+        || clause.rest().iter().any(|word| {
+            word.any(&["migration", "migrations", "backfill", "marathon", "half-marathon", "race", "ultra", "backup"])
+        });
+    let vague = matches!(
+        clause.lemma.as_str(),
+        "add" | "remove" | "create" | "run" | "update" | "pass" | "sign" | "apply" | "file" | "close"
+    );
     (past && telling && ran && (two_words || DONE.contains(&clause.lemma.as_str())))
         .then(|| Verdict::new("task", "task", if vague { 0.6 } else { 0.75 }))
 }

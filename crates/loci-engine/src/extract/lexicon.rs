@@ -185,7 +185,9 @@ mod tests {
         assert!(LISTS.len() <= 64);
         assert!(within(RELATIONS, "sister") && !within(RELATIONS, "porto"));
         assert_eq!(number("two"), Some(2));
-        for (many, one) in [("nodes", "node"), ("boxes", "box"), ("cities", "city"), ("children", "child"), ("bus", "bus")] {
+        for (many, one) in
+            [("nodes", "node"), ("boxes", "box"), ("cities", "city"), ("children", "child"), ("bus", "bus")]
+        {
             assert_eq!(singular(many), one);
         }
     }

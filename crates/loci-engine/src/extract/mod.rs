@@ -6,11 +6,11 @@
 
 pub mod claim;
 pub(crate) mod clause;
-pub(crate) mod lexicon;
 mod correct;
 pub mod differ;
 mod focus;
 mod judge;
+pub(crate) mod lexicon;
 pub mod names;
 mod opener;
 mod paraphrase;
@@ -107,3 +107,6 @@ pub struct Candidate {
     /// The turns it was learned from.
     pub from: Vec<MemoryId>,
 }
+
+#[cfg(test)]
+mod tests;

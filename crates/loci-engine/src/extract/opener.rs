@@ -101,7 +101,10 @@ const OPENERS: &[(Says, &str)] = &[
 /// Takes the openers off and says what they say.
 pub(crate) fn strip(words: &mut Vec<Word>) -> Opening {
     let mut opening = Opening { standing: take_end(words), ..Opening::default() };
-    while let Some(place) = words.windows(3).position(|three| three[0].any(&["am", "is", "are"]) && three[1].any(&["kind", "sort"]) && three[2].is("of")) {
+    while let Some(place) = words
+        .windows(3)
+        .position(|three| three[0].any(&["am", "is", "are"]) && three[1].any(&["kind", "sort"]) && three[2].is("of"))
+    {
         words.drain(place + 1..place + 3);
     }
     words.retain(|word| !word.any(&["btw", "lol", "tbh", "fyi", "imo", "imho", "haha", "hahaha", "pls", "plz"]));
@@ -160,7 +163,9 @@ fn longest(words: &[Word]) -> Option<(Says, usize)> {
     for (says, list) in OPENERS {
         for phrase in list.split('|').filter(|phrase| phrase.starts_with(first)) {
             let length = phrase.split(' ').count();
-            let matches = || phrase.split(' ').enumerate().all(|(place, part)| words.get(place).is_some_and(|word| word.is(part)));
+            let matches = || {
+                phrase.split(' ').enumerate().all(|(place, part)| words.get(place).is_some_and(|word| word.is(part)))
+            };
             if best.is_none_or(|(_, most)| length > most) && matches() {
                 best = Some((*says, length));
             }

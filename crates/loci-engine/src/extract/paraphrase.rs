@@ -56,7 +56,11 @@ pub(crate) fn plain(words: Vec<Word>, opening: &Opening, dates: &[Dated], assist
             .or_else(|| together(&words))
             .or_else(|| unsaid_subject(&words))
     };
-    let found = found.or_else(|| decided(&words)).or_else(|| scaled(&words)).or_else(|| set(&words)).or_else(|| labelled(&words, dates));
+    let found = found
+        .or_else(|| decided(&words))
+        .or_else(|| scaled(&words))
+        .or_else(|| set(&words))
+        .or_else(|| labelled(&words, dates));
     match found {
         Some((words, pattern)) => (words, Some(pattern)),
         None => (words, None),
@@ -71,7 +75,9 @@ fn reminder(words: &[Word]) -> Found {
         return Some((told, "reminder"));
     }
     let start = words.iter().take(5).position(|word| word.is("remind"))?;
-    let asked = words[..start].iter().all(|word| word.any(&["can", "could", "will", "would", "you", "please", "also", "and", "pls"]));
+    let asked = words[..start]
+        .iter()
+        .all(|word| word.any(&["can", "could", "will", "would", "you", "please", "also", "and", "pls"]));
     if !asked || lower(words, start + 1) != "me" {
         return None;
     }
@@ -92,13 +98,16 @@ fn reminder(words: &[Word]) -> Found {
 /// "Set a reminder for tomorrow at 9 to call Bob."
 fn set_reminder(words: &[Word]) -> Option<Vec<Word>> {
     let place = words.iter().take(8).position(|word| word.is("reminder"))?;
-    let asked = words[..place].iter().all(|word| word.any(&["can", "could", "you", "please", "set", "add", "create", "me", "a", "up", "make", "also"]));
+    let asked = words[..place].iter().all(|word| {
+        word.any(&["can", "could", "you", "please", "set", "add", "create", "me", "a", "up", "make", "also"])
+    });
     let rest = &words[place + 1..];
     let to = rest.iter().take(8).position(|word| word.any(&["to", "about"])).filter(|to| rest.len() > to + 1)?;
     if !asked || !words[..place].iter().any(|word| word.any(&["set", "add", "create", "make"])) {
         return None;
     }
-    let mut told = with(if rest[to].is("to") { "I want a reminder to" } else { "I want a reminder about" }, &rest[to + 1..]);
+    let mut told =
+        with(if rest[to].is("to") { "I want a reminder to" } else { "I want a reminder about" }, &rest[to + 1..]);
     while told.last().is_some_and(|word| word.any(&[".", "?", "!", ",", "please"])) {
         told.pop();
     }
@@ -108,7 +117,10 @@ fn set_reminder(words: &[Word]) -> Option<Vec<Word>> {
 
 /// "Call me Ana", "people call me Ana", "I'm Ana".
 fn named(words: &[Word]) -> Found {
-    if begins(words, "i am") && words.get(2).is_some_and(|name| is_name(name)) && words.get(3).is_none_or(|next| next.shape == Shape::Mark || next.any(&["from", "and", "by"])) {
+    if begins(words, "i am")
+        && words.get(2).is_some_and(|name| is_name(name))
+        && words.get(3).is_none_or(|next| next.shape == Shape::Mark || next.any(&["from", "and", "by"]))
+    {
         let mut told = say("my name is");
         told.push(words[2].clone());
         return Some((told, "name"));
@@ -119,7 +131,9 @@ fn named(words: &[Word]) -> Found {
     }
     let name = words.get(call + 2).filter(|word| word.shape == Shape::Word)?;
     let fits = name.capital() || words.len() <= call + 4;
-    let verbal = within(lexicon::PREPOSITIONS, &name.lower) || within(lexicon::CALENDAR, &name.lower) || name.any(&["back", "a", "when", "if", "later", "an", "maybe", "now"]);
+    let verbal = within(lexicon::PREPOSITIONS, &name.lower)
+        || within(lexicon::CALENDAR, &name.lower)
+        || name.any(&["back", "a", "when", "if", "later", "an", "maybe", "now"]);
     if !fits || verbal {
         return None;
     }
@@ -146,7 +160,8 @@ fn is_name(word: &Word) -> bool {
 
 /// "Remember to renew my passport", "deploy by Friday", "todo: pay rent".
 fn duty(words: &[Word], opening: &Opening, dates: &[Dated]) -> Found {
-    let label = ["todo :", "to do :", "action item :", "task :", "reminder :"].into_iter().find(|label| begins(words, label));
+    let label =
+        ["todo :", "to do :", "action item :", "task :", "reminder :"].into_iter().find(|label| begins(words, label));
     if let Some(label) = label {
         let rest = &words[label.split(' ').count()..];
         return base(lower(rest, 0)).then(|| (with("I need to", rest), "task"));
@@ -159,10 +174,38 @@ fn duty(words: &[Word], opening: &Opening, dates: &[Dated]) -> Found {
         return Some((with("I", words), "task"));
     }
     let ordered = base(&first.lower) && !words.iter().any(|word| word.any(&["me", "you", "this", "that"]));
-    let for_now = first.any(&["show", "tell", "write", "translate", "explain", "summarise", "summarize", "list", "give", "generate", "help", "find", "search", "use", "let", "remember", "compare", "am", "have", "be", "do", "love", "hate", "like", "prefer"]);
+    let for_now = first.any(&[
+        "show",
+        "tell",
+        "write",
+        "translate",
+        "explain",
+        "summarise",
+        "summarize",
+        "list",
+        "give",
+        "generate",
+        "help",
+        "find",
+        "search",
+        "use",
+        "let",
+        "remember",
+        "compare",
+        "am",
+        "have",
+        "be",
+        "do",
+        "love",
+        "hate",
+        "like",
+        "prefer",
+    ]);
     let by = |dated: &Dated| {
         words.iter().enumerate().any(|(place, word)| {
-            word.at.start >= dated.at.start && word.at.start < dated.at.end && place > 0
+            word.at.start >= dated.at.start
+                && word.at.start < dated.at.end
+                && place > 0
                 && (words[place - 1].any(&["by", "before"]) || word.any(&["before", "until"]))
         })
     };
@@ -179,16 +222,57 @@ fn standing(words: &[Word], opening: &Opening) -> Found {
     let rest = &words[start..];
     let always = first.any(&["always", "never"]) && base(lower(rest, 1));
     let never = begins(rest, "do not ever") && base(lower(rest, 3));
-    let replies = rest.iter().any(|word| word.any(&["answers", "replies", "responses", "answer", "reply", "explanations", "messages", "respond", "emojis", "emoji", "comments", "english", "portuguese", "russian"]));
-    const MANNERS: &[&str] = &["concise", "brief", "short", "formal", "polite", "informal", "casual", "friendly", "direct", "honest", "precise", "terse", "blunt"];
+    let replies = rest.iter().any(|word| {
+        word.any(&[
+            "answers",
+            "replies",
+            "responses",
+            "answer",
+            "reply",
+            "explanations",
+            "messages",
+            "respond",
+            "emojis",
+            "emoji",
+            "comments",
+            "english",
+            "portuguese",
+            "russian",
+        ])
+    });
+    const MANNERS: &[&str] = &[
+        "concise", "brief", "short", "formal", "polite", "informal", "casual", "friendly", "direct", "honest",
+        "precise", "terse", "blunt",
+    ];
     let manners = first.is("be") && rest.len() <= 5 && rest.iter().any(|word| word.any(MANNERS));
-    let stops = first.is("stop") && rest.get(1).is_some_and(|word| word.any(&["apologizing", "apologising", "saying", "calling", "using", "asking", "repeating", "adding", "suggesting"]));
-    let kept = manners || stops || comma.is_some() && base(&first.lower) || first.any(&["keep", "stop", "avoid", "answer", "reply", "respond", "write"]) && replies && opening.standing
+    let stops = first.is("stop")
+        && rest.get(1).is_some_and(|word| {
+            word.any(&[
+                "apologizing",
+                "apologising",
+                "saying",
+                "calling",
+                "using",
+                "asking",
+                "repeating",
+                "adding",
+                "suggesting",
+            ])
+        });
+    let kept = manners
+        || stops
+        || comma.is_some() && base(&first.lower)
+        || first.any(&["keep", "stop", "avoid", "answer", "reply", "respond", "write"]) && replies && opening.standing
         || begins(rest, "keep your") && replies
-        || begins(rest, "keep answers") || begins(rest, "keep replies") || begins(rest, "keep responses")
-        || begins(rest, "do not") && replies || begins(rest, "no emojis");
+        || begins(rest, "keep answers")
+        || begins(rest, "keep replies")
+        || begins(rest, "keep responses")
+        || begins(rest, "do not") && replies
+        || begins(rest, "no emojis");
     let ruled = opening.standing && (base(&first.lower) || first.is("do"));
-    let use_for = first.is("use") && rest.iter().skip(2).any(|word| word.is("for")) && !rest.iter().any(|word| word.any(&["this", "that", "it", "these", "the", "a", "an"]));
+    let use_for = first.is("use")
+        && rest.iter().skip(2).any(|word| word.is("for"))
+        && !rest.iter().any(|word| word.any(&["this", "that", "it", "these", "the", "a", "an"]));
     if !(always || never || kept || ruled || use_for) {
         return None;
     }
@@ -203,6 +287,7 @@ fn standing(words: &[Word], opening: &Opening) -> Found {
         told.extend_from_slice(rest);
     }
     let told: Vec<Word> = told.into_iter().filter(|word| !word.any(&["your", "please"])).collect();
+    let told = lowered(&told);
     let about_replies = replies || kept;
     let pattern = if about_replies { "tone" } else { "rule" };
     if !about_replies {
@@ -222,9 +307,34 @@ fn agreed(words: &[Word]) -> Found {
         return None;
     }
     let place = 2 + usize::from(lower(words, 2) == "just");
-    let firm = matches!(lower(words, place), "use" | "stick" | "switch" | "pick" | "choose" | "keep" | "adopt" | "drop" | "deploy" | "name" | "call" | "target" | "host" | "store" | "postpone" | "skip" | "standardise" | "standardize" | "settle")
-        || begins(&words[place..], "go with") || begins(&words[place..], "go for") || begins(&words[place..], "move to")
-        || begins(&words[place..], "move the") || begins(&words[place..], "do the") || begins(&words[place..], "ship the") || begins(&words[place..], "schedule the");
+    let firm = matches!(
+        lower(words, place),
+        "use"
+            | "stick"
+            | "switch"
+            | "pick"
+            | "choose"
+            | "keep"
+            | "adopt"
+            | "drop"
+            | "deploy"
+            | "name"
+            | "call"
+            | "target"
+            | "host"
+            | "store"
+            | "postpone"
+            | "skip"
+            | "standardise"
+            | "standardize"
+            | "settle"
+    ) || begins(&words[place..], "go with")
+        || begins(&words[place..], "go for")
+        || begins(&words[place..], "move to")
+        || begins(&words[place..], "move the")
+        || begins(&words[place..], "do the")
+        || begins(&words[place..], "ship the")
+        || begins(&words[place..], "schedule the");
     if !firm {
         return None;
     }
@@ -244,16 +354,26 @@ fn rather(words: &[Word]) -> Found {
         _ => 0,
     };
     let than = rest.iter().position(|word| word.is("than"));
-    let mut told = if skip == 0 && base(lower(rest, 0)) && than.is_none() { say("I prefer to") } else { say("I prefer") };
+    let mut told =
+        if skip == 0 && base(lower(rest, 0)) && than.is_none() { say("I prefer to") } else { say("I prefer") };
     told.extend(rest[skip..].iter().map(|word| if word.is("than") { word.instead("over") } else { word.clone() }));
     Some((told, "rather"))
 }
 
 /// "I'd love to visit Japan" is a goal; "I'd like to know" is none.
 fn longed(words: &[Word]) -> Found {
-    let longs = begins(words, "i would love to") || begins(words, "i would like to") || begins(words, "we would love to");
-    let goal = matches!(lower(words, 4), "visit" | "learn" | "travel" | "become" | "move" | "live" | "own" | "build" | "run" | "start");
-    (longs && goal).then(|| (with("I want to", &words[4..]), "longed"))
+    longs(words).then(|| (with("I want to", &words[4..]), "longed"))
+}
+
+/// Whether someone longs for something that is not done in a minute.
+pub(crate) fn longs(words: &[Word]) -> bool {
+    let longs =
+        begins(words, "i would love to") || begins(words, "i would like to") || begins(words, "we would love to");
+    longs
+        && matches!(
+            lower(words, 4),
+            "visit" | "learn" | "travel" | "become" | "move" | "live" | "own" | "build" | "run" | "start"
+        )
 }
 
 /// "My wife and I live in Porto": I live in Porto with my wife.
@@ -270,14 +390,28 @@ fn together(words: &[Word]) -> Found {
     if matches!(lower(words, i + 1), "live" | "work" | "moved" | "are" | "got") {
         let wed = told.iter().any(|word| word.any(&["married", "engaged"]));
         told.extend(say(if wed { "to" } else { "with" }));
-        told.extend(words[..i - 1].iter().enumerate().map(|(place, word)| if place == 0 && word.is("my") { word.instead("my") } else { word.clone() }));
+        told.extend(
+            words[..i - 1]
+                .iter()
+                .enumerate()
+                .map(|(place, word)| if place == 0 && word.is("my") { word.instead("my") } else { word.clone() }),
+        );
     }
     Some((told, "together"))
 }
 
 /// "Decision: use Postgres", "decided on Postgres".
 fn decided(words: &[Word]) -> Found {
-    for head in ["decision :", "final decision :", "decided :", "the decision is", "the decision is :", "our decision is", "decision made :", "final answer :"] {
+    for head in [
+        "decision :",
+        "final decision :",
+        "decided :",
+        "the decision is",
+        "the decision is :",
+        "our decision is",
+        "decision made :",
+        "final answer :",
+    ] {
         if begins(words, head) {
             let rest = &words[head.split(' ').count()..];
             let rest = if lower(rest, 0) == ":" { &rest[1..] } else { rest };
@@ -296,19 +430,27 @@ const SCALES: &[&str] = &["scale", "grow", "shrink", "go", "expand", "increase",
 
 /// "We scaled to 5 nodes" says what there is now, and what it was.
 fn scaled(words: &[Word]) -> Found {
-    let start = words.iter().take(4).position(|word| verb(&word.lower).is_some_and(|(lemma, form)| form == Form::Past && SCALES.contains(&lemma) || lemma == "scale"))?;
+    let start = words.iter().take(4).position(|word| {
+        verb(&word.lower).is_some_and(|(lemma, form)| form == Form::Past && SCALES.contains(&lemma) || lemma == "scale")
+    })?;
     if !words[..start].iter().all(|word| word.any(&["i", "we", "have", "just", "recently", "finally", "has", "also"])) {
         return None;
     }
     let to = words.iter().skip(start).position(|word| word.is("to")).map(|place| place + start)?;
-    let counts = |place: usize| words.get(place).is_some_and(|word| word.shape == Shape::Number || within(lexicon::NUMBERS, &word.lower));
-    let unit = words.get(to + 2).filter(|word| word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower))?;
+    let counts = |place: usize| {
+        words.get(place).is_some_and(|word| word.shape == Shape::Number || within(lexicon::NUMBERS, &word.lower))
+    };
+    let unit =
+        words.get(to + 2).filter(|word| word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower))?;
     if !counts(to + 1) {
         return None;
     }
     let from = words[start..to].iter().position(|word| word.is("from")).map(|place| place + start);
-    let object: Vec<Word> =
-        words[start + 1..from.unwrap_or(to)].iter().filter(|word| !word.any(&["up", "down", "out", "back"])).cloned().collect();
+    let object: Vec<Word> = words[start + 1..from.unwrap_or(to)]
+        .iter()
+        .filter(|word| !word.any(&["up", "down", "out", "back"]))
+        .cloned()
+        .collect();
     let mut told = match object.is_empty() {
         false => object,
         true if unit.lower.starts_with("node") => say("our cluster"),
@@ -320,7 +462,9 @@ fn scaled(words: &[Word]) -> Found {
     if let Some(from) = from.filter(|from| counts(from + 1)) {
         reason.extend(words[from..=from + 1].iter().cloned());
     }
-    let tail = words[to + 3..].iter().take_while(|word| word.shape != Shape::Mark && !within(lexicon::SUBORDINATORS, &word.lower));
+    let tail = words[to + 3..]
+        .iter()
+        .take_while(|word| word.shape != Shape::Mark && !within(lexicon::SUBORDINATORS, &word.lower));
     reason.extend(tail.cloned());
     if reason.len() > 2 {
         reason.extend(say(")"));
@@ -335,7 +479,24 @@ fn scaled(words: &[Word]) -> Found {
 /// "We changed the port to 9090": the port is 9090.
 fn set(words: &[Word]) -> Found {
     let start = words.iter().take(4).position(|word| {
-        verb(&word.lower).is_some_and(|(lemma, form)| form == Form::Past && matches!(lemma, "change" | "set" | "bump" | "raise" | "lower" | "increase" | "reduce" | "push" | "move" | "update" | "upgrade" | "extend"))
+        verb(&word.lower).is_some_and(|(lemma, form)| {
+            form == Form::Past
+                && matches!(
+                    lemma,
+                    "change"
+                        | "set"
+                        | "bump"
+                        | "raise"
+                        | "lower"
+                        | "increase"
+                        | "reduce"
+                        | "push"
+                        | "move"
+                        | "update"
+                        | "upgrade"
+                        | "extend"
+                )
+        })
     })?;
     if let Some(told) = moved(words) {
         return Some((told, "change"));
@@ -359,9 +520,15 @@ fn set(words: &[Word]) -> Found {
 
 /// "The deadline moved to March 15": it is March 15.
 fn moved(words: &[Word]) -> Option<Vec<Word>> {
-    let verb_at = words.iter().take(7).position(|word| word.any(&["moved", "changed", "slipped", "pushed", "was", "has", "got"])).filter(|place| *place > 1)?;
+    let verb_at = words
+        .iter()
+        .take(7)
+        .position(|word| word.any(&["moved", "changed", "slipped", "pushed", "was", "has", "got"]))
+        .filter(|place| *place > 1)?;
     let subject = &words[..verb_at];
-    let dated = subject.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
+    let dated = subject
+        .last()
+        .is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
     let to = words[verb_at..].iter().take(4).position(|word| word.is("to")).map(|place| place + verb_at)?;
     let turned = words[verb_at..to].iter().any(|word| word.any(&["moved", "changed", "slipped", "pushed"]));
     if !dated || !turned || words.len() <= to + 1 || subject.iter().any(|word| word.any(&["i", "we"])) {
@@ -377,14 +544,34 @@ fn moved(words: &[Word]) -> Option<Vec<Word>> {
 fn labelled(words: &[Word], dates: &[Dated]) -> Found {
     let owned = words.first()?.any(&["my", "our", "the"]);
     let head = |told: &[Word]| {
-        let mut all = if owned { Vec::new() } else { say(if told.first().is_some_and(|w| w.capital() && !within(lexicon::EVENTS, &w.lower) && !within(lexicon::ATTRIBUTES, &w.lower)) { "" } else { "the" }) };
-        all.extend(told.iter().enumerate().map(|(place, word)| if place == 0 && !owned && within(lexicon::ATTRIBUTES, &word.lower) { word.instead(&word.lower.clone()) } else { word.clone() }));
+        let mut all = if owned {
+            Vec::new()
+        } else {
+            say(
+                if told.first().is_some_and(|w| {
+                    w.capital() && !within(lexicon::EVENTS, &w.lower) && !within(lexicon::ATTRIBUTES, &w.lower)
+                }) {
+                    ""
+                } else {
+                    "the"
+                },
+            )
+        };
+        all.extend(told.iter().enumerate().map(|(place, word)| {
+            if place == 0 && !owned && within(lexicon::ATTRIBUTES, &word.lower) {
+                word.instead(&word.lower.clone())
+            } else {
+                word.clone()
+            }
+        }));
         all
     };
     let colon = words.iter().take(5).position(|word| word.is(":"));
     if let Some(colon) = colon.filter(|colon| *colon > 0 && words.len() > colon + 1) {
         let label = &words[..colon];
-        if label.iter().all(|word| word.shape == Shape::Word) && within(lexicon::ATTRIBUTES, &label[colon - 1].lower) && words.len() <= colon + 8 {
+        let last = label.iter().position(|word| word.any(&["for", "of"])).unwrap_or(colon);
+        let known = last > 0 && within(lexicon::ATTRIBUTES, &label[last - 1].lower);
+        if label.iter().all(|word| word.shape == Shape::Word) && known && words.len() <= colon + 8 {
             let mut told = head(label);
             told.extend(say("is"));
             told.extend_from_slice(&words[colon + 1..]);
@@ -394,8 +581,14 @@ fn labelled(words: &[Word], dates: &[Dated]) -> Found {
     let event = words.iter().take(5).position(|word| within(lexicon::EVENTS, &word.lower))?;
     let joint = words.get(event + 1)?;
     let behind = usize::from(joint.any(&["on", ":", ",", "-", "at"]));
-    let dated = dates.iter().any(|dated| words.get(event + 1 + behind).is_some_and(|word| word.at.start == dated.at.start && word.at.end > 0));
-    let plain = words[..event].iter().all(|word| word.shape == Shape::Word && verb(&word.lower).is_none_or(|(_, form)| form == Form::Base) && !word.any(&["i", "a", "an", "no", "every", "this", "that", "your", "any"]));
+    let dated = dates.iter().any(|dated| {
+        words.get(event + 1 + behind).is_some_and(|word| word.at.start == dated.at.start && word.at.end > 0)
+    });
+    let plain = words[..event].iter().all(|word| {
+        word.shape == Shape::Word
+            && verb(&word.lower).is_none_or(|(_, form)| form == Form::Base)
+            && !word.any(&["i", "a", "an", "no", "every", "this", "that", "your", "any"])
+    });
     if !dated || !plain {
         return None;
     }
@@ -408,7 +601,8 @@ fn labelled(words: &[Word], dates: &[Dated]) -> Found {
 
 /// "Moved to Lisbon", "love pizza", "working at Acme", "allergic to nuts".
 fn unsaid_subject(words: &[Word]) -> Found {
-    let skip = words.iter().take(3).take_while(|word| word.any(&["just", "finally", "recently", "already", "also"])).count();
+    let skip =
+        words.iter().take(3).take_while(|word| word.any(&["just", "finally", "recently", "already", "also"])).count();
     let words = &words[skip..];
     let first = words.first()?;
     let next = lower(words, 1);
@@ -421,17 +615,52 @@ fn unsaid_subject(words: &[Word]) -> Found {
     if begins(words, "not into") || begins(words, "not really into") {
         return Some((with("I am", words), "unsaid"));
     }
-    if begins(words, "allergic to") || begins(words, "big fan of") || begins(words, "not a fan of") || begins(words, "huge fan of") {
+    if begins(words, "allergic to")
+        || begins(words, "big fan of")
+        || begins(words, "not a fan of")
+        || begins(words, "huge fan of")
+    {
         let head = if first.any(&["big", "huge"]) { "I am a" } else { "I am" };
         return Some((with(head, &lowered(words)), "unsaid"));
     }
     match verb(&first.lower)? {
-        (lemma, Form::Past) if !matches!(lemma, "be" | "have" | "do" | "say" | "mean" | "put" | "let" | "set" | "cut" | "hit" | "read" | "bet" | "give" | "think" | "hurt" | "cost" | "see") => {
-            let noun = words.get(1).is_some_and(|word| verb(&word.lower).is_some_and(|(_, form)| form != Form::Ing) || word.any(&[",", ":"]));
+        (lemma, Form::Past)
+            if !matches!(
+                lemma,
+                "be" | "have"
+                    | "do"
+                    | "say"
+                    | "mean"
+                    | "put"
+                    | "let"
+                    | "set"
+                    | "cut"
+                    | "hit"
+                    | "read"
+                    | "bet"
+                    | "give"
+                    | "think"
+                    | "hurt"
+                    | "cost"
+                    | "see"
+            ) =>
+        {
+            let noun = words.get(1).is_some_and(|word| {
+                verb(&word.lower).is_some_and(|(_, form)| form != Form::Ing) || word.any(&[",", ":"])
+            });
             if noun { None } else { i("unsaid") }
         }
-        ("love" | "hate" | "prefer" | "enjoy" | "dislike" | "live" | "work", Form::Base) if words.len() > 1 && !matches!(next, "it" | "this" | "that" | "to" | "you" | "your" | "how" | "the" | ",") => i("unsaid"),
-        ("work" | "live" | "learn" | "move" | "use" | "study" | "switch", Form::Ing) if words.len() > 2 && !words.iter().any(|word| word.any(&["is", "are", "was"])) => be("unsaid"),
+        ("love" | "hate" | "prefer" | "enjoy" | "dislike" | "live" | "work", Form::Base)
+            if words.len() > 1
+                && !matches!(next, "it" | "this" | "that" | "to" | "you" | "your" | "how" | "the" | ",") =>
+        {
+            i("unsaid")
+        }
+        ("work" | "live" | "learn" | "move" | "use" | "study" | "switch", Form::Ing)
+            if words.len() > 2 && !words.iter().any(|word| word.any(&["is", "are", "was"])) =>
+        {
+            be("unsaid")
+        }
         _ => None,
     }
 }

@@ -68,7 +68,8 @@ fn split<'a>(line: &'a str, step: Option<u32>, found: &mut Vec<Sentence<'a>>) {
             _ => false,
         };
         // A bracket that is never closed must not swallow the rest.
-        if ends && (depth == 0 || !line[end..].contains([')', '»', '”'])) && (!quoted || !line[end..].contains('"')) {
+        if ends && (depth == 0 || !line[end..].contains([')', '»', '”'])) && (!quoted || !line[end..].contains('"'))
+        {
             push(&line[start..end], step, found);
             start = end;
         }
@@ -90,17 +91,43 @@ fn abbreviated(before: &str) -> bool {
     let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
     initial
         || [
-            "Mr", "Mrs", "Ms", "Dr", "St", "Prof", "vs", "e.g", "i.e", "etc", "No", "approx", "Jan", "Feb", "Mar", "Apr",
-            "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "г", "ул", "т.е", "т.д", "т.к", "им",
+            "Mr", "Mrs", "Ms", "Dr", "St", "Prof", "vs", "e.g", "i.e", "etc", "No", "approx", "Jan", "Feb", "Mar",
+            "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "г", "ул", "т.е", "т.д", "т.к", "им",
         ]
         .contains(&word)
 }
 
 /// How a line of a program, a diff or a trace begins.
 const CODE_STARTS: &[&str] = &[
-    "//", "/*", "#include", "#!", "import ", "export ", "def ", "fn ", "pub ", "const ", "var ", "class ", "return ",
-    "@@", "+++", "---", "$ ", "Traceback", "File \"", "Caused by:", "panicked at", "thread '", "SELECT ", "INSERT ",
-    "UPDATE ", "</", "<div", "<p", "<?",
+    "//",
+    "/*",
+    "#include",
+    "#!",
+    "import ",
+    "export ",
+    "def ",
+    "fn ",
+    "pub ",
+    "const ",
+    "var ",
+    "class ",
+    "return ",
+    "@@",
+    "+++",
+    "---",
+    "$ ",
+    "Traceback",
+    "File \"",
+    "Caused by:",
+    "panicked at",
+    "thread '",
+    "SELECT ",
+    "INSERT ",
+    "UPDATE ",
+    "</",
+    "<div",
+    "<p",
+    "<?",
 ];
 
 /// Whether a line was pasted from a program or its output.

@@ -14,7 +14,7 @@ use super::judge::{Setting, Verdict, done, judge};
 use super::lexicon::{self, within};
 use super::names::mentions;
 use super::opener::{Opening, strip};
-use super::paraphrase::{begins, plain, say};
+use super::paraphrase::{begins, longs, plain, say};
 use super::prose::{Sentence, sentences};
 use super::retell::{Teller, Told};
 use super::split::clauses;
@@ -35,7 +35,12 @@ const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
-    let mut reader = Reader { surroundings, focus: Focus::default(), said: Vec::new(), asked: false };
+    let user = turns.iter().find_map(|turn| match turn.speaker {
+        Speaker::User(name) => name,
+        _ => None,
+    });
+    let user = user.unwrap_or("User");
+    let mut reader = Reader { surroundings, user, focus: Focus::default(), said: Vec::new(), asked: false };
     let mut candidates: Vec<Candidate> = Vec::new();
     for turn in turns {
         for candidate in reader.turn(turn) {
@@ -51,6 +56,8 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Cand
 
 struct Reader<'a> {
     surroundings: &'a Surroundings,
+    /// What the user is called.
+    user: &'a str,
     focus: Focus,
     /// What was stated last, by anyone, as it would be kept.
     said: Vec<String>,
@@ -80,10 +87,10 @@ enum Voice {
 impl Reader<'_> {
     fn turn(&mut self, turn: &Utterance<'_>) -> Vec<Candidate> {
         let (name, voice) = match turn.speaker {
-            Speaker::User(name) => (name.unwrap_or("User"), Voice::Person),
+            Speaker::User(name) => (name.unwrap_or(self.user), Voice::Person),
             Speaker::Named(name) => (name, Voice::Person),
             Speaker::Assistant => ("Assistant", Voice::Assistant),
-            Speaker::Tool => ("User", Voice::Tool),
+            Speaker::Tool => (self.user, Voice::Tool),
         };
         let now = turn.at.to_zoned(self.surroundings.time_zone.clone());
         let sentences = sentences(turn.text);
@@ -112,7 +119,9 @@ impl Reader<'_> {
             let found = match voice {
                 Voice::Person => self.sentence(sentence, name, &now, &mut carried),
                 Voice::Assistant => self.assistant(sentence, &now),
-                Voice::Tool => self.sentence(sentence, name, &now, &mut carried).into_iter().filter(|_| carried.asked).collect(),
+                Voice::Tool => {
+                    self.sentence(sentence, name, &now, &mut carried).into_iter().filter(|_| carried.asked).collect()
+                }
             };
             drafts.extend(found);
         }
@@ -148,7 +157,8 @@ impl Reader<'_> {
             return drafts;
         }
         about(&mut words, &opening);
-        let small = !sentence.text.chars().skip(1).any(char::is_uppercase) || !sentence.text.replace(" I ", " ").replace("I'", "").chars().skip(1).any(char::is_uppercase);
+        let small = !sentence.text.chars().skip(1).any(char::is_uppercase)
+            || !sentence.text.replace(" I ", " ").replace("I'", "").chars().skip(1).any(char::is_uppercase);
         let mut parts: Vec<Vec<Word>> = appositions(words).into_iter().flat_map(clauses).collect();
         if asks {
             parts.pop();
@@ -178,7 +188,12 @@ impl Reader<'_> {
         }
         let past = is_past(&clause) || clause.words.iter().any(|word| word.is("scaled"));
         let times = if past { telling.behind } else { telling.ahead };
-        let dated = times.iter().any(|dated| clause.words.iter().any(|word| word.at.end > 0 && word.at.start >= dated.at.start && word.at.end <= dated.at.end));
+        let dated = times.iter().any(|dated| {
+            clause
+                .words
+                .iter()
+                .any(|word| word.at.end > 0 && word.at.start >= dated.at.start && word.at.end <= dated.at.end)
+        });
         let teller = Teller {
             name: telling.name,
             focus: &self.focus,
@@ -209,7 +224,9 @@ impl Reader<'_> {
         let contrast = clause.rest().windows(2).any(|two| two[0].is(",") && two[1].is("not"));
         let corrects = opening.corrects || contrast;
         let verdict = match corrects {
-            true if !matches!(verdict.pattern, "reminder" | "task") => Verdict { confidence: verdict.confidence.max(0.85), ..Verdict::new("correction", "correction", 0.9) },
+            true if !matches!(verdict.pattern, "reminder" | "task") => {
+                Verdict { confidence: verdict.confidence.max(0.85), ..Verdict::new("correction", "correction", 0.9) }
+            }
             _ if opening.hedged => Verdict { confidence: verdict.confidence - 0.2, ..verdict },
             _ => verdict,
         };
@@ -244,13 +261,25 @@ impl Reader<'_> {
         for part in clauses(words) {
             let (part, phrase) = plain(part, &opening, &times, true);
             let Some(clause) = Clause::read(part) else { continue };
-            let teller = Teller { name: "User", focus: &self.focus, dates: &times, later: &times, household: false, yearly: false };
+            let teller = Teller {
+                name: self.user,
+                focus: &self.focus,
+                dates: &times,
+                later: &times,
+                household: false,
+                yearly: false,
+            };
             let Some(told) = teller.tell(&clause) else { continue };
             let own = matches!(clause.who, Who::I | Who::We | Who::Nobody);
-            let decided = clause.who == Who::We && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick") && clause.form == Form::Past || phrase == Some("decision");
+            let decided = clause.who == Who::We
+                && matches!(clause.lemma.as_str(), "decide" | "agree" | "choose" | "settle" | "pick")
+                && clause.form == Form::Past
+                || phrase == Some("decision");
             let verdict = match () {
                 () if decided => Some(Verdict::new("decision", "decision", 0.8)),
-                () if opening.corrects && clause.who == Who::Thing && clause.lemma == "be" => Some(Verdict::new("correction", "correction", 0.85)),
+                () if opening.corrects && clause.who == Who::Thing && clause.lemma == "be" => {
+                    Some(Verdict::new("correction", "correction", 0.85))
+                }
                 () if own => done(&clause),
                 () => None,
             };
@@ -258,7 +287,7 @@ impl Reader<'_> {
                 self.remember(&told.content);
                 continue;
             };
-            let content = if decided || !own { told.content.clone() } else { without_subject(&clause, &told) };
+            let content = if decided || !own { told.content.clone() } else { without_subject(&told) };
             drafts.push(Draft { content, corrects: opening.corrects, dates: told.dates, past: true, verdict });
         }
         drafts
@@ -276,7 +305,14 @@ impl Reader<'_> {
         let times = dates(sentence.text, now, false);
         for part in clauses(turned.collect()) {
             let Some(clause) = Clause::read(part) else { continue };
-            let teller = Teller { name: "User", focus: &self.focus, dates: &times, later: &times, household: false, yearly: false };
+            let teller = Teller {
+                name: self.user,
+                focus: &self.focus,
+                dates: &times,
+                later: &times,
+                household: false,
+                yearly: false,
+            };
             let kept = judge(&clause, Setting { dated: false, asked: false, phrase: None });
             if let (Some(told), Some(_)) = (teller.tell(&clause), kept) {
                 let content = told.content;
@@ -296,7 +332,8 @@ impl Reader<'_> {
     fn candidates(&mut self, drafts: Vec<Draft>, turn: &Utterance<'_>) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> = Vec::new();
         for draft in drafts {
-            let sure = draft.verdict.confidence >= LEAST && validate(&draft.content, class(draft.verdict.kind)).is_empty();
+            let sure =
+                draft.verdict.confidence >= LEAST && validate(&draft.content, class(draft.verdict.kind)).is_empty();
             if !sure || candidates.iter().any(|known| known.content == draft.content) {
                 continue;
             }
@@ -313,7 +350,9 @@ impl Reader<'_> {
         let Draft { content, verdict, corrects, .. } = draft;
         let mut entities = mentions(&content, turn.speaker, &self.surroundings.known);
         if verdict.kind == "person"
-            && let Some(first) = entities.first_mut().filter(|first| content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place))
+            && let Some(first) = entities.first_mut().filter(|first| {
+                content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place)
+            })
         {
             first.entity_type = EntityType::Person;
         }
@@ -372,11 +411,15 @@ fn class(kind: &str) -> Class {
 
 fn is_past(clause: &Clause) -> bool {
     // What was agreed to be done lies ahead.
-    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise") && clause.rest().iter().any(|word| word.is("to")) {
+    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise")
+        && clause.rest().iter().any(|word| word.is("to"))
+    {
         return false;
     }
     let first = clause.lower(clause.subject.end);
-    clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect) || clause.mood == Mood::Formerly || matches!(first, "was" | "were" | "did")
+    clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect)
+        || clause.mood == Mood::Formerly
+        || matches!(first, "was" | "were" | "did")
 }
 
 fn remind(words: &[Word]) -> bool {
@@ -386,17 +429,81 @@ fn remind(words: &[Word]) -> bool {
 /// Whether a sentence is talk: a question, a greeting, a thought of what might be.
 fn is_talk(words: &[Word], asks: bool) -> bool {
     const ASKS: &[&str] = &[
-        "what", "who", "how", "why", "where", "when", "which", "whose", "do", "does", "did", "is", "are", "am", "can", "could", "would", "will", "should",
-        "have", "has", "any", "was", "were",
+        "what", "who", "how", "why", "where", "when", "which", "whose", "do", "does", "did", "is", "are", "am", "can",
+        "could", "would", "will", "should", "have", "has", "any", "was", "were",
     ];
-    const UNREAL: &[&str] = &["if", "imagine", "suppose", "assuming", "assume", "pretend", "unless", "hypothetically", "wish", "maybe", "perhaps", "say", "whether", "given"];
+    const UNREAL: &[&str] = &[
+        "if",
+        "imagine",
+        "suppose",
+        "assuming",
+        "assume",
+        "pretend",
+        "unless",
+        "hypothetically",
+        "wish",
+        "maybe",
+        "perhaps",
+        "say",
+        "whether",
+        "given",
+    ];
     let first = &words[0];
     let second = words.get(1).map_or("", |word| word.lower.as_str());
     let third = words.get(2).map_or("", |word| word.lower.as_str());
-    let denies = second == "not" && !matches!(third, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "the" | "that" | "this");
-    let inverted = !denies && ASKS.contains(&first.lower.as_str()) && matches!(second, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "there" | "the" | "this" | "that" | "my" | "is" | "are" | "do" | "does" | "would" | "should" | "about" | "if" | "did" | "can" | "not" | "anyone");
-    let unreal = UNREAL.contains(&first.lower.as_str()) || begins(words, "what if") || begins(words, "let us say") || begins(words, "i wish") || begins(words, "i wonder") || begins(words, "i would") && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
-    let tale = ["in my story", "in the story", "in my novel", "in my book", "in my game", "in this scenario", "in the movie", "once upon a"].iter().any(|head| begins(words, head));
+    let denies = second == "not"
+        && !matches!(third, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "the" | "that" | "this");
+    let told = begins(words, "when you") && words.iter().any(|word| word.is(","));
+    let inverted = !denies
+        && !told
+        && ASKS.contains(&first.lower.as_str())
+        && matches!(
+            second,
+            "you"
+                | "i"
+                | "we"
+                | "it"
+                | "he"
+                | "she"
+                | "they"
+                | "there"
+                | "the"
+                | "this"
+                | "that"
+                | "my"
+                | "is"
+                | "are"
+                | "do"
+                | "does"
+                | "would"
+                | "should"
+                | "about"
+                | "if"
+                | "did"
+                | "can"
+                | "not"
+                | "anyone"
+        );
+    let unreal = UNREAL.contains(&first.lower.as_str())
+        || begins(words, "what if")
+        || begins(words, "let us say")
+        || begins(words, "i wish")
+        || begins(words, "i wonder")
+        || begins(words, "i would")
+            && !longs(words)
+            && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
+    let tale = [
+        "in my story",
+        "in the story",
+        "in my novel",
+        "in my book",
+        "in my game",
+        "in this scenario",
+        "in the movie",
+        "once upon a",
+    ]
+    .iter()
+    .any(|head| begins(words, head));
     let unreal = unreal || tale;
     let quoted = first.shape == Shape::Quote;
     let reminds = remind(words);
@@ -420,19 +527,26 @@ fn about(words: &mut Vec<Word>, opening: &Opening) {
 
 /// "Alice, my manager, approves deployments" says two things.
 fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
-    if begins(&words, "i am") && words.get(2).is_some_and(Word::capital) && words.get(3).is_some_and(|word| word.is(",")) {
+    if begins(&words, "i am")
+        && words.get(2).is_some_and(Word::capital)
+        && words.get(3).is_some_and(|word| word.is(","))
+    {
         return introduced(words);
     }
     let open = words.iter().take(4).position(|word| word.any(&[",", "("]));
     let Some(open) = open.filter(|open| *open > 0) else { return vec![words] };
-    let close = words.iter().enumerate().skip(open + 1).take(8).find(|(_, word)| word.any(&[",", ")"])).map(|(place, _)| place);
+    let close =
+        words.iter().enumerate().skip(open + 1).take(8).find(|(_, word)| word.any(&[",", ")"])).map(|(place, _)| place);
     let Some(close) = close else {
         return vec![words];
     };
     let (head, inner, rest) = (&words[..open], &words[open + 1..close], &words[close + 1..]);
     let named = head.iter().all(Word::capital);
-    let related = inner.first().is_some_and(|word| word.any(&["my", "our"])) && inner.iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
-    let kin = head.first().is_some_and(|word| word.any(&["my", "our"])) && inner.len() <= 2 && inner.iter().all(Word::capital);
+    let related = inner.first().is_some_and(|word| word.any(&["my", "our"]))
+        && inner.iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
+    let kin = head.first().is_some_and(|word| word.any(&["my", "our"]))
+        && inner.len() <= 2
+        && inner.iter().all(Word::capital);
     match () {
         () if named && related => {
             let mut relation = head.to_vec();
@@ -472,15 +586,46 @@ fn introduced(words: Vec<Word>) -> Vec<Vec<Word>> {
 /// Whether "we" are a family: they live, marry and have children.
 fn household(clause: &Clause) -> bool {
     const HOME: &[&str] = &[
-        "retriever", "labrador", "kids", "kid", "children", "child", "daughter", "daughters", "son", "sons", "baby", "twins", "dog", "dogs", "cat", "cats", "puppy", "house",
-        "flat", "apartment", "home", "mortgage", "married", "engaged", "wedding", "garden", "pets", "honeymoon", "parents",
+        "retriever",
+        "labrador",
+        "kids",
+        "kid",
+        "children",
+        "child",
+        "daughter",
+        "daughters",
+        "son",
+        "sons",
+        "baby",
+        "twins",
+        "dog",
+        "dogs",
+        "cat",
+        "cats",
+        "puppy",
+        "house",
+        "flat",
+        "apartment",
+        "home",
+        "mortgage",
+        "married",
+        "engaged",
+        "wedding",
+        "garden",
+        "pets",
+        "honeymoon",
+        "parents",
     ];
     if clause.who != Who::We {
         return false;
     }
     let says = clause.rest().iter().any(|word| HOME.contains(&word.lower.as_str()));
-    let moved = matches!(clause.lemma.as_str(), "move" | "relocate") && !clause.rest().iter().any(|word| within(lexicon::TOOLS, &word.lower)) && clause.rest().iter().any(Word::capital);
-    matches!(clause.lemma.as_str(), "live" | "marry" | "adopt") || moved || says && matches!(clause.lemma.as_str(), "have" | "be" | "get" | "buy" | "rent" | "sell" | "expect" | "own")
+    let moved = matches!(clause.lemma.as_str(), "move" | "relocate")
+        && !clause.rest().iter().any(|word| within(lexicon::TOOLS, &word.lower))
+        && clause.rest().iter().any(Word::capital);
+    matches!(clause.lemma.as_str(), "live" | "marry" | "adopt")
+        || moved
+        || says && matches!(clause.lemma.as_str(), "have" | "be" | "get" | "buy" | "rent" | "sell" | "expect" | "own")
 }
 
 /// "Switched from Jira to Linear" also says what is used no longer.
@@ -495,27 +640,41 @@ fn extra(clause: &Clause, told: &Told) -> Option<String> {
         "replace" if is_past(clause) => &rest[..rest.iter().position(|word| word.is("with"))?],
         _ => return None,
     };
-    let thing = !old.is_empty() && old.len() <= 3 && old.iter().any(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
+    let thing = !old.is_empty()
+        && old.len() <= 3
+        && old.iter().any(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
     let place = clause.lemma == "move" && old.iter().any(|word| !within(lexicon::TOOLS, &word.lower));
     let plain = old.iter().all(|word| !within(lexicon::DETERMINERS, &word.lower));
-    (thing && plain && !place && !told.subject.is_empty()).then(|| format!("{} no longer uses {}", told.subject, super::word::join(old)))
+    (thing && plain && !place && !told.subject.is_empty())
+        .then(|| format!("{} no longer uses {}", told.subject, super::word::join(old)))
 }
 
 /// "Deployed v2 to staging", whoever did it.
-fn without_subject(clause: &Clause, told: &Told) -> String {
+fn without_subject(told: &Told) -> String {
     let content = told.content.strip_prefix(told.subject.as_str()).unwrap_or(&told.content).trim_start();
     let content = content.strip_prefix("has ").or_else(|| content.strip_prefix("have ")).unwrap_or(content);
-    let _ = clause;
     capitalised(content)
 }
 
 /// Gives names their capitals where someone types without any.
 fn capitalise(clause: &mut Clause) {
-    let plain = |word: &Word| word.shape == Shape::Word && !within(lexicon::DETERMINERS, &word.lower) && !within(lexicon::PREPOSITIONS, &word.lower) && !word.any(&["home", "tech", "finance", "it", "bed", "person"]);
+    let plain = |word: &Word| {
+        word.shape == Shape::Word
+            && !within(lexicon::DETERMINERS, &word.lower)
+            && !within(lexicon::PREPOSITIONS, &word.lower)
+            && !word.any(&["home", "tech", "finance", "it", "bed", "person"])
+    };
     let slot = match (clause.lemma.as_str(), clause.next(0), clause.next(1)) {
         ("live", "in", _) | ("work", "at" | "for", _) | ("move" | "relocate", "to", _) => Some(1),
         ("be", "from", _) => Some(1),
-        ("be", "called" | "named", _) if clause.subject_words().iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::PETS, &word.lower)) => Some(1),
+        ("be", "called" | "named", _)
+            if clause
+                .subject_words()
+                .iter()
+                .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::PETS, &word.lower)) =>
+        {
+            Some(1)
+        }
         ("be", "based", "in") => Some(2),
         ("be", ..) if clause.subject_words().last().is_some_and(|word| word.is("name")) => Some(0),
         _ => None,
@@ -528,7 +687,9 @@ fn capitalise(clause: &mut Clause) {
         word.text = capitalised(&word.text);
     }
     let subject = clause.subject.clone();
-    let related = subject.len() == 3 && within(lexicon::RELATIONS, clause.lower(subject.start + 1)) && clause.words[subject.start].any(&["my", "our"]);
+    let related = subject.len() == 3
+        && within(lexicon::RELATIONS, clause.lower(subject.start + 1))
+        && clause.words[subject.start].any(&["my", "our"]);
     if related && plain(&clause.words[subject.end - 1]) && !within(lexicon::ADVERBS, clause.lower(subject.end - 1)) {
         let word = &mut clause.words[subject.end - 1];
         word.text = capitalised(&word.text);

@@ -69,7 +69,8 @@ impl Teller<'_> {
             },
             Who::Thing => {
                 let words = clause.subject_words();
-                let fuller = (words.len() == 2 && words[0].is("the")).then(|| self.focus.fuller(&words[1].text)).flatten();
+                let fuller =
+                    (words.len() == 2 && words[0].is("the")).then(|| self.focus.fuller(&words[1].text)).flatten();
                 fuller.map(str::to_owned).or_else(|| self.noun(words))
             }
             Who::You | Who::Pointed => None,
@@ -88,8 +89,8 @@ impl Teller<'_> {
                     told.push(word.instead(&format!("{person}'s")));
                 }
                 "its" if place == 0 => told.push(word.instead(&format!("{}'s", self.focus.thing()?))),
-                "your" | "you" | "this" | "that" | "these" | "those" | "his" | "her" | "their" | "its" | "he" | "she" | "it"
-                | "they" | "me" | "us" | "we" => return None,
+                "your" | "you" | "this" | "that" | "these" | "those" | "his" | "her" | "their" | "its" | "he"
+                | "she" | "it" | "they" | "me" | "us" | "we" => return None,
                 _ => told.push(word.clone()),
             }
         }
@@ -100,7 +101,9 @@ impl Teller<'_> {
     /// The name by which the rest may call the subject: "Marta" of "Ana's sister Marta".
     fn short(&self, clause: &Clause, subject: &str) -> String {
         let words = clause.subject_words();
-        let named = words.len() > 2 && words.last().is_some_and(Word::capital) && words.iter().any(|w| within(lexicon::RELATIONS, &w.lower));
+        let named = words.len() > 2
+            && words.last().is_some_and(Word::capital)
+            && words.iter().any(|w| within(lexicon::RELATIONS, &w.lower));
         match words.last() {
             Some(last) if named => last.text.clone(),
             _ => subject.to_owned(),
@@ -109,14 +112,23 @@ impl Teller<'_> {
 
     /// Adverbs, auxiliaries and the verb, agreeing with one person.
     fn verb_phrase(&self, clause: &Clause) -> Vec<Word> {
-        let mut agree = matches!(clause.who, Who::I | Who::We)
-            || (clause.who == Who::Pronoun && clause.words[0].is("they"));
+        let mut agree =
+            matches!(clause.who, Who::I | Who::We) || (clause.who == Who::Pronoun && clause.words[0].is("they"));
         let mut words = Vec::new();
-        if clause.ended && clause.mood == Mood::Plain && clause.lemma != "be" && clause.lower(clause.subject.end).starts_with("do") && clause.negated {
+        if clause.ended
+            && clause.mood == Mood::Plain
+            && clause.lemma != "be"
+            && clause.lower(clause.subject.end).starts_with("do")
+            && clause.negated
+        {
             // "Does not work there any more" is "no longer works there".
             let verb = &clause.words[clause.verb];
             let plural = clause.who == Who::Thing && clause.lower(clause.subject.end) == "do";
-            return vec![verb.instead("no"), verb.instead("longer"), verb.instead(&if plural { verb.text.clone() } else { third(&verb.lower) })];
+            return vec![
+                verb.instead("no"),
+                verb.instead("longer"),
+                verb.instead(&if plural { verb.text.clone() } else { third(&verb.lower) }),
+            ];
         }
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
@@ -124,7 +136,10 @@ impl Teller<'_> {
             if place != clause.verb && empty || (empty && clause.lemma == "be") {
                 continue;
             }
-            let verbal = word.is("would") || word.is("can") || verb(&word.lower).is_some() || within(lexicon::AUXILIARIES, &word.lower);
+            let verbal = word.is("would")
+                || word.is("can")
+                || verb(&word.lower).is_some()
+                || within(lexicon::AUXILIARIES, &word.lower);
             let last = place == clause.verb;
             if agree && (verbal || last) && !word.any(&["not", "no", "longer"]) {
                 agree = false;
@@ -142,7 +157,10 @@ impl Teller<'_> {
     /// What follows the verb, and the dates in it.
     fn tail(&self, clause: &Clause, short: &str) -> Option<(Vec<Word>, Vec<Dated>)> {
         let start = clause.rest_at();
-        let aside = clause.words[start..].windows(2).position(|two| two[0].is(",") && two[1].any(ASIDES)).map(|place| start + place);
+        let aside = clause.words[start..]
+            .windows(2)
+            .position(|two| two[0].is(",") && two[1].any(ASIDES))
+            .map(|place| start + place);
         let mut end = trimmed(&clause.words, start, aside.filter(|aside| *aside > start).unwrap_or(clause.words.len()));
         loop {
             match self.retold(clause, start, end, short) {
@@ -187,13 +205,17 @@ impl Teller<'_> {
                 "us" => Some(self.team()),
                 "my" | "our" | "mine" | "ours" => Some(self.owner()),
                 "his" | "their" | "its" => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
-                "her" if next.is_some_and(possessed) => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
+                "her" if next.is_some_and(possessed) => {
+                    Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?))
+                }
                 "he" | "she" => Some(self.meant(clause, lower, short).ok_or(place)?),
                 "him" | "her" => Some(self.object(clause, lower).ok_or(place)?),
                 "it" => Some(reason(&told).or_else(|| self.thing(clause)).ok_or(place)?),
                 "they" if clause.who == Who::Thing => return Err(place),
-                "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself" | "herself" | "itself"
-                | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => return Err(place),
+                "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself"
+                | "herself" | "itself" | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => {
+                    return Err(place);
+                }
                 "that" if !relative(words, place) => return Err(place),
                 "there" if next.is_none_or(|next| !next.any(&["is", "are", "was", "were"])) => return Err(place),
                 _ => None,
@@ -209,7 +231,10 @@ impl Teller<'_> {
             place += 1;
         }
         if told.iter().filter(|word| word.is("(")).count() != told.iter().filter(|word| word.is(")")).count() {
-            return Err(words[start..end].iter().position(|word| word.any(&["(", ")"])).map_or(end, |found| start + found));
+            return Err(words[start..end]
+                .iter()
+                .position(|word| word.any(&["(", ")"]))
+                .map_or(end, |found| start + found));
         }
         Ok((told, dates))
     }
@@ -306,8 +331,12 @@ fn agreed(word: &Word) -> Word {
 
 /// Whether a word is something that someone can have: "her job", not "her yesterday".
 fn possessed(word: &Word) -> bool {
-    word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower) && !within(lexicon::ADVERBS, &word.lower)
-        && !within(lexicon::SUBORDINATORS, &word.lower) && !within(lexicon::CALENDAR, &word.lower) && !word.is("and")
+    word.shape == Shape::Word
+        && !within(lexicon::PREPOSITIONS, &word.lower)
+        && !within(lexicon::ADVERBS, &word.lower)
+        && !within(lexicon::SUBORDINATORS, &word.lower)
+        && !within(lexicon::CALENDAR, &word.lower)
+        && !word.is("and")
 }
 
 /// Whether "that" joins a clause and does not point at something.
@@ -323,18 +352,85 @@ fn relative(words: &[Word], place: usize) -> bool {
 }
 
 /// Words behind a comma that begin something else.
-const ASIDES: &[&str] = &["so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how", "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let", "been", "but", "thank"];
+const ASIDES: &[&str] = &[
+    "so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how",
+    "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let", "been", "but", "thank",
+];
 
 /// Words at the end that add nothing.
 const ENDINGS: &[&str] = &[
-    "too", "though", "btw", "lol", "haha", "please", "thanks", "thx", "tbh", "imo", "imho", "anyway", "right", "ok", "okay", "yeah",
-    "actually", "fyi", "now", "already", "anymore", "btw", "honestly", "however", "tho", "then", "and", "but", "or", "so", "with",
-    "for", "to", "of", "the", "a", "because", "really", "currently", "nowadays", "instead", "also", "lately", "recently", "originally", "again",
+    "too",
+    "though",
+    "btw",
+    "lol",
+    "haha",
+    "please",
+    "thanks",
+    "thx",
+    "tbh",
+    "imo",
+    "imho",
+    "anyway",
+    "right",
+    "ok",
+    "okay",
+    "yeah",
+    "actually",
+    "fyi",
+    "now",
+    "already",
+    "anymore",
+    "btw",
+    "honestly",
+    "however",
+    "tho",
+    "then",
+    "and",
+    "but",
+    "or",
+    "so",
+    "with",
+    "for",
+    "to",
+    "of",
+    "the",
+    "a",
+    "because",
+    "really",
+    "currently",
+    "nowadays",
+    "instead",
+    "also",
+    "lately",
+    "recently",
+    "originally",
+    "again",
 ];
 const LONG_ENDINGS: &[&str] = &[
-    "by the way", "as well", "you know", "i think", "i guess", "i believe", "at the moment", "right now", "these days", "for now",
-    "any more", "any longer", "of course", "just so you know", "for the record", "as you know", "to be honest", "thank you",
-    "in case you need it", "if you need it", "if that helps", "if it matters", "for your information", "at present",
+    "by the way",
+    "as well",
+    "you know",
+    "i think",
+    "i guess",
+    "i believe",
+    "at the moment",
+    "right now",
+    "these days",
+    "for now",
+    "any more",
+    "any longer",
+    "of course",
+    "just so you know",
+    "for the record",
+    "as you know",
+    "to be honest",
+    "thank you",
+    "in case you need it",
+    "if you need it",
+    "if that helps",
+    "if it matters",
+    "for your information",
+    "at present",
 ];
 
 /// The end of a range without marks and filler.

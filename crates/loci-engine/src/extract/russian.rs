@@ -15,7 +15,7 @@ use super::prose::Sentence;
 use super::read::Draft;
 use super::when::{Dated, dates};
 use super::word::{Shape, Word, capitalised, join, words};
-use forms::{Case, declined, plural_past, own, third_of, third_of_we};
+use forms::{Case, declined, own, plural_past, third_of, third_of_we};
 
 /// Whether a sentence is written in Cyrillic for the most part.
 pub(crate) fn is_russian(text: &str) -> bool {
@@ -29,18 +29,97 @@ pub(crate) fn is_russian(text: &str) -> bool {
 
 /// Words that open a sentence and are no part of it.
 const FILLER: &[&str] = &[
-    "кстати", "ну", "вот", "слушай", "привет", "да", "ага", "так", "короче", "вообще", "и", "а", "но", "еще", "также", "ой", "в общем", "между прочим", "к слову",
-    "честно говоря", "если что", "кажется", "по-моему", "думаю", "я думаю", "теперь", "здравствуйте", "добрый день", "ок", "окей", "хорошо", "понятно", "спасибо",
+    "кстати",
+    "ну",
+    "вот",
+    "слушай",
+    "привет",
+    "да",
+    "ага",
+    "так",
+    "короче",
+    "вообще",
+    "и",
+    "а",
+    "но",
+    "еще",
+    "также",
+    "ой",
+    "в общем",
+    "между прочим",
+    "к слову",
+    "честно говоря",
+    "если что",
+    "кажется",
+    "по-моему",
+    "думаю",
+    "я думаю",
+    "теперь",
+    "здравствуйте",
+    "добрый день",
+    "ок",
+    "окей",
+    "хорошо",
+    "понятно",
+    "спасибо",
 ];
 const CORRECTS: &[&str] = &[
-    "нет", "не так", "на самом деле", "вообще-то", "поправка", "я ошибся", "я ошиблась", "ошибся", "ошиблась", "то есть", "точнее", "вернее", "извини", "прости", "стоп",
-    "погоди", "я имел в виду", "я имела в виду", "забудь",
+    "нет",
+    "не так",
+    "на самом деле",
+    "вообще-то",
+    "поправка",
+    "я ошибся",
+    "я ошиблась",
+    "ошибся",
+    "ошиблась",
+    "то есть",
+    "точнее",
+    "вернее",
+    "извини",
+    "прости",
+    "стоп",
+    "погоди",
+    "я имел в виду",
+    "я имела в виду",
+    "забудь",
 ];
-const ASKED: &[&str] = &["запомни что", "запомни", "имей в виду что", "имей в виду", "учти что", "учти", "не забудь что", "заметь что", "на будущее", "пожалуйста запомни что", "пожалуйста запомни"];
-const UNREAL: &[&str] = &["если", "бы", "допустим", "представь", "предположим", "вдруг", "возможно", "наверное", "может", "хотел", "хотела", "хотелось", "кажется"];
+const ASKED: &[&str] = &[
+    "запомни что",
+    "запомни",
+    "имей в виду что",
+    "имей в виду",
+    "учти что",
+    "учти",
+    "не забудь что",
+    "заметь что",
+    "на будущее",
+    "пожалуйста запомни что",
+    "пожалуйста запомни",
+];
+const UNREAL: &[&str] = &[
+    "если",
+    "бы",
+    "допустим",
+    "представь",
+    "предположим",
+    "вдруг",
+    "возможно",
+    "наверное",
+    "может",
+    "хотел",
+    "хотела",
+    "хотелось",
+    "кажется",
+];
 
 /// What a Russian sentence states; nothing for the assistant, who states nothing about others.
-pub(super) fn read(sentence: &Sentence<'_>, speaker: Option<Speaker<'_>>, now: &Zoned, said: &mut Vec<String>) -> Vec<Draft> {
+pub(super) fn read(
+    sentence: &Sentence<'_>,
+    speaker: Option<Speaker<'_>>,
+    now: &Zoned,
+    said: &mut Vec<String>,
+) -> Vec<Draft> {
     let name = match speaker {
         Some(Speaker::User(None)) => "Пользователь",
         Some(Speaker::User(Some(name)) | Speaker::Named(name)) => name,
@@ -88,8 +167,15 @@ fn strip(words: &mut Vec<Word>) -> (bool, bool) {
     for _ in 0..6 {
         let marks = words.iter().take_while(|word| word.shape == Shape::Mark).count();
         words.drain(..marks);
-        let plain: Vec<&str> = words.iter().filter(|word| word.shape != Shape::Mark).take(4).map(|word| word.lower.as_str()).collect();
-        let length = |list: &[&str]| list.iter().map(|phrase| phrase.split(' ').collect::<Vec<_>>()).filter(|parts| plain.starts_with(parts)).map(|parts| parts.len()).max();
+        let plain: Vec<&str> =
+            words.iter().filter(|word| word.shape != Shape::Mark).take(4).map(|word| word.lower.as_str()).collect();
+        let length = |list: &[&str]| {
+            list.iter()
+                .map(|phrase| phrase.split(' ').collect::<Vec<_>>())
+                .filter(|parts| plain.starts_with(parts))
+                .map(|parts| parts.len())
+                .max()
+        };
         let (length, ask, correct) = match (length(ASKED), length(CORRECTS), length(FILLER)) {
             (Some(length), ..) => (length, true, false),
             (_, Some(length), _) => (length, false, true),
@@ -121,7 +207,10 @@ fn parts(words: Vec<Word>) -> Vec<Vec<Word>> {
         let starts = skip > 0
             && parts.last().is_some_and(|part| part.len() > 1)
             && words[place + skip..].first().is_some_and(|next| {
-                next.any(&["я", "мы", "мой", "моя", "мое", "мои", "наш", "наша", "у", "мне", "меня"]) || third_of(&next.lower).is_some() || third_of_we(&next.lower).is_some() || word.is(";")
+                next.any(&["я", "мы", "мой", "моя", "мое", "мои", "наш", "наша", "у", "мне", "меня"])
+                    || third_of(&next.lower).is_some()
+                    || third_of_we(&next.lower).is_some()
+                    || word.is(";")
                     || next.is("не") && words.get(place + skip + 1).is_some_and(|verb| third_of(&verb.lower).is_some())
             });
         if starts {
@@ -138,7 +227,9 @@ fn parts(words: Vec<Word>) -> Vec<Vec<Word>> {
 }
 
 fn lacks_subject(part: &[Word]) -> bool {
-    part.iter().find(|word| !word.any(&["не", "больше", "еще", "также"])).is_some_and(|word| third_of(&word.lower).is_some() || third_of_we(&word.lower).is_some())
+    part.iter()
+        .find(|word| !word.any(&["не", "больше", "еще", "также"]))
+        .is_some_and(|word| third_of(&word.lower).is_some() || third_of_we(&word.lower).is_some())
 }
 
 struct Clause<'a> {
@@ -176,7 +267,10 @@ impl Clause<'_> {
         let mut found = Vec::new();
         let mut place = from;
         let mut end = self.words.len();
-        while end > from && (self.words[end - 1].shape == Shape::Mark && !self.words[end - 1].is(")") || self.words[end - 1].any(&["тоже", "кстати", "сейчас", "теперь", "уже", "пожалуйста"])) {
+        while end > from
+            && (self.words[end - 1].shape == Shape::Mark && !self.words[end - 1].is(")")
+                || self.words[end - 1].any(&["тоже", "кстати", "сейчас", "теперь", "уже", "пожалуйста"]))
+        {
             end -= 1;
         }
         while place < end {
@@ -200,7 +294,10 @@ impl Clause<'_> {
                 Some(own) => told.push(word.instead(own)),
                 None if forms::is_pronoun(&word.lower) => {
                     // What is meant is not said here: the words before it must do.
-                    let cut = told.iter().rposition(|word| word.any(&[",", "и", "потому", "когда"])).filter(|cut| *cut > 0)?;
+                    let cut = told
+                        .iter()
+                        .rposition(|word| word.any(&[",", "и", "потому", "когда"]))
+                        .filter(|cut| *cut > 0)?;
                     told.truncate(cut);
                     break;
                 }
@@ -220,13 +317,25 @@ impl Clause<'_> {
     /// "Меня зовут Ана", "зови меня Ана".
     fn named(&self) -> Option<Draft> {
         let place = match (self.lower(0), self.lower(1)) {
-            ("меня", "зовут") | ("зови" | "называй" | "зовите" | "называйте", "меня") | ("мое", "имя") => 2,
+            ("меня", "зовут") | ("зови" | "называй" | "зовите" | "называйте", "меня") | ("мое", "имя") => {
+                2
+            }
             _ => return None,
         };
         let name = self.words[place..].iter().find(|word| word.capital() || word.shape == Shape::Word)?;
-        let whose = if self.name == "Пользователь" { "пользователя".to_owned() } else { self.case(Case::Genitive) };
+        let whose = if self.name == "Пользователь" {
+            "пользователя".to_owned()
+        } else {
+            self.case(Case::Genitive)
+        };
         let content = format!("Имя {whose} — {}", capitalised(&name.text));
-        Some(Draft { content, verdict: Verdict::new("name", "fact", 0.95), corrects: false, dates: Vec::new(), past: false })
+        Some(Draft {
+            content,
+            verdict: Verdict::new("name", "fact", 0.95),
+            corrects: false,
+            dates: Vec::new(),
+            past: false,
+        })
     }
 
     /// "Мне 34 года", "мне нравится чай", "мне нужно купить хлеб".
@@ -238,13 +347,27 @@ impl Clause<'_> {
         while matches!(self.lower(place), "очень" | "еще" | "тоже" | "уже") {
             place += 1;
         }
-        let (negated, longer) = (self.lower(place) == "не" || self.lower(place + 1) == "не", self.lower(place) == "больше");
+        let (negated, longer) =
+            (self.lower(place) == "не" || self.lower(place + 1) == "не", self.lower(place) == "больше");
         let verb = place + usize::from(negated) + usize::from(longer);
         let who = self.case(Case::Dative);
-        let deny = if longer && negated { "больше не " } else if negated { "не " } else { "" };
+        let deny = if longer && negated {
+            "больше не "
+        } else if negated {
+            "не "
+        } else {
+            ""
+        };
         match self.lower(verb) {
-            liked @ ("нравится" | "нравятся") => self.draft(&format!("{who} {deny}{liked}"), verb + 1, true, Verdict::new("preference", "preference", 0.9)),
-            duty @ ("нужно" | "надо" | "необходимо") if !negated && self.lower(verb + 1).ends_with("ть") => self.draft(&format!("{who} {duty}"), verb + 1, true, Verdict::new("task", "task", 0.75)),
+            liked @ ("нравится" | "нравятся") => self.draft(
+                &format!("{who} {deny}{liked}"),
+                verb + 1,
+                true,
+                Verdict::new("preference", "preference", 0.9),
+            ),
+            duty @ ("нужно" | "надо" | "необходимо") if !negated && self.lower(verb + 1).ends_with("ть") => {
+                self.draft(&format!("{who} {duty}"), verb + 1, true, Verdict::new("task", "task", 0.75))
+            }
             number if number.parse::<u8>().is_ok() && matches!(self.lower(verb + 1), "лет" | "год" | "года") => {
                 self.draft(&format!("{who} {number}"), verb + 1, true, Verdict::new("self", "fact", 0.9))
             }
@@ -257,11 +380,47 @@ impl Clause<'_> {
         if self.lower(0) != "у" || !matches!(self.lower(1), "меня" | "нас") {
             return None;
         }
-        let who = if self.lower(1) == "нас" { format!("У команды {}", self.case(Case::Genitive)) } else { format!("У {}", self.case(Case::Genitive)) };
-        let passing = self.words.iter().any(|word| word.any(&["вопрос", "проблема", "ошибка", "идея", "вопросы", "просьба", "баг", "мысль", "время", "времени"]));
+        let who = if self.lower(1) == "нас" {
+            format!("У команды {}", self.case(Case::Genitive))
+        } else {
+            format!("У {}", self.case(Case::Genitive))
+        };
+        let passing = self.words.iter().any(|word| {
+            word.any(&[
+                "вопрос",
+                "проблема",
+                "ошибка",
+                "идея",
+                "вопросы",
+                "просьба",
+                "баг",
+                "мысль",
+                "время",
+                "времени",
+            ])
+        });
         let first = self.words.get(2)?;
-        let fits = first.any(&["есть", "нет", "аллергия", "двое", "трое", "два", "две", "три", "один", "одна", "день", "диабет", "астма"]) || first.shape == Shape::Number || first.lower.starts_with("перв");
-        let event = self.words.iter().any(|word| ["экзамен", "встреч", "собеседован", "свадьб", "рейс", "прием"].iter().any(|stem| word.lower.starts_with(stem)));
+        let fits = first.any(&[
+            "есть",
+            "нет",
+            "аллергия",
+            "двое",
+            "трое",
+            "два",
+            "две",
+            "три",
+            "один",
+            "одна",
+            "день",
+            "диабет",
+            "астма",
+        ]) || first.shape == Shape::Number
+            || first.lower.starts_with("перв");
+        let event = self.words.iter().any(|word| {
+            ["экзамен", "встреч", "собеседован", "свадьб", "рейс", "прием"]
+                .iter()
+                .any(|stem| word.lower.starts_with(stem))
+        });
         let dated = !self.ahead.is_empty();
         if passing || !(fits || event && dated) {
             return None;
@@ -280,15 +439,36 @@ impl Clause<'_> {
         match (self.lower(0), self.lower(1)) {
             ("напомни" | "напомните", _) => {
                 let from = 1 + usize::from(self.lower(1) == "мне");
-                self.words.iter().any(|word| word.lower.ends_with("ть")).then(|| self.draft(&format!("{} просит напомнить", self.name), from, true, Verdict::new("reminder", "task", 0.85)))?
+                self.words.iter().any(|word| word.lower.ends_with("ть")).then(|| {
+                    self.draft(
+                        &format!("{} просит напомнить", self.name),
+                        from,
+                        true,
+                        Verdict::new("reminder", "task", 0.85),
+                    )
+                })?
             }
-            ("давай" | "давайте", verb) if verb.ends_with("ть") => self.draft(&format!("{} предлагает и решает", self.name), 1, true, Verdict::new("decision", "decision", 0.8)).map(|draft| Draft {
-                content: draft.content.replace("предлагает и решает", "решил"),
-                ..draft
-            }),
-            ("всегда" | "никогда", _) if self.words.iter().any(|word| word.lower.ends_with("й") || word.lower.ends_with("йте")) => {
+            ("давай" | "давайте", verb) if verb.ends_with("ть") => self
+                .draft(
+                    &format!("{} предлагает и решает", self.name),
+                    1,
+                    true,
+                    Verdict::new("decision", "decision", 0.8),
+                )
+                .map(|draft| Draft {
+                    content: draft.content.replace("предлагает и решает", "решил"), ..draft
+                }),
+            ("всегда" | "никогда", _)
+                if self.words.iter().any(|word| word.lower.ends_with("й") || word.lower.ends_with("йте")) =>
+            {
                 let (tail, dates) = self.tail(0, true)?;
-                Some(Draft { content: capitalised(&tail), verdict: Verdict::new("rule", "preference", 0.8), corrects: false, dates, past: false })
+                Some(Draft {
+                    content: capitalised(&tail),
+                    verdict: Verdict::new("rule", "preference", 0.8),
+                    corrects: false,
+                    dates,
+                    past: false,
+                })
             }
             _ => None,
         }
@@ -299,14 +479,37 @@ impl Clause<'_> {
         let mut place = usize::from(self.lower(0) == "я");
         let spoken = place == 1;
         let start = place;
-        while matches!(self.lower(place), "не" | "больше" | "уже" | "теперь" | "сейчас" | "очень" | "еще" | "всегда" | "обычно" | "часто" | "тоже" | "недавно" | "давно" | "никогда" | "просто" | "реально") {
+        while matches!(
+            self.lower(place),
+            "не" | "больше"
+                | "уже"
+                | "теперь"
+                | "сейчас"
+                | "очень"
+                | "еще"
+                | "всегда"
+                | "обычно"
+                | "часто"
+                | "тоже"
+                | "недавно"
+                | "давно"
+                | "никогда"
+                | "просто"
+                | "реально"
+        ) {
             place += 1;
         }
-        let kept: Vec<&str> = self.words[start..place].iter().map(|word| word.lower.as_str()).filter(|word| matches!(*word, "не" | "больше" | "очень" | "всегда" | "обычно" | "часто" | "никогда")).collect();
+        let kept: Vec<&str> = self.words[start..place]
+            .iter()
+            .map(|word| word.lower.as_str())
+            .filter(|word| matches!(*word, "не" | "больше" | "очень" | "всегда" | "обычно" | "часто" | "никогда"))
+            .collect();
         let negated = kept.contains(&"не");
         let ended = negated && kept.contains(&"больше");
         let verb = self.lower(place);
-        let verdict = |pattern: &'static str, kind: &'static str, sure: f64| Verdict::new(if ended { "change" } else { pattern }, kind, sure);
+        let verdict = |pattern: &'static str, kind: &'static str, sure: f64| {
+            Verdict::new(if ended { "change" } else { pattern }, kind, sure)
+        };
         if let Some((third, pattern)) = third_of(verb) {
             let (kind, sure) = match pattern {
                 "preference" => ("preference", 0.9),
@@ -315,7 +518,9 @@ impl Clause<'_> {
                 _ => ("fact", 0.85),
             };
             let bare = place + 1 >= self.words.len() || self.words[place + 1..].iter().all(|word| !word.speaks());
-            if bare && !negated || pattern == "preference" && matches!(self.lower(place + 1), "это" | "тебя" | "вас" | "его") {
+            if bare && !negated
+                || pattern == "preference" && matches!(self.lower(place + 1), "это" | "тебя" | "вас" | "его")
+            {
                 return None;
             }
             let head = [self.name].into_iter().chain(kept).chain([third]).collect::<Vec<_>>().join(" ");
@@ -325,7 +530,12 @@ impl Clause<'_> {
         if negated || !spoken && self.words.len() < 2 {
             return None;
         }
-        self.draft(&format!("{} {}", self.name, self.words[place].text.to_lowercase()), place + 1, false, Verdict::new(pattern, kind, sure))
+        self.draft(
+            &format!("{} {}", self.name, self.words[place].text.to_lowercase()),
+            place + 1,
+            false,
+            Verdict::new(pattern, kind, sure),
+        )
     }
 
     /// "Мы используем Postgres", "мы решили взять Redis".
@@ -334,29 +544,49 @@ impl Clause<'_> {
         let spoken = place == 1;
         let negated = self.words[place..].iter().take(3).any(|word| word.is("не"));
         let longer = self.lower(place) == "больше";
-        while matches!(self.lower(place), "не" | "больше" | "уже" | "теперь" | "сейчас" | "недавно" | "всегда" | "обычно") {
+        while matches!(
+            self.lower(place),
+            "не" | "больше" | "уже" | "теперь" | "сейчас" | "недавно" | "всегда" | "обычно"
+        ) {
             place += 1;
         }
-        let deny = if longer && negated { "больше не " } else if negated { "не " } else { "" };
+        let deny = if longer && negated {
+            "больше не "
+        } else if negated {
+            "не "
+        } else {
+            ""
+        };
         let who = format!("Команда {}", self.case(Case::Genitive));
         if let Some(third) = third_of_we(self.lower(place)) {
             let home = self.lower(place) == "живем";
             let head = if home { format!("{} {deny}{third}", self.name) } else { format!("{who} {deny}{third}") };
-            return self.draft(&head, place + 1, true, Verdict::new(if longer { "change" } else { "environment" }, "fact", 0.8));
+            return self.draft(
+                &head,
+                place + 1,
+                true,
+                Verdict::new(if longer { "change" } else { "environment" }, "fact", 0.8),
+            );
         }
         if !spoken && !self.lower(place).ends_with("ли") && !self.lower(place).ends_with("лись") {
             return None;
         }
         let (past, pattern, kind) = plural_past(self.lower(place))?;
-        (!negated && self.words.len() > place + 1).then(|| self.draft(&format!("{who} {past}"), place + 1, false, Verdict::new(pattern, kind, 0.85)))?
+        (!negated && self.words.len() > place + 1)
+            .then(|| self.draft(&format!("{who} {past}"), place + 1, false, Verdict::new(pattern, kind, 0.85)))?
     }
 
     /// "Моя сестра Марта работает в Acme", "мой любимый цвет — зелёный", "наш кластер работает на ARM64".
     fn owned(&self) -> Option<Draft> {
-        if !matches!(self.lower(0), "мой" | "моя" | "мое" | "мои" | "наш" | "наша" | "наше" | "наши") {
+        if !matches!(self.lower(0), "мой" | "моя" | "мое" | "мои" | "наш" | "наша" | "наше" | "наши")
+        {
             return None;
         }
-        let verb = self.words.iter().take(8).position(|word| forms::is_third(&word.lower) || word.any(&["—", "–"]) || word.is("-") && !word.glued);
+        let verb = self
+            .words
+            .iter()
+            .take(8)
+            .position(|word| forms::is_third(&word.lower) || word.any(&["—", "–"]) || word.is("-") && !word.glued);
         let birthday = self.lower(1) == "день" && self.lower(2) == "рождения";
         let verb = match verb {
             Some(verb) => verb,
@@ -374,10 +604,13 @@ impl Clause<'_> {
         let (pattern, kind) = match () {
             () if taste => ("preference", "preference"),
             () if person => ("person", "person"),
-            () if self.lower(1).starts_with("проект") || self.lower(1).starts_with("дедлайн") => ("project", "project"),
+            () if self.lower(1).starts_with("проект") || self.lower(1).starts_with("дедлайн") => {
+                ("project", "project")
+            }
             () => ("environment", "fact"),
         };
-        let talk = ["вопрос", "проблема", "код", "ошибка", "мысль", "идея"].iter().any(|stem| self.lower(1).starts_with(stem));
+        let talk =
+            ["вопрос", "проблема", "код", "ошибка", "мысль", "идея"].iter().any(|stem| self.lower(1).starts_with(stem));
         if talk || self.words.len() <= verb + usize::from(!birthday) {
             return None;
         }
@@ -385,7 +618,13 @@ impl Clause<'_> {
         if birthday && verb == 3 && !self.words[3].any(&["—", "–", "-"]) {
             let tail = join(&self.words[3..]);
             let content = format!("{head} — {}", tail.trim_end_matches(['.', '!']));
-            return Some(Draft { content, verdict: Verdict::new("date", "fact", 0.9), corrects: false, dates: Vec::new(), past: false });
+            return Some(Draft {
+                content,
+                verdict: Verdict::new("date", "fact", 0.9),
+                corrects: false,
+                dates: Vec::new(),
+                past: false,
+            });
         }
         self.draft(&head, verb, true, verdict)
     }
@@ -407,26 +646,66 @@ impl Clause<'_> {
     /// "Марта работает в Acme", "порт API — 8080", "офис закрывается в 18:00".
     fn other(&self) -> Option<Draft> {
         let first = self.words.first()?;
-        if first.shape != Shape::Word || forms::is_pronoun(&first.lower) || first.any(&["это", "что", "как", "где", "я", "мы", "там", "тут", "вот"]) {
+        if first.shape != Shape::Word
+            || forms::is_pronoun(&first.lower)
+            || first.any(&["это", "что", "как", "где", "я", "мы", "там", "тут", "вот"])
+        {
             return None;
         }
-        let verb = self.words.iter().take(7).position(|word| forms::is_third(&word.lower) || word.any(&["—", "–"]) || word.is("-") && !word.glued).filter(|verb| *verb > 0)?;
+        let verb = self
+            .words
+            .iter()
+            .take(7)
+            .position(|word| forms::is_third(&word.lower) || word.any(&["—", "–"]) || word.is("-") && !word.glued)
+            .filter(|verb| *verb > 0)?;
         let subject = &self.words[..verb];
         let named = subject.iter().skip(1).any(|word| word.capital()) || first.capital() && subject.len() == 1;
-        let telling = self.words[verb + 1..].iter().any(|word| word.digits() || word.capital() || word.any(&["наш", "наша", "мой", "моя"]));
+        let telling = self.words[verb + 1..]
+            .iter()
+            .any(|word| word.digits() || word.capital() || word.any(&["наш", "наша", "мой", "моя"]));
         let project = ["проект", "дедлайн", "срок"].iter().any(|stem| first.lower.starts_with(stem));
-        let talk = ["код", "погода", "вопрос", "проблема", "ошибка", "тест", "функция", "ответ"].iter().any(|stem| first.lower.starts_with(stem));
+        let talk = ["код", "погода", "вопрос", "проблема", "ошибка", "тест", "функция", "ответ"]
+            .iter()
+            .any(|stem| first.lower.starts_with(stem));
         if talk || self.words.len() <= verb + 1 || !(telling || named && self.words[verb].lower.len() > 3) {
             return None;
         }
         let owned = self.words.get(verb + 1).filter(|word| word.any(&["наш", "наша", "мой", "моя"]));
         if owned.is_some() && self.words.len() > verb + 2 {
             let role = join(&self.words[verb + 2..]);
-            let content = format!("{} — {} {}", join(subject), role.trim_end_matches(['.', '!']), self.case(Case::Genitive));
-            return Some(Draft { content, verdict: Verdict::new("person", "person", 0.85), corrects: false, dates: Vec::new(), past: false });
+            let content =
+                format!("{} — {} {}", join(subject), role.trim_end_matches(['.', '!']), self.case(Case::Genitive));
+            return Some(Draft {
+                content,
+                verdict: Verdict::new("person", "person", 0.85),
+                corrects: false,
+                dates: Vec::new(),
+                past: false,
+            });
         }
-        let thing = ["сервер", "кластер", "офис", "баз", "сервис", "систем", "команд", "магазин", "приложени", "проект", "порт", "сайт"].iter().any(|stem| first.lower.starts_with(stem));
-        let person = named && !thing && forms::is_personal(self.lower(verb)) && self.lower(verb + 1) != "на" && subject.len() <= 2 && first.capital() && first.text.chars().any(|c| ('а'..='я').contains(&c));
+        let thing = [
+            "сервер",
+            "кластер",
+            "офис",
+            "баз",
+            "сервис",
+            "систем",
+            "команд",
+            "магазин",
+            "приложени",
+            "проект",
+            "порт",
+            "сайт",
+        ]
+        .iter()
+        .any(|stem| first.lower.starts_with(stem));
+        let person = named
+            && !thing
+            && forms::is_personal(self.lower(verb))
+            && self.lower(verb + 1) != "на"
+            && subject.len() <= 2
+            && first.capital()
+            && first.text.chars().any(|c| ('а'..='я').contains(&c));
         let (pattern, kind, sure) = match () {
             () if project => ("project", "project", 0.8),
             () if person && telling => ("person", "person", 0.7),

@@ -71,13 +71,15 @@ fn starts(current: &[Word], joint: &[Word], rest: &[Word]) -> Option<Vec<Word>> 
         return Some(Vec::new());
     }
     let before = before?;
-    let shared = !first.capital() && shares(&before, first, rest.get(skipped + 1), joint[0].is(",") && joint.len() == 1);
+    let shared =
+        !first.capital() && shares(&before, first, rest.get(skipped + 1), joint[0].is(",") && joint.len() == 1);
     shared.then(|| before.subject_words().to_vec())
 }
 
 /// Whether a part without a verb still stands for itself: "yes", "sure thing".
 fn complete(current: &[Word]) -> bool {
-    current.iter().filter(|word| word.speaks()).count() <= 2 && !current.iter().any(|word| within(lexicon::DETERMINERS, &word.lower))
+    current.iter().filter(|word| word.speaks()).count() <= 2
+        && !current.iter().any(|word| within(lexicon::DETERMINERS, &word.lower))
         && !current.first().is_some_and(|word| word.capital() && !within(lexicon::GREETINGS, &word.lower))
 }
 
@@ -94,16 +96,20 @@ fn own_subject(words: &[Word]) -> bool {
         lower => {
             let known = within(lexicon::DETERMINERS, lower) || first.capital() || first.owner();
             known
-                && words.iter().take(7).skip(1).take_while(|word| word.shape != Shape::Mark && !word.any(&["and", "or"])).any(
-                    |word| finite(&word.lower) && !within(lexicon::SUBORDINATORS, &word.lower),
-                )
+                && words
+                    .iter()
+                    .take(7)
+                    .skip(1)
+                    .take_while(|word| word.shape != Shape::Mark && !word.any(&["and", "or"]))
+                    .any(|word| finite(&word.lower) && !within(lexicon::SUBORDINATORS, &word.lower))
                 && Clause::read(words.to_vec()).is_some_and(|clause| clause.who == Who::Thing)
         }
     }
 }
 
 /// Verbs that follow a bare comma in a list of what someone does.
-const LISTED: &[&str] = &["live", "work", "have", "love", "like", "hate", "prefer", "use", "study", "play", "speak", "own", "am", "is"];
+const LISTED: &[&str] =
+    &["live", "work", "have", "love", "like", "hate", "prefer", "use", "study", "play", "speak", "own", "am", "is"];
 
 /// Whether a verb goes on with what the clause before is about.
 fn shares(before: &Clause, first: &Word, next: Option<&Word>, comma: bool) -> bool {
@@ -146,9 +152,42 @@ fn noun_like(first: &Word, next: &Word) -> bool {
 
 /// Words that a time or a circumstance in front begins with.
 const LEADING: &[&str] = &[
-    "in", "on", "at", "since", "for", "last", "next", "this", "yesterday", "today", "tomorrow", "as", "after", "before", "during",
-    "until", "by", "recently", "two", "three", "a", "with", "when", "over", "these", "back", "starting", "currently", "every",
-    "tonight", "nowadays", "lately", "earlier", "because", "while", "now",
+    "in",
+    "on",
+    "at",
+    "since",
+    "for",
+    "last",
+    "next",
+    "this",
+    "yesterday",
+    "today",
+    "tomorrow",
+    "as",
+    "after",
+    "before",
+    "during",
+    "until",
+    "by",
+    "recently",
+    "two",
+    "three",
+    "a",
+    "with",
+    "when",
+    "over",
+    "these",
+    "back",
+    "starting",
+    "currently",
+    "every",
+    "tonight",
+    "nowadays",
+    "lately",
+    "earlier",
+    "because",
+    "while",
+    "now",
 ];
 
 /// Moves what stands in front of the subject behind the rest.
@@ -159,7 +198,8 @@ fn subject_first(mut words: Vec<Word>) -> Vec<Word> {
     }
     let comma = words.iter().take(12).position(|word| word.is(","));
     let subject = words.iter().enumerate().take(8).skip(1).find(|(place, word)| {
-        word.any(&["i", "we", "my", "our"]) && words[place + 1..].iter().take(4).any(|next| base(&next.lower) || finite(&next.lower))
+        word.any(&["i", "we", "my", "our"])
+            && words[place + 1..].iter().take(4).any(|next| base(&next.lower) || finite(&next.lower))
     });
     let (start, skip) = match (comma, subject) {
         (Some(comma), _) if own_subject(&words[comma + 1..]) => (comma, 1),

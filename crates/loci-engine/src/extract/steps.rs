@@ -29,7 +29,9 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
     let listed = steps.is_empty();
     while let Some(next) = sentences.get(end) {
         let words = super::word::words(next.text);
-        let goes_on = words.first().is_some_and(|word| word.any(&["then", "next", "finally", "lastly", "afterwards", "after"])) && steps.len() < 20;
+        let goes_on =
+            words.first().is_some_and(|word| word.any(&["then", "next", "finally", "lastly", "afterwards", "after"]))
+                && steps.len() < 20;
         let numbered = listed && (next.step.is_some() || bulleted(&words));
         if !goes_on && !numbered || next.asks {
             break;
@@ -56,16 +58,37 @@ fn bulleted(words: &[Word]) -> bool {
 
 /// What the steps are for, and where they begin.
 fn title(words: &[Word]) -> Option<(String, usize)> {
-    let start = words.iter().position(|word| !word.any(&["so", "ok", "okay", ",", "btw", "remember", ":", "note", "fyi", "and", "well"])).unwrap_or(0);
+    let start = words
+        .iter()
+        .position(|word| !word.any(&["so", "ok", "okay", ",", "btw", "remember", ":", "note", "fyi", "and", "well"]))
+        .unwrap_or(0);
     let words_from = &words[start..];
     let found = if begins(words_from, "to") && base(&words_from.get(1)?.lower) {
         let comma = words_from.iter().take(10).position(|word| word.any(&[",", ":"]))?;
         (1, comma, comma + 1)
     } else {
-        let heads = ["the way we", "the way i", "here is how we", "here is how i", "here is how to", "this is how we", "how to", "how we", "how i", "steps to", "the steps to", "our process to", "the process to"];
+        let heads = [
+            "the way we",
+            "the way i",
+            "here is how we",
+            "here is how i",
+            "here is how to",
+            "this is how we",
+            "how to",
+            "how we",
+            "how i",
+            "steps to",
+            "the steps to",
+            "our process to",
+            "the process to",
+        ];
         let head = heads.into_iter().find(|head| begins(words_from, head))?;
         let from = head.split(' ').count();
-        let stop = words_from.iter().take(12).position(|word| word.any(&[":", "is", "are", ","])).or(Some(words_from.len()))?;
+        let stop = words_from
+            .iter()
+            .take(12)
+            .position(|word| word.any(&[":", "is", "are", ","]))
+            .or(Some(words_from.len()))?;
         (from, stop, (stop + 1).min(words_from.len()))
     };
     let (from, stop, behind) = found;
@@ -113,15 +136,46 @@ fn parts(words: &[Word]) -> Vec<Vec<Word>> {
 /// Whether a step begins behind a mark: an order, or a word that opens one.
 fn follows(words: &[Word], place: usize) -> bool {
     words.get(place).is_none_or(|word| {
-        base(&word.lower) || word.any(&["then", "finally", "next", "and", "you", "we", "lastly", "after", "first", "afterwards"])
+        base(&word.lower)
+            || word.any(&["then", "finally", "next", "and", "you", "we", "lastly", "after", "first", "afterwards"])
             || verb(&word.lower).is_some_and(|(_, form)| form == Form::Ing)
     })
 }
 
 /// Words that open a step and are no part of it.
 const LEADS: &[&str] = &[
-    "first", "firstly", "second", "third", "then", "next", "finally", "lastly", "and", "you", "we", "i", "just", "simply", "always", "should",
-    "must", "need", "have", "to", "after", "that", ",", "afterwards", "can", "also", "now", "please", "will", "by", "of", "all",
+    "first",
+    "firstly",
+    "second",
+    "third",
+    "then",
+    "next",
+    "finally",
+    "lastly",
+    "and",
+    "you",
+    "we",
+    "i",
+    "just",
+    "simply",
+    "always",
+    "should",
+    "must",
+    "need",
+    "have",
+    "to",
+    "after",
+    "that",
+    ",",
+    "afterwards",
+    "can",
+    "also",
+    "now",
+    "please",
+    "will",
+    "by",
+    "of",
+    "all",
 ];
 
 /// A step as an order.
@@ -133,7 +187,13 @@ fn order(step: &[Word], object: &mut Option<String>) -> Option<String> {
         Some(known) => known,
         None if first.shape == Shape::Code => ("", Form::Base),
         // A command that is no English verb: "ssh into the box".
-        None if !within(lexicon::DETERMINERS, &first.lower) && !within(lexicon::PREPOSITIONS, &first.lower) && first.shape == Shape::Word && !first.capital() => ("", Form::Base),
+        None if !within(lexicon::DETERMINERS, &first.lower)
+            && !within(lexicon::PREPOSITIONS, &first.lower)
+            && first.shape == Shape::Word
+            && !first.capital() =>
+        {
+            ("", Form::Base)
+        }
         None => return None,
     };
     if lemma.is_empty() {
@@ -152,7 +212,11 @@ fn order(step: &[Word], object: &mut Option<String>) -> Option<String> {
             *word = word.instead(object.as_deref()?);
         }
     }
-    let noun: Vec<Word> = words[1..].iter().take_while(|word| !within(lexicon::PREPOSITIONS, &word.lower) && word.speaks()).cloned().collect();
+    let noun: Vec<Word> = words[1..]
+        .iter()
+        .take_while(|word| !within(lexicon::PREPOSITIONS, &word.lower) && word.speaks())
+        .cloned()
+        .collect();
     if !noun.is_empty() {
         *object = Some(join(&noun));
     }
@@ -168,7 +232,10 @@ mod tests {
     #[test]
     fn procedures_are_numbered_orders() {
         for (text, expect) in [
-            ("To deploy, first run make build, then push the tag.", Some("To deploy:\n1. Run make build\n2. Push the tag")),
+            (
+                "To deploy, first run make build, then push the tag.",
+                Some("To deploy:\n1. Run make build\n2. Push the tag"),
+            ),
             (
                 "The way we release is: bump the version, tag the commit and push our image.",
                 Some("To release:\n1. Bump the version\n2. Tag the commit\n3. Push the image"),

@@ -84,9 +84,12 @@ static FORMS: LazyLock<HashMap<String, (&'static str, Form)>> = LazyLock::new(||
 });
 
 fn add(forms: &mut HashMap<String, (&'static str, Form)>, base: &'static str, past: &str, participle: &str) {
-    for (word, form) in
-        [(participle.to_owned(), Form::Past), (past.to_owned(), Form::Past), (ing(base), Form::Ing), (third(base), Form::Third)]
-    {
+    for (word, form) in [
+        (participle.to_owned(), Form::Past),
+        (past.to_owned(), Form::Past),
+        (ing(base), Form::Ing),
+        (third(base), Form::Third),
+    ] {
         forms.insert(word, (base, form));
     }
     // "Quit" and "put" are their own past.
@@ -105,7 +108,9 @@ pub(crate) fn third(base: &str) -> String {
         "be" | "am" | "are" => "is".to_owned(),
         "have" => "has".to_owned(),
         "were" => "was".to_owned(),
-        _ if base.ends_with(['s', 'x', 'z', 'o']) || base.ends_with("ch") || base.ends_with("sh") => format!("{base}es"),
+        _ if base.ends_with(['s', 'x', 'z', 'o']) || base.ends_with("ch") || base.ends_with("sh") => {
+            format!("{base}es")
+        }
         _ if consonant_y(base) => format!("{}ies", &base[..base.len() - 1]),
         _ => format!("{base}s"),
     }
@@ -134,17 +139,24 @@ pub(crate) fn ing(base: &str) -> String {
 }
 
 fn consonant_y(base: &str) -> bool {
-    base.ends_with('y') && !base.ends_with("ay") && !base.ends_with("ey") && !base.ends_with("oy") && !base.ends_with("uy")
+    base.ends_with('y')
+        && !base.ends_with("ay")
+        && !base.ends_with("ey")
+        && !base.ends_with("oy")
+        && !base.ends_with("uy")
 }
 
 /// Whether the last consonant is written twice: "ship", "plan", "commit".
 fn doubles(base: &str) -> bool {
-    const LONGER: &[&str] = &["commit", "submit", "prefer", "refer", "transfer", "begin", "forget", "opt", "cancel", "reset"];
+    const LONGER: &[&str] =
+        &["commit", "submit", "prefer", "refer", "transfer", "begin", "forget", "opt", "cancel", "reset"];
     let letters = base.as_bytes();
     let vowel = |letter: u8| b"aeiou".contains(&letter);
     let [before, middle, last] = letters[letters.len().saturating_sub(3)..] else { return false };
     let closed = !vowel(before) && vowel(middle) && !vowel(last) && !b"wxy".contains(&last);
-    closed && (letters.len() <= 4 && letters.iter().filter(|letter| vowel(**letter)).count() == 1 || LONGER.contains(&base))
+    closed
+        && (letters.len() <= 4 && letters.iter().filter(|letter| vowel(**letter)).count() == 1
+            || LONGER.contains(&base))
 }
 
 #[cfg(test)]
@@ -167,7 +179,9 @@ mod tests {
         ] {
             assert_eq!(verb(word), expect, "{word}");
         }
-        for (base, expect) in [("have", "has"), ("do", "does"), ("try", "tries"), ("play", "plays"), ("teach", "teaches")] {
+        for (base, expect) in
+            [("have", "has"), ("do", "does"), ("try", "tries"), ("play", "plays"), ("teach", "teaches")]
+        {
             assert_eq!(third(base), expect);
         }
     }

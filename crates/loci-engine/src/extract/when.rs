@@ -29,13 +29,50 @@ pub(crate) struct Dated {
 /// Words that open a stretch with one end.
 const OPENERS: &[&str] = &["since", "until", "till", "before", "after", "from", "с", "со", "до", "после"];
 /// Words that say which way to count.
-const TURNED: &[&str] = &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
+const TURNED: &[&str] =
+    &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
 const MONTHS: &[&str] = &[
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "январ", "феврал", "март", "апрел",
-    "мая", "мае", "май", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "январ",
+    "феврал",
+    "март",
+    "апрел",
+    "мая",
+    "мае",
+    "май",
+    "июн",
+    "июл",
+    "август",
+    "сентябр",
+    "октябр",
+    "ноябр",
+    "декабр",
 ];
 const WEEKDAYS: &[&str] = &[
-    "mon", "tue", "wed", "thu", "fri", "sat", "sun", "понедельник", "вторник", "сред", "четверг", "пятниц", "суббот",
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+    "понедельник",
+    "вторник",
+    "сред",
+    "четверг",
+    "пятниц",
+    "суббот",
     "воскресень",
 ];
 const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "весн", "лет", "осен", "зим"];
@@ -43,9 +80,13 @@ const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "ве
 /// The times of a sentence, as seen at `now`. `ahead`: what has no year or week of its own is the
 /// next one, not the last.
 pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
-    let mut found: Vec<Dated> = time_phrases(sentence, now).into_iter().filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect();
+    let mut found: Vec<Dated> =
+        time_phrases(sentence, now).into_iter().filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect();
     if ahead && sentence.contains("in ") {
-        found.extend(in_a_while(sentence, now).filter(|new| !found.iter().any(|old| old.at.start < new.at.end && new.at.start < old.at.end)));
+        found.extend(
+            in_a_while(sentence, now)
+                .filter(|new| !found.iter().any(|old| old.at.start < new.at.end && new.at.start < old.at.end)),
+        );
     }
     found
 }
@@ -56,12 +97,19 @@ fn in_a_while(sentence: &str, now: &Zoned) -> Option<Dated> {
     if lower.len() != sentence.len() {
         return None;
     }
-    let words: Vec<(usize, &str)> = lower.split_whitespace().map(|word| (word.as_ptr() as usize - lower.as_ptr() as usize, word.trim_end_matches(|c: char| !c.is_alphanumeric()))).collect();
+    let words: Vec<(usize, &str)> = lower
+        .split_whitespace()
+        .map(|word| {
+            (word.as_ptr() as usize - lower.as_ptr() as usize, word.trim_end_matches(|c: char| !c.is_alphanumeric()))
+        })
+        .collect();
     words.windows(3).find_map(|three| {
         let [(start, "in"), (_, count), (last, unit)] = three else { return None };
         let count = match *count {
             "a" | "an" => 1,
-            count => super::lexicon::number(count).map_or_else(|| count.parse().ok(), |number| i64::try_from(number).ok())?,
+            count => {
+                super::lexicon::number(count).map_or_else(|| count.parse().ok(), |number| i64::try_from(number).ok())?
+            }
         };
         let count = Some(count).filter(|count| (1..1000).contains(count))?;
         let span = match unit.trim_end_matches('s') {
@@ -75,7 +123,15 @@ fn in_a_while(sentence: &str, now: &Zoned) -> Option<Dated> {
         let from = then.start_of_day().ok()?;
         let until = from.checked_add(Span::new().days(1)).ok()?;
         let text = then.strftime("%Y-%m-%d").to_string();
-        Some(Dated { at: *start..last + unit.len(), text, preposition: "on", from: from.timestamp(), until: until.timestamp(), open: false, yearly: false })
+        Some(Dated {
+            at: *start..last + unit.len(),
+            text,
+            preposition: "on",
+            from: from.timestamp(),
+            until: until.timestamp(),
+            open: false,
+            yearly: false,
+        })
     })
 }
 
@@ -111,8 +167,9 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
     if has_year(lower) {
         return Some((said.to_owned(), ""));
     }
-    let named_month = MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
-        && !turned(lower);
+    let named_month =
+        MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
+            && !turned(lower);
     let days = (span.until.as_second() - span.from.as_second() + 43_200) / 86_400;
     Some(match span.grain {
         Grain::Minute => (day, on),
@@ -131,6 +188,7 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
         Grain::Month => match SEASONS.iter().find(|season| lower.contains(**season)) {
             Some(_) if russian => (from.strftime("%Y-%m").to_string(), "с"),
             Some(season) => (format!("{season} {}", until.year()), within),
+            None if is_quarter(lower) => (with_year(&said.to_uppercase(), from.year(), russian).replace(',', ""), ""),
             None if days > 32 => (format!("the quarter from {day}"), within),
             None if russian => (from.strftime("%Y-%m").to_string(), "в"),
             None => (from.strftime("%B %Y").to_string(), within),
@@ -143,7 +201,9 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
 fn with_year(said: &str, year: i16, russian: bool) -> String {
     match said.chars().next_back() {
         _ if russian => format!("{said} {year} года"),
-        Some(last) if last.is_ascii_digit() || said.ends_with("st") && !said.ends_with("ust") || said.ends_with("th") => {
+        Some(last)
+            if last.is_ascii_digit() || said.ends_with("st") && !said.ends_with("ust") || said.ends_with("th") =>
+        {
             format!("{said}, {year}")
         }
         _ => format!("{said} {year}"),
@@ -172,7 +232,7 @@ fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
     let today = span.from.to_zoned(now.time_zone().clone()).date().weekday() == now.date().weekday();
     let step = match () {
         () if named(WEEKDAYS) && !named(MONTHS) && today && !by => Span::new().weeks(2),
-        () if named(MONTHS) || named(SEASONS) => Span::new().years(1),
+        () if named(MONTHS) || named(SEASONS) || is_quarter(lower) => Span::new().years(1),
         () if named(WEEKDAYS) || lower.contains("weekend") || lower.contains("выходн") => Span::new().weeks(1),
         () => return span,
     };
@@ -190,6 +250,11 @@ fn until_ahead(word: &str, lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan
     }
     let end = TimeSpan { from: span.until, until: span.until, grain: span.grain };
     TimeSpan { until: forward(lower.strip_prefix(word).unwrap_or(lower).trim_start(), end, now, false).until, ..span }
+}
+
+/// "Q3"
+fn is_quarter(lower: &str) -> bool {
+    lower.len() == 2 && lower.starts_with('q')
 }
 
 fn turned(lower: &str) -> bool {
@@ -234,10 +299,8 @@ mod tests {
             ("это было вчера", false, "2026-05-31"),
         ] {
             let found = dates(text, &now, ahead);
-            let texts: Vec<String> = found
-                .iter()
-                .map(|dated| format!("{} {}", dated.preposition, dated.text).trim().to_owned())
-                .collect();
+            let texts: Vec<String> =
+                found.iter().map(|dated| format!("{} {}", dated.preposition, dated.text).trim().to_owned()).collect();
             assert_eq!(texts, [expect], "{text}");
         }
     }

@@ -156,7 +156,8 @@ fn chunk(text: &str) -> (usize, Shape) {
         before = c;
     }
     let piece = &text[..end];
-    let starts_digit = piece.trim_start_matches(['$', '€', '£', '+', '-', '#']).starts_with(|c: char| c.is_ascii_digit());
+    let starts_digit =
+        piece.trim_start_matches(['$', '€', '£', '+', '-', '#']).starts_with(|c: char| c.is_ascii_digit());
     let plain = piece.chars().all(|c| !c.is_alphabetic());
     let shape = match () {
         () if starts_digit && plain => Shape::Number,
@@ -206,15 +207,55 @@ const CONTRACTIONS: &[(&str, &str, &str)] = &[
 
 /// Words after which "'s" is short for "is".
 const IS_BEFORE: &[&str] = &[
-    "it", "he", "she", "that", "this", "there", "here", "what", "who", "where", "when", "how", "why", "everything",
-    "everyone", "name",
+    "it",
+    "he",
+    "she",
+    "that",
+    "this",
+    "there",
+    "here",
+    "what",
+    "who",
+    "where",
+    "when",
+    "how",
+    "why",
+    "everything",
+    "everyone",
+    "name",
 ];
 
 /// Words before which "'s" is short for "is": "Marta's a nurse".
 const IS_AFTER: &[&str] = &[
-    "a", "an", "the", "not", "now", "also", "from", "in", "at", "on", "our", "my", "allergic", "vegan", "vegetarian",
-    "called", "named", "based", "working", "living", "moving", "married", "pregnant", "running", "using", "going",
-    "currently", "always", "still",
+    "a",
+    "an",
+    "the",
+    "not",
+    "now",
+    "also",
+    "from",
+    "in",
+    "at",
+    "on",
+    "our",
+    "my",
+    "allergic",
+    "vegan",
+    "vegetarian",
+    "called",
+    "named",
+    "based",
+    "working",
+    "living",
+    "moving",
+    "married",
+    "pregnant",
+    "running",
+    "using",
+    "going",
+    "currently",
+    "always",
+    "still",
 ];
 
 fn written_out(words: Vec<Word>) -> Vec<Word> {

@@ -26,8 +26,28 @@ pub(super) fn claim(clause: &Clause, subject: String) -> Option<Claim> {
         return with(owner, Side { attribute: role, value: subject, negated: false, single });
     }
     if let Some((owner, attribute)) = split(clause.subject_words(), rest) {
-        let single = !matches!(attribute.as_str(), "allergy" | "goal" | "sister" | "brother" | "friend" | "son" | "daughter" | "kid" | "child" | "colleague" | "cousin" | "dog" | "cat" | "hobby");
-        let value = if matches!(first.lower.as_str(), "on" | "at" | "in" | "to") && rest.len() > 1 { fold(&rest[1..]) } else { fold(rest) };
+        let single = !matches!(
+            attribute.as_str(),
+            "allergy"
+                | "goal"
+                | "sister"
+                | "brother"
+                | "friend"
+                | "son"
+                | "daughter"
+                | "kid"
+                | "child"
+                | "colleague"
+                | "cousin"
+                | "dog"
+                | "cat"
+                | "hobby"
+        );
+        let value = if matches!(first.lower.as_str(), "on" | "at" | "in" | "to") && rest.len() > 1 {
+            fold(&rest[1..])
+        } else {
+            fold(rest)
+        };
         return with(owner, Side { attribute, value, negated: false, single });
     }
     let side = role(rest).or_else(|| Side::many("is", fold(until(rest, NOUN_STOPS))))?;
@@ -43,7 +63,9 @@ fn plain(rest: &[Word]) -> Option<Side> {
     match (lower(0), lower(1)) {
         ("called" | "named", _) => Side::one("name", name(1)),
         ("known", "as") => Side::one("name", name(2)),
-        ("born", "in") if rest.get(2).is_some_and(|word| word.digits() || within(lexicon::CALENDAR, &word.lower)) => Side::one("birthday", fold(from(2))),
+        ("born", "in") if rest.get(2).is_some_and(|word| word.digits() || within(lexicon::CALENDAR, &word.lower)) => {
+            Side::one("birthday", fold(from(2)))
+        }
         ("born", "in") => Side::one("birthplace", name(2)),
         ("born", "on") => Side::one("birthday", fold(from(2))),
         ("based" | "located" | "living", "in") => Side::one("city", name(2)),
@@ -65,8 +87,16 @@ fn plain(rest: &[Word]) -> Option<Side> {
             let of = rest.iter().position(|word| word.is("of"))?;
             Side::many("likes", noun(of + 1))
         }
-        (number, behind) if number.parse::<u8>().is_ok_and(|age| age > 4) && (matches!(behind, "years" | "" | "year" | "." | "yo") || lower(1) == "and") => {
-            if behind == "years" || rest.len() < 2 || behind == "." { Side::one("age", number.to_owned()) } else { None }
+        (number, "years") if number.parse::<u8>().is_ok() && lower(2) == "old" => Side::one("age", number.to_owned()),
+        (number, behind)
+            if number.parse::<u8>().is_ok_and(|age| age > 4)
+                && (matches!(behind, "years" | "" | "year" | "." | "yo") || lower(1) == "and") =>
+        {
+            if behind == "years" || rest.len() < 2 || behind == "." {
+                Side::one("age", number.to_owned())
+            } else {
+                None
+            }
         }
         _ => None,
     }
@@ -99,7 +129,10 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
     let words = words.as_slice();
     let last = words.last()?;
     let attribute = within(lexicon::ATTRIBUTES, &last.lower) || within(lexicon::EVENTS, &last.lower);
-    let favourite = words.iter().position(|word| word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary", "go-to"]) || word.is("first") && words.last().is_some_and(|last| last.is("language")));
+    let favourite = words.iter().position(|word| {
+        word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary", "go-to"])
+            || word.is("first") && words.last().is_some_and(|last| last.is("language"))
+    });
     let whose = |words: &[Word]| {
         let text = fold(words);
         text.strip_suffix("'s").map_or_else(|| text.clone(), str::to_owned)
@@ -108,13 +141,16 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
     let chosen = words.windows(2).position(|two| two[0].is("of") && two[1].is("choice"));
     if let Some(joint) = words.iter().position(|word| word.any(&["for", "of"])).filter(|_| chosen.is_none()) {
         let head = &words[..joint];
-        let known = head.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
+        let known = head
+            .last()
+            .is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
         return known.then(|| (whose(&words[joint + 1..]), fold(&head[head.len() - 1..])));
     }
     let owner = words.iter().rposition(|word| word.owner() || word.any(&["my", "our"]));
     if let Some(favourite) = favourite {
         let whose = owner.map_or_else(|| "user".to_owned(), |owner| whose(&words[..=owner]));
-        let named = fold(&words[favourite..]).replace("go-to ", "favourite ").replace("first language", "native language");
+        let named =
+            fold(&words[favourite..]).replace("go-to ", "favourite ").replace("first language", "native language");
         let named = named.replace("primary language", "language");
         return Some((whose, if named == "preferred name" { "name".to_owned() } else { named }));
     }
@@ -122,15 +158,23 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
         return Some((whose(&words[..=owner]), format!("favourite {}", fold(&words[owner + 1..chosen]))));
     }
     match owner {
-        Some(owner) if words.len() == owner + 3 && words[owner + 1].is("phone") => Some((whose(&words[..=owner]), "phone number".to_owned())),
+        Some(owner) if words.len() == owner + 3 && words[owner + 1].is("phone") => {
+            Some((whose(&words[..=owner]), "phone number".to_owned()))
+        }
         Some(owner) if attribute => {
             let middle = &words[owner + 1..words.len() - 1];
             let named = fold(std::slice::from_ref(last));
-            if middle.is_empty() { Some((whose(&words[..=owner]), named)) } else { Some((fold(&words[..words.len() - 1]), named)) }
+            if middle.is_empty() {
+                Some((whose(&words[..=owner]), named))
+            } else {
+                Some((fold(&words[..words.len() - 1]), named))
+            }
         }
         Some(owner) if owner + 1 < words.len() => {
             let role = fold(&words[owner + 1..]);
-            let person = words[owner + 1..].iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
+            let person = words[owner + 1..]
+                .iter()
+                .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
             let named = rest.first().is_some_and(|word| word.capital() && word.shape == Shape::Word);
             (person && named).then(|| (whose(&words[..=owner]), role))
         }
@@ -139,7 +183,19 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
         }
         None if attribute => {
             let named = fold(std::slice::from_ref(last));
-            let own = matches!(named.as_str(), "name" | "email" | "birthday" | "age" | "pronouns" | "timezone" | "address" | "phone" | "job" | "employer");
+            let own = matches!(
+                named.as_str(),
+                "name"
+                    | "email"
+                    | "birthday"
+                    | "age"
+                    | "pronouns"
+                    | "timezone"
+                    | "address"
+                    | "phone"
+                    | "job"
+                    | "employer"
+            );
             Some((if own { "user".to_owned() } else { named.clone() }, if own { named } else { "is".to_owned() }))
         }
         _ => None,

@@ -22,7 +22,10 @@ pub(super) fn fold(words: &[Word]) -> String {
         kept.push(Word { text, ..word.clone() });
     }
     let text = join(&kept);
-    text.trim_matches(|c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | ' ' | '"' | '“' | '”' | '«' | '»' | '—' | '–')).to_owned()
+    text.trim_matches(|c: char| {
+        matches!(c, '.' | ',' | ';' | ':' | '!' | ' ' | '"' | '“' | '”' | '«' | '»' | '—' | '–')
+    })
+    .to_owned()
 }
 
 /// The words up to where something else begins: a preposition, a mark, a reason.
@@ -30,14 +33,44 @@ pub(super) fn until<'a>(words: &'a [Word], stops: &[&str]) -> &'a [Word] {
     let end = words
         .iter()
         .enumerate()
-        .position(|(place, word)| place > 0 && (word.shape == Shape::Mark && !word.any(&["&", "-", "/", "'"]) || word.any(stops) || within(lexicon::SUBORDINATORS, &word.lower)))
+        .position(|(place, word)| {
+            place > 0
+                && (word.shape == Shape::Mark && !word.any(&["&", "-", "/", "'"])
+                    || word.any(stops)
+                    || within(lexicon::SUBORDINATORS, &word.lower))
+        })
         .unwrap_or(words.len());
     &words[..end]
 }
 
 /// Where a place or an employer ends.
 pub(super) const NAME_STOPS: &[&str] = &[
-    "in", "on", "since", "for", "and", "with", "as", "from", "at", "by", "now", "last", "next", "during", "to", "near", "full-time", "part-time", "again", "this", "or", "via", "originally", "full", "because", "these",
+    "in",
+    "on",
+    "since",
+    "for",
+    "and",
+    "with",
+    "as",
+    "from",
+    "at",
+    "by",
+    "now",
+    "last",
+    "next",
+    "during",
+    "to",
+    "near",
+    "full-time",
+    "part-time",
+    "again",
+    "this",
+    "or",
+    "via",
+    "originally",
+    "full",
+    "because",
+    "these",
 ];
 
 /// Where what is liked, used or had ends.

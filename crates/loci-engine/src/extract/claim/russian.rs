@@ -14,14 +14,21 @@ static STEMS: LazyLock<Analyser> = LazyLock::new(Analyser::default);
 /// The claim of a Russian sentence.
 pub(super) fn claim(text: &str) -> Option<Claim> {
     let words: Vec<Word> = words(text).into_iter().filter(|word| !word.any(&[".", "!"])).collect();
-    relation(&words).or_else(|| dative(&words)).or_else(|| having(&words)).or_else(|| dashed(&words)).or_else(|| verbal(&words))
+    relation(&words)
+        .or_else(|| dative(&words))
+        .or_else(|| having(&words))
+        .or_else(|| dashed(&words))
+        .or_else(|| verbal(&words))
 }
 
 /// The words by their stems, up to where something else begins.
 fn value(words: &[Word]) -> String {
     let end = words
         .iter()
-        .position(|word| word.shape == Shape::Mark && !word.is("-") || word.any(&["и", "а", "но", "с", "со", "потому", "чтобы", "на", "в", "во", "по", "из", "как"]))
+        .position(|word| {
+            word.shape == Shape::Mark && !word.is("-")
+                || word.any(&["и", "а", "но", "с", "со", "потому", "чтобы", "на", "в", "во", "по", "из", "как"])
+        })
         .filter(|end| *end > 0)
         .unwrap_or(words.len());
     stems(&words[..end])
@@ -41,7 +48,9 @@ fn stem(word: &Word) -> String {
 /// Who it is about: the words as they are, the user in any case as one.
 fn subject(words: &[Word]) -> String {
     // "Сестра пользователя Марта" is known by her name.
-    if let Some(last) = words.last().filter(|last| last.capital() && words.len() > 2 && words[1].lower.starts_with("пользовател")) {
+    if let Some(last) =
+        words.last().filter(|last| last.capital() && words.len() > 2 && words[1].lower.starts_with("пользовател"))
+    {
         return last.lower.clone();
     }
     if let [one] = words
@@ -53,7 +62,14 @@ fn subject(words: &[Word]) -> String {
     let named: Vec<String> = words
         .iter()
         .filter(|word| word.speaks())
-        .map(|word| if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"]) { "пользователь".to_owned() } else { stem(word) })
+        .map(|word| {
+            if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"])
+            {
+                "пользователь".to_owned()
+            } else {
+                stem(word)
+            }
+        })
         .collect();
     named.join(" ")
 }
@@ -72,7 +88,10 @@ fn relation(words: &[Word]) -> Option<Claim> {
 fn dative(words: &[Word]) -> Option<Claim> {
     let verb = words.iter().take(6).position(|word| word.any(&["нравится", "нравятся", "лет", "год", "года"]))?;
     let negated = words[..verb].iter().any(|word| word.is("не"));
-    let end = words[..verb].iter().position(|word| word.any(&["не", "очень", "больше", "уже", "исполнилось"]) || word.shape == Shape::Number).unwrap_or(verb);
+    let end = words[..verb]
+        .iter()
+        .position(|word| word.any(&["не", "очень", "больше", "уже", "исполнилось"]) || word.shape == Shape::Number)
+        .unwrap_or(verb);
     if words[verb].lower.starts_with("нрав") {
         return make(subject(&words[..end]), "likes", value(&words[verb + 1..]), negated, false);
     }
@@ -85,7 +104,11 @@ fn having(words: &[Word]) -> Option<Claim> {
     if !words.first()?.is("у") {
         return None;
     }
-    let start = words.iter().position(|word| word.any(&["есть", "нет", "аллергия"]) || word.shape == Shape::Number || COUNTS.iter().any(|(count, _)| word.is(count)))?;
+    let start = words.iter().position(|word| {
+        word.any(&["есть", "нет", "аллергия"])
+            || word.shape == Shape::Number
+            || COUNTS.iter().any(|(count, _)| word.is(count))
+    })?;
     let who = subject(&words[1..start]);
     if words[start].is("аллергия") {
         return make(who, "allergic to", value(words.get(start + 2..)?), false, false);
@@ -93,7 +116,11 @@ fn having(words: &[Word]) -> Option<Claim> {
     let negated = words[start].is("нет");
     let rest = if words[start].any(&["есть", "нет"]) { &words[start + 1..] } else { &words[start..] };
     let first = rest.first()?;
-    let count = COUNTS.iter().find(|(count, _)| first.is(count)).map(|(_, digit)| (*digit).to_owned()).or_else(|| (first.shape == Shape::Number).then(|| first.lower.clone()));
+    let count = COUNTS
+        .iter()
+        .find(|(count, _)| first.is(count))
+        .map(|(_, digit)| (*digit).to_owned())
+        .or_else(|| (first.shape == Shape::Number).then(|| first.lower.clone()));
     match count {
         Some(count) => make(who, &format!("count of {}", stems(rest.get(1..2)?)), count, negated, true),
         None => make(who, "has", value(rest), negated, false),
@@ -101,8 +128,20 @@ fn having(words: &[Word]) -> Option<Claim> {
 }
 
 const COUNTS: &[(&str, &str)] = &[
-    ("один", "1"), ("одна", "1"), ("два", "2"), ("две", "2"), ("двое", "2"), ("три", "3"), ("трое", "3"), ("четыре", "4"), ("пять", "5"), ("шесть", "6"), ("семь", "7"),
-    ("восемь", "8"), ("девять", "9"), ("десять", "10"),
+    ("один", "1"),
+    ("одна", "1"),
+    ("два", "2"),
+    ("две", "2"),
+    ("двое", "2"),
+    ("три", "3"),
+    ("трое", "3"),
+    ("четыре", "4"),
+    ("пять", "5"),
+    ("шесть", "6"),
+    ("семь", "7"),
+    ("восемь", "8"),
+    ("девять", "9"),
+    ("десять", "10"),
 ];
 
 /// "Порт API — 8080", "любимый цвет пользователя — зелёный", "Боб — менеджер пользователя".
@@ -115,7 +154,22 @@ fn dashed(words: &[Word]) -> Option<Claim> {
     if first.lower.starts_with("любим") && left.len() > 1 {
         return make(subject(left.get(2..)?), &format!("favourite {}", stems(&left[1..2])), value(right), false, true);
     }
-    if named(&["порт", "дедлайн", "срок", "адрес", "имя", "почта", "версия", "статус", "язык", "день", "возраст", "телефон", "город", "цвет"]) {
+    if named(&[
+        "порт",
+        "дедлайн",
+        "срок",
+        "адрес",
+        "имя",
+        "почта",
+        "версия",
+        "статус",
+        "язык",
+        "день",
+        "возраст",
+        "телефон",
+        "город",
+        "цвет",
+    ]) {
         let attribute = match () {
             () if named(&["порт"]) => "port",
             () if named(&["дедлайн", "срок"]) => "deadline",
@@ -131,7 +185,13 @@ fn dashed(words: &[Word]) -> Option<Claim> {
         };
         let about = if attribute == "birthday" { subject(left.get(2..)?) } else { rest };
         let about = if about.is_empty() { subject(left) } else { about };
-        return make(about, attribute, right.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" "), false, true);
+        return make(
+            about,
+            attribute,
+            right.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" "),
+            false,
+            true,
+        );
     }
     make(subject(left), "is", value(right), right.first().is_some_and(|word| word.is("не")), false)
 }
@@ -165,11 +225,13 @@ const VERBS: &[(&str, &str, &str, bool)] = &[
 
 fn verbal(words: &[Word]) -> Option<Claim> {
     let place = words.iter().take(8).position(|word| {
-        VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any(&["ненавидит", "предпочитает", "курит", "имеет", "бросил", "бросила"])
+        VERBS.iter().any(|(verb, ..)| word.is(verb))
+            || word.any(&["ненавидит", "предпочитает", "курит", "имеет", "бросил", "бросила"])
     })?;
     let before = &words[..place];
     let negated = before.iter().any(|word| word.is("не"));
-    let end = before.iter().position(|word| word.any(&["не", "больше", "уже", "теперь", "очень", "сейчас"])).unwrap_or(place);
+    let end =
+        before.iter().position(|word| word.any(&["не", "больше", "уже", "теперь", "очень", "сейчас"])).unwrap_or(place);
     let who = subject(&before[..end]);
     let verb = words[place].lower.as_str();
     let rest = &words[place + 1..];
@@ -181,7 +243,11 @@ fn verbal(words: &[Word]) -> Option<Claim> {
             return make(who, &format!("count of {}", stems(rest.get(1..2)?)), count.lower.clone(), negated, true);
         }
         "бросил" | "бросила" => return make(who, "does", stem(rest.first()?), true, false),
-        "работает" if rest.first().is_some_and(|word| word.lower.ends_with("ом") || word.lower.ends_with("ой") || word.lower.ends_with("ем")) => {
+        "работает"
+            if rest.first().is_some_and(|word| {
+                word.lower.ends_with("ом") || word.lower.ends_with("ой") || word.lower.ends_with("ем")
+            }) =>
+        {
             return make(who, "job", value(rest), negated, true);
         }
         "перешла" | "перешел" => {
@@ -191,7 +257,11 @@ fn verbal(words: &[Word]) -> Option<Claim> {
         "предпочитает" => return make(who, "prefers", value(rest), negated, false),
         _ => {}
     }
-    let (_, preposition, attribute, single) = VERBS.iter().find(|(known, preposition, ..)| *known == verb && (preposition.is_empty() || rest.first().is_some_and(|word| word.is(preposition) || *preposition == "в" && word.is("во"))))?;
+    let (_, preposition, attribute, single) = VERBS.iter().find(|(known, preposition, ..)| {
+        *known == verb
+            && (preposition.is_empty()
+                || rest.first().is_some_and(|word| word.is(preposition) || *preposition == "в" && word.is("во")))
+    })?;
     let rest = if preposition.is_empty() { rest } else { &rest[1..] };
     make(who, attribute, value(rest), negated, *single)
 }

@@ -15,7 +15,12 @@ pub(super) fn side(clause: &Clause) -> Option<(Side, Option<String>)> {
     if let Some(renamed) = renamed(clause) {
         return Some(renamed);
     }
-    place(clause).or_else(|| taste(clause)).or_else(|| owned(clause)).or_else(|| used(clause)).or_else(|| other(clause)).map(|side| (side, None))
+    place(clause)
+        .or_else(|| taste(clause))
+        .or_else(|| owned(clause))
+        .or_else(|| used(clause))
+        .or_else(|| other(clause))
+        .map(|side| (side, None))
 }
 
 fn from(clause: &Clause, place: usize) -> &[Word] {
@@ -34,15 +39,23 @@ fn place(clause: &Clause) -> Option<Side> {
     match (clause.lemma.as_str(), clause.next(0)) {
         ("live" | "reside", "in") if past => Side::many("lived in", name(from(clause, 1))),
         ("live" | "reside", "in") => Side::one("city", name(from(clause, 1))),
-        ("live" | "reside", "with") if !past && clause.rest().windows(2).any(|two| two[0].is("in") && two[1].capital()) => {
+        ("live" | "reside", "with")
+            if !past && clause.rest().windows(2).any(|two| two[0].is("in") && two[1].capital()) =>
+        {
             let place = clause.rest().windows(2).rposition(|two| two[0].is("in") && two[1].capital())?;
             Side::one("city", name(from(clause, place + 1)))
         }
-        ("move" | "relocate", _) if matches!(clause.mood, Mood::Future | Mood::Progressive) => Side::many("moves to", name(after(clause, &["to"])?)),
+        ("move" | "relocate", _) if matches!(clause.mood, Mood::Future | Mood::Progressive) => {
+            Side::many("moves to", name(after(clause, &["to"])?))
+        }
         ("move" | "relocate", _) => {
             let to = after(clause, &["to"])?;
-            let thing = to.iter().take(3).any(|word| within(lexicon::TOOLS, &word.lower)) || clause.subject_words().last().is_some_and(|word| word.is("team"));
-            let dated = clause.subject_words().last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
+            let thing = to.iter().take(3).any(|word| within(lexicon::TOOLS, &word.lower))
+                || clause.subject_words().last().is_some_and(|word| word.is("team"));
+            let dated = clause
+                .subject_words()
+                .last()
+                .is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
             match () {
                 () if dated => Side::one("is", fold(to)),
                 () if thing => Side::many("uses", name(to)),
@@ -53,12 +66,22 @@ fn place(clause: &Clause) -> Option<Side> {
         ("work", "at" | "for") => Side::one("employer", name(from(clause, 1))),
         ("work", "as") => Side::one("job", fold(until(from(clause, 1), NAME_STOPS))),
         ("join", _) if clause.rest().first().is_some_and(Word::capital) => Side::one("employer", name(clause.rest())),
-        ("start", _) if clause.rest().iter().any(|word| word.is("at")) && !clause.rest().iter().any(Word::digits) => Side::one("employer", name(after(clause, &["at"])?)),
-        ("get", _) if clause.rest().iter().any(|word| word.is("job")) => Side::one("employer", name(after(clause, &["at", "with"])?)),
+        ("start", _) if clause.rest().iter().any(|word| word.is("at")) && !clause.rest().iter().any(Word::digits) => {
+            Side::one("employer", name(after(clause, &["at"])?))
+        }
+        ("get", _) if clause.rest().iter().any(|word| word.is("job")) => {
+            Side::one("employer", name(after(clause, &["at", "with"])?))
+        }
         ("get", "promoted") => Side::one("job", name(after(clause, &["to"])?)),
         ("get", "married") if clause.next(1) == "to" => Side::one("spouse", name(from(clause, 2))),
         ("marry", _) => Side::one("spouse", name(clause.rest())),
-        ("leave" | "quit", _) if clause.mood != Mood::Progressive && clause.mood != Mood::Future && clause.rest().first().is_some_and(Word::capital) => Some(Side::one("employer", name(clause.rest()))?.denied(true)),
+        ("leave" | "quit", _)
+            if clause.mood != Mood::Progressive
+                && clause.mood != Mood::Future
+                && clause.rest().first().is_some_and(Word::capital) =>
+        {
+            Some(Side::one("employer", name(clause.rest()))?.denied(true))
+        }
         ("go", "by") => Side::one("name", name(from(clause, 1))),
         ("come", "from") => Side::one("origin", name(from(clause, 1))),
         ("grow", "up") if clause.next(1) == "in" => Side::one("hometown", name(from(clause, 2))),
@@ -69,7 +92,8 @@ fn place(clause: &Clause) -> Option<Side> {
 /// What someone likes and prefers.
 fn taste(clause: &Clause) -> Option<Side> {
     let noun = |words: &[Word]| fold(until(words, NOUN_STOPS));
-    let liked = |words: &[Word]| noun(if words.first().is_some_and(|word| word.is("to")) { &words[1..] } else { words });
+    let liked =
+        |words: &[Word]| noun(if words.first().is_some_and(|word| word.is("to")) { &words[1..] } else { words });
     match clause.lemma.as_str() {
         "like" | "love" | "enjoy" | "adore" | "crave" => Side::many("likes", liked(clause.rest())),
         "hate" | "dislike" | "detest" | "loathe" => Some(Side::many("likes", liked(clause.rest()))?.denied(true)),
@@ -79,21 +103,24 @@ fn taste(clause: &Clause) -> Option<Side> {
         "want" if clause.goes_on("the assistant not to") => Side::many("tone", fold(from(clause, 2))),
         "want" if clause.goes_on("the assistant to") => reply(from(clause, 3)),
         "want" if clause.next(0) == "to" && base(clause.next(1)) => Side::many("goal", fold(from(clause, 1))),
-        "plan" | "intend" | "aim" if clause.next(0) == "to" => Side::many("goal", fold(from(clause, 1))),
+        "plan" | "intend" | "aim" | "hope" if clause.next(0) == "to" => Side::many("goal", fold(from(clause, 1))),
         _ => None,
     }
 }
 
 fn prefer(clause: &Clause) -> Option<Side> {
     let rest = clause.rest();
-    let joint = rest.iter().position(|word| word.any(&["over", "to", "rather", "than", "instead"])).filter(|joint| *joint > 0);
-    let tone = rest.iter().any(|word| word.any(&["answers", "replies", "responses", "explanations", "summaries", "messages"]));
+    let joint =
+        rest.iter().position(|word| word.any(&["over", "to", "rather", "than", "instead"])).filter(|joint| *joint > 0);
+    let tone =
+        rest.iter().any(|word| word.any(&["answers", "replies", "responses", "explanations", "summaries", "messages"]));
     if tone {
         return Side::one("tone", fold(until(rest, &["over", "to", "rather", "than", "when"])));
     }
     if let Some(joint) = joint {
         let skip = if rest[joint].any(&["rather", "instead"]) { 2 } else { 1 };
-        let (better, worse) = (fold(&rest[..joint]), fold(until(rest.get(joint + skip..)?, &["for", "in", "when", "on", "at"])));
+        let (better, worse) =
+            (fold(&rest[..joint]), fold(until(rest.get(joint + skip..)?, &["for", "in", "when", "on", "at"])));
         let mut both = [better.clone(), worse];
         both.sort();
         return Side::one(format!("prefers of {} and {}", both[0], both[1]), better);
@@ -107,7 +134,11 @@ fn prefer(clause: &Clause) -> Option<Side> {
 /// How the assistant is asked to answer.
 fn reply(order: &[Word]) -> Option<Side> {
     let speaks = order.iter().any(|word| word.any(&["answer", "reply", "respond", "speak", "write"]));
-    let tongue = order.iter().position(|word| word.is("in")).and_then(|place| order.get(place + 1)).filter(|word| word.capital());
+    let tongue = order
+        .iter()
+        .position(|word| word.is("in"))
+        .and_then(|place| order.get(place + 1))
+        .filter(|word| word.capital());
     match tongue {
         Some(tongue) if speaks => Side::one("language", tongue.lower.clone()),
         _ => Side::many("tone", fold(order)),
@@ -121,7 +152,11 @@ fn owned(clause: &Clause) -> Option<Side> {
         "have" => {
             let first = rest.first()?;
             if let Some(count) = digits(first) {
-                let noun: Vec<Word> = until(&rest[1..], &["in", "on", "with", "at", "for", "and", "of", "since", "per", "from", "called", "named", "each"]).to_vec();
+                let noun: Vec<Word> = until(
+                    &rest[1..],
+                    &["in", "on", "with", "at", "for", "and", "of", "since", "per", "from", "called", "named", "each"],
+                )
+                .to_vec();
                 let last = singular(&noun.last()?.lower);
                 let mut parts: Vec<String> = noun.iter().take(noun.len() - 1).map(|word| word.lower.clone()).collect();
                 parts.push(last);
@@ -143,12 +178,18 @@ fn used(clause: &Clause) -> Option<Side> {
     let name = |words: &[Word]| fold(until(words, NAME_STOPS));
     match clause.lemma.as_str() {
         "use" => match rest.iter().position(|word| word.is("for")).filter(|place| *place > 0) {
-            Some(place) => Side::one(format!("uses for {}", fold(until(&rest[place + 1..], NOUN_STOPS))), fold(&rest[..place])),
+            Some(place) => {
+                Side::one(format!("uses for {}", fold(until(&rest[place + 1..], NOUN_STOPS))), fold(&rest[..place]))
+            }
             None => Side::many("uses", fold(until(rest, NOUN_STOPS))),
         },
-        "switch" | "migrate" | "transition" | "convert" if matches!(clause.mood, Mood::Plain | Mood::Perfect) => Side::many("uses", name(after(clause, &["to"])?)),
+        "switch" | "migrate" | "transition" | "convert" if matches!(clause.mood, Mood::Plain | Mood::Perfect) => {
+            Side::many("uses", name(after(clause, &["to"])?))
+        }
         "replace" => Side::many("uses", name(after(clause, &["with"])?)),
-        "drop" | "scrap" | "deprecate" | "ditch" if rest.first().is_some_and(|word| word.capital() || within(lexicon::TOOLS, &word.lower)) => {
+        "drop" | "scrap" | "deprecate" | "ditch"
+            if rest.first().is_some_and(|word| word.capital() || within(lexicon::TOOLS, &word.lower)) =>
+        {
             Some(Side::many("uses", name(rest))?.denied(true))
         }
         "upgrade" if rest.first().is_some_and(|word| word.is("to")) => Side::one("version", name(&rest[1..])),
@@ -160,7 +201,12 @@ fn used(clause: &Clause) -> Option<Side> {
             }
             match lemma {
                 "use" => Some(Side::many("uses", fold(until(&rest[1..], NOUN_STOPS)))?.denied(true)),
-                _ if rest.len() == 1 || rest[1].shape == Shape::Mark || within(lexicon::PREPOSITIONS, &rest[1].lower) => Some(Side::many("does", lemma.to_owned())?.denied(true)),
+                _ if rest.len() == 1
+                    || rest[1].shape == Shape::Mark
+                    || within(lexicon::PREPOSITIONS, &rest[1].lower) =>
+                {
+                    Some(Side::many("does", lemma.to_owned())?.denied(true))
+                }
                 _ => Some(Side::many(third(lemma), fold(until(&rest[1..], NOUN_STOPS)))?.denied(true)),
             }
         }
@@ -187,21 +233,33 @@ fn other(clause: &Clause) -> Option<Side> {
     let does = third(&clause.lemma);
     let next = clause.next(0);
     let noun = |words: &[Word]| fold(until(words, NOUN_STOPS));
-    if let Some(place) = rest.iter().position(|word| word.is("port")).filter(|_| matches!(clause.lemma.as_str(), "run" | "listen" | "serve"))
+    if let Some(place) = rest
+        .iter()
+        .position(|word| word.is("port"))
+        .filter(|_| matches!(clause.lemma.as_str(), "run" | "listen" | "serve"))
         && rest.get(place + 1).is_some_and(Word::digits)
     {
         return Side::one("port", rest[place + 1].lower.clone());
     }
     match clause.lemma.as_str() {
-        "close" | "open" | "start" | "end" | "begin" if matches!(next, "at" | "on") => Side::one(format!("{does} {next}"), fold(from(clause, 1))),
+        "close" | "open" | "start" | "end" | "begin" if matches!(next, "at" | "on") => {
+            Side::one(format!("{does} {next}"), fold(from(clause, 1)))
+        }
         "report" if next == "to" => Side::one("reports to", fold(until(from(clause, 1), NAME_STOPS))),
         "expire" if matches!(next, "on" | "in") => Side::one("expires", fold(from(clause, 1))),
         "cost" => Side::one("costs", fold(until(rest, NAME_STOPS))),
-        "speak" | "know" | "play" | "study" | "teach" | "drive" | "manage" | "lead" | "maintain" | "eat" | "drink" | "wear" if !rest.is_empty() => Side::many(does, noun(rest)),
+        "speak" | "know" | "play" | "study" | "teach" | "drive" | "manage" | "lead" | "maintain" | "eat" | "drink"
+        | "wear"
+            if !rest.is_empty() =>
+        {
+            Side::many(does, noun(rest))
+        }
         "want" | "decide" | "need" | "remind" if next == "a" && clause.next(1) == "reminder" => None,
         "decide" | "agree" if next == "to" => Side::many("decided to", fold(from(clause, 1))),
         _ if rest.is_empty() => Side::many("does", clause.lemma.clone()),
-        _ if within(lexicon::PREPOSITIONS, next) && rest.len() > 1 => Side::many(format!("{does} {next}"), noun(from(clause, 1))),
+        _ if within(lexicon::PREPOSITIONS, next) && rest.len() > 1 => {
+            Side::many(format!("{does} {next}"), noun(from(clause, 1)))
+        }
         _ => Side::many(does, noun(rest)),
     }
 }

@@ -40,13 +40,16 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
     let subject = |words: &[&str]| clause.subject_words().iter().any(|word| word.any(words));
     let mine = clause.subject_words().first().is_some_and(|word| word.any(&["my", "our"]));
     let (pattern, kind) = match () {
-        () if subject(&["favourite", "favorite", "fave"]) => ("preference", "preference"),
+        () if subject(&["favourite", "favorite", "fave", "go-to"]) => ("preference", "preference"),
         () if mine && subject(&["name", "nickname"]) && clause.subject.len() <= 3 => ("name", kind),
-        () if mine && subject(&["birthday", "anniversary", "wedding", "exam", "flight", "appointment", "bday"]) => ("date", kind),
+        () if mine && subject(&["birthday", "anniversary", "wedding", "exam", "flight", "appointment", "bday"]) => {
+            ("date", kind)
+        }
         () if mine && kind == "fact" && clause.words[0].is("my") => ("self", kind),
         () => (pattern, kind),
     };
-    let (pattern, kind) = if TASTES.contains(&clause.lemma.as_str()) { ("preference", "preference") } else { (pattern, kind) };
+    let (pattern, kind) =
+        if TASTES.contains(&clause.lemma.as_str()) { ("preference", "preference") } else { (pattern, kind) };
     let confidence: f64 = confidence + sure;
     (confidence >= 0.45 || setting.asked).then(|| Verdict::new(pattern, kind, confidence.clamp(0.3, 0.95)))
 }
@@ -60,19 +63,54 @@ fn hold(clause: &Clause) -> Option<Hold> {
     }
     if clause.who == Who::Pronoun {
         // "It's Friday", "it's my birthday" are about nothing that was named.
-        let empty = clause.words[0].is("it") && clause.lemma == "be" && (matches!(clause.next(0), "my" | "our" | "in" | "on" | "at" | "for" | "not") || within(lexicon::CALENDAR, clause.next(0)) || clause.mood == Mood::Progressive);
+        let empty = clause.words[0].is("it")
+            && clause.lemma == "be"
+            && (matches!(clause.next(0), "my" | "our" | "in" | "on" | "at" | "for" | "not")
+                || within(lexicon::CALENDAR, clause.next(0))
+                || clause.mood == Mood::Progressive);
         return (!empty).then_some(Hold::Strong);
     }
     let words = clause.subject_words();
     let first = words.first()?;
     // What everyone knows of a city or a language need not be kept.
-    let world = words.len() == 1 && (within(lexicon::TOOLS, &first.lower) || within(lexicon::PLACES, &first.lower)) && clause.lemma == "be" && matches!(clause.next(0), "a" | "an" | "the");
+    let world = words.len() == 1
+        && (within(lexicon::TOOLS, &first.lower) || within(lexicon::PLACES, &first.lower))
+        && clause.lemma == "be"
+        && matches!(clause.next(0), "a" | "an" | "the");
     if world {
         return None;
     }
     let talk = |word: &Word| within(lexicon::TALK, &word.lower);
     let owned = words.iter().any(|word| word.any(&["my", "our", "his", "her", "their", "its"]));
-    if first.any(&["a", "an", "any", "some", "no", "each", "what", "who", "how", "why", "where", "when", "which", "this", "that", "one", "everything", "nothing", "something", "someone", "anyone", "people", "all", "both", "most", "many", "your"]) {
+    if first.any(&[
+        "a",
+        "an",
+        "any",
+        "some",
+        "no",
+        "each",
+        "what",
+        "who",
+        "how",
+        "why",
+        "where",
+        "when",
+        "which",
+        "this",
+        "that",
+        "one",
+        "everything",
+        "nothing",
+        "something",
+        "someone",
+        "anyone",
+        "people",
+        "all",
+        "both",
+        "most",
+        "many",
+        "your",
+    ]) {
         return None;
     }
     if head(words).is_some_and(talk) && !owned {
@@ -80,7 +118,9 @@ fn hold(clause: &Clause) -> Option<Hold> {
     }
     let named = words.iter().skip(1).any(|word| word.capital() || word.shape == Shape::Code || word.digits())
         || first.owner()
-        || (first.capital() && (words.len() == 1 || words.len() > 2 && words[1].any(&["from", "in", "on"])) && proper(first));
+        || (first.capital()
+            && (words.len() == 1 || words.len() > 2 && words[1].any(&["from", "in", "on"]))
+            && proper(first));
     match () {
         () if owned || named => Some(Hold::Strong),
         () if first.any(&["the", "every"]) => Some(Hold::Fair),
@@ -90,7 +130,10 @@ fn hold(clause: &Clause) -> Option<Hold> {
 
 /// A capital at the start of a sentence that may well be a name.
 fn proper(word: &Word) -> bool {
-    !within(lexicon::CALENDAR, &word.lower) && !word.lower.ends_with("ing") && !(word.lower.ends_with('s') && word.lower.len() > 6) && !within(lexicon::GREETINGS, &word.lower)
+    !within(lexicon::CALENDAR, &word.lower)
+        && !word.lower.ends_with("ing")
+        && !(word.lower.ends_with('s') && word.lower.len() > 6)
+        && !within(lexicon::GREETINGS, &word.lower)
 }
 
 /// The kind by what it is about.
@@ -98,54 +141,146 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
     let words = clause.subject_words();
     let says = |words: &[Word], list: &[&str]| words.iter().any(|word| word.any(list));
     let person = is_person(words) || is_relation(clause) || clause.who == Who::Pronoun && !clause.words[0].is("it");
-    let project = says(words, &["project", "repo", "repository", "deadline", "stack", "sprint", "milestone", "codebase", "launch", "release", "roadmap", "backlog", "codename", "mvp", "beta"]);
+    let project = says(
+        words,
+        &[
+            "project",
+            "repo",
+            "repository",
+            "deadline",
+            "stack",
+            "sprint",
+            "milestone",
+            "codebase",
+            "launch",
+            "release",
+            "roadmap",
+            "backlog",
+            "codename",
+            "mvp",
+            "beta",
+        ],
+    );
     match () {
         () if project => "project",
         () if person => "person",
-        () if is_name(words) && matches!(clause.lemma.as_str(), "work" | "live" | "manage" | "lead" | "approve" | "join" | "report" | "teach" | "study" | "speak" | "own" | "marry" | "handle" | "know" | "leave" | "retire" | "get" | "like" | "love" | "prefer" | "move" | "quit" | "drive" | "play") && !within(lexicon::TOOLS, &words[0].lower) => "person",
-        () if is_name(words) && clause.lemma == "be" && clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower)) => "person",
+        () if is_name(words)
+            && matches!(
+                clause.lemma.as_str(),
+                "work"
+                    | "live"
+                    | "manage"
+                    | "lead"
+                    | "approve"
+                    | "join"
+                    | "report"
+                    | "teach"
+                    | "study"
+                    | "speak"
+                    | "own"
+                    | "marry"
+                    | "handle"
+                    | "know"
+                    | "leave"
+                    | "retire"
+                    | "get"
+                    | "like"
+                    | "love"
+                    | "prefer"
+                    | "move"
+                    | "quit"
+                    | "drive"
+                    | "play"
+            )
+            && !within(lexicon::TOOLS, &words[0].lower) =>
+        {
+            "person"
+        }
+        () if is_name(words)
+            && clause.lemma == "be"
+            && clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower)) =>
+        {
+            "person"
+        }
         () => "fact",
     }
 }
 
 fn is_name(words: &[Word]) -> bool {
-    !words.is_empty() && (words.len() <= 2 || words[1].any(&["from", "in"])) && words.iter().take(1).chain(words.iter().skip(1).filter(|_| words.len() == 2)).all(|word| word.capital() && !word.owner())
+    !words.is_empty()
+        && (words.len() <= 2 || words[1].any(&["from", "in"]))
+        && words
+            .iter()
+            .take(1)
+            .chain(words.iter().skip(1).filter(|_| words.len() == 2))
+            .all(|word| word.capital() && !word.owner())
 }
 
 /// "Bob is our SRE", "Marta is my sister".
 fn is_relation(clause: &Clause) -> bool {
     let owned = matches!(clause.next(0), "my" | "our");
-    clause.lemma == "be" && owned && clause.rest().iter().skip(1).take(4).any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower))
+    clause.lemma == "be"
+        && owned
+        && clause
+            .rest()
+            .iter()
+            .skip(1)
+            .take(4)
+            .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower))
 }
 
 fn being(clause: &Clause, hold: Hold, setting: Setting) -> Option<f64> {
     let rest = clause.rest();
     let first = rest.first()?;
-    let attribute = clause.subject_words().last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || word.any(&["is"]));
+    let attribute =
+        clause.subject_words().last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || word.any(&["is"]));
     let favourite = clause.subject_words().iter().any(|word| word.any(&["favourite", "favorite", "fave", "preferred"]));
     let was = clause.form == Form::Past && clause.mood != Mood::Perfect;
-    let telling = rest.iter().any(|word| word.digits() || word.capital() || matches!(word.shape, Shape::Code | Shape::Quote | Shape::Number));
+    let telling = rest.iter().any(|word| {
+        word.digits() || word.capital() || matches!(word.shape, Shape::Code | Shape::Quote | Shape::Number)
+    });
     match first.lower.as_str() {
         "it" | "that" | "this" | "you" | "your" | "what" | "how" | "why" | "me" | "whether" | "if" | "like" => None,
         "not" => None,
-        "born" | "renamed" | "upgraded" | "promoted" | "founded" | "hired" | "diagnosed" | "moved" | "migrated" | "deprecated" | "replaced" => Some(0.85),
-        _ if was => (setting.dated && telling && hold == Hold::Strong && !within(lexicon::PRAISE, &first.lower)).then_some(0.6),
-        "called" | "named" | "based" | "located" | "written" | "hosted" | "deployed" | "stored" | "due" | "married" | "allergic" | "managed" | "owned" | "scheduled" | "closed" | "open" | "encrypted" | "backed" | "responsible" | "built" | "kept" | "pinned" | "limited" | "capped" | "required" | "signed" => Some(0.85),
+        "born" | "renamed" | "upgraded" | "promoted" | "founded" | "hired" | "diagnosed" | "moved" | "migrated"
+        | "deprecated" | "replaced" => Some(0.85),
+        _ if was => {
+            (setting.dated && telling && hold == Hold::Strong && !within(lexicon::PRAISE, &first.lower)).then_some(0.6)
+        }
+        "called" | "named" | "based" | "located" | "written" | "hosted" | "deployed" | "stored" | "due" | "married"
+        | "allergic" | "managed" | "owned" | "scheduled" | "closed" | "open" | "encrypted" | "backed"
+        | "responsible" | "built" | "kept" | "pinned" | "limited" | "capped" | "required" | "signed" => Some(0.85),
         _ if favourite => Some(0.9),
         _ if attribute && !within(lexicon::PRAISE, &first.lower) => Some(0.85),
         "my" | "our" => Some(0.9),
         lower if within(lexicon::PRAISE, lower) => None,
-        "a" | "an" | "the" if !rest.iter().take(4).any(|word| within(lexicon::PRAISE, &word.lower) || within(lexicon::PASSING, &word.lower) && !word.is("one")) => match hold {
-            Hold::Strong => Some(0.8),
-            Hold::Fair => telling.then_some(0.7),
-            Hold::Weak => None,
-        },
-        "at" | "on" | "in" | "from" | "behind" | "under" | "for" | "every" if telling || hold == Hold::Strong || rest.iter().any(|word| word.any(&["every", "noon", "midnight"])) => Some(0.75),
+        "a" | "an" | "the"
+            if !rest.iter().take(4).any(|word| {
+                within(lexicon::PRAISE, &word.lower) || within(lexicon::PASSING, &word.lower) && !word.is("one")
+            }) =>
+        {
+            match hold {
+                Hold::Strong => Some(0.8),
+                Hold::Fair => telling.then_some(0.7),
+                Hold::Weak => None,
+            }
+        }
+        "at" | "on" | "in" | "from" | "behind" | "under" | "for" | "every"
+            if telling || hold == Hold::Strong || rest.iter().any(|word| word.any(&["every", "noon", "midnight"])) =>
+        {
+            Some(0.75)
+        }
         lower if within(lexicon::TRAITS, lower) => Some(0.85),
         "getting" | "going" => None,
         _ if within(lexicon::FEELINGS, &first.lower) => None,
         _ if telling => Some(0.75),
-        _ if hold == Hold::Strong && first.shape == Shape::Word && rest.len() <= 6 && clause.subject_words().iter().any(|word| word.any(&["my", "our"])) => Some(0.65),
+        _ if hold == Hold::Strong
+            && first.shape == Shape::Word
+            && rest.len() <= 6
+            && clause.subject_words().iter().any(|word| word.any(&["my", "our"])) =>
+        {
+            Some(0.65)
+        }
         _ => None,
     }
 }
@@ -154,7 +289,10 @@ fn having(clause: &Clause, hold: Hold) -> Option<f64> {
     let rest = clause.rest();
     let first = rest.first()?;
     let passing = rest.iter().take(4).any(|word| within(lexicon::PASSING, &word.lower) && !word.any(&["one", "two"]));
-    if passing || first.any(&["it", "this", "that", "to", "some", "you", "your"]) || clause.form == Form::Past && clause.mood == Mood::Plain {
+    if passing
+        || first.any(&["it", "this", "that", "to", "some", "you", "your"])
+        || clause.form == Form::Past && clause.mood == Mood::Plain
+    {
         return None;
     }
     let counted = first.digits() || within(lexicon::NUMBERS, &first.lower);
@@ -167,7 +305,14 @@ fn having(clause: &Clause, hold: Hold) -> Option<f64> {
 }
 
 fn going_on(clause: &Clause, setting: Setting) -> Option<f64> {
-    let lasting = matches!((clause.lemma.as_str(), clause.next(0)), ("work", "at" | "on" | "for" | "as") | ("live", "in") | ("move", "to") | ("get", "married" | "divorced") | ("study" | "learn" | "use" | "switch" | "migrate" | "run" | "retire" | "start" | "join" | "leave", _));
+    let lasting = matches!(
+        (clause.lemma.as_str(), clause.next(0)),
+        ("work", "at" | "on" | "for" | "as")
+            | ("live", "in")
+            | ("move", "to")
+            | ("get", "married" | "divorced")
+            | ("study" | "learn" | "use" | "switch" | "migrate" | "run" | "retire" | "start" | "join" | "leave", _)
+    );
     let was = clause.lower(clause.subject.end).starts_with('w');
     match () {
         () if was => None,
@@ -178,18 +323,120 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<f64> {
 }
 
 const LASTING: &[&str] = &[
-    "work", "live", "like", "love", "hate", "prefer", "enjoy", "dislike", "use", "run", "own", "manage", "lead", "teach", "study", "play",
-    "speak", "handle", "maintain", "approve", "host", "store", "contain", "require", "support", "deploy", "depend", "listen", "expire",
-    "renew", "start", "end", "open", "close", "take", "cost", "go", "ship", "release", "belong", "report", "meet", "happen", "last", "need",
-    "know", "want", "serve", "consist", "include", "cover", "follow", "keep", "hold", "review", "write", "read", "eat", "drink", "drive",
-    "sign", "pay", "charge", "send", "receive", "lie", "sit", "expose", "monitor", "track", "target", "log", "sync", "rotate", "restart", "back",
-    "weigh", "offer", "provide", "connect", "point", "build", "test", "train", "coach", "volunteer", "collect", "suffer", "smoke", "avoid", "come",
-    "sleep", "wear", "commute", "limit", "allow", "accept", "process", "integrate", "forward", "total", "launch", "boost", "occur", "bill", "supply", "call", "let",
+    "work",
+    "live",
+    "like",
+    "love",
+    "hate",
+    "prefer",
+    "enjoy",
+    "dislike",
+    "use",
+    "run",
+    "own",
+    "manage",
+    "lead",
+    "teach",
+    "study",
+    "play",
+    "speak",
+    "handle",
+    "maintain",
+    "approve",
+    "host",
+    "store",
+    "contain",
+    "require",
+    "support",
+    "deploy",
+    "depend",
+    "listen",
+    "expire",
+    "renew",
+    "start",
+    "end",
+    "open",
+    "close",
+    "take",
+    "cost",
+    "go",
+    "ship",
+    "release",
+    "belong",
+    "report",
+    "meet",
+    "happen",
+    "last",
+    "need",
+    "know",
+    "want",
+    "serve",
+    "consist",
+    "include",
+    "cover",
+    "follow",
+    "keep",
+    "hold",
+    "review",
+    "write",
+    "read",
+    "eat",
+    "drink",
+    "drive",
+    "sign",
+    "pay",
+    "charge",
+    "send",
+    "receive",
+    "lie",
+    "sit",
+    "expose",
+    "monitor",
+    "track",
+    "target",
+    "log",
+    "sync",
+    "rotate",
+    "restart",
+    "back",
+    "weigh",
+    "offer",
+    "provide",
+    "connect",
+    "point",
+    "build",
+    "test",
+    "train",
+    "coach",
+    "volunteer",
+    "collect",
+    "suffer",
+    "smoke",
+    "avoid",
+    "come",
+    "sleep",
+    "wear",
+    "commute",
+    "limit",
+    "allow",
+    "accept",
+    "process",
+    "integrate",
+    "forward",
+    "total",
+    "launch",
+    "boost",
+    "occur",
+    "bill",
+    "supply",
+    "call",
+    "let",
 ];
 const TURNS: &[&str] = &[
-    "move", "join", "leave", "switch", "rename", "migrate", "change", "marry", "graduate", "die", "retire", "start", "quit", "buy", "promote",
-    "adopt", "deploy", "fix", "approve", "launch", "ship", "release", "upgrade", "replace", "stop", "open", "close", "sell", "divorce", "relocate",
-    "merge", "grow", "get", "give", "win", "expire", "end", "drop", "choose", "decide", "go", "turn", "pass", "acquire", "hire", "agree",
+    "move", "join", "leave", "switch", "rename", "migrate", "change", "marry", "graduate", "die", "retire", "start",
+    "quit", "buy", "promote", "adopt", "deploy", "fix", "approve", "launch", "ship", "release", "upgrade", "replace",
+    "stop", "open", "close", "sell", "divorce", "relocate", "merge", "grow", "get", "give", "win", "expire", "end",
+    "drop", "choose", "decide", "go", "turn", "pass", "acquire", "hire", "agree",
 ];
 
 fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f64> {
@@ -200,8 +447,12 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
         return None;
     }
     match clause.mood {
-        Mood::Duty | Mood::Can | Mood::Formerly if lemma != "stand" => return (hold == Hold::Strong && (setting.dated || clause.mood == Mood::Formerly)).then_some(0.65),
-        Mood::Future => return (hold >= Hold::Fair && (setting.dated || hold == Hold::Strong) && !rest.is_empty()).then_some(0.7),
+        Mood::Duty | Mood::Can | Mood::Formerly if lemma != "stand" => {
+            return (hold == Hold::Strong && (setting.dated || clause.mood == Mood::Formerly)).then_some(0.65);
+        }
+        Mood::Future => {
+            return (hold >= Hold::Fair && (setting.dated || hold == Hold::Strong) && !rest.is_empty()).then_some(0.7);
+        }
         _ => {}
     }
     if clause.ended {
@@ -209,25 +460,47 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
     }
     let past = clause.form == Form::Past;
     match lemma {
-        "work" if !matches!(next, "at" | "for" | "in" | "as" | "on" | "with" | "from" | "remotely" | "nights" | "part-time") => None,
+        "work"
+            if !matches!(
+                next,
+                "at" | "for" | "in" | "as" | "on" | "with" | "from" | "remotely" | "nights" | "part-time"
+            ) =>
+        {
+            None
+        }
         "work" if says(&["me"]) && next == "for" => None,
-        "let" | "take" | "come" | "go" | "keep" | "need" | "want" | "get" | "give" | "back" | "call" if rest.is_empty() || says(&["sense", "ahead"]) => None,
+        "let" | "take" | "come" | "go" | "keep" | "need" | "want" | "get" | "give" | "back" | "call"
+            if rest.is_empty() || says(&["sense", "ahead"]) =>
+        {
+            None
+        }
         "get" if past && !matches!(next, "married" | "divorced" | "promoted" | "engaged" | "hired" | "fired") => None,
         "give" if past && !(next == "birth" || next == "up") => None,
         "go" if past && !matches!(next, "live" | "public" | "bankrupt" | "vegan") => None,
         "turn" if !past && rest.first().is_some_and(Word::digits) => Some(0.75),
         "turn" if past && !rest.first().is_some_and(|word| word.shape == Shape::Number) => None,
         "stand" if clause.negated => Some(0.85),
-        _ if past && clause.mood != Mood::Perfect || clause.mood == Mood::Perfect => (TURNS.contains(&lemma) && hold == Hold::Strong && !clause.negated).then_some(0.8),
+        _ if past && clause.mood != Mood::Perfect || clause.mood == Mood::Perfect => {
+            (TURNS.contains(&lemma) && hold == Hold::Strong && !clause.negated).then_some(0.8)
+        }
         _ if LASTING.contains(&lemma) => {
-            let steady = rest.iter().any(|word| word.digits() || word.any(&["every", "daily", "weekly", "nightly", "noon", "midnight"]));
+            let steady = rest
+                .iter()
+                .any(|word| word.digits() || word.any(&["every", "daily", "weekly", "nightly", "noon", "midnight"]));
             match hold {
                 Hold::Strong => Some(0.8),
                 Hold::Fair => Some(if rest.is_empty() { 0.3 } else { 0.75 }),
-                Hold::Weak => (steady || rest.iter().any(|word| word.capital() || word.shape == Shape::Code)).then_some(0.75),
+                Hold::Weak => {
+                    (steady || rest.iter().any(|word| word.capital() || word.shape == Shape::Code)).then_some(0.75)
+                }
             }
         }
-        _ if hold >= Hold::Fair && clause.form == Form::Third && rest.iter().any(|word| word.any(&["every", "daily", "weekly", "monthly", "nightly", "yearly"])) => Some(0.75),
+        _ if hold >= Hold::Fair
+            && clause.form == Form::Third
+            && rest.iter().any(|word| word.any(&["every", "daily", "weekly", "monthly", "nightly", "yearly"])) =>
+        {
+            Some(0.75)
+        }
         _ => None,
     }
 }

@@ -13,7 +13,10 @@ pub(super) fn join(words: &[Word], found: &mut Vec<Mention>) {
     for place in 1..words.len() {
         let Some((short, of)) = pair(words, place) else { continue };
         let known = |found: &[Mention], name: &str| found.iter().position(|mention| mention.name == name);
-        let entity_type = [&of, &short].iter().find_map(|name| known(found, name).map(|at| found[at].entity_type)).unwrap_or(EntityType::Concept);
+        let entity_type = [&of, &short]
+            .iter()
+            .find_map(|name| known(found, name).map(|at| found[at].entity_type))
+            .unwrap_or(EntityType::Concept);
         if let Some(at) = known(found, &short) {
             found.remove(at);
         }
@@ -22,7 +25,12 @@ pub(super) fn join(words: &[Word], found: &mut Vec<Mention>) {
             found.len() - 1
         });
         let better = if found[at].entity_type == EntityType::Concept { entity_type } else { found[at].entity_type };
-        found[at].entity_type = if within(lexicon::TOOLS, &of.to_lowercase()) || within(lexicon::TOOLS, &short.to_lowercase()) { EntityType::Tool } else { better };
+        found[at].entity_type =
+            if within(lexicon::TOOLS, &of.to_lowercase()) || within(lexicon::TOOLS, &short.to_lowercase()) {
+                EntityType::Tool
+            } else {
+                better
+            };
         if !found[at].aliases.contains(&short) {
             found[at].aliases.push(short);
         }
@@ -36,7 +44,10 @@ fn pair(words: &[Word], place: usize) -> Option<(String, String)> {
         let start = (0..end).rev().take_while(|at| words[*at].capital()).last();
         match start {
             Some(start) => Some(name(&words[start..end])),
-            None => end.checked_sub(1).filter(|at| words[*at].shape == Shape::Word && words[*at].digits()).map(|at| words[at].text.clone()),
+            None => end
+                .checked_sub(1)
+                .filter(|at| words[*at].shape == Shape::Word && words[*at].digits())
+                .map(|at| words[at].text.clone()),
         }
     };
     let after = |start: usize| {
@@ -55,7 +66,8 @@ fn pair(words: &[Word], place: usize) -> Option<(String, String)> {
         "short" if lower(inside + 1) == "for" => Some((before(place)?, after(inside + 2)?)),
         _ if words[place].is("(") => {
             let close = words.iter().skip(place).position(|word| word.is(")"))? + place;
-            let called = (place..close).find(|at| words[*at].any(&["calls", "call", "called", "goes", "nickname", "known"]));
+            let called =
+                (place..close).find(|at| words[*at].any(&["calls", "call", "called", "goes", "nickname", "known"]));
             if let Some(called) = called {
                 let start = (called..close).find(|at| words[*at].capital())?;
                 return Some((after(start)?, before(place)?));
@@ -64,7 +76,9 @@ fn pair(words: &[Word], place: usize) -> Option<(String, String)> {
             let (outer, inner) = (before(place)?, after(place + 1)?);
             let whole = close == place + 1 + inner.split(' ').count();
             let shorter = outer.chars().count() < inner.chars().count();
-            let abbreviation = |short: &str| short.chars().count() <= 5 && short.chars().skip(1).any(|c| c.is_uppercase() || c.is_ascii_digit());
+            let abbreviation = |short: &str| {
+                short.chars().count() <= 5 && short.chars().skip(1).any(|c| c.is_uppercase() || c.is_ascii_digit())
+            };
             match () {
                 () if !whole => None,
                 () if shorter && abbreviation(&outer) => Some((outer, inner)),
@@ -77,5 +91,10 @@ fn pair(words: &[Word], place: usize) -> Option<(String, String)> {
 }
 
 fn short_for(words: &[Word], place: usize) -> bool {
-    words.iter().skip(place).take(6).zip(words.iter().skip(place + 1)).any(|(one, two)| one.is("for") && two.is("short"))
+    words
+        .iter()
+        .skip(place)
+        .take(6)
+        .zip(words.iter().skip(place + 1))
+        .any(|(one, two)| one.is("for") && two.is("short"))
 }

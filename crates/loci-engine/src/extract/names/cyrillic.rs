@@ -18,23 +18,44 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
     let before = place.checked_sub(1).map_or("", lower);
     let two_before = place.checked_sub(2).map_or("", lower);
     let after = lower(place + 1);
-    let length = 1 + words[place + 1..].iter().take(2).take_while(|next| next.capital() && next.shape == Shape::Word && !COMMON.contains(&next.lower.as_str())).count();
+    let length = 1 + words[place + 1..]
+        .iter()
+        .take(2)
+        .take_while(|next| next.capital() && next.shape == Shape::Word && !COMMON.contains(&next.lower.as_str()))
+        .count();
     let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark);
     let related = RELATIONS.iter().any(|relation| before.starts_with(relation));
-    let called = before == "—" && words[..place].iter().take(3).any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
-    let acts = called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
+    let called = before == "—"
+        && words[..place]
+            .iter()
+            .take(3)
+            .any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
+    let acts =
+        called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
     let text = |fold: bool| {
-        let parts: Vec<String> = words[place..place + length].iter().map(|word| if fold { nominative(&word.text) } else { word.text.clone() }).collect();
+        let parts: Vec<String> = words[place..place + length]
+            .iter()
+            .map(|word| if fold { nominative(&word.text) } else { word.text.clone() })
+            .collect();
         parts.join(" ")
     };
     let entity_type = match () {
-        () if before == "проект" || before == "проекта" || before == "проекте" => EntityType::Project,
+        () if before == "проект" || before == "проекта" || before == "проекте" => {
+            EntityType::Project
+        }
         () if word.is("проект") && length > 1 => EntityType::Project,
         () if related || acts => EntityType::Person,
         () if starts => return (length, None),
-        () if matches!(before, "в" | "во" | "из") && two_before.starts_with("работа") => EntityType::Organization,
+        () if matches!(before, "в" | "во" | "из") && two_before.starts_with("работа") => {
+            EntityType::Organization
+        }
         () if matches!(before, "в" | "во" | "из") => EntityType::Place,
-        () if two_before.starts_with("использу") || before.starts_with("использу") || before == "на" && two_before.starts_with("перешл") => EntityType::Tool,
+        () if two_before.starts_with("использу")
+            || before.starts_with("использу")
+            || before == "на" && two_before.starts_with("перешл") =>
+        {
+            EntityType::Tool
+        }
         () if matches!(before, "с" | "со" | "у" | "от" | "для" | "к") => EntityType::Person,
         () => EntityType::Concept,
     };
@@ -69,15 +90,116 @@ fn nominative(name: &str) -> String {
 }
 
 const RELATIONS: &[&str] = &[
-    "сестр", "брат", "мам", "пап", "муж", "жен", "сын", "доч", "друг", "подруг", "коллег", "начальни", "менеджер", "партнер", "тет", "дяд", "бабушк",
-    "дедушк", "сосед", "врач", "кошк", "собак", "кот", "пес",
+    "сестр",
+    "брат",
+    "мам",
+    "пап",
+    "муж",
+    "жен",
+    "сын",
+    "доч",
+    "друг",
+    "подруг",
+    "коллег",
+    "начальни",
+    "менеджер",
+    "партнер",
+    "тет",
+    "дяд",
+    "бабушк",
+    "дедушк",
+    "сосед",
+    "врач",
+    "кошк",
+    "собак",
+    "кот",
+    "пес",
 ];
 const PERSON_VERBS: &[&str] = &[
-    "работает", "живет", "любит", "предпочитает", "сказал", "сказала", "говорит", "переехал", "переехала", "ведет", "отвечает", "зовут", "учится",
-    "учит", "женился", "вышла", "знает", "родился", "родилась", "ненавидит", "хочет", "пришел", "пришла", "уволился", "уволилась",
+    "работает",
+    "живет",
+    "любит",
+    "предпочитает",
+    "сказал",
+    "сказала",
+    "говорит",
+    "переехал",
+    "переехала",
+    "ведет",
+    "отвечает",
+    "зовут",
+    "учится",
+    "учит",
+    "женился",
+    "вышла",
+    "знает",
+    "родился",
+    "родилась",
+    "ненавидит",
+    "хочет",
+    "пришел",
+    "пришла",
+    "уволился",
+    "уволилась",
 ];
 const COMMON: &[&str] = &[
-    "я", "мы", "ты", "вы", "он", "она", "они", "это", "мой", "моя", "мое", "мои", "наш", "наша", "наше", "наши", "у", "в", "на", "с", "и", "а", "но", "что",
-    "как", "где", "когда", "кто", "почему", "привет", "спасибо", "да", "нет", "завтра", "вчера", "сегодня", "меня", "мне", "нам", "нас", "кстати", "запомни",
-    "пользователь", "команда", "решили", "также", "еще", "теперь", "если", "дедлайн", "порт", "сервер", "кластер", "для", "по", "из", "за", "от", "до",
+    "я",
+    "мы",
+    "ты",
+    "вы",
+    "он",
+    "она",
+    "они",
+    "это",
+    "мой",
+    "моя",
+    "мое",
+    "мои",
+    "наш",
+    "наша",
+    "наше",
+    "наши",
+    "у",
+    "в",
+    "на",
+    "с",
+    "и",
+    "а",
+    "но",
+    "что",
+    "как",
+    "где",
+    "когда",
+    "кто",
+    "почему",
+    "привет",
+    "спасибо",
+    "да",
+    "нет",
+    "завтра",
+    "вчера",
+    "сегодня",
+    "меня",
+    "мне",
+    "нам",
+    "нас",
+    "кстати",
+    "запомни",
+    "пользователь",
+    "команда",
+    "решили",
+    "также",
+    "еще",
+    "теперь",
+    "если",
+    "дедлайн",
+    "порт",
+    "сервер",
+    "кластер",
+    "для",
+    "по",
+    "из",
+    "за",
+    "от",
+    "до",
 ];
