@@ -110,7 +110,7 @@ fn order(words: &[Word]) -> Option<Claim> {
     let never = first.is("never") || (first.is("do") && words.get(1).is_some_and(|word| word.is("not")));
     let skip = match () {
         () if first.is("do") && never => 2,
-        () if first.any(&["always", "never"]) => 1,
+        () if first.any("always never") => 1,
         () if first.is("use") => 0,
         () => return None,
     };

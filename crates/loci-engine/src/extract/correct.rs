@@ -54,14 +54,14 @@ pub(crate) fn fragment(words: &[Word], corrects: bool) -> Option<Fragment> {
     let end = words.iter().rposition(Word::speaks)? + 1;
     let words = &words[..end];
     if begins(words, "not") || begins(words, "не") {
-        let joint = words.iter().position(|word| word.any(&["but", ",", "а", "—", ";"]))?;
-        let behind = words[joint..].iter().position(|word| word.speaks() && !word.any(&["but", "а"]))? + joint;
+        let joint = words.iter().position(|word| word.any("but , а — ;"))?;
+        let behind = words[joint..].iter().position(|word| word.speaks() && !word.any("but а"))? + joint;
         return sides(headless(&words[behind..]), Some(headless(&words[1..joint])));
     }
     let words = headless(words);
     let joint = words
         .iter()
-        .position(|word| word.any(&["not", "instead", "rather"]))
+        .position(|word| word.any("not instead rather"))
         .or_else(|| words.windows(2).position(|two| two[0].is("а") && two[1].is("не")));
     if let Some(joint) = joint {
         let right = &words[..joint];
@@ -79,16 +79,10 @@ fn headless(words: &[Word]) -> &[Word] {
 
 fn sides(right: &[Word], wrong: Option<&[Word]>) -> Option<Fragment> {
     let side = |words: &[Word]| {
-        let words: Vec<Word> = words
-            .iter()
-            .filter(|word| word.shape != Shape::Mark && !word.any(&["actually", "really"]))
-            .cloned()
-            .collect();
+        let words: Vec<Word> =
+            words.iter().filter(|word| word.shape != Shape::Mark && !word.any("actually really")).cloned().collect();
         let plain = words.iter().all(|word| {
-            !word.any(&[
-                "i", "my", "we", "our", "you", "it", "this", "that", "is", "are", "was", "he", "she", "your", "what",
-                "how", "sure", "yet", "really", "я", "мой", "это",
-            ])
+            !word.any("i my we our you it this that is are was he she your what how sure yet really я мой это")
         });
         (!words.is_empty() && words.len() <= MOST && plain).then(|| join(&words))
     };

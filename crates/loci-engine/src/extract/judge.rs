@@ -4,7 +4,7 @@
 //! has to be done. What is not listed here is talk. Each verdict names the pattern that found it.
 
 use super::clause::{Clause, Mood, Who};
-use super::lexicon::{self, within};
+use super::lexicon::{self, one_of, within};
 use super::word::{Shape, Word};
 
 mod other;
@@ -84,56 +84,10 @@ fn asked(clause: &Clause, setting: Setting) -> Option<Verdict> {
 
 /// What someone at work or at home has done: a task, if it names what.
 pub(crate) fn done(clause: &Clause) -> Option<Verdict> {
-    const DONE: &[&str] = &[
-        "fix",
-        "deploy",
-        "migrate",
-        "release",
-        "ship",
-        "merge",
-        "finish",
-        "complete",
-        "close",
-        "resolve",
-        "renew",
-        "pay",
-        "book",
-        "submit",
-        "install",
-        "configure",
-        "upgrade",
-        "publish",
-        "launch",
-        "refactor",
-        "rewrite",
-        "implement",
-        "update",
-        "order",
-        "cancel",
-        "schedule",
-        "rebuild",
-        "restore",
-        "revert",
-        "file",
-        "pass",
-        "sign",
-        "automate",
-        "patch",
-        "rotate",
-        "archive",
-        "downgrade",
-        "provision",
-        "enable",
-        "disable",
-        "register",
-        "apply",
-        "repair",
-        "document",
-        "add",
-        "remove",
-        "create",
-        "run",
-    ];
+    const DONE: &str = "fix deploy migrate release ship merge finish complete close resolve renew pay book submit \
+        install configure upgrade publish launch refactor rewrite implement update order cancel schedule rebuild \
+        restore revert file pass sign automate patch rotate archive downgrade provision enable disable register \
+        apply repair document add remove create run";
     let two_words = matches!(
         (clause.lemma.as_str(), clause.next(0)),
         ("set", "up") | ("roll", "out" | "back") | ("turn", "off" | "on")
@@ -142,34 +96,19 @@ pub(crate) fn done(clause: &Clause) -> Option<Verdict> {
         word.speaks()
             && !within(lexicon::PREPOSITIONS, &word.lower)
             && !within(lexicon::DETERMINERS, &word.lower)
-            && !word.any(&[
-                "it",
-                "up",
-                "out",
-                "that",
-                "this",
-                "them",
-                "now",
-                "already",
-                "everything",
-                "something",
-                "some",
-                "one",
-            ])
+            && !word.any("it up out that this them now already everything something some one")
     });
     let past = clause.form == super::verbs::Form::Past
         && matches!(clause.mood, Mood::Plain | Mood::Perfect)
         && !clause.negated;
     // Everyone runs commands; a race or a migration is something else.
     let ran = clause.lemma != "run"
-        || clause.rest().iter().any(|word| {
-            word.any(&["migration", "migrations", "backfill", "marathon", "half-marathon", "race", "ultra", "backup"])
-        });
-    let vague = matches!(
-        clause.lemma.as_str(),
-        "add" | "remove" | "create" | "run" | "update" | "pass" | "sign" | "apply" | "file" | "close"
-    );
-    (past && telling && ran && (two_words || DONE.contains(&clause.lemma.as_str())))
+        || clause
+            .rest()
+            .iter()
+            .any(|word| word.any("migration migrations backfill marathon half-marathon race ultra backup"));
+    let vague = one_of("add remove create run update pass sign apply file close", clause.lemma.as_str());
+    (past && telling && ran && (two_words || one_of(DONE, &clause.lemma)))
         .then(|| Verdict::new("task", "task", if vague { 0.6 } else { 0.75 }))
 }
 

@@ -6,7 +6,7 @@
 
 use super::clause::{Clause, Mood, Who, base};
 use super::focus::Focus;
-use super::lexicon::{self, within};
+use super::lexicon::{self, one_of, within};
 use super::verbs::{Form, third, verb};
 use super::when::Dated;
 use super::word::{Shape, Word, capitalised, join};
@@ -133,7 +133,7 @@ impl Teller<'_> {
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
             let empty = within(lexicon::EMPTY, &word.lower) && verb(&word.lower).is_none();
-            if place != clause.verb && empty || (empty && clause.lemma == "be") {
+            if empty && (place != clause.verb || clause.lemma == "be") {
                 continue;
             }
             let verbal = word.is("would")
@@ -141,7 +141,7 @@ impl Teller<'_> {
                 || verb(&word.lower).is_some()
                 || within(lexicon::AUXILIARIES, &word.lower);
             let last = place == clause.verb;
-            if agree && (verbal || last) && !word.any(&["not", "no", "longer"]) {
+            if agree && (verbal || last) && !word.any("not no longer") {
                 agree = false;
                 words.push(agreed(word));
             } else if word.is("not") && clause.ended && clause.lower(place + 1) != "longer" {
@@ -217,7 +217,7 @@ impl Teller<'_> {
                     return Err(place);
                 }
                 "that" if !relative(words, place) => return Err(place),
-                "there" if next.is_none_or(|next| !next.any(&["is", "are", "was", "were"])) => return Err(place),
+                "there" if next.is_none_or(|next| !next.any("is are was were")) => return Err(place),
                 _ => None,
             };
             match instead {
@@ -231,10 +231,7 @@ impl Teller<'_> {
             place += 1;
         }
         if told.iter().filter(|word| word.is("(")).count() != told.iter().filter(|word| word.is(")")).count() {
-            return Err(words[start..end]
-                .iter()
-                .position(|word| word.any(&["(", ")"]))
-                .map_or(end, |found| start + found));
+            return Err(words[start..end].iter().position(|word| word.any("( )")).map_or(end, |found| start + found));
         }
         Ok((told, dates))
     }
@@ -262,7 +259,7 @@ impl Teller<'_> {
         let inside = |word: &Word, dated: &Dated| {
             word.at.start < word.at.end && word.at.start >= dated.at.start && word.at.end <= dated.at.end
         };
-        let booked = place.checked_sub(1).is_some_and(|before| words[before].any(&["for", "by"]));
+        let booked = place.checked_sub(1).is_some_and(|before| words[before].any("for by"));
         let dates = if booked { self.later } else { self.dates };
         let dated = dates.iter().find(|dated| inside(&words[place], dated))?;
         let after = (place..end).take_while(|place| inside(&words[*place], dated)).last()? + 1;
@@ -285,7 +282,7 @@ impl Teller<'_> {
         }
         let before = told.last().map_or(String::new(), |before| before.lower.clone());
         let ready = within(lexicon::PREPOSITIONS, &before)
-            || matches!(before.as_str(), "is" | "was" | "be" | "of" | "(" | "deadline" | "due")
+            || one_of("is was be of ( deadline due", before.as_str())
             || dated.preposition.is_empty();
         let mut text = dated.text.clone();
         if before == "over" || before == "at" && dated.preposition == "on the" {
@@ -304,7 +301,7 @@ impl Teller<'_> {
 
 /// What "it" means behind a "because": the one thing that was named before it.
 fn reason(told: &[Word]) -> Option<String> {
-    let joint = told.iter().rposition(|word| word.any(&["because", "since", "as", "so"]))?;
+    let joint = told.iter().rposition(|word| word.any("because since as so"))?;
     let mut named = told[..joint].iter().filter(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
     match (named.next(), named.next()) {
         (Some(one), None) if joint + 1 == told.len() => Some(one.text.clone()),
@@ -344,7 +341,7 @@ fn relative(words: &[Word], place: usize) -> bool {
     let next = words.get(place + 1);
     let before = words.get(place.wrapping_sub(1));
     next.is_some_and(|next| {
-        next.any(&["i", "we", "the", "my", "our", "is", "are", "has", "was", "all", "every"])
+        next.any("i we the my our is are has was all every")
             || verb(&next.lower).is_some()
             || next.capital()
             || within(lexicon::AUXILIARIES, &next.lower)
@@ -352,60 +349,13 @@ fn relative(words: &[Word], place: usize) -> bool {
 }
 
 /// Words behind a comma that begin something else.
-const ASIDES: &[&str] = &[
-    "so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how",
-    "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let", "been", "but", "thank",
-];
+const ASIDES: &str = "so hence thus please right ok okay thanks thank you can could what how any do does is isn't \
+    huh just no loving hope let been but thank";
 
 /// Words at the end that add nothing.
-const ENDINGS: &[&str] = &[
-    "too",
-    "though",
-    "btw",
-    "lol",
-    "haha",
-    "please",
-    "thanks",
-    "thx",
-    "tbh",
-    "imo",
-    "imho",
-    "anyway",
-    "right",
-    "ok",
-    "okay",
-    "yeah",
-    "actually",
-    "fyi",
-    "now",
-    "already",
-    "anymore",
-    "btw",
-    "honestly",
-    "however",
-    "tho",
-    "then",
-    "and",
-    "but",
-    "or",
-    "so",
-    "with",
-    "for",
-    "to",
-    "of",
-    "the",
-    "a",
-    "because",
-    "really",
-    "currently",
-    "nowadays",
-    "instead",
-    "also",
-    "lately",
-    "recently",
-    "originally",
-    "again",
-];
+const ENDINGS: &str = "too though btw lol haha please thanks thx tbh imo imho anyway right ok okay yeah actually \
+    fyi now already anymore btw honestly however tho then and but or so with for to of the a because really \
+    currently nowadays instead also lately recently originally again";
 const LONG_ENDINGS: &[&str] = &[
     "by the way",
     "as well",
@@ -445,8 +395,8 @@ fn trimmed(words: &[Word], start: usize, mut end: usize) -> usize {
             continue;
         }
         let Some(last) = end.checked_sub(1).filter(|last| *last >= start).map(|last| &words[last]) else { return end };
-        let mark = last.shape == Shape::Mark && !last.any(&[")", "%", "+"]);
-        if !mark && !ENDINGS.contains(&last.lower.as_str()) {
+        let mark = last.shape == Shape::Mark && !last.any(") % +");
+        if !mark && !one_of(ENDINGS, &last.lower) {
             return end;
         }
         end -= 1;
@@ -457,11 +407,11 @@ fn trimmed(words: &[Word], start: usize, mut end: usize) -> usize {
 fn boundary(words: &[Word], start: usize, place: usize) -> Option<usize> {
     let cut = (start..=place.min(words.len().checked_sub(1)?)).rev().find(|place| {
         let word = &words[*place];
-        word.any(&[",", ";", ":", "(", "—", "–", "-", "and", "or"])
+        word.any(", ; : ( — – - and or")
             || within(lexicon::SUBORDINATORS, &word.lower)
-            || word.any(&["for", "with", "than"]) && *place > start + 1
+            || word.any("for with than") && *place > start + 1
     })?;
     // What holds only under a condition does not hold without it.
-    let conditional = words[cut].any(&["if", "unless", "when", "whenever", "until", "than"]);
+    let conditional = words[cut].any("if unless when whenever until than");
     (cut > start && !conditional && !(words[cut].is("that") && base(&words[cut - 1].lower))).then_some(cut)
 }

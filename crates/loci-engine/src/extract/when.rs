@@ -27,55 +27,13 @@ pub(crate) struct Dated {
 }
 
 /// Words that open a stretch with one end.
-const OPENERS: &[&str] = &["since", "until", "till", "before", "after", "from", "с", "со", "до", "после"];
+const OPENERS: &str = "since until till before after from с со до после";
 /// Words that say which way to count.
-const TURNED: &[&str] =
-    &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
-const MONTHS: &[&str] = &[
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-    "январ",
-    "феврал",
-    "март",
-    "апрел",
-    "мая",
-    "мае",
-    "май",
-    "июн",
-    "июл",
-    "август",
-    "сентябр",
-    "октябр",
-    "ноябр",
-    "декабр",
-];
-const WEEKDAYS: &[&str] = &[
-    "mon",
-    "tue",
-    "wed",
-    "thu",
-    "fri",
-    "sat",
-    "sun",
-    "понедельник",
-    "вторник",
-    "сред",
-    "четверг",
-    "пятниц",
-    "суббот",
-    "воскресень",
-];
-const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "весн", "лет", "осен", "зим"];
+const TURNED: &str = "last past ago next this before прош назад следующ этот эту этой";
+const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec январ феврал март апрел мая мае май июн июл \
+    август сентябр октябр ноябр декабр";
+const WEEKDAYS: &str = "mon tue wed thu fri sat sun понедельник вторник сред четверг пятниц суббот воскресень";
+const SEASONS: &str = "spring summer autumn fall winter весн лет осен зим";
 
 /// The times of a sentence, as seen at `now`. `ahead`: what has no year or week of its own is the
 /// next one, not the last.
@@ -139,7 +97,7 @@ fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option
     let said = &sentence[phrase.at.clone()];
     let lower = said.to_lowercase();
     let russian = lower.contains(|c: char| ('а'..='я').contains(&c));
-    let opener = OPENERS.iter().find(|word| lower.starts_with(&format!("{word} "))).copied();
+    let opener = OPENERS.split_whitespace().find(|word| lower.starts_with(&format!("{word} ")));
     let by = sentence[..phrase.at.start].trim_end().ends_with("by");
     let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now, by) } else { phrase.span };
     let (text, preposition) = match opener {
@@ -168,7 +126,7 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
         return Some((said.to_owned(), ""));
     }
     let named_month =
-        MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
+        MONTHS.split_whitespace().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
             && !turned(lower);
     let days = (span.until.as_second() - span.from.as_second() + 43_200) / 86_400;
     Some(match span.grain {
@@ -185,7 +143,7 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
         Grain::Week => (format!("the week of {day}"), "in"),
         Grain::Month | Grain::Year if span.until == now.timestamp() => return None,
         Grain::Month if named_month => (with_year(said, from.year(), russian), ""),
-        Grain::Month => match SEASONS.iter().find(|season| lower.contains(**season)) {
+        Grain::Month => match SEASONS.split_whitespace().find(|season| lower.contains(*season)) {
             Some(_) if russian => (from.strftime("%Y-%m").to_string(), "с"),
             Some(season) => (format!("{season} {}", until.year()), within),
             None if is_quarter(lower) => (with_year(&said.to_uppercase(), from.year(), russian).replace(',', ""), ""),
@@ -225,8 +183,10 @@ fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
     if span.until > now.timestamp() || has_year(lower) || turned(lower) {
         return span;
     }
-    let named = |names: &[&str]| {
-        lower.split(|c: char| !c.is_alphabetic()).any(|word| names.iter().any(|name| word.starts_with(name)))
+    let named = |names: &str| {
+        lower
+            .split(|c: char| !c.is_alphabetic())
+            .any(|word| names.split_whitespace().any(|name| word.starts_with(name)))
     };
     // On a Monday "on Monday" is the next one, "by Monday" may be today.
     let today = span.from.to_zoned(now.time_zone().clone()).date().weekday() == now.date().weekday();
@@ -258,7 +218,7 @@ fn is_quarter(lower: &str) -> bool {
 }
 
 fn turned(lower: &str) -> bool {
-    TURNED.iter().any(|word| lower.split(' ').any(|part| part.starts_with(word)))
+    TURNED.split_whitespace().any(|word| lower.split(' ').any(|part| part.starts_with(word)))
 }
 
 fn has_year(lower: &str) -> bool {

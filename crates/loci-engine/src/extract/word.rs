@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::lexicon::one_of;
+
 /// A word, a number or a mark, and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Word {
@@ -45,8 +47,8 @@ impl Word {
         self.lower == lower
     }
 
-    pub(crate) fn any(&self, lowers: &[&str]) -> bool {
-        lowers.contains(&self.lower.as_str())
+    pub(crate) fn any(&self, lowers: &str) -> bool {
+        one_of(lowers, &self.lower)
     }
 
     /// Begins with a capital letter.
@@ -206,57 +208,11 @@ const CONTRACTIONS: &[(&str, &str, &str)] = &[
 ];
 
 /// Words after which "'s" is short for "is".
-const IS_BEFORE: &[&str] = &[
-    "it",
-    "he",
-    "she",
-    "that",
-    "this",
-    "there",
-    "here",
-    "what",
-    "who",
-    "where",
-    "when",
-    "how",
-    "why",
-    "everything",
-    "everyone",
-    "name",
-];
+const IS_BEFORE: &str = "it he she that this there here what who where when how why everything everyone name";
 
 /// Words before which "'s" is short for "is": "Marta's a nurse".
-const IS_AFTER: &[&str] = &[
-    "a",
-    "an",
-    "the",
-    "not",
-    "now",
-    "also",
-    "from",
-    "in",
-    "at",
-    "on",
-    "our",
-    "my",
-    "allergic",
-    "vegan",
-    "vegetarian",
-    "called",
-    "named",
-    "based",
-    "working",
-    "living",
-    "moving",
-    "married",
-    "pregnant",
-    "running",
-    "using",
-    "going",
-    "currently",
-    "always",
-    "still",
-];
+const IS_AFTER: &str = "a an the not now also from in at on our my allergic vegan vegetarian called named based \
+    working living moving married pregnant running using going currently always still";
 
 fn written_out(words: Vec<Word>) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::with_capacity(words.len() + 4);
@@ -300,7 +256,7 @@ fn two(word: &Word, next: &str) -> Option<(String, &'static str)> {
         "t" if head.ends_with(['n', 'N']) && head.len() > 1 => {
             return Some((head[..head.len() - 1].to_owned(), "not"));
         }
-        "s" if IS_BEFORE.contains(&&lower[..apostrophe]) || IS_AFTER.contains(&next) => "is",
+        "s" if one_of(IS_BEFORE, &lower[..apostrophe]) || one_of(IS_AFTER, next) => "is",
         _ => return None,
     };
     Some((head, second))

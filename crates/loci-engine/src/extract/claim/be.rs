@@ -4,7 +4,7 @@
 //! Ana's manager" and "Ana's manager is Bob" say the same of Ana.
 
 use super::super::clause::{Clause, Mood};
-use super::super::lexicon::{self, within};
+use super::super::lexicon::{self, one_of, within};
 use super::super::word::{Shape, Word};
 use super::fold::{NAME_STOPS, NOUN_STOPS, fold, until};
 use super::{Claim, Side, subject_of};
@@ -26,22 +26,10 @@ pub(super) fn claim(clause: &Clause, subject: String) -> Option<Claim> {
         return with(owner, Side { attribute: role, value: subject, negated: false, single });
     }
     if let Some((owner, attribute)) = split(clause.subject_words(), rest) {
-        let single = !matches!(
+        let single = !one_of(
+            "allergy goal sister brother friend son daughter kid child colleague cousin dog cat \
+            hobby",
             attribute.as_str(),
-            "allergy"
-                | "goal"
-                | "sister"
-                | "brother"
-                | "friend"
-                | "son"
-                | "daughter"
-                | "kid"
-                | "child"
-                | "colleague"
-                | "cousin"
-                | "dog"
-                | "cat"
-                | "hobby"
         );
         let value = if matches!(first.lower.as_str(), "on" | "at" | "in" | "to") && rest.len() > 1 {
             fold(&rest[1..])
@@ -104,16 +92,16 @@ fn plain(rest: &[Word]) -> Option<Side> {
 
 /// "A nurse", "a senior engineer at Acme": a job.
 fn role(rest: &[Word]) -> Option<Side> {
-    let article = rest.first()?.any(&["a", "an", "the"]);
+    let article = rest.first()?.any("a an the");
     let noun = until(rest, NAME_STOPS);
-    let noun = &noun[..noun.iter().position(|word| word.any(&["of", "who", "that"])).unwrap_or(noun.len())];
+    let noun = &noun[..noun.iter().position(|word| word.any("of who that")).unwrap_or(noun.len())];
     let job = noun.iter().any(|word| within(lexicon::ROLES, &word.lower) && !word.is("owner"));
     (article && job).then(|| Side::one("job", fold(noun)))?
 }
 
 /// "Ana's manager": whose, and what of them.
 fn related(rest: &[Word]) -> Option<(String, String)> {
-    let owner = rest.iter().take(3).position(|word| word.owner() || word.any(&["my", "our"]))?;
+    let owner = rest.iter().take(3).position(|word| word.owner() || word.any("my our"))?;
     let noun = until(&rest[owner + 1..], NAME_STOPS);
     let person = noun.iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
     if !person || noun.is_empty() {
@@ -125,12 +113,12 @@ fn related(rest: &[Word]) -> Option<(String, String)> {
 
 /// The owner and the attribute in a subject: "the API port", "Ana's favourite colour".
 fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
-    let words: Vec<Word> = words.iter().filter(|word| !word.any(&["new", "current", "main"])).cloned().collect();
+    let words: Vec<Word> = words.iter().filter(|word| !word.any("new current main")).cloned().collect();
     let words = words.as_slice();
     let last = words.last()?;
     let attribute = within(lexicon::ATTRIBUTES, &last.lower) || within(lexicon::EVENTS, &last.lower);
     let favourite = words.iter().position(|word| {
-        word.any(&["favourite", "favorite", "fave", "preferred", "native", "primary", "go-to"])
+        word.any("favourite favorite fave preferred native primary go-to")
             || word.is("first") && words.last().is_some_and(|last| last.is("language"))
     });
     let whose = |words: &[Word]| {
@@ -139,14 +127,14 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
     };
     // "The deadline for Project Atlas".
     let chosen = words.windows(2).position(|two| two[0].is("of") && two[1].is("choice"));
-    if let Some(joint) = words.iter().position(|word| word.any(&["for", "of"])).filter(|_| chosen.is_none()) {
+    if let Some(joint) = words.iter().position(|word| word.any("for of")).filter(|_| chosen.is_none()) {
         let head = &words[..joint];
         let known = head
             .last()
             .is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
         return known.then(|| (whose(&words[joint + 1..]), fold(&head[head.len() - 1..])));
     }
-    let owner = words.iter().rposition(|word| word.owner() || word.any(&["my", "our"]));
+    let owner = words.iter().rposition(|word| word.owner() || word.any("my our"));
     if let Some(favourite) = favourite {
         let whose = owner.map_or_else(|| "user".to_owned(), |owner| whose(&words[..=owner]));
         let named =
@@ -178,24 +166,12 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
             let named = rest.first().is_some_and(|word| word.capital() && word.shape == Shape::Word);
             (person && named).then(|| (whose(&words[..=owner]), role))
         }
-        None if attribute && words.iter().filter(|word| !word.any(&["the", "a"])).count() > 1 => {
+        None if attribute && words.iter().filter(|word| !word.any("the a")).count() > 1 => {
             Some((subject_of(&words[..words.len() - 1]), fold(std::slice::from_ref(last))))
         }
         None if attribute => {
             let named = fold(std::slice::from_ref(last));
-            let own = matches!(
-                named.as_str(),
-                "name"
-                    | "email"
-                    | "birthday"
-                    | "age"
-                    | "pronouns"
-                    | "timezone"
-                    | "address"
-                    | "phone"
-                    | "job"
-                    | "employer"
-            );
+            let own = one_of("name email birthday age pronouns timezone address phone job employer", named.as_str());
             Some((if own { "user".to_owned() } else { named.clone() }, if own { named } else { "is".to_owned() }))
         }
         _ => None,

@@ -13,7 +13,7 @@ static STEMS: LazyLock<Analyser> = LazyLock::new(Analyser::default);
 
 /// The claim of a Russian sentence.
 pub(super) fn claim(text: &str) -> Option<Claim> {
-    let words: Vec<Word> = words(text).into_iter().filter(|word| !word.any(&[".", "!"])).collect();
+    let words: Vec<Word> = words(text).into_iter().filter(|word| !word.any(". !")).collect();
     relation(&words)
         .or_else(|| dative(&words))
         .or_else(|| having(&words))
@@ -26,8 +26,7 @@ fn value(words: &[Word]) -> String {
     let end = words
         .iter()
         .position(|word| {
-            word.shape == Shape::Mark && !word.is("-")
-                || word.any(&["и", "а", "но", "с", "со", "потому", "чтобы", "на", "в", "во", "по", "из", "как"])
+            word.shape == Shape::Mark && !word.is("-") || word.any("и а но с со потому чтобы на в во по из как")
         })
         .filter(|end| *end > 0)
         .unwrap_or(words.len());
@@ -63,8 +62,7 @@ fn subject(words: &[Word]) -> String {
         .iter()
         .filter(|word| word.speaks())
         .map(|word| {
-            if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"])
-            {
+            if word.lower.starts_with("пользовател") || word.any("я меня мне мой моя") {
                 "пользователь".to_owned()
             } else {
                 stem(word)
@@ -86,11 +84,11 @@ fn relation(words: &[Word]) -> Option<Claim> {
 
 /// "Пользователю 34 года", "пользователю нравится чай".
 fn dative(words: &[Word]) -> Option<Claim> {
-    let verb = words.iter().take(6).position(|word| word.any(&["нравится", "нравятся", "лет", "год", "года"]))?;
+    let verb = words.iter().take(6).position(|word| word.any("нравится нравятся лет год года"))?;
     let negated = words[..verb].iter().any(|word| word.is("не"));
     let end = words[..verb]
         .iter()
-        .position(|word| word.any(&["не", "очень", "больше", "уже", "исполнилось"]) || word.shape == Shape::Number)
+        .position(|word| word.any("не очень больше уже исполнилось") || word.shape == Shape::Number)
         .unwrap_or(verb);
     if words[verb].lower.starts_with("нрав") {
         return make(subject(&words[..end]), "likes", value(&words[verb + 1..]), negated, false);
@@ -105,16 +103,14 @@ fn having(words: &[Word]) -> Option<Claim> {
         return None;
     }
     let start = words.iter().position(|word| {
-        word.any(&["есть", "нет", "аллергия"])
-            || word.shape == Shape::Number
-            || COUNTS.iter().any(|(count, _)| word.is(count))
+        word.any("есть нет аллергия") || word.shape == Shape::Number || COUNTS.iter().any(|(count, _)| word.is(count))
     })?;
     let who = subject(&words[1..start]);
     if words[start].is("аллергия") {
         return make(who, "allergic to", value(words.get(start + 2..)?), false, false);
     }
     let negated = words[start].is("нет");
-    let rest = if words[start].any(&["есть", "нет"]) { &words[start + 1..] } else { &words[start..] };
+    let rest = if words[start].any("есть нет") { &words[start + 1..] } else { &words[start..] };
     let first = rest.first()?;
     let count = COUNTS
         .iter()
@@ -146,41 +142,27 @@ const COUNTS: &[(&str, &str)] = &[
 
 /// "Порт API — 8080", "любимый цвет пользователя — зелёный", "Боб — менеджер пользователя".
 fn dashed(words: &[Word]) -> Option<Claim> {
-    let dash = words.iter().position(|word| word.any(&["—", "–"]) || word.is("-") && !word.glued)?;
+    let dash = words.iter().position(|word| word.any("— –") || word.is("-") && !word.glued)?;
     let (left, right) = (&words[..dash], &words[dash + 1..]);
     let first = left.first()?;
-    let named = |list: &[&str]| list.iter().any(|stem| first.lower.starts_with(stem));
+    let named = |list: &str| list.split_whitespace().any(|stem| first.lower.starts_with(stem));
     let rest = subject(left.get(1..)?);
     if first.lower.starts_with("любим") && left.len() > 1 {
         return make(subject(left.get(2..)?), &format!("favourite {}", stems(&left[1..2])), value(right), false, true);
     }
-    if named(&[
-        "порт",
-        "дедлайн",
-        "срок",
-        "адрес",
-        "имя",
-        "почта",
-        "версия",
-        "статус",
-        "язык",
-        "день",
-        "возраст",
-        "телефон",
-        "город",
-        "цвет",
-    ]) {
+    if named("порт дедлайн срок адрес имя почта версия статус язык день возраст телефон город цвет")
+    {
         let attribute = match () {
-            () if named(&["порт"]) => "port",
-            () if named(&["дедлайн", "срок"]) => "deadline",
-            () if named(&["имя"]) => "name",
-            () if named(&["почта"]) => "email",
-            () if named(&["версия"]) => "version",
-            () if named(&["статус"]) => "status",
-            () if named(&["язык"]) => "language",
-            () if named(&["день"]) => "birthday",
-            () if named(&["возраст"]) => "age",
-            () if named(&["город"]) => "city",
+            () if named("порт") => "port",
+            () if named("дедлайн срок") => "deadline",
+            () if named("имя") => "name",
+            () if named("почта") => "email",
+            () if named("версия") => "version",
+            () if named("статус") => "status",
+            () if named("язык") => "language",
+            () if named("день") => "birthday",
+            () if named("возраст") => "age",
+            () if named("город") => "city",
             () => "is",
         };
         let about = if attribute == "birthday" { subject(left.get(2..)?) } else { rest };
@@ -225,13 +207,11 @@ const VERBS: &[(&str, &str, &str, bool)] = &[
 
 fn verbal(words: &[Word]) -> Option<Claim> {
     let place = words.iter().take(8).position(|word| {
-        VERBS.iter().any(|(verb, ..)| word.is(verb))
-            || word.any(&["ненавидит", "предпочитает", "курит", "имеет", "бросил", "бросила"])
+        VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any("ненавидит предпочитает курит имеет бросил бросила")
     })?;
     let before = &words[..place];
     let negated = before.iter().any(|word| word.is("не"));
-    let end =
-        before.iter().position(|word| word.any(&["не", "больше", "уже", "теперь", "очень", "сейчас"])).unwrap_or(place);
+    let end = before.iter().position(|word| word.any("не больше уже теперь очень сейчас")).unwrap_or(place);
     let who = subject(&before[..end]);
     let verb = words[place].lower.as_str();
     let rest = &words[place + 1..];

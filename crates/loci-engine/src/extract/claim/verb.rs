@@ -27,7 +27,7 @@ fn from(clause: &Clause, place: usize) -> &[Word] {
     clause.rest().get(place..).unwrap_or_default()
 }
 
-fn after<'a>(clause: &'a Clause, words: &[&str]) -> Option<&'a [Word]> {
+fn after<'a>(clause: &'a Clause, words: &str) -> Option<&'a [Word]> {
     let place = clause.rest().iter().position(|word| word.any(words))?;
     Some(from(clause, place + 1)).filter(|rest| !rest.is_empty())
 }
@@ -46,10 +46,10 @@ fn place(clause: &Clause) -> Option<Side> {
             Side::one("city", name(from(clause, place + 1)))
         }
         ("move" | "relocate", _) if matches!(clause.mood, Mood::Future | Mood::Progressive) => {
-            Side::many("moves to", name(after(clause, &["to"])?))
+            Side::many("moves to", name(after(clause, "to")?))
         }
         ("move" | "relocate", _) => {
-            let to = after(clause, &["to"])?;
+            let to = after(clause, "to")?;
             let thing = to.iter().take(3).any(|word| within(lexicon::TOOLS, &word.lower))
                 || clause.subject_words().last().is_some_and(|word| word.is("team"));
             let dated = clause
@@ -67,12 +67,12 @@ fn place(clause: &Clause) -> Option<Side> {
         ("work", "as") => Side::one("job", fold(until(from(clause, 1), NAME_STOPS))),
         ("join", _) if clause.rest().first().is_some_and(Word::capital) => Side::one("employer", name(clause.rest())),
         ("start", _) if clause.rest().iter().any(|word| word.is("at")) && !clause.rest().iter().any(Word::digits) => {
-            Side::one("employer", name(after(clause, &["at"])?))
+            Side::one("employer", name(after(clause, "at")?))
         }
         ("get", _) if clause.rest().iter().any(|word| word.is("job")) => {
-            Side::one("employer", name(after(clause, &["at", "with"])?))
+            Side::one("employer", name(after(clause, "at with")?))
         }
-        ("get", "promoted") => Side::one("job", name(after(clause, &["to"])?)),
+        ("get", "promoted") => Side::one("job", name(after(clause, "to")?)),
         ("get", "married") if clause.next(1) == "to" => Side::one("spouse", name(from(clause, 2))),
         ("marry", _) => Side::one("spouse", name(clause.rest())),
         ("leave" | "quit", _)
@@ -110,17 +110,14 @@ fn taste(clause: &Clause) -> Option<Side> {
 
 fn prefer(clause: &Clause) -> Option<Side> {
     let rest = clause.rest();
-    let joint =
-        rest.iter().position(|word| word.any(&["over", "to", "rather", "than", "instead"])).filter(|joint| *joint > 0);
-    let tone =
-        rest.iter().any(|word| word.any(&["answers", "replies", "responses", "explanations", "summaries", "messages"]));
+    let joint = rest.iter().position(|word| word.any("over to rather than instead")).filter(|joint| *joint > 0);
+    let tone = rest.iter().any(|word| word.any("answers replies responses explanations summaries messages"));
     if tone {
-        return Side::one("tone", fold(until(rest, &["over", "to", "rather", "than", "when"])));
+        return Side::one("tone", fold(until(rest, "over to rather than when")));
     }
     if let Some(joint) = joint {
-        let skip = if rest[joint].any(&["rather", "instead"]) { 2 } else { 1 };
-        let (better, worse) =
-            (fold(&rest[..joint]), fold(until(rest.get(joint + skip..)?, &["for", "in", "when", "on", "at"])));
+        let skip = if rest[joint].any("rather instead") { 2 } else { 1 };
+        let (better, worse) = (fold(&rest[..joint]), fold(until(rest.get(joint + skip..)?, "for in when on at")));
         let mut both = [better.clone(), worse];
         both.sort();
         return Side::one(format!("prefers of {} and {}", both[0], both[1]), better);
@@ -133,7 +130,7 @@ fn prefer(clause: &Clause) -> Option<Side> {
 
 /// How the assistant is asked to answer.
 fn reply(order: &[Word]) -> Option<Side> {
-    let speaks = order.iter().any(|word| word.any(&["answer", "reply", "respond", "speak", "write"]));
+    let speaks = order.iter().any(|word| word.any("answer reply respond speak write"));
     let tongue = order
         .iter()
         .position(|word| word.is("in"))
@@ -152,11 +149,8 @@ fn owned(clause: &Clause) -> Option<Side> {
         "have" => {
             let first = rest.first()?;
             if let Some(count) = digits(first) {
-                let noun: Vec<Word> = until(
-                    &rest[1..],
-                    &["in", "on", "with", "at", "for", "and", "of", "since", "per", "from", "called", "named", "each"],
-                )
-                .to_vec();
+                let noun: Vec<Word> =
+                    until(&rest[1..], "in on with at for and of since per from called named each").to_vec();
                 let last = singular(&noun.last()?.lower);
                 let mut parts: Vec<String> = noun.iter().take(noun.len() - 1).map(|word| word.lower.clone()).collect();
                 parts.push(last);
@@ -184,9 +178,9 @@ fn used(clause: &Clause) -> Option<Side> {
             None => Side::many("uses", fold(until(rest, NOUN_STOPS))),
         },
         "switch" | "migrate" | "transition" | "convert" if matches!(clause.mood, Mood::Plain | Mood::Perfect) => {
-            Side::many("uses", name(after(clause, &["to"])?))
+            Side::many("uses", name(after(clause, "to")?))
         }
-        "replace" => Side::many("uses", name(after(clause, &["with"])?)),
+        "replace" => Side::many("uses", name(after(clause, "with")?)),
         "drop" | "scrap" | "deprecate" | "ditch"
             if rest.first().is_some_and(|word| word.capital() || within(lexicon::TOOLS, &word.lower)) =>
         {

@@ -6,12 +6,13 @@
 
 use loci_types::EntityType;
 
+use super::super::lexicon::one_of;
 use super::super::word::{Shape, Word};
 
 /// What is named at a place in Cyrillic, and how many words it takes.
 pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, EntityType)>) {
     let word = &words[place];
-    if !word.capital() || COMMON.contains(&word.lower.as_str()) {
+    if !word.capital() || one_of(COMMON, &word.lower) {
         return (1, None);
     }
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
@@ -21,17 +22,16 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
     let length = 1 + words[place + 1..]
         .iter()
         .take(2)
-        .take_while(|next| next.capital() && next.shape == Shape::Word && !COMMON.contains(&next.lower.as_str()))
+        .take_while(|next| next.capital() && next.shape == Shape::Word && !one_of(COMMON, &next.lower))
         .count();
     let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark);
-    let related = RELATIONS.iter().any(|relation| before.starts_with(relation));
+    let related = RELATIONS.split_whitespace().any(|relation| before.starts_with(relation));
     let called = before == "—"
-        && words[..place]
-            .iter()
-            .take(3)
-            .any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
+        && words[..place].iter().take(3).any(|word| {
+            word.is("имя") || RELATIONS.split_whitespace().any(|relation| word.lower.starts_with(relation))
+        });
     let acts =
-        called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
+        called || one_of(PERSON_VERBS, after) || one_of(PERSON_VERBS, before) || after == "—" || before == "зовут";
     let text = |fold: bool| {
         let parts: Vec<String> = words[place..place + length]
             .iter()
@@ -56,7 +56,7 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
         {
             EntityType::Tool
         }
-        () if matches!(before, "с" | "со" | "у" | "от" | "для" | "к") => EntityType::Person,
+        () if one_of("с со у от для к", before) => EntityType::Person,
         () => EntityType::Concept,
     };
     // Where a name stands first or after its relation it is in the first case already.
@@ -89,117 +89,10 @@ fn nominative(name: &str) -> String {
     name.to_owned()
 }
 
-const RELATIONS: &[&str] = &[
-    "сестр",
-    "брат",
-    "мам",
-    "пап",
-    "муж",
-    "жен",
-    "сын",
-    "доч",
-    "друг",
-    "подруг",
-    "коллег",
-    "начальни",
-    "менеджер",
-    "партнер",
-    "тет",
-    "дяд",
-    "бабушк",
-    "дедушк",
-    "сосед",
-    "врач",
-    "кошк",
-    "собак",
-    "кот",
-    "пес",
-];
-const PERSON_VERBS: &[&str] = &[
-    "работает",
-    "живет",
-    "любит",
-    "предпочитает",
-    "сказал",
-    "сказала",
-    "говорит",
-    "переехал",
-    "переехала",
-    "ведет",
-    "отвечает",
-    "зовут",
-    "учится",
-    "учит",
-    "женился",
-    "вышла",
-    "знает",
-    "родился",
-    "родилась",
-    "ненавидит",
-    "хочет",
-    "пришел",
-    "пришла",
-    "уволился",
-    "уволилась",
-];
-const COMMON: &[&str] = &[
-    "я",
-    "мы",
-    "ты",
-    "вы",
-    "он",
-    "она",
-    "они",
-    "это",
-    "мой",
-    "моя",
-    "мое",
-    "мои",
-    "наш",
-    "наша",
-    "наше",
-    "наши",
-    "у",
-    "в",
-    "на",
-    "с",
-    "и",
-    "а",
-    "но",
-    "что",
-    "как",
-    "где",
-    "когда",
-    "кто",
-    "почему",
-    "привет",
-    "спасибо",
-    "да",
-    "нет",
-    "завтра",
-    "вчера",
-    "сегодня",
-    "меня",
-    "мне",
-    "нам",
-    "нас",
-    "кстати",
-    "запомни",
-    "пользователь",
-    "команда",
-    "решили",
-    "также",
-    "еще",
-    "теперь",
-    "если",
-    "дедлайн",
-    "порт",
-    "сервер",
-    "кластер",
-    "для",
-    "по",
-    "из",
-    "за",
-    "от",
-    "до",
-];
+const RELATIONS: &str = "сестр брат мам пап муж жен сын доч друг подруг коллег начальни менеджер партнер тет дяд \
+    бабушк дедушк сосед врач кошк собак кот пес";
+const PERSON_VERBS: &str = "работает живет любит предпочитает сказал сказала говорит переехал переехала ведет \
+    отвечает зовут учится учит женился вышла знает родился родилась ненавидит хочет пришел пришла уволился уволилась";
+const COMMON: &str = "я мы ты вы он она они это мой моя мое мои наш наша наше наши у в на с и а но что как где \
+    когда кто почему привет спасибо да нет завтра вчера сегодня меня мне нам нас кстати запомни пользователь \
+    команда решили также еще теперь если дедлайн порт сервер кластер для по из за от до";

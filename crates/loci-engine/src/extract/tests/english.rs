@@ -85,7 +85,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("I'm a huge fan of Studio Ghibli",
      "Ana is a huge fan of Studio Ghibli |preference"),
     ("my go-to language is Rust",
-     "Ana's go-to language is Rust |fact"),
+     "Ana's go-to language is Rust |preference"),
     ("please always answer in Portuguese",
      "Ana wants the assistant to always answer in Portuguese |preference"),
     ("from now on, keep your answers short",
