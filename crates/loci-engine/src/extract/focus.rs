@@ -5,6 +5,7 @@
 
 use super::clause::{Clause, Who};
 use super::lexicon::{self, one_of, within};
+use super::verbs::{Form, verb};
 use super::word::{Shape, Word, join};
 
 /// For how many sentences something stays in mind.
@@ -145,8 +146,15 @@ fn named(words: &[Word], place: usize) -> Option<Person> {
         && !within(lexicon::PLACES, &word.lower);
     let next = words.get(place + 1).map_or("", |next| next.lower.as_str());
     let before = place.checked_sub(1).map_or("", |before| words[before].lower.as_str());
-    let acts = one_of("works lives is likes loves hates prefers said says told joined moved has", next)
-        && (next != "is" || words.get(place + 2).is_some_and(|word| word.any("my our a an the allergic")));
+    let tells = verb(next).is_some_and(|(_, form)| matches!(form, Form::Third | Form::Past));
+    let acts = tells
+        && (next != "is"
+            || words.get(place + 2).is_some_and(|word| {
+                word.any(
+                    "my our a an the allergic \
+        vegan vegetarian married",
+                )
+            }));
     let met = one_of("met with asked married told hired", before) && !matches!(next, "at");
     let called = matches!(before, "named" | "called")
         && !within(lexicon::ATTRIBUTES, place.checked_sub(2).map_or("", |at| words[at].lower.as_str()))

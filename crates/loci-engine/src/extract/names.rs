@@ -39,6 +39,13 @@ pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Ment
         }
         alias::join(&words, &mut found);
     }
+    // Whoever speaks is someone.
+    if let Speaker::User(Some(name)) | Speaker::Named(name) = speaker {
+        found
+            .iter_mut()
+            .filter(|mention| mention.name == name)
+            .for_each(|mention| mention.entity_type = EntityType::Person);
+    }
     found
 }
 
@@ -121,14 +128,11 @@ fn address(text: &str) -> Option<(String, EntityType)> {
 
 /// How many words from here on are one name.
 fn run(words: &[Word], place: usize) -> usize {
-    let titled = words[place].any("dr mr mrs ms prof");
+    let titled = words[place].any("dr mr mrs ms prof dr. mr. mrs. ms. prof.");
     if !is_name(words, place) && !titled {
         return 0;
     }
     let mut length = 1;
-    if titled && words.get(place + 1).is_some_and(|word| word.is(".")) {
-        length += 1;
-    }
     while let Some(word) = words.get(place + length) {
         let before = &words[place + length - 1];
         let more = word.capital()

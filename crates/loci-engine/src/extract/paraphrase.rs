@@ -6,7 +6,7 @@
 
 mod ask;
 
-use super::clause::base;
+use super::clause::{base, finite};
 use super::lexicon::{self, one_of, within};
 use super::opener::Opening;
 use super::verbs::{Form, verb};
@@ -130,14 +130,18 @@ pub(crate) fn longs(words: &[Word]) -> bool {
 fn together(words: &[Word]) -> Found {
     let i = words.iter().take(6).position(|word| word.is("i")).filter(|i| *i > 1)?;
     let own = words[0].any("my") || words[0].capital();
-    if !words[i - 1].is("and") || !own || !base(lower(words, i + 1)) && verb(lower(words, i + 1)).is_none() {
+    let acts = words[i + 1..]
+        .iter()
+        .find(|word| !within(lexicon::ADVERBS, &word.lower))
+        .map_or("", |word| word.lower.as_str());
+    if !words[i - 1].is("and") || !own || verb(acts).is_none() {
         return None;
     }
     let mut told = words[i..].to_vec();
     while told.last().is_some_and(|word| word.shape == Shape::Mark) {
         told.pop();
     }
-    if matches!(lower(words, i + 1), "live" | "work" | "moved" | "are" | "got") {
+    if one_of("live work moved are got adopted bought", acts) {
         let wed = told.iter().any(|word| word.any("married engaged"));
         told.extend(say(if wed { "to" } else { "with" }));
         told.extend(
@@ -245,6 +249,11 @@ fn set(words: &[Word]) -> Found {
     if !fits || !within(lexicon::ATTRIBUTES, &head.lower) || words.get(to + 1).is_none() {
         return None;
     }
+    if head.is("name") && from < to && !object[0].is("my") {
+        // "Changed the name from Falcon to Eagle" is about Falcon.
+        let told = [words[..start].to_vec(), say("renamed"), words[from + 1..].to_vec()].concat();
+        return Some((told, "renamed"));
+    }
     let mut told = object.to_vec();
     told.extend(say("is"));
     told.extend_from_slice(&words[to + 1..]);
@@ -256,8 +265,8 @@ fn moved(words: &[Word]) -> Option<Vec<Word>> {
     let verb_at = words
         .iter()
         .take(7)
-        .position(|word| word.any("moved changed slipped pushed was has got"))
-        .filter(|place| *place > 1)?;
+        .position(|word| word.any("moved changed slipped pushed was has got is"))
+        .filter(|place| *place > 0)?;
     let subject = &words[..verb_at];
     let dated = subject
         .last()
@@ -267,8 +276,10 @@ fn moved(words: &[Word]) -> Option<Vec<Word>> {
     if !dated || !turned || words.len() <= to + 1 || subject.iter().any(|word| word.any("i we")) {
         return None;
     }
-    let mut told = subject.to_vec();
-    told.extend(say("is"));
+    let mut told = if subject.len() == 1 { titled(subject, false) } else { subject.to_vec() };
+    let event = subject.last().is_some_and(|word| within(lexicon::EVENTS, &word.lower) && !word.is("deadline"));
+    let day = within(lexicon::CALENDAR, &words[to + 1].lower) || words[to + 1].digits();
+    told.extend(say(if event && day { "is on" } else { "is" }));
     told.extend_from_slice(&words[to + 1..]);
     Some(told)
 }
@@ -276,36 +287,14 @@ fn moved(words: &[Word]) -> Option<Vec<Word>> {
 /// "Deadline: March 1", "wedding on 12 June".
 fn labelled(words: &[Word], dates: &[Dated]) -> Found {
     let owned = words.first()?.any("my our the");
-    let head = |told: &[Word]| {
-        let mut all = if owned {
-            Vec::new()
-        } else {
-            say(
-                if told.first().is_some_and(|w| {
-                    w.capital() && !within(lexicon::EVENTS, &w.lower) && !within(lexicon::ATTRIBUTES, &w.lower)
-                }) {
-                    ""
-                } else {
-                    "the"
-                },
-            )
-        };
-        all.extend(told.iter().enumerate().map(|(place, word)| {
-            if place == 0 && !owned && within(lexicon::ATTRIBUTES, &word.lower) {
-                word.instead(&word.lower.clone())
-            } else {
-                word.clone()
-            }
-        }));
-        all
-    };
     let colon = words.iter().take(5).position(|word| word.is(":"));
     if let Some(colon) = colon.filter(|colon| *colon > 0 && words.len() > colon + 1) {
         let label = &words[..colon];
         let last = label.iter().position(|word| word.any("for of")).unwrap_or(colon);
         let known = last > 0 && within(lexicon::ATTRIBUTES, &label[last - 1].lower);
-        if label.iter().all(|word| word.shape == Shape::Word) && known && words.len() <= colon + 8 {
-            let mut told = head(label);
+        let states = words[colon + 1..].iter().any(|word| finite(&word.lower));
+        if label.iter().all(|word| word.shape == Shape::Word) && known && words.len() <= colon + 8 && !states {
+            let mut told = titled(label, owned);
             told.extend(say("is"));
             told.extend_from_slice(&words[colon + 1..]);
             return Some((told, "labelled"));
@@ -330,6 +319,16 @@ fn labelled(words: &[Word], dates: &[Dated]) -> Found {
     told.extend(say("is on"));
     told.extend_from_slice(&words[event + 1 + behind..]);
     Some((told, "date"))
+}
+
+/// A label with its article: "deadline" is "the deadline", "Atlas deadline" stays.
+fn titled(label: &[Word], owned: bool) -> Vec<Word> {
+    let named = label.first().is_some_and(|word| {
+        word.capital() && !within(lexicon::EVENTS, &word.lower) && !within(lexicon::ATTRIBUTES, &word.lower)
+    });
+    let mut all = if owned || named { Vec::new() } else { say("the") };
+    all.extend(if owned || named { label.to_vec() } else { lowered(label) });
+    all
 }
 
 /// "Moved to Lisbon", "love pizza", "working at Acme", "allergic to nuts".

@@ -188,6 +188,11 @@ impl Reader<'_> {
         let (words, phrase) = plain(words, telling.opening, telling.ahead, false);
         let clause = if phrase == Some("rule") { Some(Clause::order(words)) } else { Clause::read(words) };
         let Some(mut clause) = clause else { return Vec::new() };
+        // "It's 6, not 4" corrects something; if nobody knows what, it says nothing.
+        let contrast = clause.rest().windows(2).any(|two| two[0].is(",") && two[1].is("not"));
+        if contrast && clause.words[0].is("it") {
+            return Vec::new();
+        }
         if telling.small {
             capitalise(&mut clause);
         }

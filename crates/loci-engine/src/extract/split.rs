@@ -152,9 +152,9 @@ fn noun_like(first: &Word, next: &Word) -> bool {
 }
 
 /// Words that a time or a circumstance in front begins with.
-const LEADING: &str = "in on at since for last next this yesterday today tomorrow as after before during until by \
-    recently two three a with when over these back starting currently every tonight nowadays lately earlier because \
-    while now";
+const LEADING: &str = "from in on at since for last next this yesterday today tomorrow as after before during until \
+    by recently two three a with when over these back starting currently every tonight nowadays lately earlier \
+    because while now";
 
 /// Moves what stands in front of the subject behind the rest.
 fn subject_first(mut words: Vec<Word>) -> Vec<Word> {

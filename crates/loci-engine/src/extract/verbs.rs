@@ -71,6 +71,7 @@ walk want warn wash waste watch water weigh welcome wipe wonder work worry wrap 
 tag drain squash compile lint drain restart fetch tap press click flush seed
 hope \
     standardise standardize ditch publish boil
+kick
 serve settle specify supervise total transition translate upskill \
     vaccinate wire
 ";

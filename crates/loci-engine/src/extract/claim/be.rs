@@ -22,7 +22,8 @@ pub(super) fn claim(clause: &Clause, subject: String) -> Option<Claim> {
         return with(subject, side);
     }
     if let Some((owner, role)) = related(rest) {
-        let single = within(lexicon::UNIQUE, role.rsplit(' ').next().unwrap_or_default());
+        let single =
+            within(lexicon::UNIQUE, role.rsplit(' ').next().unwrap_or_default()) || role.starts_with("favourite");
         return with(owner, Side { attribute: role, value: subject, negated: false, single });
     }
     if let Some((owner, attribute)) = split(clause.subject_words(), rest) {
@@ -104,7 +105,8 @@ fn related(rest: &[Word]) -> Option<(String, String)> {
     let owner = rest.iter().take(3).position(|word| word.owner() || word.any("my our"))?;
     let noun = until(&rest[owner + 1..], NAME_STOPS);
     let person = noun.iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
-    if !person || noun.is_empty() {
+    let favourite = noun.first().is_some_and(|word| word.any("favourite favorite fave"));
+    if !(person || favourite) || noun.is_empty() {
         return None;
     }
     let whose = fold(&rest[..=owner]);
@@ -171,7 +173,8 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
         }
         None if attribute => {
             let named = fold(std::slice::from_ref(last));
-            let own = one_of("name email birthday age pronouns timezone address phone job employer", named.as_str());
+            let own = one_of("name email birthday age pronouns timezone address phone job employer", named.as_str())
+                && !words[0].is("the");
             Some((if own { "user".to_owned() } else { named.clone() }, if own { named } else { "is".to_owned() }))
         }
         _ => None,

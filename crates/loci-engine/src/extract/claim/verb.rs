@@ -52,6 +52,9 @@ fn place(clause: &Clause) -> Option<Side> {
             let to = after(clause, "to")?;
             let thing = to.iter().take(3).any(|word| within(lexicon::TOOLS, &word.lower))
                 || clause.subject_words().last().is_some_and(|word| word.is("team"));
+            // A service does not live in a city.
+            let service =
+                clause.subject_words().first().is_some_and(|word| word.any("the a an")) || to[0].shape == Shape::Code;
             let dated = clause
                 .subject_words()
                 .last()
@@ -59,6 +62,7 @@ fn place(clause: &Clause) -> Option<Side> {
             match () {
                 () if dated => Side::one("is", fold(to)),
                 () if thing => Side::many("uses", name(to)),
+                () if service => Side::one("location", name(to)),
                 () => Side::one("city", name(to)),
             }
         }
@@ -172,9 +176,17 @@ fn used(clause: &Clause) -> Option<Side> {
     let name = |words: &[Word]| fold(until(words, NAME_STOPS));
     match clause.lemma.as_str() {
         "use" => match rest.iter().position(|word| word.is("for")).filter(|place| *place > 0) {
-            Some(place) => {
-                Side::one(format!("uses for {}", fold(until(&rest[place + 1..], NOUN_STOPS))), fold(&rest[..place]))
-            }
+            Some(place) => Side::one(
+                format!(
+                    "uses for {}",
+                    fold(until(
+                        &rest[place + 1..],
+                        "on since during last next at from \
+                    until and"
+                    ))
+                ),
+                fold(&rest[..place]),
+            ),
             None => Side::many("uses", fold(until(rest, NOUN_STOPS))),
         },
         "switch" | "migrate" | "transition" | "convert" if matches!(clause.mood, Mood::Plain | Mood::Perfect) => {

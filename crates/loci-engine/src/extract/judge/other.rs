@@ -40,7 +40,11 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
     let subject = |words: &str| clause.subject_words().iter().any(|word| word.any(words));
     let mine = clause.subject_words().first().is_some_and(|word| word.any("my our"));
     let (pattern, kind) = match () {
-        () if subject("favourite favorite fave go-to") => ("preference", "preference"),
+        () if subject("favourite favorite fave go-to")
+            || matches!(clause.next(0), "my" | "our") && one_of("favourite favorite fave", clause.next(1)) =>
+        {
+            ("preference", "preference")
+        }
         () if mine && subject("name nickname") && clause.subject.len() <= 3 => ("name", kind),
         () if mine && subject("birthday anniversary wedding exam flight appointment bday") => ("date", kind),
         () if mine && kind == "fact" && clause.words[0].is("my") => ("self", kind),
@@ -133,7 +137,9 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
         }
         () if is_name(words)
             && clause.lemma == "be"
-            && clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower)) =>
+            && (clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower))
+                || within(lexicon::TRAITS, clause.next(0))
+                || matches!(clause.next(0), "allergic" | "married")) =>
         {
             "person"
         }
@@ -143,6 +149,7 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
 
 fn is_name(words: &[Word]) -> bool {
     !words.is_empty()
+        && !within(lexicon::DETERMINERS, &words[0].lower)
         && (words.len() <= 2 || words[1].any("from in"))
         && words
             .iter()
@@ -156,12 +163,11 @@ fn is_relation(clause: &Clause) -> bool {
     let owned = matches!(clause.next(0), "my" | "our");
     clause.lemma == "be"
         && owned
-        && clause
-            .rest()
-            .iter()
-            .skip(1)
-            .take(4)
-            .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower))
+        && clause.rest().iter().skip(1).take(4).any(|word| {
+            within(lexicon::RELATIONS, &word.lower)
+                || within(lexicon::ROLES, &word.lower)
+                || word.lower.ends_with("ologist")
+        })
 }
 
 fn being(clause: &Clause, hold: Hold, setting: Setting) -> Option<f64> {
@@ -297,6 +303,9 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
         "get" if past && !one_of("married divorced promoted engaged hired fired", next) => None,
         "give" if past && !(next == "birth" || next == "up") => None,
         "go" if past && !matches!(next, "live" | "public" | "bankrupt" | "vegan") => None,
+        // A laptop that died will be mended.
+        "die" | "break" if !is_person(clause.subject_words()) => None,
+        "kick" if next == "off" => Some(0.8),
         "turn" if !past && rest.first().is_some_and(Word::digits) => Some(0.75),
         "turn" if past && !rest.first().is_some_and(|word| word.shape == Shape::Number) => None,
         "stand" if clause.negated => Some(0.85),

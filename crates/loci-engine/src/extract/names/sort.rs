@@ -22,7 +22,7 @@ pub(super) fn sort(words: &[Word], place: usize, length: usize) -> Option<Entity
     }
     if within(lexicon::RELATIONS, before)
         || before == "," && within(lexicon::RELATIONS, two_before) && titled(run)
-        || matches!(first, "dr" | "mr" | "mrs" | "ms" | "prof")
+        || matches!(first, "dr." | "mr." | "mrs." | "ms." | "prof." | "dr" | "mr" | "mrs" | "ms" | "prof")
         || within(lexicon::ROLES, before) && before != "head"
     {
         return Some(EntityType::Person);
@@ -90,7 +90,11 @@ pub(super) fn sort(words: &[Word], place: usize, length: usize) -> Option<Entity
             .iter()
             .skip(place + length + 1)
             .take(6)
-            .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
+            .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower))
+        || after == "is"
+            && words
+                .get(place + length + 1)
+                .is_some_and(|next| within(lexicon::TRAITS, &next.lower) || next.is("allergic"));
     let company = before == "with"
         && one_of(
             "met meet meeting work works working talked talk spoke speak lunch call dinner live lives chatted \
@@ -109,7 +113,17 @@ pub(super) fn sort(words: &[Word], place: usize, length: usize) -> Option<Entity
         () if moved || lives && titled(run) => Some(EntityType::Place),
         () if employed || one_of("joined left leaving joining leave join", before) => Some(EntityType::Organization),
         () if acts && titled(run) || role => Some(EntityType::Person),
-        () if run[0].owner() && titled(run) => Some(EntityType::Person),
+        () if run[0].owner()
+            && titled(run)
+            && (within(lexicon::RELATIONS, after)
+                || one_of(
+                    "birthday email phone \
+            house car job laptop name wife husband",
+                    after,
+                )) =>
+        {
+            Some(EntityType::Person)
+        }
         () if before == "at" => Some(EntityType::Organization),
         () if before == "from"
             && two_before != "switched"

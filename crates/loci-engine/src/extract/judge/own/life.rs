@@ -92,6 +92,17 @@ pub(super) fn lasting(clause: &Clause) -> Option<Verdict> {
     let own = |confidence| Some(Verdict::new("self", "fact", confidence));
     let noun = first.is_some_and(|word| word.speaks() && !word.any("it this that on into up out like"));
     match clause.lemma.as_str() {
+        "weigh" if !past && first.is_some_and(Word::digits) => own(0.75),
+        "live" if !past && first.is_some_and(Word::digits) && clause.rest().iter().any(|word| word.is("from")) => {
+            own(0.8)
+        }
+        "bike" | "walk" | "cycle" | "drive" | "run"
+            if !past && next == "to" && matches!(clause.next(1), "work" | "school") =>
+        {
+            own(0.75)
+        }
+        "rent" | "lease" if !past && matches!(next, "a" | "an" | "the") => own(0.8),
+        "do" if clause.rest().iter().any(|word| word.any("phd masters degree mba")) => own(0.8),
         "live" | "reside" if one_of("in near with at alone on outside between by close", next) => {
             own(if past { 0.7 } else { 0.95 })
         }

@@ -43,6 +43,12 @@ pub(super) fn being(clause: &Clause, setting: Setting) -> Option<Verdict> {
         {
             own(0.85)
         }
+        "out" if setting.dated && clause.goes_on("out of office") => Some(Verdict::new("plan", "fact", 0.7)),
+        "on" if setting.dated && rest.iter().any(|word| word.any("leave vacation holiday sabbatical")) => {
+            Some(Verdict::new("plan", "fact", 0.75))
+        }
+        "on" if clause.who == Who::We && within(lexicon::TOOLS, clause.next(1)) => own(0.8),
+        "certified" if next == "in" => own(0.8),
         "part" if next == "of" => own(0.75),
         "on" if rest.iter().any(|word| word.any("team squad diet medication board insulin keto")) => own(0.75),
         "good" | "bad" | "fluent" | "native" if matches!(next, "at" | "in" | "with") => own(0.65),
