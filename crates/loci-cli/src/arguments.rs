@@ -14,8 +14,9 @@ use loci_types::{Error, Filter, Identifiers, Layer, State, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
-    agent, completions, config, context, doctor, explain, export, forget, get, history, import, init, list, query,
-    recall, reembed, remember, restore, search, serve, stats, update,
+    agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, explain, export,
+    forget, get, history, import, ingest, init, jobs, list, maintain, pin, query, recall, reembed, remember, restore,
+    search, serve, session, stats, summarise, supersede, undo, update, weak,
 };
 
 /// Long-term memory for AI agents.
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Agent(agent::AgentArgs),
     /// Remember something; with `-`, one memory per line of standard input
     Remember(Box<remember::RememberArgs>),
+    /// Take in a turn of a conversation; with `-`, one per line of standard input
+    Ingest(Box<ingest::IngestArgs>),
     /// Find what matters to a question
     Recall(Box<recall::RecallArgs>),
     /// Find what matters and write it within a budget of tokens
@@ -72,6 +75,34 @@ pub(crate) enum Command {
     Restore(restore::RestoreArgs),
     /// Show what happened to a memory
     History(history::HistoryArgs),
+    /// Put something new in the place of a memory
+    Supersede(Box<supersede::SupersedeArgs>),
+    /// Say that a memory was wrong, and what is right
+    Correct(correct::CorrectArgs),
+    /// Say that a memory is right
+    Confirm(confirm::ConfirmArgs),
+    /// Keep a memory whatever happens
+    Pin(pin::PinArgs),
+    /// Show all versions of what a memory says
+    Chain(chain::ChainArgs),
+    /// Show what a memory hangs together with
+    Edges(edges::EdgesArgs),
+    /// Take back a line of a memory's history
+    Undo(undo::UndoArgs),
+    /// Look after conversations: list, end, learn
+    Session(session::SessionArgs),
+    /// Decide what may be known
+    Consent(consent::ConsentArgs),
+    /// Look after the people and things that are spoken of
+    Entity(entity::EntityArgs),
+    /// Show facts that fade, weakest first
+    Weak(weak::WeakArgs),
+    /// Say a conversation, or what is known, in few words
+    Summarise(Box<summarise::SummariseArgs>),
+    /// Look after the work that was left for later
+    Jobs(jobs::JobsArgs),
+    /// Learn, fade, tidy and purge, as every night
+    Maintain(maintain::MaintainArgs),
     /// Count what there is
     Stats(stats::StatsArgs),
     /// Look for damage, and mend what can be mended
@@ -101,6 +132,7 @@ impl Command {
             Command::Init(_) => "init",
             Command::Agent(_) => "agent",
             Command::Remember(_) => "remember",
+            Command::Ingest(_) => "ingest",
             Command::Recall(_) => "recall",
             Command::Query(_) => "query",
             Command::Context(_) => "context",
@@ -112,6 +144,20 @@ impl Command {
             Command::Forget(_) => "forget",
             Command::Restore(_) => "restore",
             Command::History(_) => "history",
+            Command::Supersede(_) => "supersede",
+            Command::Correct(_) => "correct",
+            Command::Confirm(_) => "confirm",
+            Command::Pin(_) => "pin",
+            Command::Chain(_) => "chain",
+            Command::Edges(_) => "edges",
+            Command::Undo(_) => "undo",
+            Command::Session(_) => "session",
+            Command::Consent(_) => "consent",
+            Command::Entity(_) => "entity",
+            Command::Weak(_) => "weak",
+            Command::Summarise(_) => "summarise",
+            Command::Jobs(_) => "jobs",
+            Command::Maintain(_) => "maintain",
             Command::Stats(_) => "stats",
             Command::Doctor(_) => "doctor",
             Command::Export(_) => "export",

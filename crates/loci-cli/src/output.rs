@@ -87,6 +87,11 @@ pub(crate) fn byte_progress(total: Option<u64>, what: &str) -> ProgressBar {
     }
 }
 
+/// A bar over steps that are told by name as they begin.
+pub(crate) fn steps(total: u64) -> ProgressBar {
+    bar(ProgressBar::new(total), "{bar:32} {pos}/{len} {msg}", "")
+}
+
 fn bar(bar: ProgressBar, template: &str, what: &str) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);

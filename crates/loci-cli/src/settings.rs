@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) embeddings: Embeddings,
     /// Who reads the best hits once more.
     pub(crate) rerank: Rerank,
+    /// Who reads conversations and writes down what they teach.
+    pub(crate) llm: Llm,
     /// How the embedded store uses the machine.
     pub(crate) store: StoreSettings,
     /// Where `loci serve` listens.
@@ -32,6 +34,16 @@ pub(crate) struct Settings {
     pub(crate) retrieval: loci_engine::Retrieval,
     /// How memories age and go.
     pub(crate) lifecycle: loci_engine::Lifecycle,
+    /// When what is new meets what is known.
+    pub(crate) bands: loci_engine::Bands,
+    /// How much may be learned.
+    pub(crate) learning: loci_engine::Learning,
+    /// What needs consent before it is known.
+    pub(crate) consent: loci_engine::Consent,
+    /// What becomes of a session that is over.
+    pub(crate) sessions: loci_engine::Sessions,
+    /// When long conversations are made shorter.
+    pub(crate) summarisation: loci_engine::Summarisation,
     /// Kinds beside the built-in ones.
     pub(crate) kinds: Vec<loci_types::KindSpec>,
 }
@@ -90,6 +102,37 @@ pub(crate) struct Rerank {
 impl Default for Rerank {
     fn default() -> Self {
         Self { base_url: String::new(), model: None, deadline_ms: 300, api_key_env: "LOCI_RERANK_KEY".to_owned() }
+    }
+}
+
+/// Who reads conversations; nobody unless an endpoint is set: then rules do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Llm {
+    /// The endpoint, up to and with `/v1`; empty: nobody.
+    pub(crate) base_url: String,
+    /// The endpoint's model.
+    pub(crate) model: String,
+    /// Seconds after which a call is given up.
+    pub(crate) timeout_seconds: u64,
+    /// The environment variable that holds the API key.
+    pub(crate) api_key_env: String,
+    /// What a million tokens cost that are read, for the log.
+    pub(crate) price_in_per_million: f64,
+    /// What a million tokens cost that are written, for the log.
+    pub(crate) price_out_per_million: f64,
+}
+
+impl Default for Llm {
+    fn default() -> Self {
+        Self {
+            base_url: String::new(),
+            model: "gpt-4o-mini".to_owned(),
+            timeout_seconds: 60,
+            api_key_env: "LOCI_LLM_KEY".to_owned(),
+            price_in_per_million: 0.0,
+            price_out_per_million: 0.0,
+        }
     }
 }
 
@@ -211,6 +254,14 @@ impl Settings {
             self.embeddings.folder = Some(folder.into());
             sources.add("embeddings", "LOCI_MODEL_DIR".to_owned());
         }
+        if let Some(url) = variable("LOCI_LLM_URL") {
+            self.llm.base_url = url;
+            sources.add("llm", "LOCI_LLM_URL".to_owned());
+        }
+        if let Some(model) = variable("LOCI_LLM_MODEL") {
+            self.llm.model = model;
+            sources.add("llm", "LOCI_LLM_MODEL".to_owned());
+        }
         if let Some(listen) = variable("LOCI_LISTEN") {
             self.server.listen = listen;
             sources.add("server", "LOCI_LISTEN".to_owned());
@@ -230,7 +281,17 @@ impl Settings {
             let here = jiff::tz::TimeZone::system();
             retrieval.time_zone = here.iana_name().unwrap_or("UTC").to_owned();
         }
-        Config { limits: self.limits.clone(), retrieval, lifecycle: self.lifecycle.clone(), kinds: self.kinds.clone() }
+        Config {
+            limits: self.limits.clone(),
+            retrieval,
+            lifecycle: self.lifecycle.clone(),
+            bands: self.bands,
+            learning: self.learning.clone(),
+            consent: self.consent.clone(),
+            sessions: self.sessions.clone(),
+            summarisation: self.summarisation.clone(),
+            kinds: self.kinds.clone(),
+        }
     }
 }
 

@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use loci_engine::mind::Mind;
 use loci_engine::{Clock, Engine};
 use loci_models::local::{Hub, Places};
-use loci_models::{Cached, Embedder, Local, Remote, RemoteConfig, RemoteReranker, RerankConfig, Secret};
+use loci_models::{
+    Cached, ChatConfig, Embedder, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Secret,
+};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::settings::{Provider, Settings, variable};
@@ -21,6 +24,10 @@ pub(crate) fn engine(
     let options = SqliteOptions { writers: settings.store.writers, vector_bytes: settings.store.vector_bytes };
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data, options)?);
     let engine = Engine::new(store, embedder, clock, settings.engine())?;
+    let engine = match mind(settings)? {
+        Some(mind) => engine.with_mind(mind),
+        None => engine,
+    };
     let wanted = &settings.rerank;
     if wanted.base_url.is_empty() {
         return Ok(engine);
@@ -30,6 +37,20 @@ pub(crate) fn engine(
     config.deadline = Duration::from_millis(wanted.deadline_ms);
     config.api_key = variable(&wanted.api_key_env).map(Secret::new);
     Ok(engine.with_reranker(Arc::new(RemoteReranker::new(config)?)))
+}
+
+/// The language model that is set; none: rules do its work.
+fn mind(settings: &Settings) -> Result<Option<Mind>, loci_models::Error> {
+    let wanted = &settings.llm;
+    if wanted.base_url.is_empty() {
+        return Ok(None);
+    }
+    let mut config = ChatConfig::new(&wanted.base_url, &wanted.model);
+    config.timeout = Duration::from_secs(wanted.timeout_seconds);
+    config.api_key = variable(&wanted.api_key_env).map(Secret::new);
+    config.price_in_per_million = wanted.price_in_per_million;
+    config.price_out_per_million = wanted.price_out_per_million;
+    Ok(Some(Mind::new(Arc::new(RemoteChat::new(config)?))))
 }
 
 /// The embedder that is set; none if it is switched off.

@@ -4,13 +4,13 @@ use loci_store::Agent;
 use loci_types::{Error, ErrorKind};
 use serde_json::Value;
 
-use crate::policy::Caller;
+use crate::policy::{self, Caller};
 use crate::{Engine, Result};
 
 impl Engine {
     /// Registers an agent, or gives a known one its configuration; true if it is new.
     pub async fn create_agent(&self, caller: &Caller, slug: &str, config: Value) -> Result<bool> {
-        operator(caller)?;
+        policy::operator(caller, "looks after agents")?;
         if !config.is_object() {
             return Err(Error::invalid("config", "an agent's config must be a JSON object").into());
         }
@@ -21,13 +21,13 @@ impl Engine {
 
     /// The agents there are.
     pub async fn agents(&self, caller: &Caller) -> Result<Vec<Agent>> {
-        operator(caller)?;
+        policy::operator(caller, "looks after agents")?;
         Ok(self.store.agents(&caller.tenant).await?)
     }
 
     /// Removes an agent with everything that it knows.
     pub async fn drop_agent(&self, caller: &Caller, slug: &str) -> Result<()> {
-        operator(caller)?;
+        policy::operator(caller, "looks after agents")?;
         if self.store.drop_agent(&caller.tenant, slug).await? {
             return Ok(());
         }
@@ -36,11 +36,4 @@ impl Engine {
             .hint("`loci agent list` shows them")
             .into())
     }
-}
-
-fn operator(caller: &Caller) -> Result<()> {
-    if caller.operator {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::Unauthorized, "only the operator of the store looks after agents").into())
 }

@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 
 use jiff::tz::TimeZone;
-use loci_types::{Error, ErrorKind, KindSpec, Kinds};
+use loci_types::{Error, ErrorKind, KindSpec, Kinds, Layer};
 use serde::{Deserialize, Serialize};
 
+use crate::mind::Learning;
 use crate::recall::Clue;
+use crate::summarise::SummaryStrategy;
 
 /// The rules of memory that a configuration may change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +23,16 @@ pub struct Config {
     pub retrieval: Retrieval,
     /// How memories age and go.
     pub lifecycle: Lifecycle,
+    /// When what is new meets what is known.
+    pub bands: Bands,
+    /// How much may be learned.
+    pub learning: Learning,
+    /// What needs consent before it is known.
+    pub consent: Consent,
+    /// What becomes of a session that is over.
+    pub sessions: Sessions,
+    /// When long conversations are made shorter.
+    pub summarisation: Summarisation,
     /// Kinds beside the built-in ones.
     pub kinds: Vec<KindSpec>,
 }
@@ -160,13 +172,150 @@ impl Weights {
 pub struct Lifecycle {
     /// Days between a soft delete and the end.
     pub purge_days: u32,
-    /// How fast the confidence of a new memory fades.
-    pub decay_rate: f64,
+    /// How fast the confidence of a new memory fades; none: by its kind, so that confidence is used up
+    /// when recency is.
+    pub decay_rate: Option<f64>,
+    /// Confidence below which a memory is decayed: ranked down and offered for confirmation.
+    pub decayed_below: f64,
+    /// Confidence below which it is soft-deleted.
+    pub prune_below: f64,
+    /// Recency below which it is soft-deleted, if it was not used lately.
+    pub recency_floor: f64,
+    /// Days without use after which what matters little is soft-deleted.
+    pub ttl_days: u32,
+    /// What matters little: an importance below this.
+    pub ttl_importance: f64,
+    /// Share of relevance lost in a day; 0: none.
+    pub relevance_rate: f64,
+    /// Relevance below which a memory is archived.
+    pub archive_below: f64,
+    /// Layers whose relevance does not fade.
+    pub exempt_layers: Vec<Layer>,
+    /// Memories of a user, for each agent, above which the weakest are archived; none: no bound.
+    pub max_memories_per_user: Option<usize>,
+    /// A chain with more versions loses those in the middle.
+    pub collapse_above: usize,
+    /// A chain with more versions is collapsed at once.
+    pub distil_above: usize,
+    /// When maintenance runs while serving: minute, hour, day of month, month, day of week; empty: never.
+    pub schedule: String,
 }
 
 impl Default for Lifecycle {
     fn default() -> Self {
-        Self { purge_days: 30, decay_rate: 0.1 }
+        Self {
+            purge_days: 30,
+            decay_rate: None,
+            decayed_below: 0.3,
+            prune_below: 0.05,
+            recency_floor: 0.01,
+            ttl_days: 60,
+            ttl_importance: 0.5,
+            relevance_rate: 0.0,
+            archive_below: 0.1,
+            exempt_layers: Vec::new(),
+            max_memories_per_user: None,
+            collapse_above: 5,
+            distil_above: 20,
+            schedule: "0 3 * * *".to_owned(),
+        }
+    }
+}
+
+/// When what is new meets what is known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bands {
+    /// Whether a new memory is compared with what is known at all.
+    pub reconcile: bool,
+    /// Cosine at which two say the same, unless something in them differs.
+    pub merge: f64,
+    /// Cosine at which it is looked at whether they do.
+    pub check: f64,
+    /// Cosine at which the nightly work looks.
+    pub later: f64,
+    /// Cosine at which two are linked as related.
+    pub link: f64,
+    /// So many are linked.
+    pub links: usize,
+    /// Days for which a pair that was looked at is not looked at again.
+    pub fingerprint_days: u32,
+}
+
+impl Default for Bands {
+    fn default() -> Self {
+        Self { reconcile: true, merge: 0.85, check: 0.60, later: 0.30, link: 0.60, links: 3, fingerprint_days: 14 }
+    }
+}
+
+/// What needs consent before it is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Consent {
+    /// Whether anyone is asked.
+    pub enabled: bool,
+    /// Fields that are proposed and wait for a decision.
+    pub sensitive: Vec<String>,
+    /// Fields that are known once they were signalled often enough.
+    pub benign: Vec<String>,
+    /// So often.
+    pub signals: u32,
+    /// Days after which a proposal lapses.
+    pub days: u32,
+}
+
+impl Default for Consent {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            enabled: true,
+            sensitive: words(&["name", "pronouns", "city", "language"]),
+            benign: words(&["tone", "goals"]),
+            signals: 2,
+            days: 7,
+        }
+    }
+}
+
+/// What becomes of a session that is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sessions {
+    /// Hours without a turn after which a session is over.
+    pub idle_hours: u32,
+    /// Whether what belongs to the session alone goes with it.
+    pub auto_delete: bool,
+    /// Days for which it is kept after the end.
+    pub retention_days: u32,
+    /// Whether what matters is kept for the user.
+    pub promote_important: bool,
+    /// What matters: at least this importance.
+    pub promotion_threshold: f64,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self { idle_hours: 24, auto_delete: true, retention_days: 7, promote_important: true, promotion_threshold: 0.7 }
+    }
+}
+
+/// When long conversations are made shorter.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Summarisation {
+    /// Whether the nightly work does it.
+    pub enabled: bool,
+    /// Tokens of a session above which it is summarised.
+    pub threshold_tokens: usize,
+    /// Tokens of a summary.
+    pub target_tokens: usize,
+    /// How.
+    pub strategy: SummaryStrategy,
+}
+
+impl Default for Summarisation {
+    fn default() -> Self {
+        Self { enabled: true, threshold_tokens: 50_000, target_tokens: 2_000, strategy: SummaryStrategy::default() }
     }
 }
 
@@ -190,6 +339,10 @@ impl Config {
             ("retrieval.max_limit", self.retrieval.max_limit),
             ("retrieval.overfetch", self.retrieval.overfetch),
             ("retrieval.candidates", self.retrieval.candidates),
+            ("lifecycle.collapse_above", self.lifecycle.collapse_above),
+            ("lifecycle.max_memories_per_user", self.lifecycle.max_memories_per_user.unwrap_or(1)),
+            ("consent.signals", self.consent.signals as usize),
+            ("summarisation.target_tokens", self.summarisation.target_tokens),
         ];
         for (field, value) in positive {
             if value == 0 {
@@ -207,7 +360,18 @@ impl Config {
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
             ("retrieval.relation_weight", self.retrieval.relation_weight, 0.0, 1.0),
             ("retrieval.layer_bonus", self.retrieval.layer_bonus, 0.0, 1.0),
-            ("lifecycle.decay_rate", self.lifecycle.decay_rate, 0.0, 10.0),
+            ("lifecycle.decay_rate", self.lifecycle.decay_rate.unwrap_or(0.0), 0.0, 10.0),
+            ("lifecycle.decayed_below", self.lifecycle.decayed_below, 0.0, 1.0),
+            ("lifecycle.prune_below", self.lifecycle.prune_below, 0.0, 1.0),
+            ("lifecycle.recency_floor", self.lifecycle.recency_floor, 0.0, 1.0),
+            ("lifecycle.ttl_importance", self.lifecycle.ttl_importance, 0.0, 1.0),
+            ("lifecycle.relevance_rate", self.lifecycle.relevance_rate, 0.0, 1.0),
+            ("lifecycle.archive_below", self.lifecycle.archive_below, 0.0, 1.0),
+            ("bands.later", self.bands.later, 0.0, 1.0),
+            ("bands.check", self.bands.check, self.bands.later.clamp(0.0, 1.0), 1.0),
+            ("bands.merge", self.bands.merge, self.bands.check.clamp(0.0, 1.0), 1.0),
+            ("bands.link", self.bands.link, 0.0, 1.0),
+            ("sessions.promotion_threshold", self.sessions.promotion_threshold, 0.0, 1.0),
         ];
         for (field, value, from, until) in shares {
             if !(from..=until).contains(&value) {
@@ -220,6 +384,7 @@ impl Config {
                 return Err(wrong("retrieval.clues", message));
             }
         }
+        self.learning.validate()?;
         self.retrieval.time_zone()?;
         self.retrieval.weights.validate()?;
         Kinds::with(self.kinds.clone()).map(drop)
@@ -247,6 +412,8 @@ mod tests {
         check("retrieval.weights", |config| config.retrieval.weights.recency = 0.5);
         check("retrieval.weights", |config| config.retrieval.weights.recency = f64::NAN);
         check("retrieval.threshold", |config| config.retrieval.threshold = Some(1.5));
-        check("lifecycle.decay_rate", |config| config.lifecycle.decay_rate = f64::NAN);
+        check("lifecycle.decay_rate", |config| config.lifecycle.decay_rate = Some(f64::NAN));
+        check("bands.merge", |config| config.bands.merge = 0.5);
+        check("consent.signals", |config| config.consent.signals = 0);
     }
 }

@@ -67,7 +67,7 @@ impl Engine {
         };
         let context = build(&parts, &request.window, request.format)?;
         if !uncounted {
-            self.count_cited(caller, &found, &context.memory.cited).await;
+            self.count_cited(caller, None, &found, &context.memory.cited).await;
         }
         Ok(ContextResponse { context, revision, degraded: found.degraded })
     }

@@ -16,6 +16,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
+use crate::mind::Mind;
 use crate::plan::exemplars::Exemplars;
 use crate::policy::Caller;
 use crate::recall::{Shelf, late};
@@ -26,6 +27,7 @@ pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
+    pub(crate) mind: Option<Mind>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) kinds: Kinds,
@@ -53,6 +55,7 @@ impl Engine {
             store,
             embedder,
             reranker: None,
+            mind: None,
             clock,
             analyser: Analyser::default(),
             shelf: Shelf::new(config.retrieval.reading_bytes),
@@ -155,12 +158,7 @@ impl Engine {
 
     /// The job that makes the vector of a memory later.
     pub(crate) fn embed_job(&self, id: MemoryId, at: Timestamp) -> JobSpec {
-        JobSpec {
-            kind: JobKind::Embed,
-            payload: json!({ "memory": id }),
-            unique: Some(format!("embed {id}")),
-            run_after: at,
-        }
+        embed_job(id, at)
     }
 
     /// A change by this caller, now.
@@ -195,5 +193,15 @@ impl Engine {
     pub async fn flush(&self) {
         let mut behind = self.behind.lock().await;
         while behind.join_next().await.is_some() {}
+    }
+}
+
+/// The job that makes the vector of a memory later.
+pub(crate) fn embed_job(id: MemoryId, at: Timestamp) -> JobSpec {
+    JobSpec {
+        kind: JobKind::Embed,
+        payload: json!({ "memory": id }),
+        unique: Some(format!("embed {id}")),
+        run_after: at,
     }
 }

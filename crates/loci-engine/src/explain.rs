@@ -61,7 +61,7 @@ impl Engine {
         })
     }
 
-    async fn chain(&self, visible: &Visible, memory: &Memory) -> Result<Vec<Memory>> {
+    pub(crate) async fn chain(&self, visible: &Visible, memory: &Memory) -> Result<Vec<Memory>> {
         let mut chain = vec![memory.clone()];
         while let Some(older) = chain[0].supersedes_id
             && chain.len() < LONGEST_CHAIN

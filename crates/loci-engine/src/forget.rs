@@ -1,7 +1,7 @@
 //! How does a memory go, and how does it come back?
 
 use jiff::SignedDuration;
-use loci_types::{Action, Batch, MemoryId, Receipt};
+use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
 
 use crate::policy::Caller;
 use crate::remember::receipt;
@@ -24,11 +24,48 @@ impl Engine {
 
     /// Brings a hidden memory back.
     pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
-        self.on_one(caller, id, "restored", Action::Restore { id }).await
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        if memory.state == State::SoftDeleted && crate::consent::is_asked(&memory) {
+            let message = format!("memory {id} was proposed and not accepted");
+            return Err(Error::invalid("id", message).hint("`loci remember` says it anew").into());
+        }
+        let space = memory.scope()?.space();
+        let changes = self
+            .restoring(&memory)
+            .into_iter()
+            .map(|action| self.change(caller, "hotpath", "restored", action))
+            .collect();
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        self.shelf.forget(id);
+        receipt(applied.first(), false, false)
+    }
+
+    /// What brings a memory back for longer than until the next night: it counts as used, and what
+    /// condemned it is gone.
+    pub(crate) fn restoring(&self, memory: &Memory) -> Vec<Action> {
+        let id = memory.id;
+        let mut actions = vec![Action::Restore { id }, Action::Touch { ids: vec![id] }];
+        let sure = self.config.lifecycle.decayed_below;
+        let patch = Patch {
+            confidence: (memory.confidence < sure).then_some(sure),
+            expires_at: memory.expires_at.is_some_and(|at| at <= self.now()).then_some(None),
+            ..Patch::default()
+        };
+        if !patch.is_empty() {
+            actions.push(Action::Revise(Box::new(Revision {
+                id,
+                expect: None,
+                patch,
+                vector: None,
+                jobs: Vec::new(),
+            })));
+        }
+        actions
     }
 
     /// Applies an action to a memory that the caller may see.
-    async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
+    pub(crate) async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
         let visible = self.visible(caller, None).await?;
         let space = self.one(&visible, id).await?.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);

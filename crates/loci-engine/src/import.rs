@@ -123,8 +123,9 @@ impl Engine {
         // Only what holds now may stand in for another: a forgotten or replaced record is history.
         let live = matches!(memory.state, State::Active | State::Decayed) && memory.superseded_by_id.is_none();
         let unless = live.then(|| self.twin_key(&memory));
+        let claim = self.claim_of(&memory);
         let jobs = if vector.is_none() && live { vec![self.embed_job(memory.id, self.now())] } else { Vec::new() };
-        Addition { unless, vector, jobs, ..Addition::new(memory) }
+        Addition { unless, claim, vector, jobs, ..Addition::new(memory) }
     }
 
     /// A vector for each, or none for any of them when no model can be asked.

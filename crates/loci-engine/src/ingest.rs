@@ -1,10 +1,13 @@
 //! How does a turn of a conversation come in?
 //!
 //! A turn is an event: an episodic memory, linked to the one before it in its thread. No model is
-//! asked on the way; the vector follows as a job. A turn longer than a memory may be becomes several, one after the other, with the same reference.
+//! asked on the way; the vector follows as a job. A turn longer than a memory may be becomes several,
+//! one after the other, with the same reference. A thread that goes on in another session closes the
+//! one before and leaves the learning from it as a job; turn, edge, session and jobs are one
+//! transaction.
 
 use jiff::Timestamp;
-use loci_types::{Kind, Receipt, Source};
+use loci_types::{Action, Error, Kind, Layer, Memory, Receipt, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -30,19 +33,42 @@ pub struct Turn {
     pub reference: Option<String>,
     /// Anything else, by name.
     pub metadata: Map<String, Value>,
+    /// The layer; none: the most specific one that the identifiers open.
+    pub layer: Option<Layer>,
 }
+
+/// The roles in which someone can speak.
+const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer"];
 
 impl Engine {
     /// Takes in one turn. The receipts are durable, one per piece.
     pub async fn ingest(&self, caller: &Caller, turn: Turn) -> Result<Vec<Receipt>> {
-        let scope = policy::target(caller, None)?;
-        let seen = policy::only(caller, &scope);
+        let scope = policy::target(caller, turn.layer)?;
+        let seen = policy::only(caller, &scope, None);
+        if turn.thread_id.trim().is_empty() {
+            return Err(Error::invalid("threadId", "threadId is empty").hint("name the conversation").into());
+        }
+        if let Some(role) = turn.role.as_deref().filter(|role| !ROLES.contains(role)) {
+            return Err(Error::invalid("role", format!("`{role}` is not a role"))
+                .hint(format!("use one of {}", ROLES.join(", ")))
+                .into());
+        }
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
-        let mut follows = before.map(|memory| memory.id);
+        // What was remembered in a thread is no turn of it.
+        let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);
+        let mut follows = before.as_ref().map(|memory| memory.id);
+        let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
+        let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
+        let mut more =
+            vec![Action::Attend { scope: scope.clone(), session: session.clone(), thread: turn.thread_id.clone() }];
+        if let Some(earlier) = earlier.filter(|earlier| *earlier != session) {
+            more.extend(self.closing(&scope, &earlier, self.now()));
+        }
         let mut receipts = Vec::new();
         for piece in pieces(&turn.content, self.config.limits.content_characters) {
             let new = NewMemory {
                 content: piece.to_owned(),
+                layer: turn.layer,
                 kind: Some(Kind::EPISODIC.to_owned()),
                 metadata: turn.metadata.clone(),
                 source: Some(Source {
@@ -56,13 +82,23 @@ impl Engine {
                 role: turn.role.clone(),
                 ..NewMemory::default()
             };
-            let (scope, addition) = self.admit(caller, new, follows)?;
-            let receipt = self.keep(caller, scope, addition, Embed::Later, "a turn of the conversation").await?;
+            let (scope, mut addition) = self.admit(caller, new, follows)?;
+            // Without a name or a time of its own a turn cannot be told from one that comes in twice.
+            if turn.reference.is_none() && turn.event_time.is_none() {
+                addition.unless = None;
+            }
+            let more = std::mem::take(&mut more);
+            let receipt = self.keep(caller, scope, addition, Embed::Later, "a turn of the conversation", more).await?;
             follows = Some(receipt.id);
             receipts.push(receipt);
         }
         Ok(receipts)
     }
+}
+
+/// The session that a turn belongs to: its own, or its thread.
+fn session_of(memory: &Memory, thread: &str) -> String {
+    memory.identifiers.session_id.clone().unwrap_or_else(|| thread.to_owned())
 }
 
 /// The text in pieces of at most `most` characters, cut at the end of a paragraph, sentence or

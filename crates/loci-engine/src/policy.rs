@@ -83,11 +83,31 @@ fn nobody(given: &Identifiers) -> Error {
     }
 }
 
-/// Sees exactly one scope.
+/// Sees exactly one scope, and of these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
-pub(crate) fn only(caller: &Caller, scope: &Scope) -> Visible {
+pub(crate) fn only(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
-    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), None, viewer)
+    Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
+}
+
+/// Sees exactly one scope, for the work of the house: what only its writer may see is not read.
+#[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
+pub(crate) fn upkeep(tenant: &Tenant, scope: &Scope) -> Visible {
+    Visible::grant(tenant.clone(), Reach::Scopes(vec![scope.clone()]), None, None)
+}
+
+/// Sees the whole tenant, for the work of the night and the notes of the house.
+#[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
+pub(crate) fn whole(tenant: &Tenant) -> Visible {
+    Visible::grant(tenant.clone(), Reach::Whole, None, None)
+}
+
+/// Refuses whoever does not run the store.
+pub(crate) fn operator(caller: &Caller, what: &str) -> Result<(), Error> {
+    if caller.operator {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Unauthorized, format!("only the operator of the store {what}")))
 }
 
 #[cfg(test)]

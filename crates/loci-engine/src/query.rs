@@ -27,7 +27,7 @@ pub struct QueryRequest {
     pub summarise: bool,
     /// Tell what changed since this revision; none: say nothing of it.
     pub since: Option<i64>,
-    /// Only changes of this conversation.
+    /// Only changes of this conversation; it is told what is found, and does not learn it again.
     pub thread_id: Option<String>,
 }
 
@@ -63,6 +63,7 @@ impl Engine {
         let complexity = crate::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
         let uncounted = request.recall.uncounted;
+        let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();
         let found = self.recall_for_prompt(caller, request.recall, complexity.limit()).await?;
         let since = (request.since, request.thread_id.as_deref());
@@ -71,7 +72,7 @@ impl Engine {
         let Packed { text, tokens, cited, left_out, shortened } =
             pack(&self.items(&found), delta.as_ref(), request.format, &budget);
         if !uncounted {
-            self.count_cited(caller, &found, &cited).await;
+            self.count_cited(caller, told.as_deref(), &found, &cited).await;
         }
         let Recall { hits, degraded, intent } = found;
         Ok(QueryResponse { text, tokens, budget_tokens, cited, left_out, shortened, revision, hits, degraded, intent })
@@ -97,9 +98,9 @@ impl Engine {
     }
 
     /// Counts what came into a prompt; what found no room was of no use.
-    pub(crate) async fn count_cited(&self, caller: &Caller, found: &Recall, cited: &[MemoryId]) {
+    pub(crate) async fn count_cited(&self, caller: &Caller, thread: Option<&str>, found: &Recall, cited: &[MemoryId]) {
         let used = found.hits.iter().filter(|hit| cited.contains(&hit.memory.id));
-        self.count_access(caller, used).await;
+        self.count_access(caller, thread, used).await;
     }
 
     /// The hits as they are packed.
@@ -174,7 +175,8 @@ fn event(name: &str) -> DeltaEvent {
     match name.to_ascii_lowercase().as_str() {
         "add" => DeltaEvent::Created,
         "merge" => DeltaEvent::Merged,
-        "delete" => DeltaEvent::Deleted,
+        "delete" | "ttl" => DeltaEvent::Deleted,
+        "consent" => DeltaEvent::Created,
         "restore" => DeltaEvent::Restored,
         _ => DeltaEvent::Updated,
     }

@@ -2,10 +2,12 @@
 
 use jiff::Timestamp;
 use loci_store::{Cursor, Finding, Models, Page, Stats};
-use loci_types::{Error, Filter, Layer, LedgerEntry, Memory, MemoryId, Visible};
+use loci_types::{Edge, Error, Filter, Layer, LedgerEntry, Memory, MemoryId, Reach, Relation, Visible};
 use serde::Serialize;
 
+use crate::consolidate::{PASSED, WRITTEN};
 use crate::policy::Caller;
+use crate::summary::SAVED;
 use crate::{Engine, Result};
 
 /// The most that one page may hold.
@@ -42,6 +44,22 @@ pub struct ListResponse {
 pub struct History {
     /// The entries, oldest first.
     pub events: Vec<LedgerEntry>,
+}
+
+/// How learning goes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Learned {
+    /// Statements that were drawn out of sessions.
+    pub statements: u64,
+    /// Those that kept the writing rules at once.
+    pub first_pass: u64,
+    /// Their share.
+    pub first_pass_rate: Option<f64>,
+    /// Tokens that summaries have saved.
+    pub tokens_saved: u64,
+    /// Tokens that the language model was given or wrote today.
+    pub llm_tokens_today: u64,
 }
 
 impl Engine {
@@ -83,6 +101,36 @@ impl Engine {
             return Err(loci_store::Error::NotFound(id).into());
         }
         Ok(History { events })
+    }
+
+    /// The links of a memory, of these relations or of all.
+    pub async fn edges(&self, caller: &Caller, id: MemoryId, relations: &[Relation]) -> Result<Vec<Edge>> {
+        let visible = self.visible(caller, None).await?;
+        self.one(&visible, id).await?;
+        Ok(self.store.edges(&visible, &Filter::everything(self.now()), &[id], relations).await?)
+    }
+
+    /// How learning goes, over the whole tenant; none for those who do not see it.
+    pub async fn learned(&self, caller: &Caller) -> Result<Option<Learned>> {
+        let visible = self.visible(caller, None).await?;
+        if *visible.reach() != Reach::Whole {
+            return Ok(None);
+        }
+        let keys = [PASSED, WRITTEN, SAVED].map(str::to_owned);
+        let mut learned = Learned { llm_tokens_today: self.spent_today(&caller.tenant).await?, ..Learned::default() };
+        for space in self.store.spaces(&caller.tenant).await? {
+            for (key, count) in self.store.notes(&visible, &space, &keys, self.now()).await? {
+                let count = count.as_f64().unwrap_or(0.0) as u64;
+                match key.as_str() {
+                    PASSED => learned.first_pass += count,
+                    WRITTEN => learned.statements += count,
+                    _ => learned.tokens_saved += count,
+                }
+            }
+        }
+        let rate = learned.first_pass as f64 / learned.statements as f64;
+        learned.first_pass_rate = (learned.statements > 0).then_some(rate);
+        Ok(Some(learned))
     }
 
     /// What there is, counted.

@@ -11,8 +11,11 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
+use crate::reconcile::claim_key;
 use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
+use crate::upkeep::fate::rate_of;
 use crate::{Engine, Result, choose_kind, importance};
 
 /// Something to remember. Only the content is required.
@@ -61,6 +64,8 @@ pub struct NewMemory {
     pub actor_id: Option<String>,
     /// In which role.
     pub role: Option<String>,
+    /// Kept beside whatever it may repeat or contradict.
+    pub as_is: bool,
 }
 
 /// When the vector of a new memory is made.
@@ -74,9 +79,17 @@ pub(crate) enum Embed {
 
 impl Engine {
     /// Remembers one thing. When it returns, it is durable.
+    ///
+    /// It meets what its scope knows already: what is said again is not added, what has changed
+    /// takes the place of the old, unless it is to be kept as it is.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        let as_is = new.as_is || !self.config.bands.reconcile;
         let (scope, addition) = self.admit(caller, new, None)?;
-        self.keep(caller, scope, addition, Embed::Now, "remembered").await
+        let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
+        if told && !as_is {
+            return self.learn_one(caller, scope, addition, "remembered").await;
+        }
+        self.keep(caller, scope, addition, Embed::Now, "remembered", Vec::new()).await
     }
 
     /// Checks a new memory and makes the record of it.
@@ -134,7 +147,7 @@ impl Engine {
             access_policy: new.access_policy.unwrap_or_default(),
             importance,
             confidence: new.confidence.unwrap_or(1.0),
-            decay_rate: new.decay_rate.unwrap_or(self.config.lifecycle.decay_rate),
+            decay_rate: new.decay_rate.unwrap_or_else(|| self.decay_rate(&kind)),
             pinned: new.pinned,
             access_count: 0,
             last_accessed_at: None,
@@ -151,14 +164,31 @@ impl Engine {
             state: State::Active,
             kind,
         };
-        let unless = Some(self.twin_key(&memory));
-        Ok((scope, Addition { unless, follows, ..Addition::new(memory) }))
+        let (unless, claim) = (Some(self.twin_key(&memory)), self.claim_of(&memory));
+        Ok((scope, Addition { unless, claim, follows, ..Addition::new(memory) }))
+    }
+
+    /// What a memory is about, folded; turns claim nothing.
+    pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
+        let told = self.kinds.spec(&memory.kind).class != Class::Episodic;
+        told.then(|| claim_of(&memory.content)).flatten().as_ref().map(claim_key)
+    }
+
+    /// How fast the confidence of a kind fades.
+    pub(crate) fn decay_rate(&self, kind: &loci_types::Kind) -> f64 {
+        let rules = &self.config.lifecycle;
+        rules.decay_rate.unwrap_or_else(|| rate_of(self.kinds.spec(kind), rules))
     }
 
     /// Facts are the same by what they say; events also by when and where they happened.
     pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
         if self.kinds.spec(&memory.kind).class != Class::Episodic {
-            return memory.content_hash;
+            // What only its writer sees is nobody else's twin.
+            let writer = memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref());
+            return match memory.access_policy.writer_only() {
+                true => event_key(&memory.content, &[Some("private"), writer]),
+                false => memory.content_hash,
+            };
         }
         let time = memory.event_time.map(|at| at.as_microsecond().to_string());
         let place = [
@@ -179,6 +209,7 @@ impl Engine {
         mut addition: Addition,
         embed: Embed,
         reason: &str,
+        more: Vec<Action>,
     ) -> Result<Receipt> {
         if embed == Embed::Now {
             addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
@@ -188,9 +219,13 @@ impl Engine {
             addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));
         }
         let thread = addition.memory.thread_id.clone();
-        let mut change = self.change(caller, "hotpath", reason, Action::Add(Box::new(addition)));
-        change.provenance.thread = thread;
-        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
+        let actions = std::iter::once(Action::Add(Box::new(addition))).chain(more);
+        let changes = actions.map(|action| {
+            let mut change = self.change(caller, "hotpath", reason, action);
+            change.provenance.thread.clone_from(&thread);
+            change
+        });
+        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
         let applied = self.store.apply(batch).await?;
         receipt(applied.first(), embedded, false)
     }

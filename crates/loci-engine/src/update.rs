@@ -77,7 +77,13 @@ impl Engine {
                 after.content.clone_from(&text);
                 after.content_hash = content_hash(&text);
                 let unless = Some(self.twin_key(&after));
-                Some(NewContent { hash: after.content_hash, tokens: estimate_tokens(&text), text, unless })
+                Some(NewContent {
+                    hash: after.content_hash,
+                    tokens: estimate_tokens(&text),
+                    text,
+                    unless,
+                    claim: self.claim_of(&after),
+                })
             }
             _ => None,
         };

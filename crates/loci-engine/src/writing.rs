@@ -65,13 +65,108 @@ impl fmt::Display for Breach {
     }
 }
 
-const FIRST: &str = "i me my mine myself we us our ours ourselves я меня мне мной мною мы нас нам нами мой моя мое \
-    мои моего моей моему моим моих мою моем моими наш наша наше наши нашего нашей нашему нашим наших нашу нашем \
-    нашими";
+const FIRST: &[&str] = &[
+    "i",
+    "me",
+    "my",
+    "mine",
+    "myself",
+    "we",
+    "us",
+    "our",
+    "ours",
+    "ourselves",
+    "я",
+    "меня",
+    "мне",
+    "мной",
+    "мною",
+    "мы",
+    "нас",
+    "нам",
+    "нами",
+    "мой",
+    "моя",
+    "мое",
+    "мои",
+    "моего",
+    "моей",
+    "моему",
+    "моим",
+    "моих",
+    "мою",
+    "моем",
+    "моими",
+    "наш",
+    "наша",
+    "наше",
+    "наши",
+    "нашего",
+    "нашей",
+    "нашему",
+    "нашим",
+    "наших",
+    "нашу",
+    "нашем",
+    "нашими",
+];
 
-const OTHERS: &str = "you your yours yourself he him his himself she her hers herself it its itself they them their \
-    theirs themselves ты тебя тебе тобой вы вас вам вами твой твоя твое твои ваш ваша ваше ваши он его ему им него \
-    нему ним она ее ей ней неё оно они их них ими ними";
+const OTHERS: &[&str] = &[
+    "you",
+    "your",
+    "yours",
+    "yourself",
+    "he",
+    "him",
+    "his",
+    "himself",
+    "she",
+    "her",
+    "hers",
+    "herself",
+    "it",
+    "its",
+    "itself",
+    "they",
+    "them",
+    "their",
+    "theirs",
+    "themselves",
+    "ты",
+    "тебя",
+    "тебе",
+    "тобой",
+    "вы",
+    "вас",
+    "вам",
+    "вами",
+    "твой",
+    "твоя",
+    "твое",
+    "твои",
+    "ваш",
+    "ваша",
+    "ваше",
+    "ваши",
+    "он",
+    "его",
+    "ему",
+    "им",
+    "него",
+    "нему",
+    "ним",
+    "она",
+    "ее",
+    "ей",
+    "ней",
+    "неё",
+    "оно",
+    "они",
+    "их",
+    "них",
+    "ими",
+    "ними",
+];
 
 /// What a text breaks of the writing rules; nothing: it is well written.
 pub fn validate(content: &str, class: Class) -> Vec<Breach> {
@@ -132,9 +227,9 @@ pub fn trim(content: &str, class: Class) -> Option<String> {
 }
 
 /// Whether a word is one of a list, as a word and not as a name in capitals: "US", "IT".
-fn says(word: &Word, list: &str) -> bool {
+fn says(word: &Word, list: &[&str]) -> bool {
     let name = word.text.chars().count() > 1 && word.text.chars().all(char::is_uppercase);
-    word.shape == Shape::Word && !name && word.any(list)
+    word.shape == Shape::Word && !name && list.contains(&word.lower.as_str())
 }
 
 /// The verb of a sentence that is told in the present. In doubt it is the past.
@@ -142,7 +237,7 @@ fn present(sentence: &str) -> Option<Breach> {
     let clause = Clause::read(words(sentence))?;
     let now = clause.words.get(clause.subject.end..=clause.verb)?.iter().find(|word| word.shape == Shape::Word)?;
     let tense = verb(&now.lower).map(|(_, form)| form);
-    let present = matches!(tense, Some(Form::Third)) || now.any("am is are");
+    let present = matches!(tense, Some(Form::Third)) || now.any(&["am", "is", "are"]);
     let told = clause.who == Who::Thing && present && clause.mood != Mood::Perfect;
     told.then(|| Breach::NotPastTense { word: now.text.clone() })
 }

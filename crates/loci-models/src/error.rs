@@ -1,7 +1,7 @@
 //! What can go wrong with a model, and what helps?
 //!
 //! Every case knows its [`ErrorKind`] and a hint in the words of the person who can act on it.
-//! No case ever carries an API key, and none of a reranker's carries a text.
+//! No case ever carries an API key, and none of a reranker's or a language model's carries a text.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -112,6 +112,46 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// The service does not know a field of the question, or not with this value.
+    #[error("{service} answered {status}: it does not take `{field}`")]
+    Unsupported {
+        /// The service's address, without credentials.
+        service: String,
+        /// The HTTP status.
+        status: u16,
+        /// The field.
+        field: &'static str,
+    },
+    /// The language model's answer has not the shape asked for, even after it was told so.
+    #[error("`{model}` did not answer in the shape asked for: {problem}")]
+    BadAnswer {
+        /// The model.
+        model: String,
+        /// What is wrong with the answer, by place and never by its words.
+        problem: String,
+    },
+    /// The language model wrote until it was stopped.
+    #[error("the answer of `{model}` was cut off after {max_tokens} tokens")]
+    CutShort {
+        /// The model.
+        model: String,
+        /// The most it was allowed to write.
+        max_tokens: u32,
+    },
+    /// The language model, or a filter before it, would not answer.
+    #[error("`{model}` declined to answer")]
+    Declined {
+        /// The model.
+        model: String,
+    },
+    /// The language model failed, which costs what it would have learned and nothing else.
+    #[error("the language model: {cause}")]
+    Chat {
+        /// What happened to it.
+        cause: Box<Error>,
+        /// Tokens that were read and written all the same.
+        spent: u64,
+    },
     /// The reranker failed, which costs its opinion and nothing else.
     #[error("the reranker: {cause}")]
     Rerank {
@@ -132,12 +172,14 @@ impl Error {
             | Self::Http { status: 401 | 403 | 404, .. } => ErrorKind::Configuration,
             Self::File { .. } => ErrorKind::Storage,
             Self::RateLimited { .. } => ErrorKind::RateLimited,
+            Self::BadAnswer { .. } | Self::CutShort { .. } | Self::Declined { .. } => ErrorKind::Provider,
             Self::Inference { .. }
             | Self::Http { .. }
             | Self::Timeout { .. }
             | Self::Unreachable { .. }
+            | Self::Unsupported { .. }
             | Self::BadResponse { .. } => ErrorKind::EmbeddingFailed,
-            Self::Rerank { cause } => match cause.kind() {
+            Self::Rerank { cause } | Self::Chat { cause, .. } => match cause.kind() {
                 ErrorKind::EmbeddingFailed => ErrorKind::Provider,
                 kind => kind,
             },
@@ -170,7 +212,35 @@ impl Error {
                 "try again; if it persists, check the base URL and the service itself"
             }
             Self::BadResponse { .. } => "check that the base URL is that of an OpenAI-compatible API",
+            Self::Unsupported { .. } => "choose a model that takes this field",
+            Self::BadAnswer { .. } => {
+                "what was asked for waits and is asked again; if it persists, choose a model that can write JSON"
+            }
+            Self::CutShort { .. } => "choose a model that writes less before it answers, such as one without reasoning",
+            Self::Declined { .. } => "look at what was to be read; another model may answer",
             Self::Rerank { cause } => cause.hint_for_reranker(),
+            Self::Chat { cause, .. } => cause.hint_for_chat(),
+        }
+    }
+
+    /// What to do about it where a language model met it.
+    fn hint_for_chat(&self) -> &'static str {
+        match self {
+            Self::Http { status: 401 | 403, .. } => "check the API key of the language model",
+            Self::Http { status: 404, .. } => "check the base URL and the model name of the language model",
+            Self::Http { status: 400..=499, .. } => "check the model name and how much text it can read at once",
+            Self::RateLimited { .. } => "wait and try again, or lower the tokens per day",
+            Self::Timeout { .. } => "try again; if it persists, raise the timeout or choose a quicker model",
+            Self::BadResponse { .. } => "check that the base URL is that of an API with a `/chat/completions` call",
+            other => other.hint(),
+        }
+    }
+
+    /// Tokens that a language model read and wrote before it failed.
+    pub fn spent(&self) -> u64 {
+        match self {
+            Self::Chat { spent, .. } => *spent,
+            _ => 0,
         }
     }
 
@@ -199,6 +269,11 @@ impl Error {
     /// What happened to a reranker.
     pub(crate) fn of_reranker(cause: Self) -> Self {
         Self::Rerank { cause: Box::new(cause) }
+    }
+
+    /// What happened to a language model, and what it had cost by then.
+    pub(crate) fn of_chat(cause: Self, spent: u64) -> Self {
+        Self::Chat { cause: Box::new(cause), spent }
     }
 
     /// A file that cannot be used as it is.
@@ -269,6 +344,31 @@ mod tests {
             assert_eq!(error.kind(), kind, "{error}");
             assert!(error.hint().contains(hint), "{error}: {}", error.hint());
         }
+    }
+
+    #[test]
+    fn a_language_model_fails_as_a_language_model() {
+        let model = || "m".to_owned();
+        let timeout = Error::Timeout { service: "h".into(), after: Duration::from_secs(1) };
+        let limited = Error::RateLimited { service: "h".into(), retry_after: None };
+        let unsupported = Error::Unsupported { service: "h".into(), status: 400, field: "temperature" };
+        for (cause, kind, hint) in [
+            (http(500), ErrorKind::Provider, "try again"),
+            (http(400), ErrorKind::Provider, "at once"),
+            (http(401), ErrorKind::Configuration, "API key of the language model"),
+            (http(404), ErrorKind::Configuration, "model name of the language model"),
+            (timeout, ErrorKind::Provider, "timeout"),
+            (limited, ErrorKind::RateLimited, "tokens per day"),
+            (unsupported, ErrorKind::Provider, "this field"),
+            (Error::BadAnswer { model: model(), problem: "p".into() }, ErrorKind::Provider, "JSON"),
+            (Error::CutShort { model: model(), max_tokens: 9 }, ErrorKind::Provider, "writes less"),
+            (Error::Declined { model: model() }, ErrorKind::Provider, "another model"),
+        ] {
+            let error = Error::of_chat(cause, 7);
+            assert_eq!((error.kind(), error.spent()), (kind, 7), "{error}");
+            assert!(error.hint().contains(hint), "{error}: {}", error.hint());
+        }
+        assert_eq!(http(500).spent(), 0);
     }
 
     #[test]

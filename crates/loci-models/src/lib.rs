@@ -1,8 +1,9 @@
 //! Who embeds, and who reads?
 //!
 //! The outside minds of Loci: models that turn text into vectors, in this process or behind an
-//! HTTP door, and models that judge how well texts answer a question. Nothing here knows of
-//! memories, stores or policy; texts go in, unit vectors or relevances come out.
+//! HTTP door, models that judge how well texts answer a question, and models that read and answer in
+//! JSON. Nothing here knows of memories, stores or policy; texts go in, and unit vectors, relevances
+//! or values of the shape asked for come out.
 //!
 //! **Invariant: vectors of different models are never mixed.** Every embedder has a
 //! [`Model`] whose name says which vectors it makes; two embedders share a name only if their
@@ -26,7 +27,7 @@ pub use cache::Cached;
 pub use chat::{Chat, ChatAnswer, ChatQuestion};
 pub use embedder::{Detail, Embedder, Embedding, Model, Token, dot};
 pub use error::Error;
-pub use http::{Remote, RemoteConfig, RemoteReranker, RerankConfig, Retries};
+pub use http::{ChatConfig, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Retries};
 pub use local::Local;
 pub use rerank::Reranker;
 pub use secret::Secret;

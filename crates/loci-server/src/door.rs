@@ -11,7 +11,7 @@ use loci_engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::{Error, health, worker};
+use crate::{Error, Schedule, health, worker};
 
 /// A bound address that waits to be served.
 pub struct Door {
@@ -42,10 +42,15 @@ impl Door {
         self.address
     }
 
-    /// Serves until `closing` is done, then finishes what is under way.
-    pub async fn serve(self, engine: Arc<Engine>, closing: impl Future<Output = ()>) -> Result<(), Error> {
+    /// Serves until `closing` is done, then finishes what is under way. Maintenance runs by the schedule.
+    pub async fn serve(
+        self,
+        engine: Arc<Engine>,
+        schedule: Option<Schedule>,
+        closing: impl Future<Output = ()>,
+    ) -> Result<(), Error> {
         let (close, closed) = watch::channel(false);
-        let worker = tokio::spawn(worker::run(engine.clone(), closed.clone()));
+        let worker = tokio::spawn(worker::run(engine.clone(), schedule, closed.clone()));
         let mut told = closed;
         let server = axum::serve(self.listener, health::routes(engine.clone())).with_graceful_shutdown(async move {
             // An error means that the sender is gone, which is as good as being told.

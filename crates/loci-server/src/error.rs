@@ -28,6 +28,14 @@ pub enum Error {
         /// What the operating system said.
         problem: String,
     },
+    /// The hours of maintenance cannot be read.
+    #[error("`{schedule}` is no schedule: {problem}")]
+    Schedule {
+        /// What was given.
+        schedule: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The connection to the network broke.
     #[error("the server stopped: {0}")]
     Stopped(std::io::Error),
@@ -37,7 +45,9 @@ impl Error {
     /// What sort of failure this is.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Address { .. } | Error::Open { .. } | Error::Taken { .. } => ErrorKind::Configuration,
+            Error::Address { .. } | Error::Open { .. } | Error::Taken { .. } | Error::Schedule { .. } => {
+                ErrorKind::Configuration
+            }
             Error::Stopped(_) => ErrorKind::Provider,
         }
     }
@@ -49,6 +59,11 @@ impl Error {
             Error::Address { .. } => "write it as 127.0.0.1:7077",
             Error::Open { .. } => "listen on 127.0.0.1:7077 or [::1]:7077, and reach it through a tunnel",
             Error::Taken { .. } => "choose another port with --listen 127.0.0.1:PORT, or end what uses this one",
+            Error::Schedule { .. } => {
+                problem.details.insert("field".into(), "lifecycle.schedule".into());
+                problem.hint = Some("write minute, hour, day, month and weekday, such as `0 3 * * *`".to_owned());
+                return problem;
+            }
             Error::Stopped(_) => return problem,
         };
         problem.details.insert("field".into(), "listen".into());

@@ -6,7 +6,9 @@
 mod door;
 mod error;
 mod health;
+mod schedule;
 mod worker;
 
 pub use door::Door;
 pub use error::Error;
+pub use schedule::Schedule;

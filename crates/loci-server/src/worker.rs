@@ -1,13 +1,17 @@
 //! What is done while nobody asks?
 //!
-//! Vectors that were left for later are made. A failure is logged and tried again: the jobs wait
-//! in the store, and nothing is lost when this process ends.
+//! Vectors that were left for later are made, sessions that are over are learned from, and at the
+//! hours that are set the night's work is done. A failure is logged and tried again: the jobs wait in
+//! the store, and nothing is lost when this process ends.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use loci_engine::{Caller, Engine};
+use jiff::Timestamp;
+use loci_engine::{Caller, Engine, MaintainRequest};
 use tokio::sync::watch;
+
+use crate::schedule::Schedule;
 
 /// How long to rest when there is nothing to do.
 const REST: Duration = Duration::from_secs(1);
@@ -15,18 +19,53 @@ const REST: Duration = Duration::from_secs(1);
 /// How many jobs are taken at once.
 const JOBS: usize = 256;
 
+/// How many slow jobs are done before the vectors are looked at again.
+const SLOW: usize = 8;
+
 /// Works until told that the house is closing.
-pub(crate) async fn run(engine: Arc<Engine>, mut closed: watch::Receiver<bool>) {
+pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, mut closed: watch::Receiver<bool>) {
     let operator = Caller::operator();
+    let mut next = due(&engine, schedule.as_ref());
     while !*closed.borrow() {
+        let mut busy = false;
         match engine.embed_waiting(&operator, JOBS).await {
-            Ok(done) if done > 0 => continue,
-            Ok(_) => {}
+            Ok(done) => busy |= done > 0,
             Err(error) => tracing::warn!(%error, "waiting vectors were not made"),
+        }
+        match engine.work(&operator, &[], SLOW).await {
+            Ok(worked) => busy |= worked.done > 0,
+            Err(error) => tracing::warn!(%error, "waiting jobs were not done"),
+        }
+        if next.is_some_and(|next| next <= engine.now()) {
+            maintain(&engine, &operator).await;
+            next = due(&engine, schedule.as_ref());
+        }
+        if busy {
+            continue;
         }
         tokio::select! {
             () = tokio::time::sleep(REST) => {}
             _ = closed.wait_for(|closed| *closed) => return,
         }
+    }
+}
+
+fn due(engine: &Engine, schedule: Option<&Schedule>) -> Option<Timestamp> {
+    schedule.and_then(|schedule| schedule.after(engine.now()))
+}
+
+/// The work of the night. Another process that does it already is no failure.
+async fn maintain(engine: &Engine, operator: &Caller) {
+    match engine.maintain(operator, MaintainRequest::default(), |_| {}).await {
+        Ok(report) => {
+            let changes: u64 = report.steps.iter().map(|step| step.changes).sum();
+            tracing::info!(changes, "maintenance is done");
+            for step in report.steps {
+                if let Some(problem) = step.problem {
+                    tracing::warn!(step = step.step.name(), problem, "a step of maintenance had a problem");
+                }
+            }
+        }
+        Err(error) => tracing::warn!(%error, "maintenance was not done"),
     }
 }

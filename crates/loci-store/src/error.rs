@@ -27,6 +27,9 @@ pub enum Error {
     /// A memory with this id is there already.
     #[error("memory {0} is already there")]
     Taken(MemoryId),
+    /// Someone else has done the same work in the meantime.
+    #[error("{0}")]
+    Overtaken(String),
     /// The change does not fit the memory's state.
     #[error("{0}")]
     Refused(String),
@@ -98,7 +101,7 @@ impl Error {
         match self {
             Error::Word(error) => error.kind(),
             Error::NotFound(_) => ErrorKind::NotFound,
-            Error::Conflict { .. } | Error::Taken(_) => ErrorKind::Conflict,
+            Error::Conflict { .. } | Error::Taken(_) | Error::Overtaken(_) => ErrorKind::Conflict,
             Error::Refused(_) => ErrorKind::InvalidInput,
             Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
             Error::Newer { .. } | Error::Damaged { .. } => ErrorKind::Corrupt,

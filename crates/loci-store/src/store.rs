@@ -10,8 +10,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope,
-    Space, Tenant, Vector, Visible,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Layer, LedgerEntry, Memory, MemoryId, Outcome,
+    Relation, Scope, Session, SessionFilter, Space, State, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 
@@ -75,6 +75,10 @@ pub trait Store: Send + Sync {
     /// memory speaks of.
     async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>>;
 
+    /// The entities of the visible scopes that are meant and that a visible memory speaks of, those
+    /// spoken of most first.
+    async fn known_entities(&self, visible: &Visible, filter: &EntityFilter, limit: usize) -> Result<Vec<Entity>>;
+
     /// The entities that a visible memory speaks of.
     async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>>;
 
@@ -102,6 +106,52 @@ pub trait Store: Send + Sync {
     /// The newest memory of a thread within one visible scope.
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>>;
 
+    /// One line of a space's ledger, if the memory it is about is visible. A line about no memory is
+    /// seen by those whose reach is the whole tenant.
+    async fn entry(&self, visible: &Visible, space: &Space, sequence: i64) -> Result<Option<LedgerEntry>>;
+
+    /// The visible sessions that are meant, those that were quiet longest first.
+    async fn sessions(&self, visible: &Visible, filter: &SessionFilter, limit: usize) -> Result<Vec<Session>>;
+
+    /// The visible turns of a session that were not learned from yet, in the order they came.
+    async fn unlearned(&self, visible: &Visible, scope: &Scope, session: &str, limit: usize) -> Result<Vec<Memory>>;
+
+    /// The notes of a space with these names that still count: those about visible scopes, and those
+    /// about nobody for whoever sees the whole tenant.
+    async fn notes(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        keys: &[String],
+        now: Timestamp,
+    ) -> Result<Vec<(String, serde_json::Value)>>;
+
+    /// The visible memories of a space that came after a place (0: from the first), in the order they
+    /// came, as far as time is concerned, in whatever state.
+    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>>;
+
+    /// The visible heads of a space's chains with more than `most` links, and how long those are.
+    async fn long_chains(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        most: usize,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, usize)>>;
+
+    /// The spaces of a tenant that were written to.
+    async fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>>;
+
+    /// Sweeps up after a space: notes that no longer count, entities that nobody speaks of, free pages
+    /// of the words. Returns how many rows went.
+    async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64>;
+
+    /// Takes work that only one may do at a time. True if `holder` has it now, for `lease`.
+    async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;
+
+    /// Gives such work back.
+    async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()>;
+
     /// What there is, counted.
     async fn stats(&self, visible: &Visible) -> Result<Stats>;
 
@@ -121,6 +171,15 @@ pub trait Store: Send + Sync {
 
     /// The job failed; it waits until `retry_at`, or is dead if that is none.
     async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool>;
+
+    /// The jobs of a tenant in these states, oldest first; none: in all.
+    async fn jobs(&self, tenant: &Tenant, states: &[&str], limit: usize) -> Result<Vec<JobRecord>>;
+
+    /// Lets a job that is not running wait anew from `at`, as if it had never been tried; false if there is no such job.
+    async fn retry(&self, tenant: &Tenant, space: &Space, id: i64, at: Timestamp) -> Result<bool>;
+
+    /// Gives a job up that is not running; false if there is no such job.
+    async fn drop_job(&self, tenant: &Tenant, space: &Space, id: i64) -> Result<bool>;
 
     /// Registers an agent and its configuration; true if it is new.
     async fn create_agent(&self, tenant: &Tenant, agent: Agent) -> Result<bool>;
@@ -158,6 +217,60 @@ pub struct Hit {
     pub id: MemoryId,
     /// How well, on the lane's own scale.
     pub score: f64,
+}
+
+/// A memory as far as time is concerned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ageing {
+    /// Which.
+    pub id: MemoryId,
+    /// Its kind.
+    pub kind: String,
+    /// Its layer.
+    pub layer: Layer,
+    /// Where it stands.
+    pub state: State,
+    /// How much it matters.
+    pub importance: f64,
+    /// How sure we were of it at `aged_at`.
+    pub confidence: f64,
+    /// Its relevance at `aged_at`.
+    pub relevance: f64,
+    /// How fast confidence fades.
+    pub decay_rate: f64,
+    /// Kept whatever happens.
+    pub pinned: bool,
+    /// How often recall returned it.
+    pub access_count: u64,
+    /// When recall last did.
+    pub last_accessed_at: Option<Timestamp>,
+    /// When it came.
+    pub created_at: Timestamp,
+    /// How far time was counted; none: not at all.
+    pub aged_at: Option<Timestamp>,
+    /// When it stops to be of use.
+    pub expires_at: Option<Timestamp>,
+    /// When it is removed for good.
+    pub purge_at: Option<Timestamp>,
+    /// Whether a newer one has replaced it.
+    pub superseded: bool,
+    /// Whose it is.
+    pub user_id: Option<String>,
+    /// Which agent's.
+    pub agent_id: Option<String>,
+    /// In which session it came.
+    pub session_id: Option<String>,
+    /// Its place in the order they came.
+    pub place: i64,
+}
+
+/// Which entities are meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EntityFilter {
+    /// Spoken of at least so often.
+    pub mentions_min: u64,
+    /// Only those of which nothing is told yet.
+    pub without_summary: bool,
 }
 
 /// What memories are ordered by when no question is asked.

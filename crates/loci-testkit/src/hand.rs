@@ -75,7 +75,7 @@ impl<'a> Hand<'a> {
     /// Names an entity.
     pub async fn name(&self, scope: &Scope, name: &str, aliases: &[&str]) -> Entity {
         let entity = entity(self.next(), name, aliases);
-        self.must(&scope.space(), Action::Name(Box::new(entity.clone()))).await;
+        self.must(&scope.space(), name_in(scope, entity.clone())).await;
         entity
     }
 
@@ -168,6 +168,11 @@ impl<'a> Hand<'a> {
     pub async fn count(&self, visible: &Visible) -> usize {
         self.scan(visible, &everything()).await.len()
     }
+}
+
+/// The change that names an entity of a scope.
+pub fn name_in(scope: &Scope, entity: Entity) -> Action {
+    Action::Name { scope: scope.clone(), entity: Box::new(entity) }
 }
 
 /// Where a memory belongs.

@@ -134,8 +134,13 @@ pub fn batch(space: &Space, changes: Vec<Change>) -> Batch {
 
 /// New text for a memory, with its vector if `embedded`.
 pub fn new_text(id: MemoryId, text: &str, embedded: bool) -> Revision {
-    let content =
-        NewContent { text: text.to_owned(), hash: hash(text), unless: Some(hash(text)), tokens: text.len() as u32 };
+    let content = NewContent {
+        text: text.to_owned(),
+        hash: hash(text),
+        unless: Some(hash(text)),
+        claim: None,
+        tokens: text.len() as u32,
+    };
     Revision {
         vector: embedded.then(|| vector(text)),
         ..revision(id, Patch { content: Some(content), ..Patch::default() })

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AccessPolicy, ContentHash, Edge, Entity, EntityId, Identifiers, JobSpec, Kind, KnowledgePointer, Memory, MemoryId,
-    Relation, Source, Space, State, Tenant, Vector,
+    Relation, Scope, Source, Space, State, Tenant, Vector,
 };
 
 /// Changes to one space that happen together.
@@ -132,9 +132,28 @@ pub enum Action {
         /// The vector.
         vector: Vector,
     },
-    /// A thing that memories speak of, new or with new names.
-    Name(Box<Entity>),
-    /// A memory speaks of an entity.
+    /// A thing that memories of one scope speak of, new or with new names.
+    Name {
+        /// Whose memories.
+        scope: Scope,
+        /// The thing.
+        entity: Box<Entity>,
+    },
+    /// Two entities are the same thing: `from` goes by the names of `into` and is found as it.
+    Unite {
+        /// The one that stays.
+        into: EntityId,
+        /// The one that is taken up.
+        from: EntityId,
+    },
+    /// Undoes a union: the entity is a thing of its own again.
+    Divide {
+        /// Whose it must be; none: whoever's.
+        scope: Option<Scope>,
+        /// Which.
+        entity: EntityId,
+    },
+    /// A memory speaks of an entity of its scope.
     Mention {
         /// The memory.
         memory: MemoryId,
@@ -143,6 +162,88 @@ pub enum Action {
     },
     /// Slow work for later.
     Enqueue(JobSpec),
+    /// Undoes a merge: these hold again beside the memory that took them up.
+    Split {
+        /// The memory that took them up.
+        into: MemoryId,
+        /// Those that it took up.
+        from: Vec<MemoryId>,
+    },
+    /// Scores that time alone has changed. One line in the ledger tells how many.
+    Age {
+        /// The memories with their new scores.
+        aged: Vec<Aged>,
+    },
+    /// The one whom a proposal is about has decided, or let it lapse.
+    Decide {
+        /// The proposal.
+        id: MemoryId,
+        /// Whether it is accepted.
+        accept: bool,
+        /// The memory whose place an accepted one takes.
+        over: Option<MemoryId>,
+        /// When one that is not accepted is removed for good.
+        purge_at: Timestamp,
+    },
+    /// A turn of this session came.
+    Attend {
+        /// Whose session.
+        scope: Scope,
+        /// Its name.
+        session: String,
+        /// Its thread.
+        thread: String,
+    },
+    /// A session is over.
+    EndSession {
+        /// Whose session.
+        scope: Scope,
+        /// Its name.
+        session: String,
+    },
+    /// A session was learned from as far as this turn. Refused if someone else has gone further
+    /// since `expect` was read, so that nothing is learned twice.
+    Consolidate {
+        /// Whose session.
+        scope: Scope,
+        /// Its name.
+        session: String,
+        /// How far it had been learned from.
+        expect: Option<MemoryId>,
+        /// How far it has been now.
+        through: MemoryId,
+    },
+    /// Something that upkeep writes down for itself: what was checked, counted, or told.
+    Note {
+        /// Whose memories it is about; none: nobody's.
+        scope: Option<Scope>,
+        /// Its name.
+        key: String,
+        /// What is written.
+        value: NoteValue,
+        /// When it no longer counts.
+        until: Option<Timestamp>,
+    },
+}
+
+/// A memory's scores as time has left them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aged {
+    /// Which.
+    pub id: MemoryId,
+    /// Its confidence now.
+    pub confidence: f64,
+    /// Its relevance now.
+    pub relevance: f64,
+}
+
+/// What a note says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NoteValue {
+    /// This, whatever it said before.
+    Set(Value),
+    /// So much more than before.
+    Add(f64),
 }
 
 /// A new memory and what comes with it.
@@ -152,6 +253,11 @@ pub struct Addition {
     pub memory: Memory,
     /// If a live memory of the same scope has this key, nothing is added and its id is returned.
     pub unless: Option<ContentHash>,
+    /// What it is about, folded: memories with the same key may contradict each other.
+    pub claim: Option<ContentHash>,
+    /// Those with the same key that hold and were looked at. If there are others by now, the change is
+    /// refused: someone else has said something about the same at the same moment.
+    pub seen: Option<Vec<MemoryId>>,
     /// The vector, if it is already known.
     pub vector: Option<Vector>,
     /// The memory that came right before it in its thread; a temporal edge is drawn from it.
@@ -163,7 +269,7 @@ pub struct Addition {
 impl Addition {
     /// A memory alone.
     pub fn new(memory: Memory) -> Self {
-        Self { memory, unless: None, vector: None, follows: None, jobs: Vec::new() }
+        Self { memory, unless: None, claim: None, seen: None, vector: None, follows: None, jobs: Vec::new() }
     }
 }
 
@@ -228,6 +334,8 @@ pub struct NewContent {
     pub hash: ContentHash,
     /// The key under which the same thing would be found again, if it is one that is found so.
     pub unless: Option<ContentHash>,
+    /// What it is about, folded.
+    pub claim: Option<ContentHash>,
     /// Its tokens.
     pub tokens: u32,
 }

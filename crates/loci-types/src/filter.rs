@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::{Error, Memory, State};
+use crate::{ContentHash, Error, Memory, State};
 
 /// A range of instants: from inclusive, until exclusive; either end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -114,6 +114,10 @@ pub struct Filter {
     pub threads: Vec<String>,
     /// Metadata fields that must equal these values.
     pub metadata: BTreeMap<String, Value>,
+    /// About the same side of the same thing. Not a field of the record, so the law does not know it.
+    pub claim: Option<ContentHash>,
+    /// Stored under the key of the same text. Not a field of the record either.
+    pub twin: Option<ContentHash>,
 }
 
 impl Filter {
@@ -147,6 +151,8 @@ impl Filter {
             roles: Vec::new(),
             threads: Vec::new(),
             metadata: BTreeMap::new(),
+            claim: None,
+            twin: None,
         }
     }
 

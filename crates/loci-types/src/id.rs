@@ -35,7 +35,7 @@ macro_rules! id {
 
             fn from_str(text: &str) -> Result<Self, Error> {
                 Uuid::try_parse(text.trim()).map(Self).map_err(|_| {
-                    Error::new(ErrorKind::InvalidInput, format!("`{text}` is not a {} id", $what))
+                    Error::new(ErrorKind::InvalidInput, format!("`{text}` is no {} id", $what))
                         .at("id")
                         .hint("ids look like 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50; `loci list` shows them")
                 })

@@ -50,6 +50,31 @@ pub struct JobSpec {
     pub run_after: Timestamp,
 }
 
+/// A job as those who look after the store see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobRecord {
+    /// Its number within the space.
+    pub id: i64,
+    /// The space it belongs to.
+    pub space: String,
+    /// What sort.
+    pub kind: JobKind,
+    /// What it needs to know.
+    pub payload: Value,
+    /// `waiting`, `running` or `dead`.
+    pub state: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// Not before.
+    pub run_after: Timestamp,
+    /// What went wrong last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+}
+
 /// A job in the hands of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

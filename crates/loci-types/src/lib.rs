@@ -15,18 +15,24 @@ mod ledger;
 mod memory;
 mod receipt;
 mod scope;
+mod session;
+mod state;
 mod visible;
 
-pub use change::{Action, Addition, Batch, Change, NewContent, Patch, Provenance, Revision, identifier_values};
+pub use change::{
+    Action, Addition, Aged, Batch, Change, NewContent, NoteValue, Patch, Provenance, Revision, identifier_values,
+};
 pub use edge::{Edge, Entity, EntityType, Relation};
 pub use error::{Error, ErrorKind, ErrorRow, Problem, TABLE as ERROR_TABLE};
 pub use filter::{Filter, Grain, TimeRange, TimeSpan};
 pub use id::{EdgeId, EntityId, MemoryId};
-pub use job::{Job, JobKind, JobSpec};
+pub use job::{Job, JobKind, JobRecord, JobSpec};
 pub use kind::{Class, Kind, KindSpec, Kinds};
 pub use layer::Layer;
 pub use ledger::{Event, LedgerEntry};
-pub use memory::{AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, State, Vector, unit};
+pub use memory::{AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, Vector, reinforced, unit};
 pub use receipt::{Durability, Outcome, Receipt};
 pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Space, Tenant, slug};
+pub use session::{Session, SessionFilter};
+pub use state::State;
 pub use visible::{Reach, Visible};

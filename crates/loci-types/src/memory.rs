@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Error, Identifiers, Kind, Layer, MemoryId, Scope};
+use crate::{Error, Identifiers, Kind, Layer, MemoryId, Scope, State};
 
 /// One memory, whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ pub struct Memory {
     /// When it stops to be of use, whatever its scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When a soft-deleted memory is removed for good.
+    /// When a soft-deleted memory is removed for good, or a proposal lapses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge_at: Option<Timestamp>,
 
@@ -154,20 +154,6 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
-
-words!(
-    /// Where a memory stands in its life.
-    State, "state", {
-        /// In use.
-        Active = "active",
-        /// Below its threshold: ranked down, offered for confirmation.
-        Decayed = "decayed",
-        /// Out of default recall.
-        Archived = "archived",
-        /// Invisible, restorable until its purge date.
-        SoftDeleted = "soft_deleted",
-    }
-);
 
 words!(
     /// Who, within the scope of a memory, may see it.
@@ -278,6 +264,14 @@ pub struct Vector {
     pub token_states: Option<Vec<u8>>,
 }
 
+/// How sure we are of a memory once recall has returned it so often.
+///
+/// Every use speaks for it a little, the more the oftener it was of use. Stores write what this
+/// returns when a memory is touched.
+pub fn reinforced(confidence: f64, access_count: u64) -> f64 {
+    (confidence + 0.05 * (1.0 + access_count as f64 / 20.0).ln()).clamp(0.0, 1.0)
+}
+
 /// Checks that a score lies in `0..=1` and is a number.
 pub fn unit(field: &'static str, value: f64) -> Result<f64, Error> {
     if value.is_nan() {
@@ -300,6 +294,13 @@ mod tests {
         }
         for bad in [-0.1, 1.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(unit("importance", bad).unwrap_err().field(), Some("importance"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn use_speaks_for_a_memory() {
+        for (confidence, count, expect) in [(0.5, 0, 0.5), (0.5, 1, 0.502), (0.5, 20, 0.535), (0.99, 400, 1.0)] {
+            assert!((reinforced(confidence, count) - expect).abs() < 5e-4, "{confidence} {count}");
         }
     }
 

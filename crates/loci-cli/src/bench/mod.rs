@@ -6,6 +6,7 @@
 mod add;
 mod data;
 mod find;
+mod life;
 mod meter;
 mod recall;
 
@@ -14,8 +15,8 @@ use anyhow::Result;
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find`, `recall` or all of them
-    #[arg(value_parser = ["add", "find", "recall", "all"], default_value = "all")]
+    /// What to measure: `add`, `find`, `recall`, `life` or all of them
+    #[arg(value_parser = ["add", "find", "recall", "life", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -38,6 +39,9 @@ pub(crate) async fn run(args: BenchArgs) -> Result<()> {
     }
     if wanted("recall") {
         recall::measure(scratch.path(), args.seed, args.largest).await?;
+    }
+    if wanted("life") {
+        life::measure(scratch.path(), args.seed, args.largest).await?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_types::LedgerEntry;
+use loci_types::{LedgerEntry, Space};
 use serde_json::Value;
 
 use crate::arguments::{ScopeFlags, moment};
@@ -13,7 +13,9 @@ use crate::{output, shape};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci history 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50
-  loci history 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50 --json")]
+  loci history 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50 --json
+
+`loci undo LINE` takes a line back.")]
 pub(crate) struct HistoryArgs {
     /// Its id
     id: String,
@@ -40,6 +42,7 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
     }
     let rows = history.events.iter().map(|entry| {
         vec![
+            entry.sequence.to_string(),
             shape::instant(entry.at),
             entry.event.clone(),
             entry.version.map_or_else(String::new, |version| version.to_string()),
@@ -48,7 +51,11 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
             change(entry),
         ]
     });
-    output::line(&shape::table(&["time", "event", "version", "by", "reason", "change"], rows.collect()));
+    output::line(&shape::table(&["line", "time", "event", "version", "by", "reason", "change"], rows.collect()));
+    // Lines of the shared space need no name to be undone.
+    if let Some(entry) = history.events.iter().find(|entry| entry.space != Space::Shared.name()) {
+        output::line(&output::muted(&format!("these lines are of the space {0}: --space {0}", entry.space)));
+    }
     Ok(())
 }
 

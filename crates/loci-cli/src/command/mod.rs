@@ -4,18 +4,28 @@
 
 pub(crate) mod agent;
 mod asking;
+pub(crate) mod chain;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod confirm;
+pub(crate) mod consent;
 pub(crate) mod context;
+pub(crate) mod correct;
 pub(crate) mod doctor;
+pub(crate) mod edges;
+pub(crate) mod entity;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod ingest;
 pub(crate) mod init;
+pub(crate) mod jobs;
 pub(crate) mod list;
+pub(crate) mod maintain;
+pub(crate) mod pin;
 pub(crate) mod query;
 pub(crate) mod recall;
 pub(crate) mod reembed;
@@ -23,9 +33,14 @@ pub(crate) mod remember;
 pub(crate) mod restore;
 pub(crate) mod search;
 pub(crate) mod serve;
+pub(crate) mod session;
 pub(crate) mod stats;
 mod stream;
+pub(crate) mod summarise;
+pub(crate) mod supersede;
+pub(crate) mod undo;
 pub(crate) mod update;
+pub(crate) mod weak;
 
 use std::process::ExitCode;
 
@@ -51,6 +66,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Init(args) => done(init::run(&context, &args)),
         Command::Agent(args) => done(agent::run(&context, args).await),
         Command::Remember(args) => done(remember::run(&context, *args).await),
+        Command::Ingest(args) => done(ingest::run(&context, *args).await),
         Command::Recall(args) => done(recall::run(&context, *args).await),
         Command::Query(args) => done(query::run(&context, *args).await),
         Command::Context(args) => done(context::run(&context, *args).await),
@@ -62,6 +78,20 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Forget(args) => done(forget::run(&context, &args).await),
         Command::Restore(args) => done(restore::run(&context, &args).await),
         Command::History(args) => done(history::run(&context, &args).await),
+        Command::Supersede(args) => done(supersede::run(&context, *args).await),
+        Command::Correct(args) => done(correct::run(&context, &args).await),
+        Command::Confirm(args) => done(confirm::run(&context, &args).await),
+        Command::Pin(args) => done(pin::run(&context, &args).await),
+        Command::Chain(args) => done(chain::run(&context, &args).await),
+        Command::Edges(args) => done(edges::run(&context, &args).await),
+        Command::Undo(args) => done(undo::run(&context, &args).await),
+        Command::Session(args) => done(session::run(&context, args).await),
+        Command::Consent(args) => done(consent::run(&context, args).await),
+        Command::Entity(args) => done(entity::run(&context, args).await),
+        Command::Weak(args) => done(weak::run(&context, &args).await),
+        Command::Summarise(args) => done(summarise::run(&context, *args).await),
+        Command::Jobs(args) => done(jobs::run(&context, args).await),
+        Command::Maintain(args) => done(maintain::run(&context, &args).await),
         Command::Stats(args) => done(stats::run(&context, &args).await),
         Command::Doctor(args) => doctor::run(&context, &args).await,
         Command::Export(args) => done(export::run(&context, &args).await),
@@ -81,6 +111,14 @@ fn done(result: Result<()>) -> Result<ExitCode> {
     result.map(|()| ExitCode::SUCCESS)
 }
 
+/// Prints what became of something new. The id is that of the memory that says it now.
+fn print_learned(receipt: &Receipt, as_json: bool) {
+    match receipt.event {
+        Outcome::None if !as_json => print_told("known already", receipt),
+        _ => print_receipt(receipt, as_json),
+    }
+}
+
 /// Prints what a write did.
 fn print_receipt(receipt: &Receipt, as_json: bool) {
     if as_json {
@@ -90,11 +128,15 @@ fn print_receipt(receipt: &Receipt, as_json: bool) {
         Outcome::Created => "remembered",
         Outcome::None => "nothing to do: already so",
         Outcome::Updated => "updated",
-        Outcome::Merged => "merged",
-        Outcome::Superseded => "replaced an older one",
+        Outcome::Merged => "merged into",
+        Outcome::Superseded => "took the place of an older one",
         Outcome::Deleted => "forgotten",
         Outcome::Restored => "restored",
         Outcome::Erased => "erased",
     };
+    print_told(told, receipt);
+}
+
+fn print_told(told: &str, receipt: &Receipt) {
     output::line(&format!("{told} {}", output::muted(&format!("{} v{}", receipt.id, receipt.version))));
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use loci_engine::pack::Format;
-use loci_engine::{QueryRequest, QueryResponse};
+use loci_engine::{QueryRequest, QueryResponse, RecallRequest};
 use loci_types::Error;
 use serde_json::{Value, json};
 
@@ -43,6 +43,9 @@ pub(crate) struct QueryArgs {
     /// Only what changed in this conversation
     #[arg(long, value_name = "THREAD", requires = "since")]
     since_in: Option<String>,
+    /// The conversation that is told: what it repeats of this is not learned anew
+    #[arg(long, value_name = "THREAD")]
+    for_thread: Option<String>,
 }
 
 /// Asks, and prints what fits.
@@ -60,7 +63,7 @@ pub(crate) async fn run(context: &Context, args: QueryArgs) -> Result<()> {
     std::thread::spawn(loci_engine::pack::tokens::prepare);
     let asked = args.ask.prepare(context).await?;
     let request = QueryRequest {
-        recall: asked.request,
+        recall: RecallRequest { for_thread: args.for_thread, ..asked.request },
         format,
         budget_tokens: args.budget,
         summarise: args.summarise,

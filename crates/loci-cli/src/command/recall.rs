@@ -26,6 +26,9 @@ pub(crate) struct RecallArgs {
     /// What decides: hybrid, semantic, recency or importance
     #[arg(long, value_name = "STRATEGY", default_value = "hybrid")]
     strategy: String,
+    /// The conversation that is told: what it repeats of this is not learned anew
+    #[arg(long, value_name = "THREAD")]
+    for_thread: Option<String>,
     /// Show which lanes found each hit, and what its score is made of
     #[arg(long)]
     explain: bool,
@@ -36,6 +39,7 @@ pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
     let strategy = args.strategy.parse()?;
     let mut asked = args.ask.prepare(context).await?;
     asked.request.strategy = strategy;
+    asked.request.for_thread = args.for_thread;
     let recall = asked.engine.recall(&asked.caller, asked.request).await?;
     if context.json {
         output::json(&recall);

@@ -6,7 +6,7 @@ use loci_engine::{Caller, NewMemory};
 use loci_types::Source;
 
 use crate::arguments::{ScopeFlags, metadata, moment};
-use crate::command::{print_receipt, stream};
+use crate::command::{print_learned, stream};
 use crate::context::{Context, Nobody};
 
 /// What to remember, and what is known about it.
@@ -19,7 +19,8 @@ use crate::context::{Context, Nobody};
   cat notes.txt | loci remember - --json
 
 With `-` each line of standard input is one memory, and each receipt is printed only once its
-memory is safe on disk. The same text twice in one scope is kept once.")]
+memory is safe on disk. What is known already is kept once; what has changed takes the place of the old,
+which `loci chain` still shows. --as-is keeps both.")]
 pub(crate) struct RememberArgs {
     /// The text, or `-` for one memory per line of standard input
     #[arg(required = true, value_name = "TEXT")]
@@ -75,6 +76,9 @@ pub(crate) struct RememberArgs {
     /// In which role: user, assistant, tool, system
     #[arg(long)]
     role: Option<String>,
+    /// Keep it beside whatever it repeats or contradicts
+    #[arg(long)]
+    as_is: bool,
     /// Leave the vector for later
     #[arg(long)]
     no_embed: bool,
@@ -103,6 +107,7 @@ impl RememberArgs {
             run_id: self.run.clone(),
             actor_id: self.actor.clone(),
             role: self.role.clone(),
+            as_is: self.as_is,
             ..NewMemory::default()
         })
     }
@@ -118,6 +123,6 @@ pub(crate) async fn run(context: &Context, args: RememberArgs) -> Result<()> {
         return stream::remember(&engine, &caller, &memory, context.json).await;
     }
     let receipt = engine.remember(&caller, memory).await?;
-    print_receipt(&receipt, context.json);
+    print_learned(&receipt, context.json);
     Ok(())
 }

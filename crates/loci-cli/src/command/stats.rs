@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use clap::Args;
+use loci_engine::Learned;
+use loci_store::Stats;
+use serde::Serialize;
 
 use crate::arguments::ScopeFlags;
 use crate::context::{Context, Nobody};
@@ -19,14 +22,25 @@ pub(crate) struct StatsArgs {
     scope: ScopeFlags,
 }
 
+/// What there is, and how learning goes for those who see all of it.
+#[derive(Debug, Serialize)]
+struct Counted {
+    #[serde(flatten)]
+    stats: Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    learning: Option<Learned>,
+}
+
 /// Prints the counts.
 pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let stats = context.engine()?.stats(&caller).await?;
+    let engine = context.engine()?;
+    let counted = Counted { stats: engine.stats(&caller).await?, learning: engine.learned(&caller).await? };
     if context.json {
-        output::json(&stats);
+        output::json(&counted);
         return Ok(());
     }
+    let Counted { stats, learning } = counted;
     let mut rows = vec![row("memories", stats.memories)];
     rows.extend(by("  layer", &stats.by_layer));
     rows.extend(by("  kind", &stats.by_kind));
@@ -41,8 +55,20 @@ pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
     if stats.bytes > 0 {
         rows.push(vec!["on disk".to_owned(), shape::size(stats.bytes)]);
     }
+    rows.extend(learning.iter().flat_map(learned));
     output::line(&shape::table(&["what", "how many"], rows));
     Ok(())
+}
+
+/// How learning goes.
+fn learned(learned: &Learned) -> Vec<Vec<String>> {
+    let mut rows = vec![row("statements learned from sessions", learned.statements)];
+    if let Some(rate) = learned.first_pass_rate {
+        rows.push(vec!["  well written at once".to_owned(), format!("{:.1} %", rate * 100.0)]);
+    }
+    rows.push(row("tokens saved by summaries", learned.tokens_saved));
+    rows.push(row("language model tokens today", learned.llm_tokens_today));
+    rows
 }
 
 fn row(name: &str, count: u64) -> Vec<String> {

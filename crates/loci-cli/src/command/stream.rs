@@ -1,7 +1,7 @@
-//! How are many lines remembered as they come?
+//! How are many lines taken in as they come?
 //!
-//! Some lines are under way at once, so that they share the disk's syncs; receipts come in the
-//! order of the lines, each only once its memory is durable. The first line that cannot be taken
+//! Some lines may be under way at once, so that they share the disk's syncs; answers come in the
+//! order of the lines, each only once what it tells is durable. The first line that cannot be taken
 //! stops the reading: what was under way is finished and told, what comes after is not read.
 
 use std::io::{BufRead, Read};
@@ -13,10 +13,10 @@ use loci_engine::{Caller, Engine, NewMemory};
 use loci_types::{Error, ErrorKind};
 use tokio::sync::mpsc;
 
-use crate::command::print_receipt;
+use crate::command::print_learned;
 use crate::fault::Line;
 
-/// How many lines are under way at once.
+/// How many lines that are kept as they are may be under way at once.
 const UNDER_WAY: usize = 64;
 
 /// A line of the input with its number, or why it cannot be one.
@@ -24,8 +24,27 @@ type Numbered = (u64, Result<String>);
 
 /// Remembers each line of standard input like `pattern`.
 pub(crate) async fn remember(engine: &Engine, caller: &Caller, pattern: &NewMemory, as_json: bool) -> Result<()> {
-    let (sender, mut lines) = mpsc::channel(UNDER_WAY);
     let longest = engine.config().limits.content_characters.saturating_mul(4).saturating_add(2);
+    let take = |content: String| async move {
+        let memory = NewMemory { content, ..pattern.clone() };
+        Ok(engine.remember(caller, memory).await?)
+    };
+    // A line that meets what is known also meets the lines before it, so those must be known first.
+    let alone = engine.config().bands.reconcile && !pattern.as_is;
+    each(longest, if alone { 1 } else { UNDER_WAY }, take, |receipt| print_learned(&receipt, as_json)).await
+}
+
+/// Gives each line of standard input to `take`, up to `at_once` at a time, and what it answers to `tell`.
+pub(crate) async fn each<T, F>(
+    longest: usize,
+    at_once: usize,
+    take: impl Fn(String) -> F,
+    mut tell: impl FnMut(T),
+) -> Result<()>
+where
+    F: Future<Output = Result<T>>,
+{
+    let (sender, mut lines) = mpsc::channel(at_once);
     // A thread of its own: reading standard input blocks, and cannot be called off.
     std::thread::Builder::new()
         .name("loci-input".to_owned())
@@ -36,25 +55,25 @@ pub(crate) async fn remember(engine: &Engine, caller: &Caller, pattern: &NewMemo
     let mut failed = None;
     while reading || !under_way.is_empty() {
         tokio::select! {
-            line = lines.recv(), if reading && under_way.len() < UNDER_WAY => match line {
+            line = lines.recv(), if reading && under_way.len() < at_once => match line {
                 None => reading = false,
                 Some((number, Err(error))) => {
                     reading = false;
                     failed = Some(error.context(Line(number)));
                 }
-                Some((number, Ok(content))) => under_way.push_back(async move {
-                    let memory = NewMemory { content, ..pattern.clone() };
-                    (number, engine.remember(caller, memory).await)
-                }),
+                Some((number, Ok(line))) => {
+                    let taken = take(line);
+                    under_way.push_back(async move { (number, taken.await) });
+                }
             },
             Some((number, outcome)) = under_way.next() => match outcome {
-                Ok(receipt) => print_receipt(&receipt, as_json),
+                Ok(answer) => tell(answer),
                 Err(error) => {
                     reading = false;
                     // The first line that failed is the one to tell.
                     failed = Some(match failed {
                         Some(earlier) if line_of(&earlier) < number => earlier,
-                        _ => anyhow::Error::from(error).context(Line(number)),
+                        _ => error.context(Line(number)),
                     });
                 }
             },

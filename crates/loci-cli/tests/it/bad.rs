@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::run::{Home, Run};
 
 /// Runs it in both tongues and checks code, field and exit.
-fn check(home: &Home, args: &[&str], code: &str, exit: i32, field: &str) -> Run {
+pub(crate) fn check(home: &Home, args: &[&str], code: &str, exit: i32, field: &str) -> Run {
     let person = home.run(args);
     assert_eq!(person.code, exit, "{args:?} {person:?}");
     assert!(person.err.contains(&format!("error[{code}]: ")), "{args:?} {person:?}");

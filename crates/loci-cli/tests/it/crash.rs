@@ -1,4 +1,4 @@
-//! A writer dies at a random moment: whatever it acknowledged is there.
+//! A process dies at a random moment: whatever it acknowledged is there, and what it was about is done by the next.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -62,4 +62,99 @@ fn killed_writer(home: &Home, round: usize, receipts: usize, moment: Duration) -
     ids.extend(std::iter::from_fn(|| take(&mut output)));
     feeder.join().unwrap();
     ids
+}
+
+/// A year later, when much has faded.
+const LATER: &str = "2028-06-01";
+
+#[test]
+fn a_night_that_is_killed_is_simply_done_again() {
+    let seed: u64 = rand::rng().random();
+    println!("seed {seed}");
+    let mut random = SmallRng::seed_from_u64(seed);
+    let before = Home::new();
+    fill(&before);
+    let whole = copy(&before);
+    let start = std::time::Instant::now();
+    assert_eq!(whole.run(&["maintain", "--at", LATER]).code, 0);
+    let night = start.elapsed();
+    let expect = outcome(&whole);
+    assert!(expect.iter().filter(|(_, state)| state == "soft_deleted").count() > 20, "{expect:?}");
+    let mut cut = 0;
+    for round in 0..20 {
+        let home = copy(&before);
+        let mut child = home.command(&["maintain", "--at", LATER]).spawn().unwrap();
+        std::thread::sleep(night.mul_f64(random.random_range(0.05..1.0)));
+        child.kill().unwrap();
+        cut += usize::from(!child.wait().unwrap().success());
+        let again = home.run(&["maintain", "--at", LATER]);
+        assert_eq!(again.code, 0, "seed {seed}, round {round}: {again:?}");
+        assert_eq!(outcome(&home), expect, "seed {seed}, round {round}");
+        let doctor = home.run(&["doctor"]);
+        assert_eq!(doctor.code, 0, "seed {seed}, round {round}: {doctor:?}");
+        agreed(&home);
+    }
+    assert!(cut >= 5, "only {cut} runs were cut short");
+}
+
+/// Facts, tasks and two sessions, one of them over.
+fn fill(home: &Home) {
+    for (kind, count) in [("task", 60), ("fact", 60), ("project", 30)] {
+        let lines: String = (0..count).map(|n| format!("the {kind} number {n} of the harbour office\n")).collect();
+        let run = home.feed(&["remember", "-", "--user", "ana", "--kind", kind, "--as-is"], lines.as_bytes());
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+    for (session, thing) in [("s1", "peanuts"), ("s2", "shrimp")] {
+        let turns: String = (0..12)
+            .map(|n| {
+                let content = if n == 5 { format!("I'm allergic to {thing}.") } else { format!("hello number {n}") };
+                let turn = serde_json::json!({
+                    "threadId": "t", "sessionId": session, "role": "user", "actorId": "ana", "content": content,
+                    "reference": format!("{session}-{n}"),
+                });
+                format!("{turn}\n")
+            })
+            .collect();
+        let run = home.feed(&["ingest", "-", "--user", "ana"], turns.as_bytes());
+        assert_eq!(run.code, 0, "{run:?}");
+    }
+}
+
+fn copy(home: &Home) -> Home {
+    fn walk(from: &std::path::Path, to: &std::path::Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let target = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                walk(&entry.path(), &target);
+            } else {
+                std::fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
+    let other = Home::new();
+    walk(&home.data(), &other.data());
+    other
+}
+
+/// Every text with its state.
+fn outcome(home: &Home) -> Vec<(String, String)> {
+    let field = |memory: &Value, name: &str| memory[name].as_str().unwrap().to_owned();
+    let mut all: Vec<_> =
+        home.export().iter().map(|memory| (field(memory, "content"), field(memory, "state"))).collect();
+    all.sort();
+    all
+}
+
+/// The ledger tells of every memory up to the version that it has, and of its state.
+fn agreed(home: &Home) {
+    for memory in home.export().iter().step_by(17) {
+        let history = home.json(&["history", memory["id"].as_str().unwrap()]);
+        let events = history["events"].as_array().unwrap();
+        let latest = events.iter().filter_map(|event| event["version"].as_u64()).max();
+        assert_eq!(latest, memory["version"].as_u64(), "{memory}");
+        let state = events.iter().rev().find_map(|event| event["new"]["state"].as_str()).unwrap_or("active");
+        assert_eq!(memory["state"], state, "{memory}");
+    }
 }

@@ -4,7 +4,9 @@
 
 mod bad;
 mod crash;
+mod day;
 mod files;
+mod life;
 mod model;
 mod processes;
 mod run;

@@ -31,7 +31,7 @@ fn four_writers_and_a_reader_share_a_folder() {
                 let home = &home;
                 scope.spawn(move || {
                     let lines: String = (0..500).map(|n| format!("memory {n} of writer {writer}\n")).collect();
-                    let run = home.feed(&["--json", "remember", "-"], lines.as_bytes());
+                    let run = home.feed(&["--json", "remember", "-", "--as-is"], lines.as_bytes());
                     assert_eq!((run.code, run.err.as_str()), (0, ""), "{run:?}");
                     let receipt = |line: &str| {
                         let receipt: Value = serde_json::from_str(line).unwrap();
@@ -42,8 +42,10 @@ fn four_writers_and_a_reader_share_a_folder() {
                 })
             })
             .collect();
-        let ids = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
+        let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        // The reader must stop even if a writer failed.
         done.store(true, Ordering::SeqCst);
+        let ids = written.into_iter().flat_map(Result::unwrap).collect();
         assert!(reader.join().unwrap() > 0, "the reader saw nothing");
         ids
     });

@@ -90,7 +90,9 @@ fn every_field_that_is_given_is_kept() {
     }
     // Each filter finds it, and its opposite does not.
     let scope = ["--user=ann", "--session=s1"];
+    // Recall makes it surer each time, so confidence comes first.
     for (found, lost) in [
+        ("--confidence-min=0.8", "--confidence-min=0.9"),
         ("--layer=session", "--layer=user"),
         ("--kind=decision", "--kind=fact"),
         ("--category=tech", "--category=food"),
@@ -103,7 +105,6 @@ fn every_field_that_is_given_is_kept() {
         ("--run=r1", "--run=r2"),
         ("--pinned", "--pinned=false"),
         ("--importance-min=0.9", "--importance-max=0.8"),
-        ("--confidence-min=0.8", "--confidence-min=0.9"),
         ("--created-after=2026-01-01", "--created-before=2026-01-01"),
         ("--updated-after=2026-01-01", "--updated-before=2026-01-01"),
         ("--event-after=2026-01-31", "--event-before=2026-01-31"),

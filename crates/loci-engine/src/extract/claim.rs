@@ -76,7 +76,7 @@ fn stated(clause: &Clause) -> Option<Claim> {
         return None;
     }
     let subject = subject(clause)?;
-    if clause.lemma == "be" && clause.mood != Mood::Progressive {
+    if clause.lemma == "be" && !matches!(clause.mood, Mood::Progressive | Mood::Duty) {
         return be::claim(clause, subject);
     }
     let side = verb::side(clause)?;
@@ -110,7 +110,7 @@ fn order(words: &[Word]) -> Option<Claim> {
     let never = first.is("never") || (first.is("do") && words.get(1).is_some_and(|word| word.is("not")));
     let skip = match () {
         () if first.is("do") && never => 2,
-        () if first.any("always never") => 1,
+        () if first.any(&["always", "never"]) => 1,
         () if first.is("use") => 0,
         () => return None,
     };
@@ -153,8 +153,9 @@ pub fn consent_field(claim: &Claim) -> Option<&'static str> {
     match claim.attribute.as_str() {
         "name" | "preferred name" | "nickname" => Some("name"),
         "pronouns" => Some("pronouns"),
-        "city" | "hometown" => Some("city"),
-        "language" | "preferred language" | "native language" | "answers in" => Some("language"),
+        _ if claim.value.ends_with("pronouns") => Some("pronouns"),
+        "city" | "hometown" | "origin" | "from" | "comes from" | "is from" => Some("city"),
+        "language" | "preferred language" | "native language" | "answers in" | "speaks" => Some("language"),
         "tone" | "style" => Some("tone"),
         "goal" => Some("goals"),
         _ => None,

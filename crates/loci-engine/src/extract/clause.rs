@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::{self, one_of, within};
+use super::lexicon::{self, within};
 use super::verbs::{Form, verb};
 use super::word::{Shape, Word};
 
@@ -209,7 +209,7 @@ impl Clause {
                 None
             }
             "do" | "does" | "did" if next == "not" || self.lower(place + 1) == "not" => Some(0),
-            "do" | "does" | "did" if one_of(EMPHASISED, next) => Some(0),
+            "do" | "does" | "did" if EMPHASISED.contains(&next) => Some(0),
             _ => None,
         }
     }
@@ -231,7 +231,7 @@ impl Clause {
         // "Have got a dog" is "have a dog".
         let has_got = self.lemma == "get" && self.mood == Mood::Perfect;
         if has_got
-            && (one_of("a an the my no some", self.lower(place + 1))
+            && (matches!(self.lower(place + 1), "a" | "an" | "the" | "my" | "no" | "some")
                 || self.words.get(place + 1).is_some_and(Word::digits))
         {
             (self.lemma, self.form, self.mood) = ("have".to_owned(), Form::Base, Mood::Plain);
@@ -288,7 +288,10 @@ impl Clause {
 }
 
 /// Verbs that "do" may stress: "I do like tea".
-const EMPHASISED: &str = "like love have want know live work use prefer need eat drink speak enjoy hate own";
+const EMPHASISED: &[&str] = &[
+    "like", "love", "have", "want", "know", "live", "work", "use", "prefer", "need", "eat", "drink", "speak", "enjoy",
+    "hate", "own",
+];
 
 pub(crate) fn base(lower: &str) -> bool {
     lower == "be" || verb(lower).is_some_and(|(lemma, _)| lemma == lower)

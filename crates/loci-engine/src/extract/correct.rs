@@ -4,7 +4,6 @@
 //! A fragment is put into the last statement that it fits; if none fits, nothing is learned.
 
 use super::claim::claim_of;
-use super::lexicon::singular;
 use super::paraphrase::begins;
 use super::word::{Shape, Word, join, words};
 
@@ -54,20 +53,15 @@ const HEADS: &[&str] = &[
 pub(crate) fn fragment(words: &[Word], corrects: bool) -> Option<Fragment> {
     let end = words.iter().rposition(Word::speaks)? + 1;
     let words = &words[..end];
-    if begins(words, "i said")
-        && let Some(joint) = words.iter().position(|word| word.is("but"))
-    {
-        return sides(headless(&words[joint + 1..]), Some(&words[2..joint]));
-    }
     if begins(words, "not") || begins(words, "не") {
-        let joint = words.iter().position(|word| word.any("but , а — ;"))?;
-        let behind = words[joint..].iter().position(|word| word.speaks() && !word.any("but а"))? + joint;
+        let joint = words.iter().position(|word| word.any(&["but", ",", "а", "—", ";"]))?;
+        let behind = words[joint..].iter().position(|word| word.speaks() && !word.any(&["but", "а"]))? + joint;
         return sides(headless(&words[behind..]), Some(headless(&words[1..joint])));
     }
     let words = headless(words);
     let joint = words
         .iter()
-        .position(|word| word.any("not instead rather"))
+        .position(|word| word.any(&["not", "instead", "rather"]))
         .or_else(|| words.windows(2).position(|two| two[0].is("а") && two[1].is("не")));
     if let Some(joint) = joint {
         let right = &words[..joint];
@@ -85,10 +79,16 @@ fn headless(words: &[Word]) -> &[Word] {
 
 fn sides(right: &[Word], wrong: Option<&[Word]>) -> Option<Fragment> {
     let side = |words: &[Word]| {
-        let words: Vec<Word> =
-            words.iter().filter(|word| word.shape != Shape::Mark && !word.any("actually really")).cloned().collect();
+        let words: Vec<Word> = words
+            .iter()
+            .filter(|word| word.shape != Shape::Mark && !word.any(&["actually", "really"]))
+            .cloned()
+            .collect();
         let plain = words.iter().all(|word| {
-            !word.any("i my we our you it this that is are was he she your what how sure yet really я мой это")
+            !word.any(&[
+                "i", "my", "we", "our", "you", "it", "this", "that", "is", "are", "was", "he", "she", "your", "what",
+                "how", "sure", "yet", "really", "я", "мой", "это",
+            ])
         });
         (!words.is_empty() && words.len() <= MOST && plain).then(|| join(&words))
     };
@@ -102,22 +102,7 @@ fn sides(right: &[Word], wrong: Option<&[Word]>) -> Option<Fragment> {
 /// The last of the statements that the fragment fits, put right.
 pub(crate) fn patch(fragment: &Fragment, said: &[String]) -> Option<String> {
     if let Some(wrong) = &fragment.wrong {
-        let number = wrong.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
-        if !number {
-            return said.iter().rev().find_map(|content| replaced(content, wrong, &fragment.right));
-        }
-        // A bare number may stand anywhere: it must be what the statement is about.
-        let (right, unit) = fragment.right.split_once(' ').unwrap_or((&fragment.right, ""));
-        let about = |content: &&String| {
-            claim_of(content).is_some_and(|claim| {
-                let counted = claim
-                    .attribute
-                    .strip_prefix("count of ")
-                    .is_some_and(|noun| unit.is_empty() || noun.ends_with(&singular(unit)));
-                claim.value == *wrong && (counted || unit.is_empty())
-            })
-        };
-        return said.iter().rev().filter(about).find_map(|content| replaced(content, wrong, right));
+        return said.iter().rev().find_map(|content| replaced(content, wrong, &fragment.right));
     }
     let last = said.last()?;
     let claim = claim_of(last)?;
@@ -157,8 +142,6 @@ mod tests {
             ("I meant Lisbon instead of Porto", false, Some("Ana lives in Lisbon")),
             ("Rome, not Madrid", false, None),
             ("not sure", false, None),
-            ("I said 8080 but it's 4000", false, Some("The API port is 4000")),
-            ("it's 6 nodes, not 8080", false, None),
         ] {
             let found = fragment(&words(text), corrects).and_then(|fragment| patch(&fragment, &said));
             assert_eq!(found.as_deref(), expect, "{text}");

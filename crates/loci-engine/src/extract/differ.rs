@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::clause::Clause;
-use super::lexicon::{self, number, one_of, singular, within};
+use super::lexicon::{self, number, singular, within};
 use super::verbs::verb;
 use super::word::{Shape, Word, words};
 use crate::plan::time::time_phrases;
@@ -71,7 +71,7 @@ impl Marks {
         let words = words(text);
         for (place, word) in words.iter().enumerate().filter(|(_, word)| word.speaks() && !in_date(word)) {
             let folded = fold(word);
-            let negates = word.any("not no never without neither nor не нет никогда без");
+            let negates = word.any(&["not", "no", "never", "without", "neither", "nor", "не", "нет", "никогда", "без"]);
             marks.negated ^= negates && !(word.is("no") && words.get(place + 1).is_some_and(|next| next.is("doubt")));
             match quantity(word) {
                 Some(quantity) => {
@@ -93,7 +93,10 @@ fn fold(word: &Word) -> String {
 }
 
 /// Units that stand right behind their number.
-const UNITS: &str = "am pm k m g s h d x ms kg km cm mm gb mb kb tb min mg l usd eur hz ghz ° bn b w y yo mph";
+const UNITS: &[&str] = &[
+    "am", "pm", "k", "m", "g", "s", "h", "d", "x", "ms", "kg", "km", "cm", "mm", "gb", "mb", "kb", "tb", "min", "mg",
+    "l", "usd", "eur", "hz", "ghz", "°", "bn", "b", "w", "y", "yo", "mph",
+];
 
 /// The quantity that a word names, in one spelling.
 fn quantity(word: &Word) -> Option<String> {
@@ -107,7 +110,7 @@ fn quantity(word: &Word) -> Option<String> {
     let digits = lower.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ':' | '-'));
     let number = &lower[..lower.len() - digits.len()];
     let plain = number.starts_with(|c: char| c.is_ascii_digit()) && number.matches(['.', '-']).count() <= 1;
-    let unit = digits.is_empty() || digits == "%" || digits == "€" || digits == "$" || one_of(UNITS, digits);
+    let unit = digits.is_empty() || digits == "%" || digits == "€" || digits == "$" || UNITS.contains(&digits);
     (plain && unit && !(number.contains('-'))).then(|| format!("{number}{digits}"))
 }
 
@@ -120,15 +123,16 @@ fn names(words: &[Word], place: usize) -> bool {
     if !word.capital() || word.is("i") || within(lexicon::CALENDAR, &word.lower) {
         return false;
     }
-    let starts =
-        place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark) || words[place - 1].any(". ! ?");
+    let starts = place == 0
+        || words[..place].iter().all(|word| word.shape == Shape::Mark)
+        || words[place - 1].any(&[".", "!", "?"]);
     let common = within(lexicon::DETERMINERS, &word.lower)
         || within(lexicon::PREPOSITIONS, &word.lower)
         || within(lexicon::ADVERBS, &word.lower)
         || within(lexicon::AUXILIARIES, &word.lower)
         || within(lexicon::SUBORDINATORS, &word.lower)
         || verb(&word.lower).is_some()
-        || word.any("we there user use not no");
+        || word.any(&["we", "there", "user", "use", "not", "no"]);
     // A plain noun at the start of a sentence is a difference of words, not of names.
     let next = words.get(place + 1);
     let noun = next.is_some_and(|next| {
@@ -141,10 +145,76 @@ fn names(words: &[Word], place: usize) -> bool {
 }
 
 /// Words whose number is a name: "build 4021", "room 5".
-const NUMBERED: &str = "build room ticket issue version error err chapter page step pr no number id gate flight bus \
-    line phase sprint release commit node server house unit apartment order invoice case bug task pod host disk rfc \
-    section table figure item slot shard replica worker machine rack floor exit terminal platform # № билет комната \
-    комнате ошибка сборка номер задача версия этаж рейс глава страница сервер узел дом квартира";
+const NUMBERED: &[&str] = &[
+    "build",
+    "room",
+    "ticket",
+    "issue",
+    "version",
+    "error",
+    "err",
+    "chapter",
+    "page",
+    "step",
+    "pr",
+    "no",
+    "number",
+    "id",
+    "gate",
+    "flight",
+    "bus",
+    "line",
+    "phase",
+    "sprint",
+    "release",
+    "commit",
+    "node",
+    "server",
+    "house",
+    "unit",
+    "apartment",
+    "order",
+    "invoice",
+    "case",
+    "bug",
+    "task",
+    "pod",
+    "host",
+    "disk",
+    "rfc",
+    "section",
+    "table",
+    "figure",
+    "item",
+    "slot",
+    "shard",
+    "replica",
+    "worker",
+    "machine",
+    "rack",
+    "floor",
+    "exit",
+    "terminal",
+    "platform",
+    "#",
+    "№",
+    "билет",
+    "комната",
+    "комнате",
+    "ошибка",
+    "сборка",
+    "номер",
+    "задача",
+    "версия",
+    "этаж",
+    "рейс",
+    "глава",
+    "страница",
+    "сервер",
+    "узел",
+    "дом",
+    "квартира",
+];
 
 /// Whether two statements are the same but for a quantity in what they say: 3 nodes, then 5.
 pub fn numeric_step(a: &str, b: &str) -> bool {
@@ -160,7 +230,7 @@ pub fn numeric_step(a: &str, b: &str) -> bool {
             continue;
         }
         let (Some(_), Some(_)) = (quantity(left), quantity(right)) else { return false };
-        let named = place.checked_sub(1).is_some_and(|before| one_of(NUMBERED, &one[before].lower));
+        let named = place.checked_sub(1).is_some_and(|before| NUMBERED.contains(&one[before].lower.as_str()));
         if named || place < predicate {
             return false;
         }
@@ -177,7 +247,7 @@ fn bare(text: &str) -> Vec<Word> {
         match word.text.as_str() {
             "(" => depth += 1,
             ")" => depth = depth.saturating_sub(1),
-            _ if depth == 0 && word.speaks() && !word.any("the a an now currently") => bare.push(word),
+            _ if depth == 0 && word.speaks() && !word.any(&["the", "a", "an", "now", "currently"]) => bare.push(word),
             _ => {}
         }
     }

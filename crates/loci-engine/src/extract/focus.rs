@@ -4,14 +4,13 @@
 //! and it was not long ago. In doubt there is none, and nothing is learned.
 
 use super::clause::{Clause, Who};
-use super::lexicon::{self, one_of, within};
-use super::verbs::{Form, verb};
+use super::lexicon::{self, within};
 use super::word::{Shape, Word, join};
 
 /// For how many sentences something stays in mind.
 const STAYS: usize = 2;
 /// A thing fades sooner: "it" often means nothing.
-const THING_STAYS: usize = 1;
+const THING_STAYS: usize = 2;
 
 /// Who and what was spoken of last.
 #[derive(Debug, Clone, Default)]
@@ -102,6 +101,16 @@ impl Focus {
         }
     }
 
+    /// Takes note of a thing by its name: "it is called Heron".
+    pub(crate) fn name(&mut self, name: &str) {
+        (self.thing, self.thing_age) = (Some(name.to_owned()), 0);
+    }
+
+    /// Who was named last.
+    pub(crate) fn named_last(&self) -> Option<&str> {
+        self.person.as_ref().map(|person| person.name.as_str())
+    }
+
     /// Keeps what was just meant in mind.
     pub(crate) fn again(&mut self) {
         self.person_age = 0;
@@ -116,8 +125,8 @@ fn relation(words: &[Word], place: usize, owner: &str) -> Option<Person> {
     let named_so = noun.owner()
         && words.get(place + 2).is_some_and(|word| word.is("name"))
         && words.get(place + 3).is_some_and(|word| word.is("is"));
-    let own = words[place].any("my our");
-    let introduced = words[place].any("a an") && place > 0 && words[place - 1].any("have got");
+    let own = words[place].any(&["my", "our"]);
+    let introduced = words[place].any(&["a", "an"]) && place > 0 && words[place - 1].any(&["have", "got"]);
     if !(own || introduced) || !within(lexicon::RELATIONS, lower) || noun.owner() && !named_so {
         return None;
     }
@@ -126,7 +135,7 @@ fn relation(words: &[Word], place: usize, owner: &str) -> Option<Person> {
         () if within(lexicon::MALE, lower) => Some(false),
         () => None,
     };
-    let called = words.get(place + 2).is_some_and(|word| word.any("called named is"));
+    let called = words.get(place + 2).is_some_and(|word| word.any(&["called", "named", "is"]));
     let name = words
         .get(if named_so { place + 4 } else { place + 2 + usize::from(called) })
         .filter(|word| word.capital() && !word.owner());
@@ -146,16 +155,24 @@ fn named(words: &[Word], place: usize) -> Option<Person> {
         && !within(lexicon::PLACES, &word.lower);
     let next = words.get(place + 1).map_or("", |next| next.lower.as_str());
     let before = place.checked_sub(1).map_or("", |before| words[before].lower.as_str());
-    let tells = verb(next).is_some_and(|(_, form)| matches!(form, Form::Third | Form::Past));
-    let acts = tells
-        && (next != "is"
-            || words.get(place + 2).is_some_and(|word| {
-                word.any(
-                    "my our a an the allergic \
-        vegan vegetarian married",
-                )
-            }));
-    let met = one_of("met with asked married told hired", before) && !matches!(next, "at");
+    let acts = matches!(
+        next,
+        "works"
+            | "lives"
+            | "is"
+            | "likes"
+            | "loves"
+            | "hates"
+            | "prefers"
+            | "said"
+            | "says"
+            | "told"
+            | "joined"
+            | "moved"
+            | "has"
+    ) && (next != "is"
+        || words.get(place + 2).is_some_and(|word| word.any(&["my", "our", "a", "an", "the", "allergic"])));
+    let met = matches!(before, "met" | "with" | "asked" | "married" | "told" | "hired") && !matches!(next, "at");
     let called = matches!(before, "named" | "called")
         && !within(lexicon::ATTRIBUTES, place.checked_sub(2).map_or("", |at| words[at].lower.as_str()))
         && words[..place]
@@ -172,17 +189,19 @@ pub(crate) fn is_person(words: &[Word]) -> bool {
 
 /// "I have a cluster": the thing is now mine.
 fn owned(clause: &Clause, owner: &str) -> Option<String> {
-    if !one_of("have buy get own build start run adopt", clause.lemma.as_str()) || clause.negated {
+    if !matches!(clause.lemma.as_str(), "have" | "buy" | "get" | "own" | "build" | "start" | "run" | "adopt")
+        || clause.negated
+    {
         return None;
     }
     let rest = clause.rest();
-    let article = rest.first()?.any("a an");
+    let article = rest.first()?.any(&["a", "an"]);
     let end = rest
         .iter()
         .position(|word| {
             word.shape == Shape::Mark
                 || within(lexicon::PREPOSITIONS, &word.lower)
-                || word.any("that which called named who")
+                || word.any(&["that", "which", "called", "named", "who"])
         })
         .unwrap_or(rest.len());
     let noun = &rest[usize::from(article)..end];

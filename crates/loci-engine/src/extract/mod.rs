@@ -10,6 +10,7 @@ mod correct;
 pub mod differ;
 mod focus;
 mod judge;
+mod lead;
 pub(crate) mod lexicon;
 pub mod names;
 mod opener;
@@ -31,7 +32,7 @@ use loci_types::{EntityType, MemoryId};
 pub use claim::{Claim, claim_of, consent_field};
 pub use differ::{Difference, differs, numeric_step};
 pub use names::mentions;
-pub use read::{MOST, extract};
+pub use read::extract;
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +107,12 @@ pub struct Candidate {
     pub pattern: String,
     /// The turns it was learned from.
     pub from: Vec<MemoryId>,
+}
+impl Candidate {
+    /// Whether the speaker asked for it to be remembered.
+    pub fn told_on_purpose(&self) -> bool {
+        self.pattern.split(' ').any(|part| part == "asked")
+    }
 }
 
 #[cfg(test)]

@@ -6,22 +6,22 @@
 
 use loci_types::EntityType;
 
-use super::lexicon::{self, one_of, within};
+use super::lexicon::{self, within};
 use super::prose::sentences;
 use super::verbs::verb;
 use super::word::{Shape, Word, words};
 use super::{Mention, Speaker};
 
 mod alias;
-mod cyrillic;
-mod sort;
-
-use sort::{sort, uses};
+pub(super) mod cyrillic;
+pub(crate) mod given;
 
 /// The things that a text names, in order; each once.
 pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
-    let speaks_of_self = text.split(|c: char| !c.is_alphanumeric()).any(|word| one_of("I i my My me я Я", word));
+    let speaks_of_self = text
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| matches!(word, "I" | "i" | "my" | "My" | "me" | "я" | "Я"));
     if let Speaker::User(Some(name)) | Speaker::Named(name) = speaker
         && speaks_of_self
     {
@@ -38,13 +38,7 @@ pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Ment
             place += length.max(1);
         }
         alias::join(&words, &mut found);
-    }
-    // Whoever speaks is someone.
-    if let Speaker::User(Some(name)) | Speaker::Named(name) = speaker {
-        found
-            .iter_mut()
-            .filter(|mention| mention.name == name)
-            .for_each(|mention| mention.entity_type = EntityType::Person);
+        cyrillic::join(&words, &mut found);
     }
     found
 }
@@ -128,22 +122,26 @@ fn address(text: &str) -> Option<(String, EntityType)> {
 
 /// How many words from here on are one name.
 fn run(words: &[Word], place: usize) -> usize {
-    let titled = words[place].any("dr mr mrs ms prof dr. mr. mrs. ms. prof.");
+    let titled = words[place].any(&["dr", "mr", "mrs", "ms", "prof"]);
     if !is_name(words, place) && !titled {
         return 0;
     }
     let mut length = 1;
+    if titled && words.get(place + 1).is_some_and(|word| word.is(".")) {
+        length += 1;
+    }
     while let Some(word) = words.get(place + length) {
         let before = &words[place + length - 1];
         let more = word.capital()
+            && word.text.is_ascii() == before.text.is_ascii()
             && !word.is("i")
             && !before.owner()
             && !within(lexicon::CALENDAR, &word.lower)
             && !within(lexicon::AUXILIARIES, &word.lower);
-        let joint = word.any("of de da &")
+        let joint = word.any(&["of", "de", "da", "&"])
             && words.get(place + length + 1).is_some_and(Word::capital)
             && before.capital()
-            && word.is("&") | word.any("de da");
+            && word.is("&") | word.any(&["de", "da"]);
         if !more && !joint {
             break;
         }
@@ -163,8 +161,9 @@ fn is_name(words: &[Word], place: usize) -> bool {
     {
         return false;
     }
-    let starts =
-        place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark) || words[place - 1].any(": \" “");
+    let starts = place == 0
+        || words[..place].iter().all(|word| word.shape == Shape::Mark)
+        || words[place - 1].any(&[":", "\"", "“"]);
     if !starts {
         return true;
     }
@@ -176,7 +175,7 @@ fn is_name(words: &[Word], place: usize) -> bool {
         return true;
     }
     let next = words.get(place + 1);
-    let common = one_of(COMMON, lower)
+    let common = COMMON.contains(&lower)
         || within(lexicon::DETERMINERS, lower)
         || within(lexicon::PREPOSITIONS, lower)
         || within(lexicon::ADVERBS, lower)
@@ -189,7 +188,8 @@ fn is_name(words: &[Word], place: usize) -> bool {
         || within(lexicon::RELATIONS, lower)
         || within(lexicon::TALK, lower)
         || within(lexicon::EVENTS, lower)
-        || verb(lower).is_some() && !one_of("mark will bill jack rob pat sue grant", lower)
+        || verb(lower).is_some()
+            && !matches!(lower, "mark" | "will" | "bill" | "jack" | "rob" | "pat" | "sue" | "grant")
         || lower.ends_with("ing")
         || lower.ends_with("ly")
         || (lower.ends_with('s') && lower.len() > 6 && !word.owner());
@@ -197,17 +197,94 @@ fn is_name(words: &[Word], place: usize) -> bool {
         verb(&next.lower).is_some_and(|(_, form)| form != super::verbs::Form::Base)
             || next.capital()
             || within(lexicon::AUXILIARIES, &next.lower)
-            || next.any(", ( and")
+            || next.any(&[",", "(", "and"])
     });
     !common && (acts || word.owner())
 }
 
 /// Words that often begin a sentence and name nothing.
-const COMMON: &str = "we you he she it they there here what who how why where when which yes no not and but or well \
-    today yesterday tomorrow standup lunch dinner breakfast rent people everyone someone nobody everything \
-    something nothing both many most others let ok btw fyi user assistant deploys tests code team work home school \
-    office production staging prod backups releases meetings coffee tea food dogs cats kids customers clients \
-    builds logs data money music steps first second next then finally";
+const COMMON: &[&str] = &[
+    "we",
+    "you",
+    "he",
+    "she",
+    "it",
+    "they",
+    "there",
+    "here",
+    "what",
+    "who",
+    "how",
+    "why",
+    "where",
+    "when",
+    "which",
+    "yes",
+    "no",
+    "not",
+    "and",
+    "but",
+    "or",
+    "well",
+    "today",
+    "yesterday",
+    "tomorrow",
+    "standup",
+    "lunch",
+    "dinner",
+    "breakfast",
+    "rent",
+    "people",
+    "everyone",
+    "someone",
+    "nobody",
+    "everything",
+    "something",
+    "nothing",
+    "both",
+    "many",
+    "most",
+    "others",
+    "let",
+    "ok",
+    "btw",
+    "fyi",
+    "user",
+    "assistant",
+    "deploys",
+    "tests",
+    "code",
+    "team",
+    "work",
+    "home",
+    "school",
+    "office",
+    "production",
+    "staging",
+    "prod",
+    "backups",
+    "releases",
+    "meetings",
+    "coffee",
+    "tea",
+    "food",
+    "dogs",
+    "cats",
+    "kids",
+    "customers",
+    "clients",
+    "builds",
+    "logs",
+    "data",
+    "money",
+    "music",
+    "steps",
+    "first",
+    "second",
+    "next",
+    "then",
+    "finally",
+];
 
 /// The name as it is kept.
 fn name(run: &[Word]) -> String {
@@ -221,5 +298,364 @@ fn name(run: &[Word]) -> String {
     text
 }
 
-#[cfg(test)]
-mod tests;
+const COMPANY_ENDS: &[&str] = &[
+    "corp",
+    "inc",
+    "ltd",
+    "gmbh",
+    "llc",
+    "labs",
+    "university",
+    "institute",
+    "bank",
+    "foundation",
+    "group",
+    "co",
+    "company",
+    "corporation",
+    "college",
+    "school",
+    "studios",
+    "software",
+    "systems",
+];
+
+/// What sort of thing a name is, by what stands around it; nothing: no name after all.
+fn sort(words: &[Word], place: usize, length: usize) -> Option<EntityType> {
+    let run = &words[place..place + length];
+    let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let before = place.checked_sub(1).map_or("", lower);
+    let two_before = place.checked_sub(2).map_or("", lower);
+    let after = lower(place + length);
+    let first = run[0].lower.strip_suffix("'s").unwrap_or(&run[0].lower);
+    let last = run[length - 1].lower.as_str();
+    if first == "project" && length > 1 || before == "project" || after == "project" {
+        return Some(EntityType::Project);
+    }
+    if within(lexicon::RELATIONS, before)
+        || matches!(first, "dr" | "mr" | "mrs" | "ms" | "prof")
+        || within(lexicon::ROLES, before) && before != "head"
+    {
+        return Some(EntityType::Person);
+    }
+    if COMPANY_ENDS.contains(&last) && length > 1 {
+        return Some(EntityType::Organization);
+    }
+    let acts = matches!(
+        after,
+        "works"
+            | "lives"
+            | "likes"
+            | "loves"
+            | "hates"
+            | "prefers"
+            | "said"
+            | "says"
+            | "told"
+            | "thinks"
+            | "wants"
+            | "asked"
+            | "went"
+            | "married"
+            | "knows"
+            | "enjoys"
+            | "moved"
+            | "joined"
+            | "approves"
+            | "manages"
+            | "leads"
+            | "left"
+            | "speaks"
+            | "teaches"
+            | "studies"
+            | "got"
+            | "called"
+            | "plays"
+            | "handles"
+            | "reviews"
+            | "sent"
+            | "wrote"
+            | "owns"
+            | "started"
+            | "quit"
+    ) || after == "is" && words.get(place + length + 1).is_some_and(|next| next.shape == Shape::Number);
+    if within(lexicon::PLACES, first) && acts && titled(run) {
+        return Some(EntityType::Person);
+    }
+    if within(lexicon::PLACES, first) && length <= 2 && !matches!(before, "at" | "using" | "with") {
+        return Some(EntityType::Place);
+    }
+    if length == 1 && within(lexicon::TRAITS, first) {
+        return Some(EntityType::Concept);
+    }
+    let acronym = length == 1 && run[0].text.chars().all(|c| c.is_uppercase()) && !within(lexicon::TOOLS, first);
+    if acronym
+        && !matches!(before, "at" | "joined" | "left" | "using")
+        && !(before == "for" && two_before.starts_with("work"))
+    {
+        return None;
+    }
+    if matches!(before, "в" | "во") && two_before.starts_with("работа") {
+        return Some(EntityType::Organization);
+    }
+    if within(lexicon::TOOLS, first) || within(lexicon::TOOLS, last) || uses(words, place) {
+        return Some(EntityType::Tool);
+    }
+    if matches!(before, "called" | "named") && place > 1 {
+        let what = words[..place - 1].iter().rev().take(4).find_map(|word| match () {
+            () if word.any(&["startup", "company", "firm", "agency", "band", "bank", "shop", "store", "school"]) => {
+                Some(EntityType::Organization)
+            }
+            () if word.any(&["project", "app", "game"]) => Some(EntityType::Project),
+            () if word.any(&["tool", "library", "service", "language", "framework", "network", "wifi", "branch"]) => {
+                Some(EntityType::Tool)
+            }
+            () if word.any(&["town", "village", "city"]) => Some(EntityType::Place),
+            () => None,
+        });
+        if what.is_some() {
+            return what;
+        }
+    }
+    let moved = before == "to"
+        && matches!(
+            two_before,
+            "moved"
+                | "move"
+                | "moving"
+                | "relocated"
+                | "flying"
+                | "fly"
+                | "trip"
+                | "went"
+                | "going"
+                | "travelled"
+                | "traveled"
+        );
+    let dwells = words[..place].iter().rev().take(5).any(|word| word.any(DWELLING));
+    let lives = before == "in"
+        && dwells
+        && !matches!(
+            two_before,
+            "written"
+                | "write"
+                | "code"
+                | "coded"
+                | "built"
+                | "program"
+                | "programming"
+                | "interested"
+                | "believe"
+                | "develop"
+                | "wrote"
+                | "rewrote"
+        );
+    let employed = matches!(before, "at" | "for")
+        && matches!(
+            two_before,
+            "work"
+                | "works"
+                | "working"
+                | "worked"
+                | "job"
+                | "employed"
+                | "hired"
+                | "started"
+                | "engineer"
+                | "developer"
+                | "manager"
+                | "nurse"
+                | "intern"
+        );
+    let role = matches!(after, "is" | "was" | ",")
+        && words
+            .iter()
+            .skip(place + length + 1)
+            .take(6)
+            .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
+    let company = before == "with"
+        && matches!(
+            two_before,
+            "met"
+                | "meet"
+                | "meeting"
+                | "work"
+                | "works"
+                | "working"
+                | "talked"
+                | "talk"
+                | "spoke"
+                | "speak"
+                | "lunch"
+                | "call"
+                | "dinner"
+                | "live"
+                | "lives"
+                | "chatted"
+                | "coffee"
+        )
+        || before == "to"
+            && matches!(
+                two_before,
+                "report" | "reports" | "married" | "engaged" | "talk" | "talked" | "spoke" | "speak" | "belongs"
+            );
+    let met = company
+        || matches!(
+            before,
+            "met"
+                | "meet"
+                | "called"
+                | "named"
+                | "told"
+                | "asked"
+                | "and"
+                | "am"
+                | "hired"
+                | "married"
+                | "me"
+                | "by"
+                | "from"
+                | "ask"
+                | "ping"
+                | "cc"
+        ) && titled(run);
+    let alias = matches!(after, "(" | ",") && titled(run) && place == 0;
+    match () {
+        () if moved || lives && titled(run) => Some(EntityType::Place),
+        () if employed || matches!(before, "joined" | "left" | "leaving" | "joining" | "leave" | "join") => {
+            Some(EntityType::Organization)
+        }
+        () if acts && titled(run) || role => Some(EntityType::Person),
+        () if run[0].owner() && titled(run) => Some(EntityType::Person),
+        () if before == "at" => Some(EntityType::Organization),
+        () if before == "from"
+            && two_before != "switched"
+            && two_before != "migrated"
+            && titled(run)
+            && (place < 2 || matches!(two_before, "am" | "is" | "come" | "comes")) =>
+        {
+            Some(EntityType::Place)
+        }
+        () if before == "is"
+            && matches!(
+                two_before,
+                "name"
+                    | "manager"
+                    | "boss"
+                    | "wife"
+                    | "husband"
+                    | "sister"
+                    | "brother"
+                    | "lead"
+                    | "cto"
+                    | "ceo"
+                    | "cfo"
+                    | "sre"
+                    | "pm"
+                    | "owner"
+                    | "doctor"
+                    | "dentist"
+                    | "friend"
+            ) =>
+        {
+            Some(EntityType::Person)
+        }
+        () if met && titled(run) || alias => Some(EntityType::Person),
+        () if run.iter().any(|word| word.text.contains(|c: char| c.is_ascii_digit()))
+            || run[0].text.chars().skip(1).any(char::is_uppercase) =>
+        {
+            // "ERR-7731" is an identifier, "ARM64" a thing that is used.
+            (!run[0].text.contains('-')).then_some(EntityType::Tool)
+        }
+        () => Some(EntityType::Concept),
+    }
+}
+
+/// Words behind which "in" leads to a place.
+const DWELLING: &[&str] = &[
+    "live",
+    "lives",
+    "living",
+    "lived",
+    "based",
+    "born",
+    "grew",
+    "house",
+    "flat",
+    "office",
+    "apartment",
+    "moved",
+    "located",
+    "stay",
+    "staying",
+    "arrived",
+    "settled",
+    "is",
+    "am",
+    "was",
+    "are",
+    "be",
+    "hotel",
+    "school",
+    "bakery",
+    "home",
+    "restaurant",
+    "studied",
+    "conference",
+    "team",
+    "wedding",
+    "met",
+    "work",
+    "works",
+    "worked",
+    "from",
+    "been",
+    "arrive",
+    "village",
+    "city",
+];
+
+/// One capital, then small letters, in every word.
+fn titled(run: &[Word]) -> bool {
+    run.iter().all(|word| word.text.chars().skip(1).all(|c| !c.is_uppercase() && !c.is_ascii_digit()))
+}
+
+/// Whether a tool is named here: "using Terraform", "written in Rust".
+fn uses(words: &[Word], place: usize) -> bool {
+    let lower = |steps: usize| place.checked_sub(steps).map_or("", |at| words[at].lower.as_str());
+    matches!(
+        lower(1),
+        "using"
+            | "use"
+            | "uses"
+            | "used"
+            | "via"
+            | "runs"
+            | "installed"
+            | "upgraded"
+            | "prefers"
+            | "learn"
+            | "learning"
+    ) || (matches!(lower(1), "in" | "with")
+        && matches!(
+            lower(2),
+            "written"
+                | "write"
+                | "writes"
+                | "built"
+                | "code"
+                | "coded"
+                | "program"
+                | "build"
+                | "develop"
+                | "rewrote"
+                | "wrote"
+                | "programming"
+        ))
+        || (matches!(lower(1), "to" | "from" | "with" | "over")
+            && matches!(
+                lower(2),
+                "switched" | "migrated" | "switch" | "migrate" | "switching" | "migrating" | "go" | "went" | "stick"
+            ))
+        || (lower(1) == "on" && matches!(lower(2), "runs" | "deployed" | "hosted" | "run" | "running"))
+}

@@ -3,49 +3,47 @@
 //! Turns are read in order, because a pronoun, a fragment or a "scratch that" leans on what was
 //! said before. Every statement passes the writing rules or is dropped.
 
-mod part;
-
 use jiff::{Timestamp, Zoned};
 use loci_types::{Class, EntityType};
 
 use super::claim::claim_of;
-use super::clause::{Clause, Who};
+use super::clause::{Clause, Mood, Who};
 use super::correct::{fragment, patch};
 use super::focus::Focus;
 use super::judge::{Setting, Verdict, done, judge};
+use super::lead::{chosen_for, straight, topic};
+use super::lexicon::{self, within};
+use super::names::given::{self, Alias};
 use super::names::mentions;
 use super::opener::{Opening, strip};
-use super::paraphrase::plain;
+use super::paraphrase::{begins, plain, say};
 use super::prose::{Sentence, sentences};
 use super::retell::{Teller, Told};
-use super::split::clauses;
+use super::split::{clauses, stray};
 use super::steps::procedure;
 use super::verbs::Form;
 use super::when::{Dated, dates};
-use super::word::{Word, words};
-use part::{about, appositions, capitalise, extra, household, is_past, is_talk, remind, without_subject};
-
+use super::word::{Shape, Word, capitalised, words};
 use super::{Candidate, Speaker, Surroundings, Utterance, russian};
 use crate::plan::time::OPEN_PAST;
 use crate::writing::validate;
 
 /// The most candidates of one turn.
 pub const MOST: usize = 5;
-
 /// What is less sure than this is not worth a look.
 const LEAST: f64 = 0.4;
-
 /// How many statements a correction may reach back.
 const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
-    let user = turns.iter().find_map(|turn| match turn.speaker {
-        Speaker::User(name) => name,
-        _ => None,
-    });
-    let user = user.unwrap_or("User");
-    let mut reader = Reader { surroundings, user, focus: Focus::default(), said: Vec::new(), asked: false };
+    let mut reader = Reader {
+        surroundings,
+        focus: Focus::default(),
+        said: Vec::new(),
+        asked: false,
+        aliases: given::known(&surroundings.known),
+    };
     let mut candidates: Vec<Candidate> = Vec::new();
     for turn in turns {
         for candidate in reader.turn(turn) {
@@ -61,13 +59,13 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Cand
 
 struct Reader<'a> {
     surroundings: &'a Surroundings,
-    /// What the user is called.
-    user: &'a str,
     focus: Focus,
     /// What was stated last, by anyone, as it would be kept.
     said: Vec<String>,
     /// The turn before ended in a question.
     asked: bool,
+    /// Other names that were given for something.
+    aliases: Vec<Alias>,
 }
 
 /// A statement that was found, before it is checked.
@@ -92,20 +90,27 @@ enum Voice {
 impl Reader<'_> {
     fn turn(&mut self, turn: &Utterance<'_>) -> Vec<Candidate> {
         let (name, voice) = match turn.speaker {
-            Speaker::User(name) => (name.unwrap_or(self.user), Voice::Person),
+            Speaker::User(name) => (name.unwrap_or("User"), Voice::Person),
             Speaker::Named(name) => (name, Voice::Person),
             Speaker::Assistant => ("Assistant", Voice::Assistant),
-            Speaker::Tool => (self.user, Voice::Tool),
+            Speaker::Tool => ("User", Voice::Tool),
         };
         let now = turn.at.to_zoned(self.surroundings.time_zone.clone());
         let sentences = sentences(turn.text);
         let mut drafts = Vec::new();
         let mut carried = Opening::default();
+        // What was asked to be remembered.
+        let mut asked: Vec<String> = Vec::new();
         let mut place = 0;
         while place < sentences.len() {
             if voice == Voice::Person
                 && let Some(found) = procedure(&sentences, place)
             {
+                if sentences[place].text.to_lowercase().contains("remember")
+                    || super::steps::asked(&words(sentences[place].text)).is_some()
+                {
+                    asked.push(found.content.clone());
+                }
                 drafts.push(draft(found.content, Verdict::new("procedure", "procedural", 0.85)));
                 place = found.end;
                 continue;
@@ -118,7 +123,7 @@ impl Reader<'_> {
             }
             if russian::is_russian(sentence.text) {
                 let speaker = (voice == Voice::Person).then_some(turn.speaker);
-                drafts.extend(russian::read(sentence, speaker, &now, &self.said));
+                drafts.extend(russian::read(sentence, speaker, &now, &mut self.said));
                 continue;
             }
             let found = match voice {
@@ -128,10 +133,13 @@ impl Reader<'_> {
                     self.sentence(sentence, name, &now, &mut carried).into_iter().filter(|_| carried.asked).collect()
                 }
             };
+            if carried.asked {
+                asked.extend(found.iter().map(|draft| draft.content.clone()));
+            }
             drafts.extend(found);
         }
         self.asked = voice != Voice::Person && sentences.last().is_some_and(|last| last.asks);
-        self.candidates(drafts, turn)
+        self.candidates(drafts, turn, &asked)
     }
 
     /// What a sentence of a person states.
@@ -146,6 +154,12 @@ impl Reader<'_> {
         carried.asked = opening.asked;
         if words.iter().filter(|word| word.speaks()).count() == 0 {
             carried.corrects = opening.corrects && !opening.denies;
+            return Vec::new();
+        }
+        let last = self.focus.named_last().map(str::to_owned);
+        let found = given::take(&mut words, last.as_deref());
+        self.aliases.extend(found);
+        if words.iter().filter(|word| word.speaks()).count() == 0 {
             return Vec::new();
         }
         let owner = format!("{name}'s");
@@ -164,15 +178,25 @@ impl Reader<'_> {
         about(&mut words, &opening);
         let small = !sentence.text.chars().skip(1).any(char::is_uppercase)
             || !sentence.text.replace(" I ", " ").replace("I'", "").chars().skip(1).any(char::is_uppercase);
+        let (words, more) = straight(words);
         let mut parts: Vec<Vec<Word>> = appositions(words).into_iter().flat_map(clauses).collect();
         if asks {
             parts.pop();
         }
+        parts.extend(more);
+        let mut subject: Option<Vec<Word>> = None;
         for part in parts {
             let people = part.clone();
             let mut opening = opening;
             let mut part = part;
             let more = strip(&mut part);
+            if stray(&part) {
+                part.remove(0);
+            }
+            if let Some(subject) = &subject {
+                chosen_for(&mut part, subject);
+            }
+            subject = topic(&part);
             opening.corrects |= more.corrects && !more.denies;
             opening.hedged |= more.hedged;
             let telling = Telling { name, opening: &opening, ahead: &ahead, behind: &behind, small };
@@ -188,15 +212,12 @@ impl Reader<'_> {
         let (words, phrase) = plain(words, telling.opening, telling.ahead, false);
         let clause = if phrase == Some("rule") { Some(Clause::order(words)) } else { Clause::read(words) };
         let Some(mut clause) = clause else { return Vec::new() };
-        // "It's 6, not 4" corrects something; if nobody knows what, it says nothing.
-        let contrast = clause.rest().windows(2).any(|two| two[0].is(",") && two[1].is("not"));
-        if contrast && clause.words[0].is("it") {
-            return Vec::new();
-        }
         if telling.small {
             capitalise(&mut clause);
         }
-        let past = is_past(&clause) || clause.words.iter().any(|word| word.is("scaled"));
+        // What was moved to a day lies ahead.
+        let moved = clause.who == Who::Thing && clause.lemma == "move" && telling.ahead.iter().any(|dated| !dated.open);
+        let past = is_past(&clause) && !moved || clause.words.iter().any(|word| word.is("scaled"));
         let times = if past { telling.behind } else { telling.ahead };
         let dated = times.iter().any(|dated| {
             clause
@@ -209,8 +230,8 @@ impl Reader<'_> {
             focus: &self.focus,
             dates: times,
             later: telling.ahead,
-            household: household(&clause),
-            yearly: clause.words.iter().any(|word| word.any("birthday born anniversary bday")),
+            household: household(&clause) || phrase == Some("us"),
+            yearly: clause.words.iter().any(|word| word.any(&["birthday", "born", "anniversary", "bday"])),
         };
         let owner = teller.owner();
         let told = teller.tell(&clause);
@@ -226,6 +247,9 @@ impl Reader<'_> {
                 self.focus.again();
             }
             self.focus.about(&clause, &told.subject, &owner);
+            if let Some(name) = called(&clause) {
+                self.focus.name(&name);
+            }
         }
         drafts
     }
@@ -260,7 +284,7 @@ impl Reader<'_> {
     fn assistant(&mut self, sentence: &Sentence<'_>, now: &Zoned) -> Vec<Draft> {
         let mut words = words(sentence.text);
         let opening = strip(&mut words);
-        let to_user = words.iter().any(|word| word.any("you your yours"));
+        let to_user = words.iter().any(|word| word.any(&["you", "your", "yours"]));
         if sentence.asks || to_user || is_talk(&words, false) {
             self.hear(words, now, sentence);
             return Vec::new();
@@ -272,7 +296,7 @@ impl Reader<'_> {
             let (part, phrase) = plain(part, &opening, &times, true);
             let Some(clause) = Clause::read(part) else { continue };
             let teller = Teller {
-                name: self.user,
+                name: "User",
                 focus: &self.focus,
                 dates: &times,
                 later: &times,
@@ -294,10 +318,12 @@ impl Reader<'_> {
                 () => None,
             };
             let Some(verdict) = verdict else {
-                self.remember(&told.content);
+                if clause.who != Who::Nobody {
+                    self.remember(&told.content);
+                }
                 continue;
             };
-            let content = if decided || !own { told.content.clone() } else { without_subject(&told) };
+            let content = if decided || !own { told.content.clone() } else { without_subject(&clause, &told) };
             drafts.push(Draft { content, corrects: opening.corrects, dates: told.dates, past: true, verdict });
         }
         drafts
@@ -316,7 +342,7 @@ impl Reader<'_> {
         for part in clauses(turned.collect()) {
             let Some(clause) = Clause::read(part) else { continue };
             let teller = Teller {
-                name: self.user,
+                name: "User",
                 focus: &self.focus,
                 dates: &times,
                 later: &times,
@@ -339,16 +365,24 @@ impl Reader<'_> {
     }
 
     /// The drafts that may be kept, the surest first.
-    fn candidates(&mut self, drafts: Vec<Draft>, turn: &Utterance<'_>) -> Vec<Candidate> {
+    fn candidates(&mut self, drafts: Vec<Draft>, turn: &Utterance<'_>, asked: &[String]) -> Vec<Candidate> {
         let mut candidates: Vec<Candidate> = Vec::new();
-        for draft in drafts {
+        for mut draft in drafts {
+            let on_purpose = asked.contains(&draft.content);
+            if draft.verdict.kind != "procedural" && !russian::is_russian(&draft.content) {
+                draft.content = given::canonical(&draft.content, &self.aliases);
+            }
             let sure =
                 draft.verdict.confidence >= LEAST && validate(&draft.content, class(draft.verdict.kind)).is_empty();
             if !sure || candidates.iter().any(|known| known.content == draft.content) {
                 continue;
             }
             self.remember(&draft.content);
-            candidates.push(self.candidate(draft, turn));
+            let mut candidate = self.candidate(draft, turn);
+            if on_purpose && !candidate.told_on_purpose() {
+                candidate.pattern = format!("asked {}", candidate.pattern);
+            }
+            candidates.push(candidate);
         }
         candidates.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
         candidates.truncate(MOST);
@@ -359,6 +393,13 @@ impl Reader<'_> {
         let (event_time, valid_from, expires_at) = times(&draft, turn.at);
         let Draft { content, verdict, corrects, .. } = draft;
         let mut entities = mentions(&content, turn.speaker, &self.surroundings.known);
+        for Alias { short, of } in &self.aliases {
+            if let Some(mention) =
+                entities.iter_mut().find(|mention| mention.name == *of && !mention.aliases.contains(short))
+            {
+                mention.aliases.push(short.clone());
+            }
+        }
         if verdict.kind == "person"
             && let Some(first) = entities.first_mut().filter(|first| {
                 content.starts_with(&first.name) && matches!(first.entity_type, EntityType::Concept | EntityType::Place)
@@ -393,6 +434,17 @@ struct Telling<'a> {
     small: bool,
 }
 
+/// The name of a thing that a clause gives or works on: "is called Heron", "am working on Heron".
+fn called(clause: &Clause) -> Option<String> {
+    let skip = match (clause.lemma.as_str(), clause.next(0)) {
+        ("be", "called" | "named") if clause.who == Who::Thing && !super::focus::is_person(clause.subject_words()) => 1,
+        ("work", "on") => 1,
+        _ => return None,
+    };
+    let name = clause.rest().get(skip).filter(|word| word.capital())?;
+    Some(name.text.clone())
+}
+
 fn draft(content: String, verdict: Verdict) -> Draft {
     Draft { content, verdict, corrects: false, dates: Vec::new(), past: false }
 }
@@ -404,9 +456,14 @@ fn times(draft: &Draft, at: Timestamp) -> (Option<Timestamp>, Option<Timestamp>,
     match draft.verdict.pattern {
         "reminder" | "task" if !draft.past => (None, None, date.map(|date| date.until)),
         "task" => (from.or(Some(at)), None, None),
-        "change" => (from, from, None),
-        _ if date.is_some_and(|date| date.open) => (None, from, None),
-        _ => (from, None, None),
+        "change" => (from, from.filter(|from| *from <= at), None),
+        // What was announced is known from now on, even if it begins tomorrow.
+        // What begins today begins now.
+        _ if date.is_some_and(|date| date.open) => {
+            (None, from.filter(|from| at.as_second() - from.as_second() > 86_400), None)
+        }
+        // A day that is today is now, not its midnight.
+        _ => (from.map(|from| if date.is_some_and(|date| date.until > at) { from.max(at) } else { from }), None, None),
     }
 }
 
@@ -416,5 +473,290 @@ fn class(kind: &str) -> Class {
         "episodic" => Class::Episodic,
         "procedural" => Class::Procedural,
         _ => Class::Semantic,
+    }
+}
+
+fn is_past(clause: &Clause) -> bool {
+    // What was agreed to be done lies ahead.
+    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise")
+        && clause.rest().iter().any(|word| word.is("to"))
+    {
+        return false;
+    }
+    let first = clause.lower(clause.subject.end);
+    clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect)
+        || clause.mood == Mood::Formerly
+        || matches!(first, "was" | "were" | "did")
+}
+
+fn remind(words: &[Word]) -> bool {
+    words.iter().take(5).any(|word| word.is("remind"))
+}
+
+/// Whether a sentence is talk: a question, a greeting, a thought of what might be.
+fn is_talk(words: &[Word], asks: bool) -> bool {
+    const ASKS: &[&str] = &[
+        "what", "who", "how", "why", "where", "when", "which", "whose", "do", "does", "did", "is", "are", "am", "can",
+        "could", "would", "will", "should", "have", "has", "any", "was", "were",
+    ];
+    const UNREAL: &[&str] = &[
+        "if",
+        "imagine",
+        "suppose",
+        "assuming",
+        "assume",
+        "pretend",
+        "unless",
+        "hypothetically",
+        "wish",
+        "maybe",
+        "perhaps",
+        "say",
+        "whether",
+        "given",
+    ];
+    let first = &words[0];
+    let second = words.get(1).map_or("", |word| word.lower.as_str());
+    let third = words.get(2).map_or("", |word| word.lower.as_str());
+    let denies = second == "not"
+        && !matches!(third, "you" | "i" | "we" | "it" | "he" | "she" | "they" | "the" | "that" | "this");
+    let inverted = !denies
+        && ASKS.contains(&first.lower.as_str())
+        && matches!(
+            second,
+            "you"
+                | "i"
+                | "we"
+                | "it"
+                | "he"
+                | "she"
+                | "they"
+                | "there"
+                | "the"
+                | "this"
+                | "that"
+                | "my"
+                | "is"
+                | "are"
+                | "do"
+                | "does"
+                | "would"
+                | "should"
+                | "about"
+                | "if"
+                | "did"
+                | "can"
+                | "not"
+                | "anyone"
+        );
+    let unreal = UNREAL.contains(&first.lower.as_str())
+        || begins(words, "what if")
+        || begins(words, "let us say")
+        || begins(words, "i wish")
+        || begins(words, "i wonder")
+        || begins(words, "i would")
+            && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
+    let tale = [
+        "in my story",
+        "in the story",
+        "in my novel",
+        "in my book",
+        "in my game",
+        "in this scenario",
+        "in the movie",
+        "once upon a",
+    ]
+    .iter()
+    .any(|head| begins(words, head));
+    let unreal = unreal || tale;
+    let quoted = first.shape == Shape::Quote;
+    let reminds = remind(words);
+    (asks && ASKS.contains(&first.lower.as_str()) || inverted && !reminds || unreal || quoted) && !(reminds && !unreal)
+}
+
+/// "I was wrong about the port, it is 4000": the port is 4000.
+fn about(words: &mut Vec<Word>, opening: &Opening) {
+    if !opening.corrects || !words[0].any(&["about", "on"]) {
+        return;
+    }
+    let Some(joint) = words.iter().position(|word| word.any(&[",", ";", ":", "-", "—", "."])) else { return };
+    let Some(is) = words[joint..].iter().take(4).position(|word| word.any(&["is", "are", "was"])) else { return };
+    let mut told: Vec<Word> = words[1..joint].to_vec();
+    if !told.first().is_some_and(|word| within(lexicon::DETERMINERS, &word.lower) || word.capital()) {
+        told.splice(0..0, say("the"));
+    }
+    told.extend_from_slice(&words[joint + is..]);
+    *words = told;
+}
+
+/// "Alice, my manager, approves deployments" says two things.
+fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
+    if begins(&words, "i am")
+        && words.get(2).is_some_and(Word::capital)
+        && words.get(3).is_some_and(|word| word.is(","))
+    {
+        return introduced(words);
+    }
+    let open = words.iter().take(4).position(|word| word.any(&[",", "("]));
+    let Some(open) = open.filter(|open| *open > 0) else { return vec![words] };
+    let close =
+        words.iter().enumerate().skip(open + 1).take(8).find(|(_, word)| word.any(&[",", ")"])).map(|(place, _)| place);
+    let Some(close) = close else {
+        return vec![words];
+    };
+    let (head, inner, rest) = (&words[..open], &words[open + 1..close], &words[close + 1..]);
+    let named = head.iter().all(Word::capital);
+    let related = inner.first().is_some_and(|word| word.any(&["my", "our"]))
+        && inner.iter().any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower));
+    let kin = head.first().is_some_and(|word| word.any(&["my", "our"]))
+        && inner.len() <= 2
+        && inner.iter().all(Word::capital);
+    match () {
+        () if named && related => {
+            let mut relation = head.to_vec();
+            relation.extend(say("is"));
+            relation.extend_from_slice(inner);
+            let mut second = head.to_vec();
+            second.extend_from_slice(rest);
+            vec![relation, second]
+        }
+        () if kin => vec![[head, inner, rest].concat()],
+        () => vec![words],
+    }
+}
+
+/// "I'm Ana, 29, a nurse from Porto" says three things.
+fn introduced(words: Vec<Word>) -> Vec<Vec<Word>> {
+    let mut parts = Vec::new();
+    for (number, part) in words.split(|word| word.is(",")).enumerate() {
+        let fits = part.first().is_some_and(|word| word.any(&["a", "an", "the"]) || word.shape == Shape::Number);
+        let role = part.iter().take(4).any(|word| within(lexicon::ROLES, &word.lower));
+        match number {
+            0 => parts.push(part.to_vec()),
+            _ if fits => parts.push([say("I am"), part.to_vec()].concat()),
+            _ if role => parts.push([say("I am a"), part.to_vec()].concat()),
+            // Something else goes on here.
+            _ => {
+                if let Some(last) = parts.last_mut().filter(|_| number > 1) {
+                    last.extend(say(","));
+                    last.extend_from_slice(part);
+                }
+            }
+        }
+    }
+    parts
+}
+
+/// Whether "we" are a family: they live, marry and have children.
+fn household(clause: &Clause) -> bool {
+    const HOME: &[&str] = &[
+        "retriever",
+        "labrador",
+        "kids",
+        "kid",
+        "children",
+        "child",
+        "daughter",
+        "daughters",
+        "son",
+        "sons",
+        "baby",
+        "twins",
+        "dog",
+        "dogs",
+        "cat",
+        "cats",
+        "puppy",
+        "house",
+        "flat",
+        "apartment",
+        "home",
+        "mortgage",
+        "married",
+        "engaged",
+        "wedding",
+        "garden",
+        "pets",
+        "honeymoon",
+        "parents",
+    ];
+    if clause.who != Who::We {
+        return false;
+    }
+    let says = clause.rest().iter().any(|word| HOME.contains(&word.lower.as_str()));
+    let moved = matches!(clause.lemma.as_str(), "move" | "relocate")
+        && !clause.rest().iter().any(|word| within(lexicon::TOOLS, &word.lower))
+        && clause.rest().iter().any(Word::capital);
+    matches!(clause.lemma.as_str(), "live" | "marry" | "adopt")
+        || moved
+        || says && matches!(clause.lemma.as_str(), "have" | "be" | "get" | "buy" | "rent" | "sell" | "expect" | "own")
+}
+
+/// "Switched from Jira to Linear" also says what is used no longer.
+fn extra(clause: &Clause, told: &Told) -> Option<String> {
+    let rest = clause.rest();
+    let old = match clause.lemma.as_str() {
+        "switch" | "migrate" | "move" if is_past(clause) => {
+            let from = rest.iter().position(|word| word.is("from"))?;
+            let to = rest.iter().position(|word| word.is("to")).filter(|to| *to > from)?;
+            &rest[from + 1..to]
+        }
+        "replace" if is_past(clause) => &rest[..rest.iter().position(|word| word.is("with"))?],
+        _ => return None,
+    };
+    let thing = !old.is_empty()
+        && old.len() <= 3
+        && old.iter().any(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
+    let place = clause.lemma == "move" && old.iter().any(|word| !within(lexicon::TOOLS, &word.lower));
+    let plain = old.iter().all(|word| !within(lexicon::DETERMINERS, &word.lower));
+    (thing && plain && !place && !told.subject.is_empty())
+        .then(|| format!("{} no longer uses {}", told.subject, super::word::join(old)))
+}
+
+/// "Deployed v2 to staging", whoever did it.
+fn without_subject(clause: &Clause, told: &Told) -> String {
+    let content = told.content.strip_prefix(told.subject.as_str()).unwrap_or(&told.content).trim_start();
+    let content = content.strip_prefix("has ").or_else(|| content.strip_prefix("have ")).unwrap_or(content);
+    let _ = clause;
+    capitalised(content)
+}
+
+/// Gives names their capitals where someone types without any.
+fn capitalise(clause: &mut Clause) {
+    let plain = |word: &Word| {
+        word.shape == Shape::Word
+            && !within(lexicon::DETERMINERS, &word.lower)
+            && !within(lexicon::PREPOSITIONS, &word.lower)
+            && !word.any(&["home", "tech", "finance", "it", "bed", "person"])
+    };
+    let slot = match (clause.lemma.as_str(), clause.next(0), clause.next(1)) {
+        ("live", "in", _) | ("work", "at" | "for", _) | ("move" | "relocate", "to", _) => Some(1),
+        ("be", "from", _) => Some(1),
+        ("be", "called" | "named", _)
+            if clause
+                .subject_words()
+                .iter()
+                .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::PETS, &word.lower)) =>
+        {
+            Some(1)
+        }
+        ("be", "based", "in") => Some(2),
+        ("be", ..) if clause.subject_words().last().is_some_and(|word| word.is("name")) => Some(0),
+        _ => None,
+    };
+    let rest = clause.rest_at();
+    if let Some(slot) = slot
+        && let Some(word) = clause.words.get_mut(rest + slot)
+        && plain(word)
+    {
+        word.text = capitalised(&word.text);
+    }
+    let subject = clause.subject.clone();
+    let related = subject.len() == 3
+        && within(lexicon::RELATIONS, clause.lower(subject.start + 1))
+        && clause.words[subject.start].any(&["my", "our"]);
+    if related && plain(&clause.words[subject.end - 1]) && !within(lexicon::ADVERBS, clause.lower(subject.end - 1)) {
+        let word = &mut clause.words[subject.end - 1];
+        word.text = capitalised(&word.text);
     }
 }

@@ -6,7 +6,7 @@
 
 use super::clause::{Clause, Mood, Who, base};
 use super::focus::Focus;
-use super::lexicon::{self, one_of, within};
+use super::lexicon::{self, within};
 use super::verbs::{Form, third, verb};
 use super::when::Dated;
 use super::word::{Shape, Word, capitalised, join};
@@ -54,10 +54,7 @@ impl Teller<'_> {
         if !subject.is_empty() {
             content = format!("{subject} {content}");
         }
-        // "v1" stays as it is written.
-        let coded = content.split(' ').next().is_some_and(|first| first.contains(|c: char| c.is_ascii_digit()));
-        let content = if coded { content.trim().to_owned() } else { capitalised(content.trim()) };
-        Some(Told { content, subject, dates })
+        Some(Told { content: capitalised(content.trim()), subject, dates })
     }
 
     fn subject(&self, clause: &Clause) -> Option<String> {
@@ -87,6 +84,7 @@ impl Teller<'_> {
             match word.lower.as_str() {
                 "my" | "our" => told.push(word.instead(&self.owner())),
                 "i" => told.push(word.instead(self.name)),
+                "am" => told.push(word.instead("is")),
                 "his" | "her" | "their" if place == 0 => {
                     let person = self.focus.person(&word.lower)?;
                     told.push(word.instead(&format!("{person}'s")));
@@ -136,7 +134,7 @@ impl Teller<'_> {
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
             let empty = within(lexicon::EMPTY, &word.lower) && verb(&word.lower).is_none();
-            if empty && (place != clause.verb || clause.lemma == "be") {
+            if place != clause.verb && empty || (empty && clause.lemma == "be") {
                 continue;
             }
             let verbal = word.is("would")
@@ -144,7 +142,7 @@ impl Teller<'_> {
                 || verb(&word.lower).is_some()
                 || within(lexicon::AUXILIARIES, &word.lower);
             let last = place == clause.verb;
-            if agree && (verbal || last) && !word.any("not no longer") {
+            if agree && (verbal || last) && !word.any(&["not", "no", "longer"]) {
                 agree = false;
                 words.push(agreed(word));
             } else if word.is("not") && clause.ended && clause.lower(place + 1) != "longer" {
@@ -164,7 +162,9 @@ impl Teller<'_> {
             .windows(2)
             .position(|two| two[0].is(",") && two[1].any(ASIDES))
             .map(|place| start + place);
-        let mut end = trimmed(&clause.words, start, aside.filter(|aside| *aside > start).unwrap_or(clause.words.len()));
+        let aside =
+            [aside, digression(&clause.words, start)].into_iter().flatten().filter(|aside| *aside > start).min();
+        let mut end = trimmed(&clause.words, start, aside.unwrap_or(clause.words.len()));
         loop {
             match self.retold(clause, start, end, short) {
                 Ok(told) => return Some(told),
@@ -206,6 +206,15 @@ impl Teller<'_> {
                 }
                 "me" => Some(self.name.to_owned()),
                 "us" => Some(self.team()),
+                // "I prefer my answers short."
+                "my" if place == start
+                    && clause.who == Who::I
+                    && matches!(clause.lemma.as_str(), "prefer" | "like" | "love")
+                    && next.is_some() =>
+                {
+                    place += 1;
+                    continue;
+                }
                 "my" | "our" | "mine" | "ours" => Some(self.owner()),
                 "his" | "their" | "its" => Some(format!("{}'s", self.meant(clause, lower, short).ok_or(place)?)),
                 "her" if next.is_some_and(possessed) => {
@@ -213,14 +222,26 @@ impl Teller<'_> {
                 }
                 "he" | "she" => Some(self.meant(clause, lower, short).ok_or(place)?),
                 "him" | "her" => Some(self.object(clause, lower).ok_or(place)?),
-                "it" => Some(reason(&told).or_else(|| self.thing(clause)).ok_or(place)?),
+                "it" => Some(
+                    reason(&told)
+                        .or_else(|| picked(clause, &told))
+                        .or_else(|| object(&told))
+                        .or_else(|| self.thing(clause))
+                        .ok_or(place)?,
+                ),
+                "this" if next.is_some_and(|next| next.any(&["term", "season", "semester"])) => None,
                 "they" if clause.who == Who::Thing => return Err(place),
                 "they" | "them" | "you" | "your" | "yours" | "u" | "ur" | "myself" | "yourself" | "himself"
                 | "herself" | "itself" | "ourselves" | "themselves" | "this" | "these" | "those" | "here" => {
                     return Err(place);
                 }
                 "that" if !relative(words, place) => return Err(place),
-                "there" if next.is_none_or(|next| !next.any("is are was were")) => return Err(place),
+                // "I am a nurse there": where that is was said before.
+                "there" if told.len() > 1 && next.is_none_or(|next| next.shape == Shape::Mark) => {
+                    place += 1;
+                    continue;
+                }
+                "there" if next.is_none_or(|next| !next.any(&["is", "are", "was", "were"])) => return Err(place),
                 _ => None,
             };
             match instead {
@@ -234,7 +255,10 @@ impl Teller<'_> {
             place += 1;
         }
         if told.iter().filter(|word| word.is("(")).count() != told.iter().filter(|word| word.is(")")).count() {
-            return Err(words[start..end].iter().position(|word| word.any("( )")).map_or(end, |found| start + found));
+            return Err(words[start..end]
+                .iter()
+                .position(|word| word.any(&["(", ")"]))
+                .map_or(end, |found| start + found));
         }
         Ok((told, dates))
     }
@@ -262,10 +286,7 @@ impl Teller<'_> {
         let inside = |word: &Word, dated: &Dated| {
             word.at.start < word.at.end && word.at.start >= dated.at.start && word.at.end <= dated.at.end
         };
-        if place.checked_sub(1).is_some_and(|before| words[before].any("every each other most")) {
-            return None;
-        }
-        let booked = place.checked_sub(1).is_some_and(|before| words[before].any("for by"));
+        let booked = place.checked_sub(1).is_some_and(|before| words[before].any(&["for", "by"]));
         let dates = if booked { self.later } else { self.dates };
         let dated = dates.iter().find(|dated| inside(&words[place], dated))?;
         let after = (place..end).take_while(|place| inside(&words[*place], dated)).last()? + 1;
@@ -288,7 +309,7 @@ impl Teller<'_> {
         }
         let before = told.last().map_or(String::new(), |before| before.lower.clone());
         let ready = within(lexicon::PREPOSITIONS, &before)
-            || one_of("is was be of ( deadline due", before.as_str())
+            || matches!(before.as_str(), "is" | "was" | "be" | "of" | "(" | "deadline" | "due")
             || dated.preposition.is_empty();
         let mut text = dated.text.clone();
         if before == "over" || before == "at" && dated.preposition == "on the" {
@@ -307,12 +328,48 @@ impl Teller<'_> {
 
 /// What "it" means behind a "because": the one thing that was named before it.
 fn reason(told: &[Word]) -> Option<String> {
-    let joint = told.iter().rposition(|word| word.any("because since as so"))?;
+    let joint = told.iter().rposition(|word| word.any(&["because", "since", "as", "so"]))?;
     let mut named = told[..joint].iter().filter(|word| word.capital() || within(lexicon::TOOLS, &word.lower));
     match (named.next(), named.next()) {
         (Some(one), None) if joint + 1 == told.len() => Some(one.text.clone()),
         _ => None,
     }
+}
+
+/// What "it" means behind the reason of a choice: what was chosen.
+fn picked(clause: &Clause, told: &[Word]) -> Option<String> {
+    let choice = matches!(clause.lemma.as_str(), "decide" | "choose" | "pick" | "settle" | "select" | "opt");
+    let because = told.last().is_some_and(|word| word.any(&["because", "since"]));
+    (choice && because).then(|| told.iter().find(|word| word.capital()).map(|word| word.text.clone()))?
+}
+
+/// What "it" means behind a reason, if the statement has one thing with an article and no name.
+fn object(told: &[Word]) -> Option<String> {
+    let joint = told.iter().rposition(|word| word.any(&["because", "since"]))?;
+    let before = &told[..joint];
+    let article = before.iter().position(|word| word.is("the"))?;
+    let one = before.iter().filter(|word| word.is("the")).count() == 1 && !before.iter().any(Word::capital);
+    let noun = before.get(article + 1).filter(|noun| noun.shape == Shape::Word)?;
+    let ends = before
+        .get(article + 2)
+        .is_none_or(|next| next.shape == Shape::Mark || within(lexicon::PREPOSITIONS, &next.lower));
+    (one && ends).then(|| format!("the {}", noun.text))
+}
+
+/// Where the rest goes over to something else: "… so at least that one is done", "…, and get me one".
+fn digression(words: &[Word], start: usize) -> Option<usize> {
+    let lower = |place: usize| words.get(place).map_or("", |word| word.lower.as_str());
+    (start + 1..words.len()).find(|place| match lower(*place) {
+        "so" => {
+            !matches!(lower(place + 1), "that" | "far" | "much" | "many" | "long" | "called" | "")
+                && !within(lexicon::AUXILIARIES, lower(place - 1))
+                && !matches!(lower(place - 1), "or" | "and" | "not")
+        }
+        "and" => within(lexicon::ORDERS, lower(place + 1)) && matches!(lower(place + 2), "me" | "it" | "that" | "this"),
+        "," if lower(place + 1) == "not" => lower(place + 2) == "even",
+        "," => within(lexicon::ORDERS, lower(place + 1)) && matches!(lower(place + 2), "me" | "it" | "that" | "this"),
+        _ => false,
+    })
 }
 
 /// A verb of the first person in the third.
@@ -347,7 +404,7 @@ fn relative(words: &[Word], place: usize) -> bool {
     let next = words.get(place + 1);
     let before = words.get(place.wrapping_sub(1));
     next.is_some_and(|next| {
-        next.any("i we the my our is are has was all every")
+        next.any(&["i", "we", "the", "my", "our", "is", "are", "has", "was", "all", "every"])
             || verb(&next.lower).is_some()
             || next.capital()
             || within(lexicon::AUXILIARIES, &next.lower)
@@ -355,13 +412,60 @@ fn relative(words: &[Word], place: usize) -> bool {
 }
 
 /// Words behind a comma that begin something else.
-const ASIDES: &str = "so hence thus please right ok okay thanks thank you can could what how any do does is isn't \
-    huh just no loving hope let been but thank";
+const ASIDES: &[&str] = &[
+    "so", "hence", "thus", "please", "right", "ok", "okay", "thanks", "thank", "you", "can", "could", "what", "how",
+    "any", "do", "does", "is", "isn't", "huh", "just", "no", "loving", "hope", "let", "been", "but", "thank",
+];
 
 /// Words at the end that add nothing.
-const ENDINGS: &str = "too though btw lol haha please thanks thx tbh imo imho anyway right ok okay yeah actually \
-    fyi now already anymore btw honestly however tho then and but or so with for to of the a because really \
-    currently nowadays instead also lately recently originally again";
+const ENDINGS: &[&str] = &[
+    "too",
+    "though",
+    "btw",
+    "lol",
+    "haha",
+    "please",
+    "thanks",
+    "thx",
+    "tbh",
+    "imo",
+    "imho",
+    "anyway",
+    "right",
+    "ok",
+    "okay",
+    "yeah",
+    "actually",
+    "fyi",
+    "now",
+    "already",
+    "anymore",
+    "btw",
+    "honestly",
+    "however",
+    "tho",
+    "then",
+    "and",
+    "but",
+    "or",
+    "so",
+    "with",
+    "for",
+    "to",
+    "of",
+    "the",
+    "a",
+    "because",
+    "really",
+    "currently",
+    "nowadays",
+    "instead",
+    "also",
+    "lately",
+    "recently",
+    "originally",
+    "again",
+];
 const LONG_ENDINGS: &[&str] = &[
     "by the way",
     "as well",
@@ -376,6 +480,19 @@ const LONG_ENDINGS: &[&str] = &[
     "any more",
     "any longer",
     "of course",
+    "my bad",
+    "my mistake",
+    "before i forget",
+    "in case it matters",
+    "thank god",
+    "did i mention",
+    "did i say",
+    "i suppose",
+    "mind you",
+    "as i said",
+    "as i believe i mentioned",
+    "as i mentioned",
+    "if you ask me",
     "just so you know",
     "for the record",
     "as you know",
@@ -401,8 +518,8 @@ fn trimmed(words: &[Word], start: usize, mut end: usize) -> usize {
             continue;
         }
         let Some(last) = end.checked_sub(1).filter(|last| *last >= start).map(|last| &words[last]) else { return end };
-        let mark = last.shape == Shape::Mark && !last.any(") % +");
-        if !mark && !one_of(ENDINGS, &last.lower) {
+        let mark = last.shape == Shape::Mark && !last.any(&[")", "%", "+"]);
+        if !mark && !ENDINGS.contains(&last.lower.as_str()) {
             return end;
         }
         end -= 1;
@@ -411,13 +528,15 @@ fn trimmed(words: &[Word], start: usize, mut end: usize) -> usize {
 
 /// The last place before another where a clause can be cut.
 fn boundary(words: &[Word], start: usize, place: usize) -> Option<usize> {
+    let failed = place;
     let cut = (start..=place.min(words.len().checked_sub(1)?)).rev().find(|place| {
         let word = &words[*place];
-        word.any(", ; : ( — – - and or")
+        word.any(&[",", ";", ":", "(", "—", "–", "-", "and", "or"])
             || within(lexicon::SUBORDINATORS, &word.lower)
-            || word.any("for with than") && *place > start + 1
+            || word.any(&["for", "with", "than"]) && *place > start + 1
+            || word.any(&["of", "in", "by", "from"]) && *place + 1 == failed && *place > start + 1
     })?;
     // What holds only under a condition does not hold without it.
-    let conditional = words[cut].any("if unless when whenever until than");
+    let conditional = words[cut].any(&["if", "unless", "when", "whenever", "until", "than"]);
     (cut > start && !conditional && !(words[cut].is("that") && base(&words[cut - 1].lower))).then_some(cut)
 }

@@ -4,7 +4,7 @@
 //! one before it. Words in front ("last week", "at work,") move behind what they belong to.
 
 use super::clause::{Clause, Mood, Who, base, finite};
-use super::lexicon::{self, one_of, within};
+use super::lexicon::{self, within};
 use super::verbs::{Form, verb};
 use super::word::{Shape, Word};
 
@@ -30,7 +30,7 @@ pub(crate) fn clauses(words: Vec<Word>) -> Vec<Vec<Word>> {
             current.extend(subject);
             place += length;
             // "And also", "but now".
-            while words.get(place).is_some_and(|word| word.any("also then now just still yet")) {
+            while words.get(place).is_some_and(|word| word.any(&["also", "then", "now", "just", "still", "yet"])) {
                 place += 1;
             }
             continue;
@@ -60,20 +60,50 @@ fn joint(words: &[Word], place: usize) -> usize {
 
 /// The words to begin the next clause with, if one begins behind this joint.
 fn starts(current: &[Word], joint: &[Word], rest: &[Word]) -> Option<Vec<Word>> {
-    let hard = joint[0].any("; — – -");
-    let first = rest.iter().find(|word| !word.any("also then now just still yet"))?;
+    let hard = joint[0].any(&[";", "—", "–", "-"]);
+    let first = rest.iter().find(|word| !word.any(&["also", "then", "now", "just", "still", "yet"]))?;
     let skipped = rest.iter().position(|word| std::ptr::eq(word, first))?;
     let before = Clause::read(current.to_vec());
     if hard && (own_subject(&rest[skipped..]) || before.is_some()) {
         return Some(Vec::new());
     }
-    if own_subject(&rest[skipped..]) && (before.is_some() || complete(current)) {
+    let goes_on = own_subject(&rest[skipped..]) || joint[0].is(",") && stray(&rest[skipped..]);
+    if goes_on
+        && (before.is_some()
+            || complete(current)
+            || lead_in(current, joint)
+            || joint.len() == 2 && first.any(&["i", "we"]))
+    {
         return Some(Vec::new());
     }
     let before = before?;
     let shared =
         !first.capital() && shares(&before, first, rest.get(skipped + 1), joint[0].is(",") && joint.len() == 1);
     shared.then(|| before.subject_words().to_vec())
+}
+
+/// Whether a part only leads up to what follows: "good news from the lab," says nothing yet.
+fn lead_in(current: &[Word], joint: &[Word]) -> bool {
+    let circumstance = current.first().is_some_and(|word| {
+        LEADING.contains(&word.lower.as_str()) && !word.is("a") || within(lexicon::SUBORDINATORS, &word.lower)
+    });
+    let named = current.iter().filter(|word| word.speaks()).all(Word::capital);
+    let says = current.iter().any(|word| finite(&word.lower));
+    joint[0].any(&[",", ":"]) && joint.len() == 1 && !says && !circumstance && !named
+}
+
+/// Whether one word stands before someone and what they do: "honestly I eat meat", however it is spelt.
+pub(crate) fn stray(words: &[Word]) -> bool {
+    let Some(first) = words.first() else { return false };
+    let plain = first.shape == Shape::Word
+        && first.lower.len() > 3
+        && !first.capital()
+        && verb(&first.lower).is_none()
+        && !within(lexicon::SUBORDINATORS, &first.lower)
+        && !within(lexicon::PREPOSITIONS, &first.lower)
+        && !within(lexicon::DETERMINERS, &first.lower)
+        && !first.any(&["what", "maybe", "perhaps", "wish", "unless", "imagine", "suppose", "hopefully", "whether"]);
+    plain && words.get(1).is_some_and(|word| word.any(&["i", "we"])) && own_subject(&words[1..])
 }
 
 /// Whether a part without a verb still stands for itself: "yes", "sure thing".
@@ -92,17 +122,24 @@ fn own_subject(words: &[Word]) -> bool {
             words.iter().skip(1).take(3).any(|word| base(&word.lower) || finite(&word.lower) || word.is("no"))
         }
         "please" | "remind" => true,
-        "do" | "does" | "did" | "can" | "could" | "would" => one_of("you i we they anyone", next(1)),
-        "what" | "where" | "how" | "which" | "any" | "when" | "why" if words.iter().any(|word| word.is("?")) => true,
         "let" => next(1) == "us",
         lower => {
-            let known = within(lexicon::DETERMINERS, lower) || first.capital() || first.owner();
+            let known = within(lexicon::DETERMINERS, lower)
+                || first.capital()
+                || first.owner()
+                || matches!(lower, "half" | "most" | "all" | "mum" | "dad" | "mom");
+            let known = known
+                || next(1) == "is"
+                    && verb(lower).is_none()
+                    && first.shape == Shape::Word
+                    && !within(lexicon::SUBORDINATORS, lower)
+                    && !matches!(lower, "what" | "who" | "how" | "why" | "which" | "where" | "here" | "this");
             known
                 && words
                     .iter()
-                    .take(7)
+                    .take(9)
                     .skip(1)
-                    .take_while(|word| word.shape != Shape::Mark && !word.any("and or"))
+                    .take_while(|word| word.shape != Shape::Mark && !word.any(&["and", "or"]))
                     .any(|word| finite(&word.lower) && !within(lexicon::SUBORDINATORS, &word.lower))
                 && Clause::read(words.to_vec()).is_some_and(|clause| clause.who == Who::Thing)
         }
@@ -110,7 +147,8 @@ fn own_subject(words: &[Word]) -> bool {
 }
 
 /// Verbs that follow a bare comma in a list of what someone does.
-const LISTED: &str = "live work have love like hate prefer use study play speak own am is";
+const LISTED: &[&str] =
+    &["live", "work", "have", "love", "like", "hate", "prefer", "use", "study", "play", "speak", "own", "am", "is"];
 
 /// Whether a verb goes on with what the clause before is about.
 fn shares(before: &Clause, first: &Word, next: Option<&Word>, comma: bool) -> bool {
@@ -123,7 +161,7 @@ fn shares(before: &Clause, first: &Word, next: Option<&Word>, comma: bool) -> bo
     let Some(next) = next.filter(|next| next.speaks()) else {
         return matches!(verb(&first.lower), Some((_, Form::Third))) && before.who == Who::Thing && !comma;
     };
-    if next.any("and or is are") || comma && !one_of(LISTED, &first.lower) {
+    if next.any(&["and", "or", "is", "are"]) || comma && !LISTED.contains(&first.lower.as_str()) {
         return false;
     }
     let personal = matches!(before.who, Who::I | Who::We);
@@ -147,51 +185,94 @@ fn noun_like(first: &Word, next: &Word) -> bool {
         || within(lexicon::NUMBERS, &next.lower)
         || verb(&next.lower).is_some_and(|(_, form)| form == Form::Ing)
         || next.is("not")
-        || one_of(LISTED, &first.lower);
+        || LISTED.contains(&first.lower.as_str());
     !takes
 }
 
 /// Words that a time or a circumstance in front begins with.
-const LEADING: &str = "from in on at since for last next this yesterday today tomorrow as after before during until \
-    by recently two three a with when over these back starting currently every tonight nowadays lately earlier \
-    because while now";
+const LEADING: &[&str] = &[
+    "in",
+    "on",
+    "at",
+    "since",
+    "for",
+    "last",
+    "next",
+    "this",
+    "yesterday",
+    "today",
+    "tomorrow",
+    "as",
+    "after",
+    "before",
+    "during",
+    "until",
+    "by",
+    "recently",
+    "two",
+    "three",
+    "a",
+    "with",
+    "when",
+    "over",
+    "these",
+    "back",
+    "starting",
+    "currently",
+    "every",
+    "tonight",
+    "nowadays",
+    "lately",
+    "earlier",
+    "because",
+    "while",
+    "now",
+];
 
 /// Moves what stands in front of the subject behind the rest.
 fn subject_first(mut words: Vec<Word>) -> Vec<Word> {
     let Some(first) = words.first() else { return words };
-    if !one_of(LEADING, &first.lower) {
+    // "Tuesdays and Fridays I go running."
+    let weekly = within(lexicon::CALENDAR, &first.lower) && first.lower.ends_with("days");
+    let surprise = first.is("to") && words.get(1).is_some_and(|word| word.any(&["my", "our"]));
+    if !LEADING.contains(&first.lower.as_str()) && !weekly && !surprise {
         return words;
     }
     let comma = words.iter().take(12).position(|word| word.is(","));
-    let subject = words.iter().enumerate().take(8).skip(1).find(|(place, word)| {
-        word.any("i we my our")
+    let subject = words.iter().enumerate().take(12).skip(1).find(|(place, word)| {
+        (word.any(&["i", "we"]) || word.any(&["my", "our"]) && !surprise)
             && words[place + 1..].iter().take(4).any(|next| base(&next.lower) || finite(&next.lower))
     });
     let (start, skip) = match (comma, subject) {
         (Some(comma), _) if own_subject(&words[comma + 1..]) => (comma, 1),
         // "With my sister I speak French": the first word that owns something is no subject.
-        (_, Some((place, word))) if word.any("i we") => (place, 0),
+        (_, Some((place, word))) if word.any(&["i", "we"]) => (place, 0),
         (_, Some((place, _))) if !within(lexicon::PREPOSITIONS, &words[place - 1].lower) => (place, 0),
         _ => return words,
     };
     let behind = words.split_off(start + skip);
     words.truncate(start);
-    let circumstance = words.first().is_some_and(|word| word.any("when because as while"));
+    let circumstance = words.first().is_some_and(|word| word.any(&["when", "because", "as", "while"]));
     let mut moved = behind;
-    if circumstance {
+    if circumstance || surprise {
         return moved;
     }
-    while moved.last().is_some_and(|word| word.any(". ! …")) {
+    if weekly {
+        words.splice(0..0, super::paraphrase::say("on"));
+    }
+    while moved.last().is_some_and(|word| word.any(&[".", "!", "…"])) {
         moved.pop();
     }
     if let Some(first) = words.first_mut() {
         let lower = first.text.to_lowercase();
-        if one_of(LEADING, &lower) {
+        if LEADING.contains(&lower.as_str()) {
             first.text = lower;
         }
         first.glued = false;
     }
-    moved.extend(words);
+    // A reason stays at the end.
+    let reason = moved.iter().position(|word| word.is("because")).unwrap_or(moved.len());
+    moved.splice(reason..reason, words);
     moved
 }
 

@@ -4,7 +4,7 @@
 //! list under a heading. A procedure is written as numbered orders.
 
 use super::clause::base;
-use super::lexicon::{self, one_of, within};
+use super::lexicon::{self, within};
 use super::paraphrase::begins;
 use super::prose::Sentence;
 use super::verbs::{Form, verb};
@@ -30,7 +30,8 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
     while let Some(next) = sentences.get(end) {
         let words = super::word::words(next.text);
         let goes_on =
-            words.first().is_some_and(|word| word.any("then next finally lastly afterwards after")) && steps.len() < 20;
+            words.first().is_some_and(|word| word.any(&["then", "next", "finally", "lastly", "afterwards", "after"]))
+                && steps.len() < 20;
         let numbered = listed && (next.step.is_some() || bulleted(&words));
         if !goes_on && !numbered || next.asks {
             break;
@@ -39,7 +40,13 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
         end += 1;
     }
     let mut object = None;
-    let orders: Vec<String> = steps.iter().map(|step| order(step, &mut object)).collect::<Option<_>>()?;
+    let orders: Option<Vec<String>> = steps.iter().map(|step| order(step, &mut object)).collect();
+    let orders = match orders.filter(|orders| orders.len() > 1) {
+        Some(orders) => orders,
+        // What was asked to be remembered is kept in its own words.
+        None if asked(&words).is_some() && end == start + 1 => verbatim(&words[behind..]),
+        None => return None,
+    };
     if orders.len() < 2 {
         return None;
     }
@@ -50,6 +57,23 @@ pub(crate) fn procedure(sentences: &[Sentence<'_>], start: usize) -> Option<Proc
     Some(Procedure { content, end })
 }
 
+/// The steps as they were told.
+fn verbatim(words: &[Word]) -> Vec<String> {
+    let first: Vec<Word> =
+        words.iter().take_while(|word| word.speaks() && verb(&word.lower).is_none()).cloned().collect();
+    let object = Some(join(&plain(&first))).filter(|_| first.len() > 1 && first.len() < 4);
+    let named = |word: &Word| match &object {
+        Some(object) if word.any(&["them", "it", "they"]) => word.instead(object),
+        _ => word.clone(),
+    };
+    let told = words.split(|word| word.any(&[",", ";"])).map(|part| {
+        let lead = part.iter().take_while(|word| word.any(&["and", "then", "first", "finally"])).count();
+        let part: Vec<Word> = part[lead..].iter().filter(|word| !word.any(&[".", "!"])).map(named).collect();
+        capitalised(&join(&plain(&part)))
+    });
+    told.filter(|step| !step.is_empty()).collect()
+}
+
 /// A line under a heading that is an order.
 fn bulleted(words: &[Word]) -> bool {
     words.first().is_some_and(|word| base(&word.lower))
@@ -57,10 +81,14 @@ fn bulleted(words: &[Word]) -> bool {
 
 /// What the steps are for, and where they begin.
 fn title(words: &[Word]) -> Option<(String, usize)> {
-    let start = words.iter().position(|word| !word.any("so ok okay , btw remember : note fyi and well")).unwrap_or(0);
+    let start = words
+        .iter()
+        .position(|word| !word.any(&["so", "ok", "okay", ",", "btw", "remember", ":", "note", "fyi", "and", "well"]))
+        .unwrap_or(0);
+    let start = asked(words).unwrap_or(start);
     let words_from = &words[start..];
     let found = if begins(words_from, "to") && base(&words_from.get(1)?.lower) {
-        let comma = words_from.iter().take(10).position(|word| word.any(", :"))?;
+        let comma = words_from.iter().take(10).position(|word| word.any(&[",", ":"]))?;
         (1, comma, comma + 1)
     } else {
         let heads = [
@@ -80,25 +108,39 @@ fn title(words: &[Word]) -> Option<(String, usize)> {
         ];
         let head = heads.into_iter().find(|head| begins(words_from, head))?;
         let from = head.split(' ').count();
-        let stop = words_from.iter().take(12).position(|word| word.any(": is are ,")).or(Some(words_from.len()))?;
+        let stop = words_from
+            .iter()
+            .take(12)
+            .position(|word| word.any(&[":", "is", "are", ","]))
+            .or(Some(words_from.len()))?;
         (from, stop, (stop + 1).min(words_from.len()))
     };
     let (from, stop, behind) = found;
     let title: Vec<Word> = words_from.get(from..stop)?.to_vec();
     let first = title.first()?;
-    if !base(&first.lower) || title.iter().any(|word| word.any("you it this that me")) {
+    if !base(&first.lower) || title.iter().any(|word| word.any(&["you", "it", "this", "that", "me"])) {
         return None;
     }
     let mut steps_at = start + behind;
-    while words.get(steps_at).is_some_and(|word| word.any(": to by that ,")) {
+    while words.get(steps_at).is_some_and(|word| word.any(&[":", "to", "by", "that", ","])) {
         steps_at += 1;
     }
     Some((join(&plain(&title)), steps_at))
 }
 
+/// Where the way to do something begins, if it was asked to be remembered: "remember how we deploy".
+pub(super) fn asked(words: &[Word]) -> Option<usize> {
+    let colon = words.iter().position(|word| word.is(":"))?;
+    let how = words[..colon].iter().position(|word| word.is("how") || word.is("way"))?;
+    let asks =
+        words[..how].iter().any(|word| word.any(&["remember", "note", "forget", "lose", "save", "store", "memo"]));
+    let start = if words[how].is("way") { how.checked_sub(1).filter(|the| words[*the].is("the"))? } else { how };
+    asks.then_some(start)
+}
+
 /// The words without whose it is.
 fn plain(words: &[Word]) -> Vec<Word> {
-    words.iter().map(|word| if word.any("my our your") { word.instead("the") } else { word.clone() }).collect()
+    words.iter().map(|word| if word.any(&["my", "our", "your"]) { word.instead("the") } else { word.clone() }).collect()
 }
 
 /// Cuts the telling into steps.
@@ -108,9 +150,9 @@ fn parts(words: &[Word]) -> Vec<Vec<Word>> {
     while place < words.len() {
         let word = &words[place];
         let next = words.get(place + 1);
-        let joint = word.any(", ; . → >")
-            || word.any("then finally next lastly afterwards")
-            || word.is("and") && next.is_some_and(|next| next.any("then finally") || base(&next.lower));
+        let joint = word.any(&[",", ";", ".", "→", ">"])
+            || word.any(&["then", "finally", "next", "lastly", "afterwards"])
+            || word.is("and") && next.is_some_and(|next| next.any(&["then", "finally"]) || base(&next.lower));
         let stops = joint && (word.shape != Shape::Mark || follows(words, place + 1));
         if stops || word.shape == Shape::Mark && (place + 1 == words.len()) {
             if parts.last().is_some_and(|part| !part.is_empty()) {
@@ -129,18 +171,50 @@ fn parts(words: &[Word]) -> Vec<Vec<Word>> {
 fn follows(words: &[Word], place: usize) -> bool {
     words.get(place).is_none_or(|word| {
         base(&word.lower)
-            || word.any("then finally next and you we lastly after first afterwards")
+            || word.any(&["then", "finally", "next", "and", "you", "we", "lastly", "after", "first", "afterwards"])
             || verb(&word.lower).is_some_and(|(_, form)| form == Form::Ing)
     })
 }
 
 /// Words that open a step and are no part of it.
-const LEADS: &str = "first firstly second third then next finally lastly and you we i just simply always should \
-    must need have to after that , afterwards can also now please will by of all";
+const LEADS: &[&str] = &[
+    "first",
+    "firstly",
+    "second",
+    "third",
+    "then",
+    "next",
+    "finally",
+    "lastly",
+    "and",
+    "you",
+    "we",
+    "i",
+    "just",
+    "simply",
+    "always",
+    "should",
+    "must",
+    "need",
+    "have",
+    "to",
+    "after",
+    "that",
+    ",",
+    "afterwards",
+    "can",
+    "also",
+    "now",
+    "please",
+    "will",
+    "by",
+    "of",
+    "all",
+];
 
 /// A step as an order.
 fn order(step: &[Word], object: &mut Option<String>) -> Option<String> {
-    let lead = step.iter().take_while(|word| one_of(LEADS, &word.lower)).count();
+    let lead = step.iter().take_while(|word| LEADS.contains(&word.lower.as_str())).count();
     let mut words = plain(step.get(lead..)?);
     let first = words.first_mut()?;
     let (lemma, form) = match verb(&first.lower) {
@@ -163,12 +237,12 @@ fn order(step: &[Word], object: &mut Option<String>) -> Option<String> {
     } else {
         return None;
     }
-    while words.last().is_some_and(|word| word.shape == Shape::Mark && !word.any(") %")) {
+    while words.last().is_some_and(|word| word.shape == Shape::Mark && !word.any(&[")", "%"])) {
         words.pop();
     }
     // "Tag it": what the step before was about.
     for word in &mut words {
-        if word.any("it them") {
+        if word.any(&["it", "them"]) {
             *word = word.instead(object.as_deref()?);
         }
     }

@@ -27,19 +27,64 @@ pub(crate) struct Dated {
 }
 
 /// Words that open a stretch with one end.
-const OPENERS: &str = "since until till before after from с со до после";
+const OPENERS: &[&str] = &["since", "until", "till", "before", "after", "from", "с", "со", "до", "после"];
 /// Words that say which way to count.
-const TURNED: &str = "last past ago next this before прош назад следующ этот эту этой";
-const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec январ феврал март апрел мая мае май июн июл \
-    август сентябр октябр ноябр декабр";
-const WEEKDAYS: &str = "mon tue wed thu fri sat sun понедельник вторник сред четверг пятниц суббот воскресень";
-const SEASONS: &str = "spring summer autumn fall winter весн лет осен зим";
+const TURNED: &[&str] =
+    &["last", "past", "ago", "next", "this", "before", "прош", "назад", "следующ", "этот", "эту", "этой"];
+const MONTHS: &[&str] = &[
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+    "январ",
+    "феврал",
+    "март",
+    "апрел",
+    "мая",
+    "мае",
+    "май",
+    "июн",
+    "июл",
+    "август",
+    "сентябр",
+    "октябр",
+    "ноябр",
+    "декабр",
+];
+const WEEKDAYS: &[&str] = &[
+    "mon",
+    "tue",
+    "wed",
+    "thu",
+    "fri",
+    "sat",
+    "sun",
+    "понедельник",
+    "вторник",
+    "сред",
+    "четверг",
+    "пятниц",
+    "суббот",
+    "воскресень",
+];
+const SEASONS: &[&str] = &["spring", "summer", "autumn", "fall", "winter", "весн", "лет", "осен", "зим"];
 
 /// The times of a sentence, as seen at `now`. `ahead`: what has no year or week of its own is the
 /// next one, not the last.
 pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
-    let mut found: Vec<Dated> =
-        time_phrases(sentence, now).into_iter().filter_map(|phrase| dated(sentence, phrase, now, ahead)).collect();
+    let mut found: Vec<Dated> = time_phrases(sentence, now)
+        .into_iter()
+        .filter(|phrase| !recurs(sentence, phrase.at.clone()))
+        .filter_map(|phrase| dated(sentence, phrase, now, ahead))
+        .collect();
     if ahead && sentence.contains("in ") {
         found.extend(
             in_a_while(sentence, now)
@@ -47,6 +92,36 @@ pub(crate) fn dates(sentence: &str, now: &Zoned, ahead: bool) -> Vec<Dated> {
         );
     }
     found
+}
+
+/// Whether a weekday comes again each week: "every Tuesday and Friday", "on Wednesday evenings".
+fn recurs(sentence: &str, at: std::ops::Range<usize>) -> bool {
+    let lower = sentence[at.clone()].to_lowercase();
+    let bare = lower.trim_start_matches("on ");
+    let weekday = |word: &str| {
+        WEEKDAYS.iter().take(7).any(|day| word.starts_with(day)) && word.trim_end_matches('s').ends_with("day")
+    };
+    if !weekday(bare) || bare.contains(' ') {
+        return false;
+    }
+    let words = |text: &str| -> Vec<String> {
+        text.to_lowercase()
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    let behind = words(&sentence[at.end..]);
+    let parts = behind
+        .first()
+        .is_some_and(|word| matches!(word.as_str(), "evenings" | "mornings" | "nights" | "afternoons" | "lunchtimes"));
+    let before = words(&sentence[..at.start]);
+    let listed: Vec<&String> = before
+        .iter()
+        .rev()
+        .take_while(|word| weekday(word) || matches!(word.as_str(), "and" | "or" | "every" | "each"))
+        .collect();
+    parts || listed.iter().any(|word| matches!(word.as_str(), "every" | "each") || word.ends_with("days"))
 }
 
 /// "In two weeks", "in 3 days", "in a month": a day that lies ahead.
@@ -97,7 +172,7 @@ fn dated(sentence: &str, phrase: TimePhrase, now: &Zoned, ahead: bool) -> Option
     let said = &sentence[phrase.at.clone()];
     let lower = said.to_lowercase();
     let russian = lower.contains(|c: char| ('а'..='я').contains(&c));
-    let opener = OPENERS.split_whitespace().find(|word| lower.starts_with(&format!("{word} ")));
+    let opener = OPENERS.iter().find(|word| lower.starts_with(&format!("{word} "))).copied();
     let by = sentence[..phrase.at.start].trim_end().ends_with("by");
     let span = if ahead && opener.is_none() { forward(&lower, phrase.span, now, by) } else { phrase.span };
     let (text, preposition) = match opener {
@@ -126,7 +201,7 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
         return Some((said.to_owned(), ""));
     }
     let named_month =
-        MONTHS.split_whitespace().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
+        MONTHS.iter().any(|month| lower.split(|c: char| !c.is_alphabetic()).any(|w| w.starts_with(month)))
             && !turned(lower);
     let days = (span.until.as_second() - span.from.as_second() + 43_200) / 86_400;
     Some(match span.grain {
@@ -143,10 +218,9 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
         Grain::Week => (format!("the week of {day}"), "in"),
         Grain::Month | Grain::Year if span.until == now.timestamp() => return None,
         Grain::Month if named_month => (with_year(said, from.year(), russian), ""),
-        Grain::Month => match SEASONS.split_whitespace().find(|season| lower.contains(*season)) {
+        Grain::Month => match SEASONS.iter().find(|season| lower.contains(**season)) {
             Some(_) if russian => (from.strftime("%Y-%m").to_string(), "с"),
             Some(season) => (format!("{season} {}", until.year()), within),
-            None if is_quarter(lower) => (with_year(&said.to_uppercase(), from.year(), russian).replace(',', ""), ""),
             None if days > 32 => (format!("the quarter from {day}"), within),
             None if russian => (from.strftime("%Y-%m").to_string(), "в"),
             None => (from.strftime("%B %Y").to_string(), within),
@@ -183,16 +257,14 @@ fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
     if span.until > now.timestamp() || has_year(lower) || turned(lower) {
         return span;
     }
-    let named = |names: &str| {
-        lower
-            .split(|c: char| !c.is_alphabetic())
-            .any(|word| names.split_whitespace().any(|name| word.starts_with(name)))
+    let named = |names: &[&str]| {
+        lower.split(|c: char| !c.is_alphabetic()).any(|word| names.iter().any(|name| word.starts_with(name)))
     };
     // On a Monday "on Monday" is the next one, "by Monday" may be today.
     let today = span.from.to_zoned(now.time_zone().clone()).date().weekday() == now.date().weekday();
     let step = match () {
         () if named(WEEKDAYS) && !named(MONTHS) && today && !by => Span::new().weeks(2),
-        () if named(MONTHS) || named(SEASONS) || is_quarter(lower) => Span::new().years(1),
+        () if named(MONTHS) || named(SEASONS) => Span::new().years(1),
         () if named(WEEKDAYS) || lower.contains("weekend") || lower.contains("выходн") => Span::new().weeks(1),
         () => return span,
     };
@@ -212,13 +284,8 @@ fn until_ahead(word: &str, lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan
     TimeSpan { until: forward(lower.strip_prefix(word).unwrap_or(lower).trim_start(), end, now, false).until, ..span }
 }
 
-/// "Q3"
-fn is_quarter(lower: &str) -> bool {
-    lower.len() == 2 && lower.starts_with('q')
-}
-
 fn turned(lower: &str) -> bool {
-    TURNED.split_whitespace().any(|word| lower.split(' ').any(|part| part.starts_with(word)))
+    TURNED.iter().any(|word| lower.split(' ').any(|part| part.starts_with(word)))
 }
 
 fn has_year(lower: &str) -> bool {

@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use super::lexicon::one_of;
-
 /// A word, a number or a mark, and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Word {
@@ -47,8 +45,8 @@ impl Word {
         self.lower == lower
     }
 
-    pub(crate) fn any(&self, lowers: &str) -> bool {
-        one_of(lowers, &self.lower)
+    pub(crate) fn any(&self, lowers: &[&str]) -> bool {
+        lowers.contains(&self.lower.as_str())
     }
 
     /// Begins with a capital letter.
@@ -71,6 +69,17 @@ impl Word {
         self.text.contains(|c: char| c.is_ascii_digit())
     }
 }
+
+/// Words that are often misspelt, as they are meant.
+const SLIPS: &[(&str, &str)] = &[
+    ("becuase", "because"),
+    ("becasue", "because"),
+    ("beacuse", "because"),
+    ("becouse", "because"),
+    ("cuz", "because"),
+    ("tommorow", "tomorrow"),
+    ("wich", "which"),
+];
 
 fn straight(c: char) -> char {
     match c {
@@ -99,12 +108,11 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
             _ if starts_word(c, &text[place + c.len_utf8()..]) => chunk(&text[place..]),
             _ => (c.len_utf8(), Shape::Mark),
         };
-        let title = matches!(&text[place..place + length], "Dr" | "Mr" | "Mrs" | "Ms" | "Prof" | "St");
-        let length = length + usize::from(title && text[place + length..].starts_with(". "));
         let piece = &text[place..place + length];
         // Emoji and other signs say nothing that could be kept.
         if shape != Shape::Mark || is_mark(c) {
-            words.push(Word::new(piece, place..place + length, shape, glued && !words.is_empty()));
+            let meant = SLIPS.iter().find(|(slip, _)| *slip == piece).map_or(piece, |(_, meant)| meant);
+            words.push(Word::new(meant, place..place + length, shape, glued && !words.is_empty()));
         }
         place += length;
         glued = true;
@@ -210,11 +218,57 @@ const CONTRACTIONS: &[(&str, &str, &str)] = &[
 ];
 
 /// Words after which "'s" is short for "is".
-const IS_BEFORE: &str = "it he she that this there here what who where when how why everything everyone name";
+const IS_BEFORE: &[&str] = &[
+    "it",
+    "he",
+    "she",
+    "that",
+    "this",
+    "there",
+    "here",
+    "what",
+    "who",
+    "where",
+    "when",
+    "how",
+    "why",
+    "everything",
+    "everyone",
+    "name",
+];
 
 /// Words before which "'s" is short for "is": "Marta's a nurse".
-const IS_AFTER: &str = "a an the not now also from in at on our my allergic vegan vegetarian called named based \
-    working living moving married pregnant running using going currently always still";
+const IS_AFTER: &[&str] = &[
+    "a",
+    "an",
+    "the",
+    "not",
+    "now",
+    "also",
+    "from",
+    "in",
+    "at",
+    "on",
+    "our",
+    "my",
+    "allergic",
+    "vegan",
+    "vegetarian",
+    "called",
+    "named",
+    "based",
+    "working",
+    "living",
+    "moving",
+    "married",
+    "pregnant",
+    "running",
+    "using",
+    "going",
+    "currently",
+    "always",
+    "still",
+];
 
 fn written_out(words: Vec<Word>) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::with_capacity(words.len() + 4);
@@ -258,7 +312,7 @@ fn two(word: &Word, next: &str) -> Option<(String, &'static str)> {
         "t" if head.ends_with(['n', 'N']) && head.len() > 1 => {
             return Some((head[..head.len() - 1].to_owned(), "not"));
         }
-        "s" if one_of(IS_BEFORE, &lower[..apostrophe]) || one_of(IS_AFTER, next) => "is",
+        "s" if IS_BEFORE.contains(&&lower[..apostrophe]) || IS_AFTER.contains(&next) => "is",
         _ => return None,
     };
     Some((head, second))

@@ -11,7 +11,7 @@ pub mod delta;
 mod format;
 #[cfg(test)]
 mod laws;
-mod line;
+pub(crate) mod line;
 pub mod shorten;
 pub mod tokens;
 

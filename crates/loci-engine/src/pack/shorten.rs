@@ -173,7 +173,7 @@ fn cut(line: &str, tokens: usize) -> Option<String> {
 }
 
 /// The sentences, without the blanks around them.
-fn split(text: &str) -> Vec<&str> {
+pub(crate) fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
     let mut characters = text.char_indices().peekable();

@@ -55,6 +55,8 @@ pub struct RecallRequest {
     pub strategy: Strategy,
     /// Whether this is not use but a look: nothing is counted.
     pub uncounted: bool,
+    /// The conversation that is told; what it only repeats is not learned from it again.
+    pub for_thread: Option<String>,
 }
 
 /// What recall found.
@@ -124,7 +126,7 @@ impl Engine {
         hits.truncate(limit);
         self.tell_related(&visible, relations, &mut hits).await?;
         if !request.uncounted {
-            self.count_access(caller, &hits).await;
+            self.count_access(caller, request.for_thread.as_deref(), &hits).await;
         }
         Ok(Recall { hits, degraded, intent })
     }
@@ -163,11 +165,22 @@ impl Engine {
     }
 
     /// Counts these hits as used, without making anyone wait.
-    pub(crate) async fn count_access<'a>(&self, caller: &Caller, hits: impl IntoIterator<Item = &'a RecallHit>) {
+    pub(crate) async fn count_access<'a>(
+        &self,
+        caller: &Caller,
+        thread: Option<&str>,
+        hits: impl IntoIterator<Item = &'a RecallHit>,
+    ) {
         let mut by_space: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
         for hit in hits {
             if let Ok(scope) = hit.memory.scope() {
                 by_space.entry(scope.space()).or_default().push(hit.memory.id);
+            }
+        }
+        if let Some(thread) = thread {
+            let told = by_space.values().flatten().copied().collect();
+            if let Err(error) = self.note_told(caller, thread, told).await {
+                tracing::warn!(%error, "what the conversation was told was not noted");
             }
         }
         for (space, ids) in by_space {

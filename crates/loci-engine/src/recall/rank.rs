@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use loci_types::{Filter, Memory, MemoryId, Visible};
+use loci_types::{Filter, Memory, MemoryId, State, Visible};
 
 use super::clue::{Clue, Clues, Voices};
 use super::explain::{ClueWeight, Explanation, relevance};
@@ -19,6 +19,9 @@ use crate::plan::Plan;
 use crate::plan::intent::Asks;
 use crate::score::{self, Terms};
 use crate::{Engine, Result};
+
+/// What a decayed memory's rank is multiplied by: it is offered, behind what is surer.
+const DECAYED: f64 = 0.8;
 
 /// So many turns before and after a candidate are read with it.
 const REACH: usize = 3;
@@ -145,7 +148,13 @@ impl Engine {
         let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let hit =
             |Candidate { id, score, explain }| found.remove(&id).map(|memory| RecallHit { memory, score, explain });
-        Ok(candidates.into_iter().filter_map(hit).collect())
+        let mut hits: Vec<RecallHit> = candidates.into_iter().filter_map(hit).collect();
+        for hit in hits.iter_mut().filter(|hit| hit.memory.state == State::Decayed) {
+            hit.explain.terms.boost *= DECAYED;
+            hit.score = hit.explain.score(&hit.explain.weights);
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(hits)
     }
 }
 

@@ -1,14 +1,16 @@
 //! A small house to test in.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use loci_engine::{Caller, Config, Engine, Fixed, NewMemory, RecallRequest};
+use jiff::Timestamp;
+use loci_engine::mind::Mind;
+use loci_engine::{Caller, Clock, Config, Engine, ListRequest, NewMemory, RecallRequest, Turn};
 use loci_models::{Detail, Embedder, Embedding, Model, Reranker};
 use loci_store::{SqliteOptions, SqliteStore};
 use loci_testkit::vectors::hashed_vector;
-use loci_types::{Identifiers, MemoryId, Receipt};
+use loci_types::{Identifiers, Memory, MemoryId, Receipt};
 
 const DIMENSIONS: usize = 256;
 
@@ -33,11 +35,21 @@ impl Embedder for Hashing {
     }
 }
 
+/// A clock that moves when it is told to.
+pub(crate) struct Hands(Mutex<Timestamp>);
+
+impl Clock for Hands {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().unwrap()
+    }
+}
+
 /// An engine on a folder of its own.
 pub(crate) struct House {
     pub(crate) engine: Engine,
     pub(crate) embedder: Arc<Hashing>,
-    _folder: tempfile::TempDir,
+    clock: Arc<Hands>,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 impl House {
@@ -51,11 +63,64 @@ impl House {
         let model =
             Model { name: "hashing".to_owned(), dimensions: DIMENSIONS, similarity_threshold: 0.3, max_tokens: 256 };
         let embedder = Arc::new(Hashing { model, up: AtomicBool::new(true) });
-        let clock = Fixed("2026-06-01T12:00:00Z".parse().unwrap());
-        let engine = Engine::new(Arc::new(store), Some(embedder.clone()), Arc::new(clock), config).unwrap();
-        Self { engine, embedder, _folder: folder }
+        let clock = Arc::new(Hands(Mutex::new("2026-06-01T12:00:00Z".parse().unwrap())));
+        let engine = Engine::new(Arc::new(store), Some(embedder.clone()), clock.clone(), config).unwrap();
+        Self { engine, embedder, clock, folder }
     }
 
+    /// Another engine on the same folder, as another process would have.
+    pub(crate) fn neighbour(&self) -> Engine {
+        let store = SqliteStore::open(self.folder.path(), SqliteOptions::default()).unwrap();
+        let config = self.engine.config().clone();
+        Engine::new(Arc::new(store), Some(self.embedder.clone()), self.clock.clone(), config).unwrap()
+    }
+
+    /// The same house, with a language model.
+    pub(crate) fn with_mind(self, mind: Mind) -> Self {
+        Self { engine: self.engine.with_mind(mind), ..self }
+    }
+
+    /// Lets days pass, or with a negative number the clock jump back.
+    pub(crate) fn later(&self, days: i64) {
+        let mut now = self.clock.0.lock().unwrap();
+        *now = now.saturating_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
+    }
+
+    /// One turn of a conversation.
+    pub(crate) async fn say(&self, caller: &Caller, thread: &str, role: &str, content: &str) -> MemoryId {
+        let turn = Turn {
+            thread_id: thread.into(),
+            content: content.into(),
+            role: Some(role.into()),
+            actor_id: (role == "user").then(|| "ana".to_owned()),
+            ..Turn::default()
+        };
+        self.engine.ingest(caller, turn).await.unwrap()[0].id
+    }
+
+    /// Ends a session and learns from it.
+    pub(crate) async fn end(&self, caller: &Caller, session: &str) {
+        self.engine.end_session(caller, session).await.unwrap();
+        self.engine.work(&Caller::operator(), &[], 100).await.unwrap();
+    }
+
+    /// What is known and holds, by kind and text, newest first, without turns.
+    pub(crate) async fn known(&self, caller: &Caller) -> Vec<Memory> {
+        let request = ListRequest { limit: Some(100), ..ListRequest::default() };
+        let mut memories = self.engine.list(caller, request).await.unwrap().memories;
+        memories.retain(|memory| memory.kind.name() != "episodic");
+        memories
+    }
+}
+
+/// A user in a session.
+pub(crate) fn in_session(name: &str, session: &str) -> Caller {
+    let mut caller = user(name);
+    caller.identifiers.session_id = Some(session.to_owned());
+    caller
+}
+
+impl House {
     /// The same house, with someone who reads the hits once more.
     pub(crate) fn with_reranker(self, reranker: Arc<dyn Reranker>) -> Self {
         Self { engine: self.engine.with_reranker(reranker), ..self }

@@ -19,6 +19,9 @@ use crate::secret::Secret;
 /// How much of a service's complaint is passed on.
 const MESSAGE_CHARACTERS: usize = 300;
 
+/// How much of a service's complaint is read. Real ones are short; a long one quotes the request.
+const COMPLAINT_BYTES: usize = 1 << 16;
+
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -50,6 +53,10 @@ pub(super) struct Service {
     retries: Retries,
     /// Nothing that the service says is passed on.
     discreet: bool,
+    /// The most bytes that an answer may have.
+    most_bytes: usize,
+    /// Fields of the question that not every service knows.
+    optional: &'static [&'static str],
 }
 
 impl fmt::Debug for Service {
@@ -88,12 +95,32 @@ impl Service {
             .timeout(timeout)
             .build()
             .map_err(|error| setting("base_url", error.without_url().to_string()))?;
-        Ok(Self { client, url, shown, api_key, timeout, retries, discreet: false })
+        Ok(Self {
+            client,
+            url,
+            shown,
+            api_key,
+            timeout,
+            retries,
+            discreet: false,
+            most_bytes: usize::MAX,
+            optional: &[],
+        })
     }
 
     /// Passes on no complaint of the service: some quote the whole request, with every text in it.
     pub(super) fn discreet(self) -> Self {
         Self { discreet: true, ..self }
+    }
+
+    /// Refuses an answer of more than `most_bytes`, without reading the rest of it.
+    pub(super) fn bounded(self, most_bytes: usize) -> Self {
+        Self { most_bytes, ..self }
+    }
+
+    /// A refusal that names one of these fields becomes [`Error::Unsupported`].
+    pub(super) fn with_optional(self, optional: &'static [&'static str]) -> Self {
+        Self { optional, ..self }
     }
 
     /// The address as it may be shown.
@@ -134,8 +161,25 @@ impl Service {
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
-        let bytes = response.bytes().await.map_err(|error| self.lost(error))?;
+        let bytes = self.read(response).await?;
         serde_json::from_slice(&bytes).map_err(|error| self.nonsense(error.to_string()))
+    }
+
+    /// The body, unless it is too long. One that says its length is refused unread; one that does
+    /// not is read until it passes the bound.
+    async fn read(&self, mut response: Response) -> Result<Vec<u8>, Error> {
+        let too_long = || self.nonsense(format!("it is longer than {} bytes", self.most_bytes));
+        if response.content_length().is_some_and(|length| length > self.most_bytes as u64) {
+            return Err(too_long());
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error))? {
+            if bytes.len() + chunk.len() > self.most_bytes {
+                return Err(too_long());
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
     }
 
     /// The service answered, but not with success.
@@ -145,11 +189,16 @@ impl Service {
         if status == 429 {
             return Error::RateLimited { service, retry_after: retry_after(response.headers()) };
         }
-        if self.discreet {
-            return Error::Http { service, status, message: reason(code, self.api_key.is_some()).to_owned() };
+        let telling = matches!(status, 400 | 422) && !self.optional.is_empty();
+        let body = if self.discreet && !telling { String::new() } else { beginning(response).await };
+        if telling && let Some(field) = unsupported(&body, self.optional) {
+            return Error::Unsupported { service, status, field };
         }
-        let body = response.text().await.unwrap_or_default();
-        Error::Http { service, status, message: self.shorten(&complaint(&body)) }
+        let message = match self.discreet {
+            true => reason(code, self.api_key.is_some()).to_owned(),
+            false => self.shorten(&complaint(&body)),
+        };
+        Error::Http { service, status, message }
     }
 
     /// The service did not answer.
@@ -201,6 +250,29 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
+/// As much of a complaint as a person might have written. What is lost on the way is not missed.
+async fn beginning(mut response: Response) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        let room = COMPLAINT_BYTES - bytes.len();
+        bytes.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if bytes.len() == COMPLAINT_BYTES {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The optional field that a refusal is about: the one it names as its parameter, else the first
+/// that its sentence names.
+fn unsupported(body: &str, optional: &'static [&'static str]) -> Option<&'static str> {
+    let json: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    let sentence = complaint(body);
+    let places = [json["error"]["param"].as_str(), Some(&sentence)];
+    let named = |place: &str| optional.iter().copied().find(|field| place.contains(field));
+    places.into_iter().flatten().find_map(named)
+}
+
 /// The sentence in an error body, wherever the service puts it.
 fn complaint(body: &str) -> String {
     let json: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
@@ -224,6 +296,21 @@ mod tests {
         ] {
             assert_eq!(complaint(body), expected, "{body}");
         }
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_that_it_is_about() {
+        const OPTIONAL: &[&str] = &["response_format", "max_tokens"];
+        for (body, expected) in [
+            (r#"{"error":{"message":"max_tokens with response_format","param":"max_tokens"}}"#, Some("max_tokens")),
+            (r#"{"error":{"message":"max_tokens: use max_completion_tokens","param":null}}"#, Some("max_tokens")),
+            (r#"{"detail":[{"loc":["body","response_format"],"msg":"no"}]}"#, Some("response_format")),
+            (r#"{"error":{"message":"no such model","param":"model"}}"#, None),
+            ("", None),
+        ] {
+            assert_eq!(unsupported(body, OPTIONAL), expected, "{body}");
+        }
+        assert_eq!(unsupported("response_format", &[]), None);
     }
 
     #[test]

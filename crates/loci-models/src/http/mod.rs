@@ -4,12 +4,16 @@
 //! servers alike understand. What comes back is checked before it is believed: as many vectors as
 //! texts, all of the one length that was fixed when the connection was made.
 //!
-//! [`RemoteReranker`] asks such a machine for a second opinion, by the same kind of call.
+//! [`RemoteReranker`] asks such a machine for a second opinion, by the same kind of call, and
+//! [`RemoteChat`] lets one read and write.
 
 mod answer;
 mod call;
+mod chat;
+mod reply;
 mod rerank;
 mod scores;
+mod shape;
 
 use std::time::Duration;
 
@@ -24,6 +28,7 @@ use answer::Answer;
 use call::{Service, never_empty};
 
 pub use call::Retries;
+pub use chat::{ChatConfig, RemoteChat};
 pub use rerank::{RemoteReranker, RerankConfig};
 
 /// What must be known to reach an embedding service.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise, its helpers too")]
 
 mod cache;
+mod chat;
 mod folder;
 mod hub;
 mod reference;

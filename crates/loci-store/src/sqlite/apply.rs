@@ -8,13 +8,13 @@ use std::path::Path;
 use jiff::Timestamp;
 use loci_types::{
     Action, Addition, Change, ContentHash, Edge, EdgeId, Event, JobSpec, Memory, MemoryId, Outcome, Relation, Revision,
-    Scope, Space, State, Vector,
+    Scope, Space, State, Vector, reinforced,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::{graph, lexicon, row};
+use super::{entities, graph, lexicon, row};
 use crate::text::Analyser;
 use crate::{Applied, Error, Result};
 
@@ -52,33 +52,37 @@ impl Desk<'_> {
             Action::Purge { id } => self.purge(change, *id),
             Action::Erase { id } => self.remove(change, *id, Event::Erase),
             Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
-            Action::Name(entity) => self.sql(graph::name(self.connection, entity)).and_then(|()| {
-                self.record(change, Event::Entity, None, None, Some(json!({ "entity": entity.id })))?;
-                Ok(nothing(Outcome::Updated))
-            }),
-            Action::Mention { memory, entity } => {
-                let lying = self.find(*memory)?;
-                self.sql(graph::mention(self.connection, lying.row, *entity))?;
-                self.record(change, Event::Entity, Some(&lying), None, Some(json!({ "entity": entity })))?;
-                Ok(nothing(Outcome::Updated))
-            }
+            Action::Name { scope, entity } => self.name(change, scope, entity),
+            Action::Unite { into, from } => self.unite(change, *into, *from),
+            Action::Divide { scope, entity } => self.divide(change, scope.as_ref(), *entity),
+            Action::Mention { memory, entity } => self.mention(change, *memory, *entity),
             Action::Enqueue(job) => self.enqueue(change, job).map(|()| nothing(Outcome::Created)),
+            Action::Split { into, from } => self.split(change, *into, from),
+            Action::Age { aged } => self.age(change, aged),
+            Action::Decide { id, accept, over, purge_at } => self.decide(change, *id, *accept, *over, *purge_at),
+            Action::Attend { scope, session, thread } => self.attend(change, scope, session, thread),
+            Action::EndSession { scope, session } => self.end_session(change, scope, session),
+            Action::Consolidate { scope, session, expect, through } => {
+                self.consolidate(change, scope, session, *expect, *through)
+            }
+            Action::Note { scope, key, value, until } => self.note(change, scope.as_ref(), key, value, *until),
         }
     }
 
     pub(super) fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
-        let scope = memory.scope()?;
-        if scope.space() != *self.space {
-            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
-        }
-        let scope = self.scope(&scope)?;
+        let scope = self.scope(&memory.scope()?)?;
         if let Some(unless) = addition.unless
             && let Some(there) = self.twin(scope, unless, change.at)?
         {
             return Ok(there);
         }
-        let row = self.sql(row::insert(self.connection, scope, memory, addition.unless)).map_err(taken(memory.id))?;
+        if let (Some(claim), Some(seen)) = (addition.claim, &addition.seen) {
+            self.unseen(scope, claim, seen, change.at)?;
+        }
+        let row = self
+            .sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim))
+            .map_err(taken(memory.id))?;
         let lying = Lying { row, scope, memory: memory.clone() };
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
@@ -118,6 +122,26 @@ impl Desk<'_> {
         }))
     }
 
+    /// Refuses if something about the same holds that was not looked at.
+    fn unseen(&self, scope: i64, claim: ContentHash, seen: &[MemoryId], at: Timestamp) -> Result<()> {
+        let holding: Vec<[u8; 16]> = self.sql(
+            self.connection
+                .prepare_cached(
+                    "SELECT id FROM memories INDEXED BY memories_by_claim WHERE claim = ?1 AND scope = ?2 \
+                     AND state IN ('active', 'decayed') AND superseded_by_id IS NULL \
+                     AND access_policy NOT IN ('private', 'restricted') \
+                     AND (valid_until IS NULL OR ?3 < valid_until) AND (expires_at IS NULL OR ?3 < expires_at)",
+                )
+                .and_then(|mut read| {
+                    read.query_map(params![claim.0, scope, at.as_microsecond()], |row| row.get(0))?.collect()
+                }),
+        )?;
+        match holding.iter().find(|id| !seen.iter().any(|seen| seen.as_bytes() == *id)) {
+            Some(id) => Err(Error::Overtaken(format!("memory {} about the same has just come", Uuid::from_bytes(*id)))),
+            None => Ok(()),
+        }
+    }
+
     fn follow(&self, lying: &Lying, before: MemoryId) -> Result<()> {
         let Some(before) = self.lookup(before)?.filter(|before| before.row != lying.row) else { return Ok(()) };
         let at = lying.memory.created_at;
@@ -150,10 +174,17 @@ impl Desk<'_> {
         if after.outcome == Outcome::None {
             return Ok(after);
         }
-        if let Some(content) = &revision.patch.content {
-            let unless = content.unless.map(|hash| hash.0);
+        if revision.patch.confidence.is_some() {
             let row = self.find(revision.id)?.row;
-            self.sql(self.connection.execute("UPDATE memories SET unless = ?2 WHERE row = ?1", params![row, unless]))?;
+            self.counted(row, change.at)?;
+        }
+        if let Some(content) = &revision.patch.content {
+            let (unless, claim) = (content.unless.map(|hash| hash.0), content.claim.map(|hash| hash.0));
+            let row = self.find(revision.id)?.row;
+            self.sql(
+                self.connection
+                    .execute("UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1", params![row, unless, claim]),
+            )?;
             self.reindex(row)?;
             // Answers are found by the words of their question, and only by those it has now.
             for follower in self.sql(graph::followers(self.connection, row))? {
@@ -198,11 +229,20 @@ impl Desk<'_> {
 
     fn touch(&self, change: &Change, ids: &[MemoryId]) -> Result<Applied> {
         for id in ids {
+            let found: Option<(i64, f64, u64)> = self.sql(
+                self.connection
+                    .prepare_cached("SELECT row, confidence, access_count FROM memories WHERE id = ?1")
+                    .and_then(|mut read| {
+                        read.query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+                    }),
+            )?;
+            let Some((row, confidence, count)) = found else { continue };
+            let (count, at) = (count + 1, change.at.as_microsecond());
             let touched = self.connection.prepare_cached(
-                "UPDATE memories SET access_count = access_count + 1, \
-                 last_accessed_at = max(coalesce(last_accessed_at, 0), ?2) WHERE id = ?1",
+                "UPDATE memories SET access_count = ?2, confidence = ?3, \
+                 last_accessed_at = max(coalesce(last_accessed_at, 0), ?4) WHERE row = ?1",
             );
-            self.sql(touched.and_then(|mut s| s.execute(params![id.as_bytes(), change.at.as_microsecond()])))?;
+            self.sql(touched.and_then(|mut s| s.execute(params![row, count, reinforced(confidence, count), at])))?;
         }
         Ok(nothing(Outcome::Updated))
     }
@@ -230,12 +270,17 @@ impl Desk<'_> {
         purge_at: Option<Timestamp>,
     ) -> Result<Applied> {
         let before = self.find(id)?;
-        self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
+        let row = before.row;
+        let faded = self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
             memory.state = state;
             memory.confidence = confidence.unwrap_or(memory.confidence);
             memory.relevance = relevance.unwrap_or(memory.relevance);
             memory.purge_at = purge_at;
-        })
+        })?;
+        if confidence.is_some() || relevance.is_some() {
+            self.counted(row, change.at)?;
+        }
+        Ok(faded)
     }
 
     /// A memory that was restored before its purge came stays.
@@ -258,6 +303,7 @@ impl Desk<'_> {
         }
         self.close(change, &lying)?;
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
+        self.sql(entities::forget_summaries(self.connection, lying.row))?;
         self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", [lying.row]))?;
         self.sql(self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", [lying.row]))?;
         for follower in followers {
@@ -322,10 +368,21 @@ impl Desk<'_> {
         if memory == before.memory {
             return Ok(applied(&memory, Outcome::None, None));
         }
+        if !before.memory.state.may_become(memory.state) {
+            let (from, to) = (before.memory.state, memory.state);
+            return Err(Error::Refused(format!("memory {} is {from} and cannot become {to}", memory.id)));
+        }
         let event = if memory.access_policy != before.memory.access_policy { Event::AccessPolicy } else { event };
         memory.version += 1;
         memory.updated_at = change.at;
         self.sql(row::update(self.connection, before.row, &memory))?;
+        let retold = memory.content != before.memory.content
+            || memory.superseded_by_id != before.memory.superseded_by_id
+            || memory.access_policy != before.memory.access_policy
+            || memory.state == State::SoftDeleted;
+        if retold {
+            self.sql(entities::forget_summaries(self.connection, before.row))?;
+        }
         let (old, new) = difference(&before.memory, &memory);
         let lying = Lying { memory, ..before };
         let sequence = self.record(change, event, Some(&lying), Some(old), Some(new))?;
@@ -386,7 +443,11 @@ impl Desk<'_> {
         self.sql(lexicon::write(self.connection, self.analyser, row))
     }
 
-    fn scope(&self, scope: &Scope) -> Result<i64> {
+    /// The number of a scope, which must lie in this space.
+    pub(super) fn scope(&self, scope: &Scope) -> Result<i64> {
+        if scope.space() != *self.space {
+            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
+        }
         let key = scope.key();
         let found = self
             .connection

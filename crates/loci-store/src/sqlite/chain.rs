@@ -16,6 +16,7 @@ impl Desk<'_> {
     pub(super) fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
         self.unreplaced(into.id)?;
         let mut merged = self.revise(change, into)?;
+        let revised = merged.sequence;
         for id in from {
             if *id == into.id {
                 return Err(Error::Refused(format!("memory {id} cannot be merged into itself")));
@@ -27,7 +28,8 @@ impl Desk<'_> {
             })?;
         }
         let lying = self.find(into.id)?;
-        merged.sequence = self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from })))?;
+        merged.sequence =
+            self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from, "revised": revised })))?;
         merged.outcome = Outcome::Merged;
         Ok(merged)
     }
@@ -46,19 +48,7 @@ impl Desk<'_> {
                 params![addition.memory.id.as_bytes(), unless.0],
             ))?;
         }
-        let edge = Edge {
-            id: EdgeId(addition.memory.id.0),
-            source_id: addition.memory.id,
-            target_id: old,
-            relation: Relation::Supersedes,
-            predicate: None,
-            strength: 1.0,
-            confidence: 1.0,
-            valid_from: change.at,
-            valid_until: None,
-            evidence: Vec::new(),
-            created_at: change.at,
-        };
+        let edge = replacing(change, addition.memory.id, old);
         let (source, target) = (self.find(edge.source_id)?.row, self.find(old)?.row);
         self.sql(graph::link(self.connection, source, target, &edge))?;
         added.outcome = Outcome::Superseded;
@@ -88,8 +78,17 @@ impl Desk<'_> {
     /// When the head of a chain goes, the one before it holds again.
     pub(super) fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
         let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
-        let Some(older) = self.lookup(older)? else { return Ok(()) };
-        if older.memory.superseded_by_id == Some(head.memory.id) {
+        let Some(mut older) = self.lookup(older)? else { return Ok(()) };
+        let mut newer = head.memory.id;
+        // One that was forgotten itself does not come back; the one before it does.
+        while older.memory.state == State::SoftDeleted
+            && let Some(next) = older.memory.supersedes_id
+            && let Some(next) = self.lookup(next)?
+        {
+            newer = older.memory.id;
+            older = next;
+        }
+        if older.memory.superseded_by_id == Some(newer) {
             let ended = self.ended_by_replacement(older.row)?;
             self.rewrite(change, older, Event::Restore, Outcome::Restored, |memory| {
                 memory.superseded_by_id = None;
@@ -116,17 +115,78 @@ impl Desk<'_> {
         if before.memory.state == State::Active {
             return Ok(applied(&before.memory, Outcome::None, None));
         }
-        // A head that comes back takes its place again.
-        if let Some(older) = before.memory.supersedes_id
-            && let Some(older) = self.lookup(older)?
-            && older.memory.superseded_by_id.is_none()
-        {
-            self.cover(change, older, &before.memory)?;
+        if before.memory.state == State::Proposed {
+            return Err(Error::Refused(format!("memory {id} waits for consent; `loci consent accept {id}` gives it")));
         }
+        self.cover_again(change, &before)?;
         self.rewrite(change, before, Event::Restore, Outcome::Restored, |memory| {
             memory.state = State::Active;
             memory.purge_at = None;
         })
+    }
+
+    /// Someone has decided on a proposal; one that replaces something takes its place.
+    pub(super) fn decide(
+        &self,
+        change: &Change,
+        id: MemoryId,
+        accept: bool,
+        over: Option<MemoryId>,
+        purge_at: jiff::Timestamp,
+    ) -> Result<Applied> {
+        let before = self.find(id)?;
+        if before.memory.state != State::Proposed {
+            return Err(Error::Refused(format!("memory {id} is {} and no proposal", before.memory.state)));
+        }
+        if !accept {
+            return self.rewrite(change, before, Event::Consent, Outcome::Deleted, |memory| {
+                memory.state = State::SoftDeleted;
+                memory.purge_at = Some(purge_at);
+            });
+        }
+        if let Some(old) = over {
+            if old == id {
+                return Err(Error::Refused(format!("memory {id} cannot take its own place")));
+            }
+            let old = self.unreplaced(old)?;
+            let edge = replacing(change, id, old.memory.id);
+            self.sql(graph::link(self.connection, before.row, old.row, &edge))?;
+            self.cover(change, old, &before.memory)?;
+        }
+        self.rewrite(change, before, Event::Consent, Outcome::Created, |memory| {
+            memory.state = State::Active;
+            memory.purge_at = None;
+            memory.supersedes_id = over;
+        })
+    }
+
+    /// Undoes a merge: what was taken up holds again.
+    pub(super) fn split(&self, change: &Change, into: MemoryId, from: &[MemoryId]) -> Result<Applied> {
+        let kept = self.find(into)?;
+        for id in from {
+            let other = self.find(*id)?;
+            // One whose place was taken is a link of a chain, and comes back when its head goes.
+            if other.memory.superseded_by_id != Some(into) || kept.memory.supersedes_id == Some(*id) {
+                return Err(Error::Refused(format!("memory {id} was not taken up by {into}")));
+            }
+            let ended = self.ended_by_replacement(other.row)?;
+            self.rewrite(change, other, Event::Restore, Outcome::Restored, |memory| {
+                memory.superseded_by_id = None;
+                memory.valid_until = memory.valid_until.filter(|_| !ended);
+            })?;
+        }
+        Ok(applied(&kept.memory, Outcome::Restored, None))
+    }
+
+    /// A head that comes back takes its place again.
+    fn cover_again(&self, change: &Change, head: &Lying) -> Result<()> {
+        if let Some(older) = head.memory.supersedes_id
+            && let Some(older) = self.lookup(older)?
+            && older.memory.superseded_by_id.is_none()
+        {
+            self.cover(change, older, &head.memory)?;
+        }
+        Ok(())
     }
 
     /// Joins the neighbours of a link that goes, so that nothing points to what is gone.
@@ -153,5 +213,22 @@ impl Desk<'_> {
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_map([id.as_bytes()], lying)?.collect());
         self.sql(found)
+    }
+}
+
+/// The edge from a memory to the one whose place it takes.
+fn replacing(change: &Change, new: MemoryId, old: MemoryId) -> Edge {
+    Edge {
+        id: EdgeId(new.0),
+        source_id: new,
+        target_id: old,
+        relation: Relation::Supersedes,
+        predicate: None,
+        strength: 1.0,
+        confidence: 1.0,
+        valid_from: change.at,
+        valid_until: None,
+        evidence: Vec::new(),
+        created_at: change.at,
     }
 }

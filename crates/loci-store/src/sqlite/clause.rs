@@ -17,12 +17,14 @@ pub(super) struct Clause {
     pub(super) values: Vec<Value>,
     /// The numbers of the scopes it is bound to; none: the whole space.
     pub(super) scopes: Option<Vec<i64>>,
+    /// Whether only some categories are seen.
+    pub(super) narrowed: bool,
 }
 
 impl Clause {
     /// What is visible in this space, in whatever state. `None` when nothing can be.
     pub(super) fn visible(connection: &Connection, space: &Space, visible: &Visible) -> rusqlite::Result<Option<Self>> {
-        let mut clause = Self { sql: "1".to_owned(), values: Vec::new(), scopes: None };
+        let mut clause = Self { sql: "1".to_owned(), values: Vec::new(), scopes: None, narrowed: false };
         if let Some(scopes) = visible.scopes_in(space) {
             let mut numbers = Vec::with_capacity(scopes.len());
             for scope in scopes {
@@ -42,6 +44,7 @@ impl Clause {
             clause.scopes = Some(numbers);
         }
         if let Some(categories) = visible.categories() {
+            clause.narrowed = true;
             clause.any("m.category", categories.iter().map(|category| Value::Text(category.clone())));
         }
         if *visible.reach() != Reach::Whole {
@@ -110,6 +113,12 @@ impl Clause {
         self.range("m.event_time", filter.event);
         self.range("m.created_at", filter.created);
         self.range("m.updated_at", filter.updated);
+        if let Some(claim) = filter.claim {
+            self.compare("m.claim = ?", Value::Blob(claim.0.to_vec()));
+        }
+        if let Some(twin) = filter.twin {
+            self.compare("m.unless = ?", Value::Blob(twin.0.to_vec()));
+        }
         for (key, value) in &filter.metadata {
             // Compared as JSON text: `->` gives the canonical form of the field.
             self.and("(m.metadata -> ('$.' || json_quote(?))) = json(?)");

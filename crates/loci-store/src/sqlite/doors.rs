@@ -11,16 +11,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space,
-    Tenant, Vector, Visible,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, LedgerEntry, Memory, MemoryId, Reach, Relation,
+    Scope, Session, SessionFilter, Space, Tenant, Vector, Visible,
 };
 
 use super::apply::Desk;
 use super::clause::Clause;
-use super::{SqliteStore, around, blocking, doctor, graph, jobs, lexicon, read};
+use super::{SqliteStore, around, blocking, doctor, entities, jobs, lexicon, life, notes, read, sessions};
 use crate::{
-    Agent, Applied, Changes, Cursor, Error, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Result, Stats,
-    Store, Strip,
+    Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Error, Finding, Frequencies, Hit, Listing, Measure, Models,
+    Page, Result, Stats, Store, Strip,
 };
 
 #[async_trait]
@@ -184,11 +184,20 @@ impl Store for SqliteStore {
 
     async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>> {
         let names = names.to_vec();
-        self.seen(visible, move |connection, _, clause| graph::named(connection, clause, &names)).await
+        self.seen(visible, move |connection, _, clause| entities::named(connection, clause, &names)).await
+    }
+
+    async fn known_entities(&self, visible: &Visible, filter: &EntityFilter, limit: usize) -> Result<Vec<Entity>> {
+        let filter = filter.clone();
+        let mut found =
+            self.seen(visible, move |connection, _, clause| entities::list(connection, clause, &filter, limit)).await?;
+        found.sort_by(|a, b| b.mention_count.cmp(&a.mention_count).then(a.id.cmp(&b.id)));
+        found.truncate(limit);
+        Ok(found)
     }
 
     async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>> {
-        self.seen(visible, move |connection, _, clause| read::spoken_of(connection, clause, id)).await
+        self.seen(visible, move |connection, _, clause| entities::spoken_of(connection, clause, id)).await
     }
 
     async fn mentioning(
@@ -198,10 +207,10 @@ impl Store for SqliteStore {
         entities: &[EntityId],
         limit: usize,
     ) -> Result<Vec<Hit>> {
-        let entities = entities.to_vec();
+        let wanted = entities.to_vec();
         let found = self
             .meant(visible, filter, move |connection, _, clause| {
-                graph::mentioning(connection, clause, &entities, limit)
+                entities::mentioning(connection, clause, &wanted, limit)
             })
             .await?;
         Ok(best_then_newest(found, limit))
@@ -235,6 +244,101 @@ impl Store for SqliteStore {
             })
             .await?;
         Ok(found.into_iter().flatten().next())
+    }
+
+    async fn entry(&self, visible: &Visible, space: &Space, sequence: i64) -> Result<Option<LedgerEntry>> {
+        let (wanted, seen) = (space.clone(), visible.clone());
+        let found = self
+            .in_space(visible, space, move |connection, clause| {
+                read::entry(connection, &wanted, &seen, clause, sequence)
+            })
+            .await?;
+        Ok(found.flatten())
+    }
+
+    async fn sessions(&self, visible: &Visible, filter: &SessionFilter, limit: usize) -> Result<Vec<Session>> {
+        let filter = filter.clone();
+        let mut found =
+            self.seen(visible, move |connection, _, clause| sessions::list(connection, clause, &filter, limit)).await?;
+        found.sort_by_key(|session| session.last_at);
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn unlearned(&self, visible: &Visible, scope: &Scope, session: &str, limit: usize) -> Result<Vec<Memory>> {
+        let (wanted, session) = (scope.clone(), session.to_owned());
+        let found = self
+            .in_space(visible, &scope.space(), move |connection, clause| {
+                sessions::unlearned(connection, clause, &wanted, &session, limit)
+            })
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn notes(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        keys: &[String],
+        now: Timestamp,
+    ) -> Result<Vec<(String, serde_json::Value)>> {
+        let keys = keys.to_vec();
+        let found = self
+            .in_space(visible, space, move |connection, clause| notes::read(connection, clause, &keys, now))
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>> {
+        let found = self
+            .in_space(visible, space, move |connection, clause| life::ages(connection, clause, after, limit))
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn long_chains(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        most: usize,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, usize)>> {
+        let found = self
+            .in_space(visible, space, move |connection, clause| life::long_chains(connection, clause, most, limit))
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>> {
+        let (store, tenant) = (self.clone(), tenant.clone());
+        blocking(move || {
+            let mut spaces = store.inner.catalogue.spaces(&tenant)?;
+            spaces.retain(|space| store.space(&tenant, space).path.exists());
+            Ok(spaces)
+        })
+        .await
+    }
+
+    async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64> {
+        let swept = self
+            .work(tenant, space, move |connection| {
+                let swept = notes::sweep(connection, now)? + entities::sweep(connection)?;
+                // A bounded step: what is left is merged the next night.
+                connection.execute("INSERT INTO lexicon (lexicon, rank) VALUES ('merge', 500)", [])?;
+                Ok(swept as u64)
+            })
+            .await?;
+        Ok(swept.unwrap_or(0))
+    }
+
+    async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
+        let (store, tenant, name, holder) = (self.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
+        blocking(move || store.inner.catalogue.lease(&tenant, &name, &holder, now, lease)).await
+    }
+
+    async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
+        let (store, tenant, name, holder) = (self.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
+        blocking(move || store.inner.catalogue.release(&tenant, &name, &holder)).await
     }
 
     async fn stats(&self, visible: &Visible) -> Result<Stats> {
@@ -325,6 +429,31 @@ impl Store for SqliteStore {
                 jobs::fail(connection, &job, &told, retry_at).map_err(|error| Error::sqlite(&path, error))
             })
             .await
+    }
+
+    async fn jobs(&self, tenant: &Tenant, states: &[&str], limit: usize) -> Result<Vec<JobRecord>> {
+        let (store, tenant) = (self.clone(), tenant.clone());
+        let states: Vec<String> = states.iter().map(|state| (*state).to_owned()).collect();
+        blocking(move || {
+            let mut found = Vec::new();
+            for space in store.inner.catalogue.spaces(&tenant)? {
+                let open = store.space(&tenant, &space);
+                let here = open.read(|connection| jobs::list(connection, &space.name(), &states, limit))?;
+                found.extend(here.unwrap_or_default());
+            }
+            found.sort_by_key(|job| job.created_at);
+            found.truncate(limit);
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn retry(&self, tenant: &Tenant, space: &Space, id: i64, at: Timestamp) -> Result<bool> {
+        Ok(self.work(tenant, space, move |connection| jobs::retry(connection, id, at)).await?.unwrap_or(false))
+    }
+
+    async fn drop_job(&self, tenant: &Tenant, space: &Space, id: i64) -> Result<bool> {
+        Ok(self.work(tenant, space, move |connection| jobs::give_up(connection, id)).await?.unwrap_or(false))
     }
 
     async fn create_agent(&self, tenant: &Tenant, agent: Agent) -> Result<bool> {

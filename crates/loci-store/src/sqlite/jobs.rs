@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_types::{Job, JobKind};
+use loci_types::{Job, JobKind, JobRecord};
 use rusqlite::{Connection, params};
 
 use crate::{Error, Result};
@@ -88,4 +88,52 @@ pub(super) fn fail(
             retry_at.map(Timestamp::as_microsecond)
         ])?;
     Ok(done > 0)
+}
+
+/// The jobs in these states, oldest first; none: in all.
+pub(super) fn list(
+    connection: &Connection,
+    space: &str,
+    states: &[String],
+    limit: usize,
+) -> rusqlite::Result<Vec<JobRecord>> {
+    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
+    let read = |row: &rusqlite::Row<'_>| {
+        let (kind, payload): (String, String) = (row.get(1)?, row.get(2)?);
+        Ok(JobRecord {
+            id: row.get(0)?,
+            space: space.to_owned(),
+            kind: kind.parse().map_err(|error: loci_types::Error| {
+                rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error))
+            })?,
+            payload: serde_json::from_str(&payload).unwrap_or_default(),
+            state: row.get(3)?,
+            attempts: row.get(4)?,
+            run_after: time(row.get(5)?),
+            last_error: row.get(6)?,
+            created_at: time(row.get(7)?),
+        })
+    };
+    connection
+        .prepare_cached(
+            "SELECT id, kind, payload, state, attempts, run_after, last_error, created_at FROM jobs \
+             WHERE ?1 = '[]' OR state IN (SELECT value FROM json_each(?1)) ORDER BY id LIMIT ?2",
+        )?
+        .query_map(params![super::row::json(&states), super::clause::limit(limit)], read)?
+        .collect()
+}
+
+/// Lets a job that nobody has in hand wait anew. A second one with its key stays as it is.
+pub(super) fn retry(connection: &Connection, id: i64, at: Timestamp) -> rusqlite::Result<bool> {
+    let done = connection.execute(
+        "UPDATE OR IGNORE jobs SET state = 'waiting', attempts = 0, last_error = NULL, run_after = ?2 \
+         WHERE id = ?1 AND state != 'running'",
+        params![id, at.as_microsecond()],
+    )?;
+    Ok(done > 0)
+}
+
+/// Gives up a job that nobody has in hand.
+pub(super) fn give_up(connection: &Connection, id: i64) -> rusqlite::Result<bool> {
+    Ok(connection.execute("DELETE FROM jobs WHERE id = ?1 AND state != 'running'", [id])? > 0)
 }

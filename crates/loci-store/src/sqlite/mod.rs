@@ -11,14 +11,18 @@ mod chain;
 mod clause;
 mod doctor;
 mod doors;
+mod entities;
 mod file;
 mod graph;
 mod index;
 mod jobs;
 mod lexicon;
+mod life;
+mod notes;
 mod read;
 mod row;
 mod schema;
+mod sessions;
 mod space;
 mod writer;
 
@@ -164,6 +168,43 @@ impl SqliteStore {
             })
             .await?;
         Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Reads what is visible in one space; none if the caller does not reach it or nothing is there.
+    async fn in_space<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        work: impl Fn(&Connection, &Clause) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
+            return Ok(None);
+        }
+        let (open, visible) = (self.space(visible.tenant(), space), visible.clone());
+        blocking(move || {
+            let found = open.read(|connection| match Clause::visible(connection, &open.space, &visible)? {
+                Some(clause) => work(connection, &clause).map(Some),
+                None => Ok(None),
+            })?;
+            Ok(found.flatten())
+        })
+        .await
+    }
+
+    /// Works on the rows of a space that are no memories; none if the space has no file.
+    async fn work<T: Send + 'static>(
+        &self,
+        tenant: &Tenant,
+        space: &Space,
+        mut work: impl FnMut(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let open = self.space(tenant, space);
+        if !open.path.exists() {
+            return Ok(None);
+        }
+        let path = open.path.clone();
+        let run = move |connection: &Connection| work(connection).map_err(|error| Error::sqlite(&path, error));
+        self.inner.writers.run(&open.path, run).await.map(Some)
     }
 
     /// Reads what is visible and meant, space by space.

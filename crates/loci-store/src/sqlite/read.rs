@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
+use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use uuid::Uuid;
@@ -40,12 +40,21 @@ pub(super) fn scan(
     page: &Page,
 ) -> rusqlite::Result<(Vec<Memory>, u64)> {
     let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok((Vec::new(), 0)) };
-    let count = format!("SELECT count(*) FROM memories m WHERE {}", clause.sql);
+    // Left to itself the planner walks the scope in the order that is asked for.
+    let index = match filter {
+        Filter { twin: Some(_), .. } => "INDEXED BY memories_by_unless",
+        Filter { claim: Some(_), .. } => "INDEXED BY memories_by_claim",
+        _ => "",
+    };
+    let count = format!("SELECT count(*) FROM memories m {index} WHERE {}", clause.sql);
     let total =
         connection.prepare_cached(&count)?.query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
     let after = if page.after.is_some() { "AND m.id < ?" } else { "" };
-    let sql =
-        format!("SELECT {} FROM memories m WHERE {} {after} ORDER BY m.id DESC LIMIT ?", row::COLUMNS, clause.sql);
+    let sql = format!(
+        "SELECT {} FROM memories m {index} WHERE {} {after} ORDER BY m.id DESC LIMIT ?",
+        row::COLUMNS,
+        clause.sql
+    );
     let mut values = clause.values;
     if let Some(cursor) = &page.after {
         values.push(Value::Blob(cursor.last().as_bytes().to_vec()));
@@ -117,6 +126,29 @@ pub(super) fn history(
         .collect()
 }
 
+/// One line of the ledger, if the memory it is about may be seen. One about no memory is for those
+/// who see the whole.
+pub(super) fn entry(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    clause: &Clause,
+    sequence: i64,
+) -> rusqlite::Result<Option<LedgerEntry>> {
+    let whole = if *visible.reach() == Reach::Whole { "1" } else { "0" };
+    let sql = format!(
+        "SELECT {ENTRY} FROM ledger l LEFT JOIN memories m ON m.row = l.memory WHERE l.sequence = ? \
+         AND ((m.row IS NULL AND {whole}) OR (m.row IS NOT NULL AND {}))",
+        clause.sql
+    );
+    let mut values = vec![Value::Integer(sequence)];
+    values.extend(clause.values.iter().cloned());
+    connection
+        .prepare_cached(&sql)?
+        .query_row(params_from_iter(values), |row| row::read_entry(&space.name(), row))
+        .optional()
+}
+
 /// The columns of the ledger that [`row::read_entry`] expects.
 const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
     l.thread_id, l.request_id";
@@ -135,7 +167,10 @@ pub(super) fn changes(
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \
-         AND l.event IN ('add', 'update', 'delete', 'merge', 'restore', 'supersede') AND {} ORDER BY l.sequence DESC LIMIT ?",
+         AND (l.event IN ('update', 'delete', 'merge', 'restore', 'supersede') \
+         OR (l.event = 'add' AND m.metadata -> '$.consent' IS NULL) \
+         OR (l.event = 'consent' AND l.new ->> '$.state' = 'active') \
+         OR (l.event = 'ttl' AND l.new ->> '$.state' = 'soft_deleted')) AND m.state != 'proposed' AND {} ORDER BY l.sequence DESC LIMIT ?",
         clause.sql
     );
     let mut values = vec![Value::Integer(since)];
@@ -231,15 +266,6 @@ pub(super) fn foremost(
     Ok(hits)
 }
 
-/// The entities that a visible memory speaks of.
-pub(super) fn spoken_of(connection: &Connection, clause: &Clause, id: MemoryId) -> rusqlite::Result<Vec<Entity>> {
-    let sql = format!("SELECT m.row FROM memories m WHERE m.id = ? AND {}", clause.sql);
-    let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
-    values.extend(clause.values.iter().cloned());
-    let row = connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0)).optional()?;
-    row.map_or_else(|| Ok(Vec::new()), |row| graph::spoken_of(connection, row))
-}
-
 /// The newest memory of a thread in one scope.
 pub(super) fn last_of_thread(
     connection: &Connection,
@@ -251,7 +277,7 @@ pub(super) fn last_of_thread(
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(None) };
     let sql = format!(
         "SELECT {} FROM memories m WHERE m.thread_id = ? AND m.scope = (SELECT scope FROM scopes WHERE key = ?) \
-         AND m.state != 'soft_deleted' AND {} ORDER BY m.row DESC LIMIT 1",
+         AND m.state NOT IN ('soft_deleted', 'proposed') AND {} ORDER BY m.row DESC LIMIT 1",
         row::COLUMNS,
         clause.sql
     );

@@ -128,6 +128,7 @@ pub(super) fn insert(
     scope: i64,
     memory: &Memory,
     unless: Option<ContentHash>,
+    claim: Option<ContentHash>,
 ) -> rusqlite::Result<i64> {
     let [agent, user, session, project, team, org, company, pool] = identifier_values(&memory.identifiers);
     let source = memory.source.as_ref();
@@ -138,9 +139,9 @@ pub(super) fn insert(
              unless, tokens, tags, metadata, source_type, source_role, source_reference, knowledge_pointer, \
              access_policy, importance, confidence, decay_rate, pinned, access_count, last_accessed_at, relevance, \
              event_time, created_at, updated_at, valid_from, valid_until, expires_at, purge_at, supersedes_id, \
-             superseded_by_id, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
+             superseded_by_id, state, claim) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
              ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, \
-             ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46)",
+             ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47)",
         )?
         .execute(params![
             memory.id.as_bytes(),
@@ -189,6 +190,7 @@ pub(super) fn insert(
             memory.supersedes_id.as_ref().map(MemoryId::as_bytes),
             memory.superseded_by_id.as_ref().map(MemoryId::as_bytes),
             memory.state.name(),
+            claim.map(|hash| hash.0),
         ])?;
     let row = connection.last_insert_rowid();
     insert_tags(connection, row, &memory.tags)?;

@@ -12,10 +12,10 @@ use rusqlite::functions::FunctionFlags;
 use crate::{Error, Result};
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3];
 
 /// The migrations of the catalogue.
-pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1];
+pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2];
 
 const SPACE_1: &str = "
 CREATE TABLE scopes (
@@ -190,6 +190,48 @@ CREATE INDEX memories_by_weight ON memories(scope, importance);
 CREATE INDEX ledger_by_thread ON ledger(thread_id, sequence) WHERE thread_id IS NOT NULL;
 ";
 
+/// What a memory claims, how far time has been counted, whose entities are, sessions, and the notes of upkeep.
+const SPACE_3: &str = "
+ALTER TABLE memories ADD COLUMN claim BLOB;
+ALTER TABLE memories ADD COLUMN aged_at INTEGER;
+CREATE INDEX memories_by_claim ON memories(claim, scope) WHERE claim IS NOT NULL;
+CREATE INDEX memories_by_session ON memories(scope, coalesce(session_id, thread_id))
+    WHERE kind = 'episodic' AND source_type = 'conversation';
+ALTER TABLE entities ADD COLUMN scope INTEGER REFERENCES scopes(scope);
+ALTER TABLE entities ADD COLUMN united_with INTEGER REFERENCES entities(entity) ON DELETE SET NULL;
+UPDATE entities SET scope = (SELECT m.scope FROM mentions t JOIN memories m ON m.row = t.memory
+    WHERE t.entity = entities.entity ORDER BY t.memory LIMIT 1);
+-- Names and summaries do not leave their scope: the others will name the thing for themselves.
+DELETE FROM mentions WHERE (SELECT m.scope FROM memories m WHERE m.row = mentions.memory)
+    != (SELECT e.scope FROM entities e WHERE e.entity = mentions.entity);
+CREATE INDEX entities_by_union ON entities(united_with) WHERE united_with IS NOT NULL;
+CREATE INDEX entities_by_scope ON entities(scope);
+
+-- `through_row` is how far a session was learned from; rows only grow, whatever clocks do.
+CREATE TABLE sessions (
+    scope                INTEGER NOT NULL REFERENCES scopes(scope),
+    name                 TEXT NOT NULL,
+    thread_id            TEXT NOT NULL,
+    started_at           INTEGER NOT NULL,
+    last_at              INTEGER NOT NULL,
+    ended_at             INTEGER,
+    consolidated_at      INTEGER,
+    consolidated_through BLOB,
+    through_row          INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (scope, name)
+) WITHOUT ROWID;
+CREATE INDEX sessions_by_thread ON sessions(thread_id, scope);
+
+-- Scope 0 is nobody's.
+CREATE TABLE notes (
+    key   TEXT NOT NULL,
+    scope INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    until INTEGER,
+    PRIMARY KEY (key, scope)
+) WITHOUT ROWID;
+";
+
 const CATALOGUE_1: &str = "
 CREATE TABLE tenants (
     name       TEXT PRIMARY KEY,
@@ -222,6 +264,17 @@ CREATE TABLE settings (
     tenant TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
     name   TEXT NOT NULL,
     value  TEXT NOT NULL,
+    PRIMARY KEY (tenant, name)
+) WITHOUT ROWID;
+";
+
+/// Who does the work that only one may do.
+const CATALOGUE_2: &str = "
+CREATE TABLE leases (
+    tenant TEXT NOT NULL,
+    name   TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    until  INTEGER NOT NULL,
     PRIMARY KEY (tenant, name)
 ) WITHOUT ROWID;
 ";

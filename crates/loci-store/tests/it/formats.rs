@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::hand::{Hand, good, name_in};
 use loci_testkit::samples::*;
-use loci_types::{Filter, Layer, Memory, Relation, Scope};
+use loci_types::{Action, Entity, EntityId, ErrorKind, Filter, Layer, Memory, Relation, Scope, Visible};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -67,7 +67,7 @@ async fn newest() -> u32 {
     format_of(&folder.path().join(SPACE))
 }
 
-/// What the files of format 1 hold: by scope, text and words that find it.
+/// What the old files hold: by scope, text and words that find it.
 fn first() -> [(Scope, &'static str, &'static str); 3] {
     [
         (user("ann"), "I drink green tea in the morning", "drinking teas"),
@@ -83,14 +83,25 @@ fn today() -> Filter {
 
 #[test]
 fn old_files_are_kept_as_they_were() {
-    let folder = kept(1);
-    assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
-    assert_eq!(format_of(&folder.join(SPACE)), 1);
+    for format in [1, 2] {
+        let folder = kept(format);
+        assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
+        assert_eq!(format_of(&folder.join(SPACE)), format);
+    }
 }
 
 #[tokio::test]
 async fn a_file_of_format_1_opens_and_goes_on() {
-    let folder = copy(1);
+    opens_and_goes_on(1).await;
+}
+
+#[tokio::test]
+async fn a_file_of_format_2_opens_and_goes_on() {
+    opens_and_goes_on(2).await;
+}
+
+async fn opens_and_goes_on(format: u32) {
+    let folder = copy(format);
     let file = folder.path().join(SPACE);
     let store = open(folder.path());
     let hand = Hand::from(&store, 1_000);
@@ -144,27 +155,81 @@ async fn a_file_of_format_1_may_be_written_before_it_is_read() {
     assert_eq!(format_of(&folder.path().join(SPACE)), newest().await);
 }
 
+/// Writes an entity into an old file, as an older version would have, spoken of by these texts.
+fn plant(folder: &Path, entity: &Entity, texts: &[&str]) {
+    let raw = Connection::open(folder.join(SPACE)).unwrap();
+    raw.execute(
+        "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
+         mention_count, attributes) VALUES (?1, ?2, 'person', ?3, ?4, 0, 0, ?5, '{}')",
+        params![
+            entity.id.as_bytes(),
+            entity.canonical_name,
+            serde_json::to_string(&entity.aliases).unwrap(),
+            entity.summary,
+            texts.len()
+        ],
+    )
+    .unwrap();
+    for text in texts {
+        raw.execute(
+            "INSERT INTO mentions (memory, entity) SELECT m.row, e.entity FROM memories m, entities e \
+             WHERE m.content = ?1 AND e.id = ?2",
+            params![text, entity.id.as_bytes()],
+        )
+        .unwrap();
+    }
+}
+
+async fn named(store: &SqliteStore, visible: &Visible, name: &str) -> Vec<EntityId> {
+    let found = good(store.entities(visible, &[name.to_owned()]).await);
+    found.iter().map(|entity| entity.id).collect()
+}
+
 #[tokio::test]
 async fn entities_of_format_1_are_found_by_their_names() {
     let folder = copy(1);
-    let raw = Connection::open(folder.path().join(SPACE)).unwrap();
     let cat = entity(7, "Мурка", &["The CAT", "Ёжик"]);
-    raw.execute(
-        "INSERT INTO entities (id, canonical_name, entity_type, aliases, first_seen, last_updated, mention_count, \
-         attributes) VALUES (?1, ?2, 'person', ?3, 0, 0, 1, '{}')",
-        params![cat.id.as_bytes(), cat.canonical_name, serde_json::to_string(&cat.aliases).unwrap()],
-    )
-    .unwrap();
-    raw.execute(
-        "INSERT INTO mentions (memory, entity) SELECT m.row, e.entity FROM memories m, entities e WHERE m.content = ?1",
-        [first()[1].1],
-    )
-    .unwrap();
-    drop(raw);
+    plant(folder.path(), &cat, &[first()[1].1]);
     let store = open(folder.path());
     for name in ["мурка", "Мурка", "the cat", "ёжик", "ЁЖИК"] {
-        let named = good(store.entities(&visible(&[user("ann")]), &[name.to_owned()]).await);
-        assert_eq!(named.iter().map(|entity| entity.id).collect::<Vec<_>>(), [cat.id], "{name}");
+        assert_eq!(named(&store, &visible(&[user("ann")]), name).await, [cat.id], "{name}");
     }
+    sound(&store).await;
+}
+
+#[tokio::test]
+async fn entities_of_format_1_go_on_in_the_scope_that_speaks_of_them() {
+    let folder = copy(1);
+    let (ann, atlas) = (user("ann"), scope(Layer::Project, &["atlas"]));
+    let (cat, shared, alone) = (entity(7, "Мурка", &[]), entity(8, "Atlas", &[]), entity(9, "Nobody's", &[]));
+    plant(folder.path(), &cat, &[first()[1].1]);
+    plant(folder.path(), &shared, &[first()[0].1, first()[2].1]);
+    plant(folder.path(), &alone, &[]);
+    let store = open(folder.path());
+    let hand = Hand::from(&store, 1_000);
+    let memory = hand.remember(&ann, "Мурка спит").await;
+    let theirs = hand.remember(&atlas, "The atlas grows").await;
+    let (of_ann, of_atlas) = (visible(std::slice::from_ref(&ann)), visible(std::slice::from_ref(&atlas)));
+    // It belongs to those who spoke of it first; the others no longer hear of it.
+    assert_eq!(named(&store, &of_ann, "atlas").await, [shared.id]);
+    assert_eq!(named(&store, &of_atlas, "atlas").await, []);
+    // A mention and a union go on within the scope, and nowhere else.
+    hand.mention(&ann, memory, cat.id).await;
+    hand.must(&ann.space(), Action::Unite { into: cat.id, from: shared.id }).await;
+    assert_eq!(named(&store, &of_ann, "atlas").await, [cat.id]);
+    let refused = async |action| {
+        let error = hand.act(&ann.space(), action).await.expect_err("not of this scope");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        error.to_string()
+    };
+    refused(Action::Mention { memory: theirs, entity: cat.id }).await;
+    // One that nobody spoke of is nobody's until someone names it.
+    let told = refused(Action::Mention { memory: theirs, entity: alone.id }).await;
+    assert!(told.contains("belongs to nobody"), "{told}");
+    refused(Action::Unite { into: cat.id, from: alone.id }).await;
+    hand.must(&atlas.space(), name_in(&atlas, alone.clone())).await;
+    hand.mention(&atlas, theirs, alone.id).await;
+    assert_eq!(named(&store, &of_atlas, "nobody's").await, [alone.id]);
+    refused(name_in(&ann, alone)).await;
     sound(&store).await;
 }

@@ -1,7 +1,7 @@
 //! Which link of a chain is seen?
 
 use loci_store::Store;
-use loci_types::{Action, ErrorKind, Filter, MemoryId, Outcome, Patch, Relation, State};
+use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Patch, Relation, Scope, State, Visible};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
@@ -191,4 +191,43 @@ pub async fn originals_stay_hidden_when_their_merger_is_erased(store: &dyn Store
     hand.must(&anna.space(), Action::Erase { id: one }).await;
     hand.sees(&whole(), "lantern", &[]).await;
     assert_eq!(pointers(&hand, two).await, (None, None));
+}
+
+/// The heads of chains with more links than that, and how many those are.
+pub async fn long_chains_are_found_by_their_heads(store: &dyn Store) {
+    let (hand, anna, ben, bot) = (Hand::on(store), user("anna"), user("ben"), agent("bot"));
+    let chain = async |scope: &Scope, links: usize| {
+        let mut ids = vec![hand.remember(scope, &format!("lantern {}", hand.next())).await];
+        while let Some(last) = ids.last().filter(|_| ids.len() < links) {
+            ids.push(hand.replace(*last, scope, &format!("lantern {}", hand.next())).await);
+        }
+        ids
+    };
+    let (alone, two) = (chain(&anna, 1).await, chain(&anna, 2).await);
+    let (four, theirs, abroad) = (chain(&anna, 4).await, chain(&ben, 3).await, chain(&bot, 5).await);
+    let head = |ids: &[MemoryId]| (ids[ids.len() - 1], ids.len());
+    let long = async |visible: &Visible, scope: &Scope, most: usize| {
+        let mut found = good(store.long_chains(visible, &scope.space(), most, usize::MAX).await);
+        found.sort();
+        found
+    };
+    assert_eq!(long(&whole(), &anna, 0).await, [head(&two), head(&four), head(&theirs)], "one alone is no chain");
+    assert_eq!(long(&whole(), &anna, 2).await, [head(&four), head(&theirs)]);
+    assert_eq!(long(&whole(), &anna, 3).await, [head(&four)]);
+    assert_eq!(long(&whole(), &anna, 4).await, []);
+    assert_eq!(long(&whole(), &bot, 4).await, [head(&abroad)]);
+    assert_eq!(long(&visible(std::slice::from_ref(&anna)), &anna, 1).await, [head(&two), head(&four)]);
+    assert_eq!(long(&visible(std::slice::from_ref(&ben)), &anna, 1).await, [head(&theirs)]);
+    assert_eq!(long(&visible(std::slice::from_ref(&ben)), &bot, 1).await, []);
+    assert_eq!(good(store.long_chains(&whole(), &anna.space(), 0, 2).await).len(), 2);
+    // Every link counts that is still there, and only a head that holds is a head.
+    hand.must(&anna.space(), Action::Erase { id: four[1] }).await;
+    assert_eq!(long(&whole(), &anna, 2).await, [(four[3], 3), head(&theirs)]);
+    hand.forget(&ben, theirs[2]).await;
+    hand.forget(&anna, alone[0]).await;
+    assert_eq!(long(&whole(), &anna, 1).await, [head(&two), (four[3], 3), (theirs[1], 2)]);
+    // A pointer to what was never here makes no chain.
+    let imported = Memory { supersedes_id: Some(id(77_777)), ..hand.sample(&anna, "lantern from elsewhere") };
+    let imported = hand.keep(imported).await;
+    assert!(!long(&whole(), &anna, 1).await.iter().any(|(head, _)| *head == imported));
 }

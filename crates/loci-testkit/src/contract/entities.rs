@@ -3,7 +3,7 @@
 use loci_store::{Hit, Store};
 use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryId, Visible};
 
-use crate::hand::{Hand, good};
+use crate::hand::{Hand, good, name_in};
 use crate::samples::*;
 
 /// Which entities go by these names, sorted; none of them twice.
@@ -27,7 +27,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     let (hand, anna) = (Hand::on(store), user("anna"));
     let lisbon = hand.name(&anna, "Lisbon", &["Lisboa", "the white city"]).await;
     let bare = Entity { summary: None, attributes: serde_json::Map::new(), ..entity(hand.next(), "Porto", &[]) };
-    hand.must(&anna.space(), Action::Name(Box::new(bare.clone()))).await;
+    hand.must(&anna.space(), name_in(&anna, bare.clone())).await;
     let memory = hand.remember(&anna, "lantern").await;
     let once = |entity: &Entity| Entity { mention_count: 1, ..entity.clone() };
     for entity in [&lisbon, &bare] {
@@ -44,7 +44,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
         first_seen: at(300),
         ..lisbon.clone()
     };
-    hand.must(&anna.space(), Action::Name(Box::new(told.clone()))).await;
+    hand.must(&anna.space(), name_in(&anna, told.clone())).await;
     let expect = Entity { first_seen: lisbon.first_seen, ..once(&told) };
     assert_eq!(good(store.entities(&whole(), &["lisbon".to_owned()]).await), [expect]);
 }
@@ -101,7 +101,7 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
         aliases: vec!["byzantium".into(), "Стамбул".into()],
         ..first.clone()
     };
-    hand.must(&anna.space(), Action::Name(Box::new(renamed))).await;
+    hand.must(&anna.space(), name_in(&anna, renamed)).await;
     for (name, expect) in [
         ("istanbul", &[first.id][..]),
         ("стамбул", &[first.id]),
@@ -119,7 +119,6 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
 pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
     let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
     let harbour = hand.name(&anna, "Harbour", &["port"]).await.id;
-    let theirs = hand.remember(&ben, "lantern of Ben").await;
     let private =
         Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
     let private = hand.keep(private).await;
@@ -127,7 +126,6 @@ pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
     let (of_anna, of_ben) =
         (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
     assert_eq!(see(&whole()).await, [], "nothing speaks of it yet");
-    hand.mention(&ben, theirs, harbour).await;
     hand.mention(&anna, private, harbour).await;
     assert_eq!((see(&of_anna).await, see(&of_ben).await, see(&whole()).await), (vec![], vec![harbour], vec![harbour]));
     assert_eq!(see(&visible(&[])).await, []);
@@ -149,8 +147,11 @@ pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
     let (both, one) = (hand.remember(&anna, "both").await, hand.remember(&anna, "one").await);
     let silent = hand.remember(&anna, "neither").await;
     let theirs = hand.remember(&ben, "Ben's").await;
-    for (memory, entity) in [(both, boat), (both, harbour), (one, boat), (theirs, boat)] {
-        hand.mention(&anna, memory, entity).await;
+    let ship = hand.name(&ben, "Boat", &[]).await.id;
+    for (scope, memory, entity) in
+        [(&anna, both, boat), (&anna, both, harbour), (&anna, one, boat), (&ben, theirs, ship)]
+    {
+        hand.mention(scope, memory, entity).await;
     }
     let seen = visible(&[anna]);
     for (memory, expect) in
@@ -158,7 +159,7 @@ pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
     {
         assert_eq!(spoken_of(store, &seen, memory).await, expect);
     }
-    assert_eq!(spoken_of(store, &whole(), theirs).await, [boat]);
+    assert_eq!(spoken_of(store, &whole(), theirs).await, [ship]);
 }
 
 /// The share of what was asked for orders them, then the newest; the limit keeps the first.
@@ -212,13 +213,15 @@ pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) 
         Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
     let (forgotten, private) = (hand.remember(&anna, "forgotten").await, hand.keep(private).await);
     let theirs = hand.remember(&ben, "theirs").await;
-    for memory in [kept, old, forgotten, private, theirs] {
+    let haven = hand.name(&ben, "Harbour", &[]).await.id;
+    hand.mention(&ben, theirs, haven).await;
+    for memory in [kept, old, forgotten, private] {
         hand.mention(&anna, memory, harbour).await;
     }
     let new = hand.replace(old, &anna, "new").await;
     hand.forget(&anna, forgotten).await;
     let speak = async |visible: &Visible, filter: &Filter, limit| {
-        let hits = good(store.mentioning(visible, filter, &[harbour], limit).await);
+        let hits = good(store.mentioning(visible, filter, &[harbour, haven], limit).await);
         hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>()
     };
     let seen = visible(std::slice::from_ref(&anna));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_store::Store;
-use loci_types::{Action, Addition, Batch, Job, JobKind, JobSpec, Tenant};
+use loci_types::{Action, Addition, Batch, Job, JobKind, JobRecord, JobSpec, Tenant};
 use serde_json::json;
 
 use crate::hand::{Hand, good};
@@ -132,4 +132,117 @@ pub async fn jobs_keep_to_their_tenant(store: &dyn Store) {
     assert_eq!(names(&theirs), ["theirs"]);
     assert!(!good(store.finish(&Tenant::default(), &theirs[0]).await));
     assert!(good(store.finish(&other, &theirs[0]).await));
+}
+
+async fn listed(store: &dyn Store, states: &[&str], limit: usize) -> Vec<JobRecord> {
+    good(store.jobs(&Tenant::default(), states, limit).await)
+}
+
+/// A job that waits, one that runs and one that is dead, in this order.
+async fn one_of_each(hand: &Hand<'_>) -> [i64; 3] {
+    let store = hand.store;
+    for (name, kind) in [("waits", JobKind::Purge), ("runs", JobKind::Embed), ("died", JobKind::Link)] {
+        enqueue(hand, spec(kind, name, Some(name), at(5))).await;
+    }
+    let running = claim(store, &[JobKind::Embed], 9, at(10)).await;
+    let dead = claim(store, &[JobKind::Link], 9, at(10)).await;
+    assert!(good(store.fail(&Tenant::default(), &dead[0], "no luck", None).await));
+    let waiting = listed(store, &["waiting"], 9).await;
+    [waiting[0].id, running[0].id, dead[0].id]
+}
+
+/// Each with what is known of it, by its state, oldest first, over all spaces.
+pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
+    let hand = Hand::on(store);
+    assert_eq!(listed(store, &[], 9).await, []);
+    let [waits, runs, died] = one_of_each(&hand).await;
+    hand.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
+    let all = listed(store, &[], 9).await;
+    let job = |id, space: &str, kind, name: &str, state: &str, created: i64| JobRecord {
+        id,
+        space: space.into(),
+        kind,
+        payload: json!({ "name": name }),
+        state: state.into(),
+        attempts: u32::from(state != "waiting"),
+        run_after: at(5),
+        last_error: (state == "dead").then(|| "no luck".into()),
+        created_at: at(created),
+    };
+    let expect = [
+        job(waits, "shared", JobKind::Purge, "waits", "waiting", 1),
+        job(runs, "shared", JobKind::Embed, "runs", "running", 2),
+        job(died, "shared", JobKind::Link, "died", "dead", 3),
+        job(all[3].id, &agent("bot").space().name(), JobKind::Embed, "bot's", "waiting", 4),
+    ];
+    assert_eq!(all, expect);
+    for (states, which) in [
+        (&["waiting"][..], &[0, 3][..]),
+        (&["running"], &[1]),
+        (&["dead"], &[2]),
+        (&["dead", "running"], &[1, 2]),
+        (&["nothing"], &[]),
+    ] {
+        for limit in [0, 1, usize::MAX] {
+            let found = listed(store, states, limit).await;
+            let expect: Vec<_> = which.iter().take(limit).map(|which| expect[*which].clone()).collect();
+            assert_eq!(found, expect, "{limit} of {states:?}");
+        }
+    }
+    assert_eq!(good(store.jobs(&Tenant::new("other").unwrap_or_default(), &[], 9).await), []);
+}
+
+/// A job that nobody has in hand waits anew, as if it had never been tried.
+pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
+    let (hand, tenant, space) = (Hand::on(store), Tenant::default(), user("anna").space());
+    let [waits, runs, died] = one_of_each(&hand).await;
+    assert!(good(store.retry(&tenant, &space, died, at(500)).await));
+    let again = listed(store, &["waiting"], 9).await.pop();
+    let told = again.map(|job| (job.id, job.attempts, job.run_after, job.last_error));
+    assert_eq!(told, Some((died, 0, at(500), None)));
+    assert_eq!(claim(store, &[JobKind::Link], 9, at(499)).await, []);
+    let taken = claim(store, &[JobKind::Link], 9, at(500)).await;
+    assert_eq!((taken[0].id, taken[0].attempt), (died, 1));
+    assert!(good(store.retry(&tenant, &space, waits, at(700)).await), "one that waits may be told to wait longer");
+    assert_eq!(claim(store, &[JobKind::Purge], 9, at(699)).await, []);
+    let before = listed(store, &["running"], 9).await;
+    let other = Tenant::new("other").unwrap_or_default();
+    for (tenant, space, id) in [
+        (&tenant, &space, runs),
+        (&tenant, &space, 77_777),
+        (&tenant, &agent("bot").space(), waits),
+        (&other, &space, waits),
+    ] {
+        assert!(!good(store.retry(tenant, space, id, at(0)).await), "{id} of {space}");
+    }
+    assert_eq!(listed(store, &["running"], 9).await, before, "who has it keeps it");
+    // While another one has its key, a dead one stays dead.
+    assert!(good(store.fail(&tenant, &taken[0], "again", None).await));
+    enqueue(&hand, spec(JobKind::Link, "second", Some("died"), at(0))).await;
+    assert!(!good(store.retry(&tenant, &space, died, at(0)).await));
+    assert_eq!(listed(store, &["dead"], 9).await.len(), 1);
+}
+
+/// A job that nobody has in hand is given up for good.
+pub async fn a_job_is_given_up(store: &dyn Store) {
+    let (hand, tenant, space) = (Hand::on(store), Tenant::default(), user("anna").space());
+    let [waits, runs, died] = one_of_each(&hand).await;
+    let other = Tenant::new("other").unwrap_or_default();
+    for (tenant, space, id) in [
+        (&tenant, &space, runs),
+        (&tenant, &space, 77_777),
+        (&tenant, &agent("bot").space(), waits),
+        (&other, &space, waits),
+    ] {
+        assert!(!good(store.drop_job(tenant, space, id).await), "{id} of {space}");
+    }
+    assert_eq!(listed(store, &[], 9).await.len(), 3);
+    for id in [waits, died] {
+        assert!(good(store.drop_job(&tenant, &space, id).await));
+        assert!(!good(store.drop_job(&tenant, &space, id).await), "gone is gone");
+    }
+    let left: Vec<_> = listed(store, &[], 9).await.into_iter().map(|job| (job.id, job.state)).collect();
+    assert_eq!(left, [(runs, "running".to_owned())]);
+    enqueue(&hand, spec(JobKind::Link, "anew", Some("died"), at(0))).await;
+    assert_eq!(names(&claim(store, &[JobKind::Link], 9, at(10)).await), ["anew"], "its key is free");
 }

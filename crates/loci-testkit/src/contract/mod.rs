@@ -5,18 +5,28 @@
 //! implementation runs exactly these.
 
 pub mod agents;
+pub mod ages;
 pub mod around;
 pub mod chains;
+pub mod claims;
+pub mod consent;
 pub mod entities;
 pub mod filters;
 pub mod foremost;
 pub mod frequencies;
 pub mod jobs;
+pub mod leases;
+pub mod ledger;
 pub mod links;
+pub mod merging;
 pub mod nearest;
+pub mod notes;
 pub mod pages;
 pub mod records;
 pub mod removal;
+pub mod sessions;
+pub mod states;
+pub mod unions;
 pub mod visibility;
 pub mod words;
 
@@ -72,6 +82,50 @@ macro_rules! store_contract {
                 several_become_one
                 a_merge_into_itself_is_refused
                 originals_stay_hidden_when_their_merger_is_erased
+                long_chains_are_found_by_their_heads
+            }
+            merging {
+                a_split_undoes_a_merge
+                what_was_not_taken_up_is_not_split
+                a_merge_tells_what_it_took_and_where_it_was_revised
+            }
+            states {
+                every_allowed_step_is_taken
+                every_other_step_is_refused
+                staying_is_no_step
+                a_proposal_is_found_only_by_those_who_ask
+            }
+            consent {
+                an_accepted_proposal_holds
+                an_accepted_proposal_takes_the_place_of_another
+                a_rejected_proposal_is_deleted
+                nothing_is_decided_twice
+                a_place_that_cannot_be_taken_leaves_the_proposal
+            }
+            ages {
+                pages_meet_each_memory_once
+                an_age_comes_back_field_by_field
+                ages_keep_to_what_is_seen
+                ageing_is_one_line_and_no_history
+                no_day_is_counted_twice
+                a_touch_reinforces
+            }
+            sessions {
+                a_session_begins_goes_on_and_ends
+                turns_wait_in_their_order
+                what_was_learned_does_not_wait_again
+                who_comes_second_learns_nothing
+                a_mark_goes_only_forward
+                a_turn_that_goes_does_not_bring_its_session_back
+                sessions_are_found_by_what_is_asked
+                sessions_keep_to_their_scopes
+            }
+            notes {
+                a_note_says_what_was_written_last
+                a_note_adds_up
+                a_note_counts_until_its_end
+                notes_keep_to_their_scopes
+                sweeping_takes_what_no_longer_counts
             }
             links {
                 a_second_link_renews_the_first
@@ -103,6 +157,24 @@ macro_rules! store_contract {
                 those_that_speak_of_most_come_first
                 those_that_speak_keep_to_what_is_seen_and_meant
                 a_second_mention_changes_nothing
+            }
+            unions {
+                a_union_is_found_as_one_and_can_be_divided
+                unions_make_chains
+                a_thing_does_not_leave_its_scope
+                a_summary_is_not_for_those_who_see_some_categories
+                those_spoken_of_most_are_known_first
+                what_nobody_speaks_of_is_swept
+            }
+            claims {
+                a_claim_is_found_by_its_key
+                a_new_text_makes_a_new_claim
+                a_replacement_brings_its_claim
+            }
+            ledger {
+                a_line_is_told_to_those_who_see_its_memory
+                a_line_about_no_memory_is_for_the_whole
+                the_delta_tells_of_consent_and_of_what_time_took
             }
             frequencies {
                 a_word_counts_once_per_memory
@@ -158,6 +230,14 @@ macro_rules! store_contract {
                 a_lease_that_ran_out_passes_the_job_on
                 a_failed_job_waits_and_a_dead_one_stays_dead
                 jobs_keep_to_their_tenant
+                jobs_are_listed_by_their_state
+                a_dead_job_is_tried_again
+                a_job_is_given_up
+            }
+            leases {
+                one_holder_at_a_time
+                a_lease_is_given_back_by_its_holder
+                leases_keep_to_their_tenant
             }
             agents {
                 agents_are_created_and_listed

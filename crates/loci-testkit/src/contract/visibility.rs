@@ -4,16 +4,17 @@
 
 use std::collections::BTreeSet;
 
-use loci_store::{Page, Store};
+use loci_store::{EntityFilter, Page, Store};
 use loci_types::{
-    AccessPolicy, Action, Batch, Entity, EntityId, Layer, Memory, MemoryId, Reach, Relation, Scope, Tenant, Visible,
+    AccessPolicy, Action, Batch, Entity, EntityId, Kind, Layer, Memory, MemoryId, NoteValue, Reach, Relation, Scope,
+    SessionFilter, Source, Space, Tenant, Visible,
 };
 
-use crate::hand::{Hand, good};
+use crate::hand::{Hand, good, name_in};
 use crate::samples::*;
 
 /// Asks every read and demands that each answers with what the law admits of `plain`. Each of
-/// these holds the word "lantern", has a vector and belongs to the thread "t".
+/// these holds the word "lantern", has a vector and is a turn of the session "t".
 async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
     let store = hand.store;
     let admitted: Vec<&Memory> = plain.iter().filter(|memory| visible.admits(memory)).collect();
@@ -39,7 +40,15 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
         let thing = [EntityId(memory.id.0)];
         let speaking = good(store.mentioning(visible, &now(), &thing, 9).await);
         assert_eq!([named.len(), spoken.len(), speaking.len()], [things; 3], "the entity of {}", memory.content);
+        for line in good(store.history(&whole(), memory.id, 99).await) {
+            let told = good(store.entry(visible, &crate::hand::space_of(memory), line.sequence).await);
+            assert_eq!(told, seen.contains(&memory.id).then_some(line), "a line about {}", memory.content);
+        }
     }
+    let known = good(store.known_entities(visible, &EntityFilter::default(), 99).await);
+    let known: BTreeSet<_> = known.into_iter().map(|entity| MemoryId(entity.id.0)).collect();
+    assert_eq!(known, seen, "known entities");
+    reads_of_spaces_keep_to(store, visible, plain, &admitted).await;
     for reach in [0, 1, 99] {
         let strips = good(store.around(visible, &now(), &ids, reach).await);
         let mut placed: Vec<_> = strips.iter().flat_map(|strip| &strip.places).map(|place| place.id).collect();
@@ -55,6 +64,10 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
         let last = good(store.last_of_thread(visible, &scope, "t").await).map(|memory| memory.id);
         assert_eq!(last, newest, "the last of the thread in {scope}");
         assert_eq!(good(store.last_of_thread(visible, &scope, "u").await), None);
+        let turns: Vec<_> =
+            admitted.iter().filter(|memory| memory.scope().as_ref() == Ok(&scope)).map(|memory| memory.id).collect();
+        let waiting = good(store.unlearned(visible, &scope, "t", 99).await);
+        assert_eq!(waiting.into_iter().map(|turn| turn.id).collect::<Vec<_>>(), turns, "unlearned of {scope}");
     }
     let stats = good(store.stats(visible).await);
     assert_eq!(stats.memories, seen.len() as u64, "stats");
@@ -68,18 +81,52 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
     assert_eq!(page.total, stats.memories, "totals");
 }
 
+/// The reads that ask one space at a time, and those that know only scopes.
+async fn reads_of_spaces_keep_to(store: &dyn Store, visible: &Visible, plain: &[Memory], admitted: &[&Memory]) {
+    let within = |scope: &Scope| match visible.reach() {
+        Reach::Whole => true,
+        Reach::Scopes(scopes) => scopes.contains(scope),
+    };
+    let scopes: BTreeSet<_> = plain.iter().filter_map(|memory| memory.scope().ok()).map(|scope| scope.key()).collect();
+    let scopes: Vec<Scope> = scopes.iter().filter_map(|key| Scope::from_key(key).ok()).filter(within).collect();
+    let expect: BTreeSet<String> = scopes.iter().map(Scope::key).collect();
+    let sessions = good(store.sessions(visible, &SessionFilter::default(), 99).await);
+    assert_eq!(sessions.len(), expect.len(), "each session once");
+    assert_eq!(sessions.iter().map(|session| session.scope.key()).collect::<BTreeSet<_>>(), expect, "sessions");
+    let spaces: BTreeSet<Space> = plain.iter().map(crate::hand::space_of).collect();
+    for space in spaces {
+        let here = |memory: &&&Memory| crate::hand::space_of(memory) == space;
+        let ids: BTreeSet<_> = admitted.iter().filter(here).map(|memory| memory.id).collect();
+        let aged = good(store.ages(visible, &space, 0, 99).await);
+        assert_eq!(aged.into_iter().map(|ageing| ageing.id).collect::<BTreeSet<_>>(), ids, "ages in {space}");
+        let changes = good(store.changes(visible, &space, None, 0, 999).await).entries;
+        let told: BTreeSet<_> = changes.into_iter().filter_map(|line| line.memory_id).collect();
+        assert_eq!(told, ids, "changes in {space}");
+        let notes = good(store.notes(visible, &space, &["n".to_owned()], at(0)).await);
+        let told: BTreeSet<_> = notes.into_iter().filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect();
+        let expect = scopes.iter().filter(|scope| scope.space() == space).map(Scope::key).collect();
+        assert_eq!(told, expect, "notes in {space}");
+    }
+}
+
 /// Neighbours in the list are linked when they lie in one space.
 fn linked(pair: &[Memory]) -> bool {
     crate::hand::space_of(&pair[0]) == crate::hand::space_of(&pair[1])
 }
 
-/// Stores these, linked in a row, each speaking of a thing of its own.
+/// Stores these, linked in a row, each speaking of a thing of its own and told to its session; of each
+/// scope there is a note that says which it is.
 async fn keep_all(hand: &Hand<'_>, plain: &[Memory]) {
     for memory in plain {
         hand.keep(memory.clone()).await;
         let space = crate::hand::space_of(memory);
         let thing = Entity { id: EntityId(memory.id.0), ..entity(1, &memory.content, &[]) };
-        hand.must(&space, Action::Name(Box::new(thing))).await;
+        let scope = good(memory.scope().map_err(Into::into));
+        hand.must(&space, name_in(&scope, thing)).await;
+        let (session, thread) = ("t".to_owned(), "t".to_owned());
+        hand.must(&space, Action::Attend { scope: scope.clone(), session, thread }).await;
+        let value = NoteValue::Set(scope.key().into());
+        hand.must(&space, Action::Note { scope: Some(scope), key: "n".into(), value, until: None }).await;
         hand.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0) }).await;
     }
     for pair in plain.windows(2).filter(|pair| linked(pair)) {
@@ -89,15 +136,20 @@ async fn keep_all(hand: &Hand<'_>, plain: &[Memory]) {
 }
 
 fn turn(hand: &Hand<'_>, scope: &Scope, text: &str) -> Memory {
-    Memory { thread_id: Some("t".into()), ..hand.sample(scope, text) }
+    let mut memory = hand.sample(scope, text);
+    memory.identifiers.session_id.get_or_insert_with(|| "t".to_owned());
+    memory.thread_id = Some("t".into());
+    memory.kind = Kind::stored(Kind::EPISODIC);
+    memory.source = Some(Source { kind: "conversation".into(), ..Source::default() });
+    memory
 }
 
 fn layers() -> Vec<Scope> {
     vec![
         user("anna"),
         user("ben"),
-        scope(Layer::Session, &["anna", "s"]),
-        scope(Layer::Session, &["ben", "s"]),
+        scope(Layer::Session, &["anna", "t"]),
+        scope(Layer::Session, &["ben", "t"]),
         scope(Layer::Project, &["anna"]),
         scope(Layer::Team, &["anna"]),
         scope(Layer::Org, &["anna"]),

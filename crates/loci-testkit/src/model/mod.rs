@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loci_types::{
     Action, Addition, Change, ContentHash, ErrorKind, Filter, Memory, MemoryId, Outcome, Reach, Relation, Revision,
-    Space, State, Visible,
+    Space, State, Visible, reinforced,
 };
 
 pub use self::law::agrees;
@@ -67,6 +67,24 @@ impl Model {
                 self.edges.insert((new.memory.id, *old, Relation::Supersedes));
                 Ok((Some(new.memory.id), Outcome::Superseded, new.memory.version))
             }
+            Action::Split { into, from } => self.split(space, change, *into, from),
+            Action::Decide { id, accept, over, purge_at } => {
+                let before = self.find(space, *id)?.memory.clone();
+                if before.state != State::Proposed || (*accept && *over == Some(*id)) {
+                    return Err(ErrorKind::InvalidInput);
+                }
+                if let Some(old) = over.filter(|_| *accept) {
+                    self.unreplaced(space, old)?;
+                    self.edges.insert((*id, old, Relation::Supersedes));
+                    self.cover(change, old, &before);
+                }
+                self.rewrite(change, *id, |memory| {
+                    memory.state = if *accept { State::Active } else { State::SoftDeleted };
+                    memory.purge_at = (!accept).then_some(*purge_at);
+                    memory.supersedes_id = if *accept { *over } else { memory.supersedes_id };
+                });
+                Ok(self.version(*id)).map(outcome(if *accept { Outcome::Created } else { Outcome::Deleted }))
+            }
             Action::Link(edge) => {
                 let version = self.find(space, edge.source_id)?.memory.version;
                 self.find(space, edge.target_id)?;
@@ -86,6 +104,7 @@ impl Model {
                 for id in ids {
                     if let Some(lying) = self.lying.get_mut(id).filter(|lying| space_of(lying) == *space) {
                         lying.memory.access_count += 1;
+                        lying.memory.confidence = reinforced(lying.memory.confidence, lying.memory.access_count);
                         lying.memory.last_accessed_at = lying.memory.last_accessed_at.max(Some(change.at));
                     }
                 }
@@ -107,6 +126,9 @@ impl Model {
                 if before.state == State::Active {
                     return Ok((Some(*id), Outcome::None, before.version));
                 }
+                if before.state == State::Proposed {
+                    return Err(ErrorKind::InvalidInput);
+                }
                 if let Some(older) = before.supersedes_id.and_then(|older| self.lying.get(&older))
                     && older.memory.superseded_by_id.is_none()
                 {
@@ -119,7 +141,9 @@ impl Model {
                 Ok(self.version(*id)).map(outcome(Outcome::Restored))
             }
             Action::Fade { id, state, confidence, purge_at, .. } => {
-                self.find(space, *id)?;
+                if !self.find(space, *id)?.memory.state.may_become(*state) {
+                    return Err(ErrorKind::InvalidInput);
+                }
                 let changed = self.rewrite(change, *id, |memory| {
                     memory.state = *state;
                     memory.confidence = confidence.unwrap_or(memory.confidence);
@@ -197,6 +221,27 @@ impl Model {
             self.lying.entry(*other).and_modify(|lying| lying.ended = ended);
         }
         Ok((id, Outcome::Merged, version))
+    }
+
+    fn split(&mut self, space: &Space, change: &Change, into: MemoryId, from: &[MemoryId]) -> Answer {
+        let kept = self.find(space, into)?.memory.clone();
+        for other in from {
+            let lying = self.find(space, *other)?;
+            if lying.memory.superseded_by_id != Some(into) || kept.supersedes_id == Some(*other) {
+                return Err(ErrorKind::InvalidInput);
+            }
+            let ended = lying.ended;
+            self.rewrite(change, *other, |memory| {
+                memory.superseded_by_id = None;
+                memory.valid_until = memory.valid_until.filter(|_| !ended);
+            });
+        }
+        Ok((Some(into), Outcome::Restored, kept.version))
+    }
+
+    /// Whether this one waits for a decision.
+    fn is_proposal(&self, id: MemoryId) -> bool {
+        self.lying.get(&id).is_some_and(|lying| lying.memory.state == State::Proposed)
     }
 
     fn cover(&mut self, change: &Change, old: MemoryId, head: &Memory) {

@@ -11,7 +11,7 @@ use crate::samples::*;
 /// One step of a random sequence. Numbers pick among what there is.
 #[derive(Debug, Clone)]
 pub enum Op {
-    /// A new memory; a text that comes twice is a twin.
+    /// A new memory, now and then a proposal; a text that comes twice is a twin.
     Add(u8, u8),
     /// New text, with its vector or without.
     Revise(u8, u8, bool),
@@ -21,6 +21,10 @@ pub enum Op {
     Supersede(u8, u8),
     /// The first takes up the others.
     Merge(u8, Vec<u8>, u8),
+    /// Undoes a merge, perhaps one that never was.
+    Split(u8, u8),
+    /// A decision on a proposal, perhaps in place of another memory.
+    Decide(u8, u8, bool),
     /// Soft delete.
     Forget(u8),
     /// Back again.
@@ -50,6 +54,8 @@ pub fn sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
         2 => (n(), n(), any::<bool>()).prop_map(|(a, b, c)| Op::Label(a, b, c)),
         4 => (n(), n()).prop_map(|(a, b)| Op::Supersede(a, b)),
         2 => (n(), prop::collection::vec(n(), 0..3), n()).prop_map(|(a, b, c)| Op::Merge(a, b, c)),
+        2 => (n(), n()).prop_map(|(a, b)| Op::Split(a, b)),
+        2 => (n(), n(), any::<bool>()).prop_map(|(a, b, c)| Op::Decide(a, b, c)),
         3 => n().prop_map(Op::Forget),
         3 => n().prop_map(Op::Restore),
         2 => (n(), n()).prop_map(|(a, b)| Op::Fade(a, b)),
@@ -98,7 +104,11 @@ impl Model {
         let (space, action) = match op {
             Op::Add(scope, n) => {
                 let scope = &all[usize::from(*scope) % all.len()];
-                (scope.space(), Action::Add(Box::new(addition(fresh(scope, n)))))
+                let mut memory = fresh(scope, n);
+                if n.is_multiple_of(5) {
+                    (memory.state, memory.purge_at) = (State::Proposed, Some(at(5_500)));
+                }
+                (scope.space(), Action::Add(Box::new(addition(memory))))
             }
             Op::Revise(which, n, embedded) => {
                 let (id, space) = pick(which);
@@ -125,6 +135,24 @@ impl Model {
                 let (into, space) = pick(which);
                 let from = others.iter().map(|other| pick(other).0).collect();
                 (space, Action::Merge { into: Box::new(new_text(into, &text(n), n % 2 == 0)), from })
+            }
+            Op::Split(which, n) => {
+                // The one that took it up, if one did; now and then any other.
+                let (taken, space) = pick(which);
+                let newer = self.lying.get(&taken).and_then(|lying| lying.memory.superseded_by_id);
+                let into = newer.filter(|_| !n.is_multiple_of(4)).unwrap_or(pick(n).0);
+                (space, Action::Split { into, from: vec![taken] })
+            }
+            Op::Decide(which, n, accept) => {
+                // A proposal, if there is one; now and then anything.
+                let proposals: Vec<_> = self.known.iter().filter(|(id, _)| self.is_proposal(*id)).collect();
+                let (id, space) = match proposals.len() {
+                    0 => pick(which),
+                    _ if n.is_multiple_of(7) => pick(which),
+                    len => proposals[usize::from(*which) % len].clone(),
+                };
+                let over = (n % 2 == 0).then(|| pick(n).0);
+                (space, Action::Decide { id, accept: *accept, over, purge_at: at(6_500) })
             }
             Op::Forget(which) => {
                 let (id, space) = pick(which);

@@ -9,11 +9,13 @@ use loci_store::text::Analyser;
 use super::super::word::{Shape, Word, words};
 use super::Claim;
 
+mod habit;
+
 static STEMS: LazyLock<Analyser> = LazyLock::new(Analyser::default);
 
 /// The claim of a Russian sentence.
 pub(super) fn claim(text: &str) -> Option<Claim> {
-    let words: Vec<Word> = words(text).into_iter().filter(|word| !word.any(". !")).collect();
+    let words: Vec<Word> = super::unbracketed(words(text)).into_iter().filter(|word| !word.any(&[".", "!"])).collect();
     relation(&words)
         .or_else(|| dative(&words))
         .or_else(|| having(&words))
@@ -26,7 +28,26 @@ fn value(words: &[Word]) -> String {
     let end = words
         .iter()
         .position(|word| {
-            word.shape == Shape::Mark && !word.is("-") || word.any("и а но с со потому чтобы на в во по из как")
+            word.shape == Shape::Mark && !word.is("-")
+                || word.any(&[
+                    "и",
+                    "а",
+                    "но",
+                    "с",
+                    "со",
+                    "потому",
+                    "чтобы",
+                    "на",
+                    "в",
+                    "во",
+                    "по",
+                    "из",
+                    "как",
+                    "каждый",
+                    "каждую",
+                    "каждое",
+                    "к",
+                ])
         })
         .filter(|end| *end > 0)
         .unwrap_or(words.len());
@@ -46,11 +67,13 @@ fn stem(word: &Word) -> String {
 
 /// Who it is about: the words as they are, the user in any case as one.
 fn subject(words: &[Word]) -> String {
-    // "Сестра пользователя Марта" is known by her name.
-    if let Some(last) =
-        words.last().filter(|last| last.capital() && words.len() > 2 && words[1].lower.starts_with("пользовател"))
-    {
-        return last.lower.clone();
+    // "Сестра пользователя Марта" is known by her name, and is someone of the user's.
+    let named = |last: &&Word| last.capital() && words.len() > 2 && !words[0].lower.starts_with("любим");
+    let user = |word: &Word| word.lower.starts_with("пользовател");
+    let whose = words.len().checked_sub(2).map(|at| &words[at]).filter(|word| word.capital() || user(word));
+    if let (Some(last), Some(whose)) = (words.last().filter(named), whose) {
+        let owner = if user(whose) { "пользователь" } else { whose.lower.as_str() };
+        return format!("{owner}'s {}", last.lower);
     }
     if let [one] = words
         && one.capital()
@@ -62,7 +85,8 @@ fn subject(words: &[Word]) -> String {
         .iter()
         .filter(|word| word.speaks())
         .map(|word| {
-            if word.lower.starts_with("пользовател") || word.any("я меня мне мой моя") {
+            if word.lower.starts_with("пользовател") || word.any(&["я", "меня", "мне", "мой", "моя"])
+            {
                 "пользователь".to_owned()
             } else {
                 stem(word)
@@ -84,11 +108,11 @@ fn relation(words: &[Word]) -> Option<Claim> {
 
 /// "Пользователю 34 года", "пользователю нравится чай".
 fn dative(words: &[Word]) -> Option<Claim> {
-    let verb = words.iter().take(6).position(|word| word.any("нравится нравятся лет год года"))?;
+    let verb = words.iter().take(6).position(|word| word.any(&["нравится", "нравятся", "лет", "год", "года"]))?;
     let negated = words[..verb].iter().any(|word| word.is("не"));
     let end = words[..verb]
         .iter()
-        .position(|word| word.any("не очень больше уже исполнилось") || word.shape == Shape::Number)
+        .position(|word| word.any(&["не", "очень", "больше", "уже", "исполнилось"]) || word.shape == Shape::Number)
         .unwrap_or(verb);
     if words[verb].lower.starts_with("нрав") {
         return make(subject(&words[..end]), "likes", value(&words[verb + 1..]), negated, false);
@@ -103,14 +127,16 @@ fn having(words: &[Word]) -> Option<Claim> {
         return None;
     }
     let start = words.iter().position(|word| {
-        word.any("есть нет аллергия") || word.shape == Shape::Number || COUNTS.iter().any(|(count, _)| word.is(count))
+        word.any(&["есть", "нет", "аллергия"])
+            || word.shape == Shape::Number
+            || COUNTS.iter().any(|(count, _)| word.is(count))
     })?;
     let who = subject(&words[1..start]);
     if words[start].is("аллергия") {
         return make(who, "allergic to", value(words.get(start + 2..)?), false, false);
     }
     let negated = words[start].is("нет");
-    let rest = if words[start].any("есть нет") { &words[start + 1..] } else { &words[start..] };
+    let rest = if words[start].any(&["есть", "нет"]) { &words[start + 1..] } else { &words[start..] };
     let first = rest.first()?;
     let count = COUNTS
         .iter()
@@ -142,27 +168,53 @@ const COUNTS: &[(&str, &str)] = &[
 
 /// "Порт API — 8080", "любимый цвет пользователя — зелёный", "Боб — менеджер пользователя".
 fn dashed(words: &[Word]) -> Option<Claim> {
-    let dash = words.iter().position(|word| word.any("— –") || word.is("-") && !word.glued)?;
+    let dash = words.iter().position(|word| word.any(&["—", "–"]) || word.is("-") && !word.glued)?;
     let (left, right) = (&words[..dash], &words[dash + 1..]);
     let first = left.first()?;
-    let named = |list: &str| list.split_whitespace().any(|stem| first.lower.starts_with(stem));
+    let named = |list: &[&str]| list.iter().any(|stem| first.lower.starts_with(stem));
     let rest = subject(left.get(1..)?);
     if first.lower.starts_with("любим") && left.len() > 1 {
         return make(subject(left.get(2..)?), &format!("favourite {}", stems(&left[1..2])), value(right), false, true);
     }
-    if named("порт дедлайн срок адрес имя почта версия статус язык день возраст телефон город цвет")
-    {
+    if named(&["номер", "код", "пароль", "этаж", "размер", "пин"]) {
+        let (of, owner) = match left.get(1) {
+            Some(noun) if !noun.capital() && !noun.lower.starts_with("пользовател") => {
+                (stem(noun), left.get(2..)?)
+            }
+            _ => (String::new(), left.get(1..)?),
+        };
+        let about = if owner.is_empty() { stems(left) } else { subject(owner) };
+        let label = if named(&["номер"]) { "number".to_owned() } else { stem(first) };
+        let attribute = format!("{label} of {of}");
+        return make(about, attribute.trim_end_matches(" of "), stems(right), false, true);
+    }
+    if named(&[
+        "порт",
+        "дедлайн",
+        "срок",
+        "адрес",
+        "имя",
+        "почта",
+        "версия",
+        "статус",
+        "язык",
+        "день",
+        "возраст",
+        "телефон",
+        "город",
+        "цвет",
+    ]) {
         let attribute = match () {
-            () if named("порт") => "port",
-            () if named("дедлайн срок") => "deadline",
-            () if named("имя") => "name",
-            () if named("почта") => "email",
-            () if named("версия") => "version",
-            () if named("статус") => "status",
-            () if named("язык") => "language",
-            () if named("день") => "birthday",
-            () if named("возраст") => "age",
-            () if named("город") => "city",
+            () if named(&["порт"]) => "port",
+            () if named(&["дедлайн", "срок"]) => "deadline",
+            () if named(&["имя"]) => "name",
+            () if named(&["почта"]) => "email",
+            () if named(&["версия"]) => "version",
+            () if named(&["статус"]) => "status",
+            () if named(&["язык"]) => "language",
+            () if named(&["день"]) => "birthday",
+            () if named(&["возраст"]) => "age",
+            () if named(&["город"]) => "city",
             () => "is",
         };
         let about = if attribute == "birthday" { subject(left.get(2..)?) } else { rest };
@@ -195,26 +247,53 @@ const VERBS: &[(&str, &str, &str, bool)] = &[
     ("знает", "", "knows", false),
     ("пьет", "", "drinks", false),
     ("ест", "", "eats", false),
+    ("читает", "", "reads", false),
+    ("слушает", "", "listens to", false),
+    ("увлекается", "", "likes", false),
+    ("изучает", "", "studies", false),
+    ("ходит", "на", "goes to", false),
+    ("ходит", "в", "goes to", false),
+    ("занимается", "", "does", false),
+    ("боится", "", "fears", false),
+    ("бегает", "", "runs", false),
     ("учит", "", "studies", false),
     ("хочет", "", "goal", false),
     ("планирует", "", "goal", false),
     ("родом", "из", "origin", true),
+    ("родился", "в", "birthplace", true),
+    ("родилась", "в", "birthplace", true),
     ("играет", "в", "plays", false),
     ("играет", "на", "plays", false),
     ("перешла", "на", "uses", false),
     ("перешел", "на", "uses", false),
 ];
 
+/// Words that say that someone cannot stand what follows, with "не" before them.
+const LOATHES: &[&str] = &["переносит", "выносит", "терпит"];
+
 fn verbal(words: &[Word]) -> Option<Claim> {
-    let place = words.iter().take(8).position(|word| {
-        VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any("ненавидит предпочитает курит имеет бросил бросила")
+    const OTHER: &[&str] = &["ненавидит", "предпочитает", "курит", "имеет", "бросил", "бросила"];
+    let loathes = |place: usize| {
+        let denied = place.checked_sub(1).is_some_and(|before| words[before].is("не"));
+        denied
+            && (LOATHES.contains(&words[place].lower.as_str())
+                || place > 1 && words[place].is("может") && words[place - 2].is("терпеть"))
+    };
+    let place = words.iter().take(12).enumerate().position(|(place, word)| {
+        VERBS.iter().any(|(verb, ..)| word.is(verb)) || word.any(OTHER) || habit::tells(word) || loathes(place)
     })?;
     let before = &words[..place];
     let negated = before.iter().any(|word| word.is("не"));
-    let end = before.iter().position(|word| word.any("не больше уже теперь очень сейчас")).unwrap_or(place);
+    let end = before.iter().position(|word| word.any(BEHIND)).filter(|end| *end > 0).unwrap_or(place);
     let who = subject(&before[..end]);
     let verb = words[place].lower.as_str();
     let rest = &words[place + 1..];
+    if loathes(place) {
+        return make(who, "likes", value(rest), true, false);
+    }
+    if let Some((attribute, value)) = habit::claim(&before[end..], &words[place], rest) {
+        return make(who, &attribute, value, negated, true);
+    }
     match verb {
         "ненавидит" => return make(who, "likes", value(rest), !negated, false),
         "курит" => return make(who, "does", "кур".to_owned(), negated, false),
@@ -223,11 +302,7 @@ fn verbal(words: &[Word]) -> Option<Claim> {
             return make(who, &format!("count of {}", stems(rest.get(1..2)?)), count.lower.clone(), negated, true);
         }
         "бросил" | "бросила" => return make(who, "does", stem(rest.first()?), true, false),
-        "работает"
-            if rest.first().is_some_and(|word| {
-                word.lower.ends_with("ом") || word.lower.ends_with("ой") || word.lower.ends_with("ем")
-            }) =>
-        {
+        "работает" if rest.first().is_some_and(is_trade) => {
             return make(who, "job", value(rest), negated, true);
         }
         "перешла" | "перешел" => {
@@ -237,11 +312,54 @@ fn verbal(words: &[Word]) -> Option<Claim> {
         "предпочитает" => return make(who, "prefers", value(rest), negated, false),
         _ => {}
     }
-    let (_, preposition, attribute, single) = VERBS.iter().find(|(known, preposition, ..)| {
-        *known == verb
-            && (preposition.is_empty()
-                || rest.first().is_some_and(|word| word.is(preposition) || *preposition == "в" && word.is("во")))
-    })?;
+    let leads = |preposition: &str| {
+        preposition.is_empty()
+            || rest.first().is_some_and(|word| word.is(preposition) || preposition == "в" && word.is("во"))
+    };
+    let (_, preposition, attribute, single) =
+        VERBS.iter().find(|(known, preposition, ..)| *known == verb && leads(preposition))?;
     let rest = if preposition.is_empty() { rest } else { &rest[1..] };
+    if *attribute == "birthplace" && !rest.first().is_some_and(Word::capital) {
+        return None;
+    }
     make(who, attribute, value(rest), negated, *single)
+}
+
+/// Words behind which nothing belongs to the subject any more.
+const BEHIND: &[&str] = &[
+    "не",
+    "больше",
+    "уже",
+    "теперь",
+    "очень",
+    "сейчас",
+    "каждый",
+    "каждую",
+    "каждое",
+    "каждые",
+    "по",
+    "с",
+    "со",
+    "терпеть",
+    "всегда",
+    "обычно",
+    "часто",
+    "редко",
+    "иногда",
+    "никогда",
+    "давно",
+    "утром",
+    "вечером",
+    "днем",
+    "ночью",
+    "летом",
+    "зимой",
+    "раз",
+    "почти",
+    "совсем",
+];
+
+/// Whether a word says as what someone works: "хирургом".
+fn is_trade(word: &Word) -> bool {
+    ["ом", "ем", "ой", "ей"].iter().any(|end| word.lower.ends_with(end)) && word.lower.chars().count() > 4
 }

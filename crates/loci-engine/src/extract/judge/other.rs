@@ -2,7 +2,7 @@
 
 use super::super::clause::{Clause, Mood, Who};
 use super::super::focus::is_person;
-use super::super::lexicon::{self, one_of, within};
+use super::super::lexicon::{self, within};
 use super::super::verbs::Form;
 use super::super::word::{Shape, Word};
 use super::{Setting, Verdict, head};
@@ -37,36 +37,46 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
         "have" if clause.mood != Mood::Duty => having(clause, hold)?,
         lemma => doing(clause, lemma, hold, setting)?,
     };
-    let subject = |words: &str| clause.subject_words().iter().any(|word| word.any(words));
-    let mine = clause.subject_words().first().is_some_and(|word| word.any("my our"));
+    let subject = |words: &[&str]| clause.subject_words().iter().any(|word| word.any(words));
+    let mine = clause.subject_words().first().is_some_and(|word| word.any(&["my", "our"]));
     let (pattern, kind) = match () {
-        () if subject("favourite favorite fave go-to")
-            || matches!(clause.next(0), "my" | "our") && one_of("favourite favorite fave", clause.next(1)) =>
+        () if subject(&["favourite", "favorite", "fave"])
+            || clause.lemma == "be" && matches!(clause.next(1), "favourite" | "favorite" | "fave") =>
         {
             ("preference", "preference")
         }
-        () if mine && subject("name nickname") && clause.subject.len() <= 3 => ("name", kind),
-        () if mine && subject("birthday anniversary wedding exam flight appointment bday") => ("date", kind),
+        () if mine && subject(&["name", "nickname"]) && clause.subject.len() <= 3 => ("name", kind),
+        () if mine && subject(&["birthday", "anniversary", "wedding", "exam", "flight", "appointment", "bday"]) => {
+            ("date", kind)
+        }
         () if mine && kind == "fact" && clause.words[0].is("my") => ("self", kind),
         () => (pattern, kind),
     };
-    let (pattern, kind) = if one_of(TASTES, &clause.lemma) { ("preference", "preference") } else { (pattern, kind) };
+    let (pattern, kind) =
+        if TASTES.contains(&clause.lemma.as_str()) { ("preference", "preference") } else { (pattern, kind) };
     let confidence: f64 = confidence + sure;
     (confidence >= 0.45 || setting.asked).then(|| Verdict::new(pattern, kind, confidence.clamp(0.3, 0.95)))
 }
 
-const TASTES: &str = "like love hate prefer enjoy dislike detest adore";
+const TASTES: &[&str] = &["like", "love", "hate", "prefer", "enjoy", "dislike", "detest", "adore"];
 
 fn hold(clause: &Clause) -> Option<Hold> {
     if clause.who == Who::There {
-        let own = clause.rest().iter().any(|word| word.any("my our every"));
+        let own = clause.rest().iter().any(|word| word.any(&["my", "our", "every"]));
         return own.then_some(Hold::Fair);
     }
     if clause.who == Who::Pronoun {
         // "It's Friday", "it's my birthday" are about nothing that was named.
+        let mine = matches!(clause.next(0), "my" | "our")
+            && (clause.rest().len() < 3
+                || clause.rest().iter().any(|word| {
+                    within(lexicon::EVENTS, &word.lower)
+                        || word.any(&["turn", "fault", "first", "last", "bad", "mistake", "problem", "day"])
+                }));
         let empty = clause.words[0].is("it")
             && clause.lemma == "be"
-            && (one_of("my our in on at for not", clause.next(0))
+            && (mine
+                || matches!(clause.next(0), "in" | "on" | "at" | "for" | "not")
                 || within(lexicon::CALENDAR, clause.next(0))
                 || clause.mood == Mood::Progressive);
         return (!empty).then_some(Hold::Strong);
@@ -81,12 +91,41 @@ fn hold(clause: &Clause) -> Option<Hold> {
     if world {
         return None;
     }
+    // "The printer and I" is banter.
+    if words.len() > 1 && words.last().is_some_and(|word| word.is("i")) {
+        return None;
+    }
     let talk = |word: &Word| within(lexicon::TALK, &word.lower);
-    let owned = words.iter().any(|word| word.any("my our his her their its"));
-    if first.any(
-        "a an any some no each what who how why where when which this that one everything nothing \
-        something someone anyone people all both most many your",
-    ) {
+    let owned = words.iter().any(|word| word.any(&["my", "our", "his", "her", "their", "its"]));
+    if first.any(&[
+        "a",
+        "an",
+        "any",
+        "some",
+        "no",
+        "each",
+        "what",
+        "who",
+        "how",
+        "why",
+        "where",
+        "when",
+        "which",
+        "this",
+        "that",
+        "one",
+        "everything",
+        "nothing",
+        "something",
+        "someone",
+        "anyone",
+        "people",
+        "all",
+        "both",
+        "most",
+        "many",
+        "your",
+    ]) {
         return None;
     }
     if head(words).is_some_and(talk) && !owned {
@@ -94,42 +133,81 @@ fn hold(clause: &Clause) -> Option<Hold> {
     }
     let named = words.iter().skip(1).any(|word| word.capital() || word.shape == Shape::Code || word.digits())
         || first.owner()
-        || (first.capital() && (words.len() == 1 || words.len() > 2 && words[1].any("from in on")) && proper(first));
+        || (first.capital()
+            && (words.len() == 1 || words.len() > 2 && words[1].any(&["from", "in", "on"]))
+            && proper(first));
     match () {
         () if owned || named => Some(Hold::Strong),
-        () if first.any("the every") => Some(Hold::Fair),
+        () if first.any(&["the", "every"]) => Some(Hold::Fair),
         () => Some(Hold::Weak),
     }
 }
 
 /// A capital at the start of a sentence that may well be a name.
 fn proper(word: &Word) -> bool {
-    let plural = word.lower.ends_with('s') && word.lower.len() > 6;
-    let common = within(lexicon::CALENDAR, &word.lower) || within(lexicon::GREETINGS, &word.lower);
-    !plural && !common && !word.lower.ends_with("ing")
+    !within(lexicon::CALENDAR, &word.lower)
+        && !word.lower.ends_with("ing")
+        && !(word.lower.ends_with('s') && word.lower.len() > 6)
+        && !within(lexicon::GREETINGS, &word.lower)
 }
 
 /// The kind by what it is about.
 pub(super) fn kind(clause: &Clause) -> &'static str {
     let words = clause.subject_words();
-    let says = |words: &[Word], list: &str| words.iter().any(|word| word.any(list));
-    let kin =
-        words.iter().any(|word| word.lower.strip_suffix("'s").is_some_and(|owner| within(lexicon::RELATIONS, owner)));
+    let says = |words: &[Word], list: &[&str]| words.iter().any(|word| word.any(list));
+    let event = words.last().is_some_and(|word| within(lexicon::EVENTS, &word.lower));
     let person =
-        is_person(words) || kin || is_relation(clause) || clause.who == Who::Pronoun && !clause.words[0].is("it");
+        !event && is_person(words) || is_relation(clause) || clause.who == Who::Pronoun && !clause.words[0].is("it");
     let project = says(
         words,
-        "project repo repository deadline stack sprint milestone codebase launch release roadmap backlog codename \
-            mvp beta",
+        &[
+            "project",
+            "repo",
+            "repository",
+            "deadline",
+            "stack",
+            "sprint",
+            "milestone",
+            "codebase",
+            "launch",
+            "release",
+            "roadmap",
+            "backlog",
+            "codename",
+            "mvp",
+            "beta",
+        ],
     );
     match () {
         () if project => "project",
         () if person => "person",
         () if is_name(words)
-            && one_of(
-                "work live manage lead approve join report teach study speak own marry handle know leave \
-                retire get like love prefer move quit drive play",
+            && matches!(
                 clause.lemma.as_str(),
+                "work"
+                    | "live"
+                    | "manage"
+                    | "lead"
+                    | "approve"
+                    | "join"
+                    | "report"
+                    | "teach"
+                    | "study"
+                    | "speak"
+                    | "own"
+                    | "marry"
+                    | "handle"
+                    | "know"
+                    | "leave"
+                    | "retire"
+                    | "get"
+                    | "like"
+                    | "love"
+                    | "prefer"
+                    | "move"
+                    | "quit"
+                    | "drive"
+                    | "play"
             )
             && !within(lexicon::TOOLS, &words[0].lower) =>
         {
@@ -137,9 +215,7 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
         }
         () if is_name(words)
             && clause.lemma == "be"
-            && (clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower))
-                || within(lexicon::TRAITS, clause.next(0))
-                || matches!(clause.next(0), "allergic" | "married")) =>
+            && clause.rest().iter().take(6).any(|word| within(lexicon::ROLES, &word.lower)) =>
         {
             "person"
         }
@@ -149,8 +225,7 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
 
 fn is_name(words: &[Word]) -> bool {
     !words.is_empty()
-        && !within(lexicon::DETERMINERS, &words[0].lower)
-        && (words.len() <= 2 || words[1].any("from in"))
+        && (words.len() <= 2 || words[1].any(&["from", "in"]))
         && words
             .iter()
             .take(1)
@@ -163,19 +238,20 @@ fn is_relation(clause: &Clause) -> bool {
     let owned = matches!(clause.next(0), "my" | "our");
     clause.lemma == "be"
         && owned
-        && clause.rest().iter().skip(1).take(4).any(|word| {
-            within(lexicon::RELATIONS, &word.lower)
-                || within(lexicon::ROLES, &word.lower)
-                || word.lower.ends_with("ologist")
-        })
+        && clause
+            .rest()
+            .iter()
+            .skip(1)
+            .take(4)
+            .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower))
 }
 
 fn being(clause: &Clause, hold: Hold, setting: Setting) -> Option<f64> {
     let rest = clause.rest();
     let first = rest.first()?;
     let attribute =
-        clause.subject_words().last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || word.any("is"));
-    let favourite = clause.subject_words().iter().any(|word| word.any("favourite favorite fave preferred"));
+        clause.subject_words().last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || word.any(&["is"]));
+    let favourite = clause.subject_words().iter().any(|word| word.any(&["favourite", "favorite", "fave", "preferred"]));
     let was = clause.form == Form::Past && clause.mood != Mood::Perfect;
     let telling = rest.iter().any(|word| {
         word.digits() || word.capital() || matches!(word.shape, Shape::Code | Shape::Quote | Shape::Number)
@@ -207,7 +283,7 @@ fn being(clause: &Clause, hold: Hold, setting: Setting) -> Option<f64> {
             }
         }
         "at" | "on" | "in" | "from" | "behind" | "under" | "for" | "every"
-            if telling || hold == Hold::Strong || rest.iter().any(|word| word.any("every noon midnight")) =>
+            if telling || hold == Hold::Strong || rest.iter().any(|word| word.any(&["every", "noon", "midnight"])) =>
         {
             Some(0.75)
         }
@@ -218,7 +294,7 @@ fn being(clause: &Clause, hold: Hold, setting: Setting) -> Option<f64> {
         _ if hold == Hold::Strong
             && first.shape == Shape::Word
             && rest.len() <= 6
-            && clause.subject_words().iter().any(|word| word.any("my our")) =>
+            && clause.subject_words().iter().any(|word| word.any(&["my", "our"])) =>
         {
             Some(0.65)
         }
@@ -229,8 +305,10 @@ fn being(clause: &Clause, hold: Hold, setting: Setting) -> Option<f64> {
 fn having(clause: &Clause, hold: Hold) -> Option<f64> {
     let rest = clause.rest();
     let first = rest.first()?;
-    let passing = rest.iter().take(4).any(|word| within(lexicon::PASSING, &word.lower) && !word.any("one two"));
-    if passing || first.any("it this that to some you your") || clause.form == Form::Past && clause.mood == Mood::Plain
+    let passing = rest.iter().take(4).any(|word| within(lexicon::PASSING, &word.lower) && !word.any(&["one", "two"]));
+    if passing
+        || first.any(&["it", "this", "that", "to", "some", "you", "your"])
+        || clause.form == Form::Past && clause.mood == Mood::Plain
     {
         return None;
     }
@@ -238,7 +316,7 @@ fn having(clause: &Clause, hold: Hold) -> Option<f64> {
     match hold {
         _ if counted => Some(0.85),
         Hold::Strong => Some(0.75),
-        Hold::Fair => first.any("a an no").then_some(0.65),
+        Hold::Fair => first.any(&["a", "an", "no"]).then_some(0.65),
         Hold::Weak => None,
     }
 }
@@ -261,27 +339,135 @@ fn going_on(clause: &Clause, setting: Setting) -> Option<f64> {
     }
 }
 
-const LASTING: &str = "work live like love hate prefer enjoy dislike use run own manage lead teach study play speak \
-    handle maintain approve host store contain require support deploy depend listen expire renew start end open \
-    close take cost go ship release belong report meet happen last need know want serve consist include cover \
-    follow keep hold review write read eat drink drive sign pay charge send receive lie sit expose monitor track \
-    target log sync rotate restart back weigh offer provide connect point build test train coach volunteer collect \
-    suffer smoke avoid come sleep wear commute limit allow accept process integrate forward total launch boost \
-    occur bill supply call let";
-const TURNS: &str = "move join leave switch rename migrate change marry graduate die retire start quit buy promote \
-    adopt deploy fix approve launch ship release upgrade replace stop open close sell divorce relocate merge grow \
-    get give win expire end drop choose decide go turn pass acquire hire agree";
+const LASTING: &[&str] = &[
+    "work",
+    "live",
+    "like",
+    "love",
+    "hate",
+    "prefer",
+    "enjoy",
+    "dislike",
+    "use",
+    "run",
+    "own",
+    "manage",
+    "lead",
+    "teach",
+    "study",
+    "play",
+    "speak",
+    "handle",
+    "maintain",
+    "approve",
+    "host",
+    "store",
+    "contain",
+    "require",
+    "support",
+    "deploy",
+    "depend",
+    "listen",
+    "expire",
+    "renew",
+    "start",
+    "end",
+    "open",
+    "close",
+    "take",
+    "cost",
+    "go",
+    "ship",
+    "release",
+    "belong",
+    "report",
+    "meet",
+    "happen",
+    "last",
+    "need",
+    "know",
+    "want",
+    "serve",
+    "consist",
+    "include",
+    "cover",
+    "follow",
+    "keep",
+    "hold",
+    "review",
+    "write",
+    "read",
+    "eat",
+    "drink",
+    "drive",
+    "sign",
+    "pay",
+    "charge",
+    "send",
+    "receive",
+    "lie",
+    "sit",
+    "expose",
+    "monitor",
+    "track",
+    "target",
+    "log",
+    "sync",
+    "rotate",
+    "restart",
+    "back",
+    "weigh",
+    "offer",
+    "provide",
+    "connect",
+    "point",
+    "build",
+    "test",
+    "train",
+    "coach",
+    "volunteer",
+    "collect",
+    "suffer",
+    "smoke",
+    "avoid",
+    "come",
+    "sleep",
+    "wear",
+    "commute",
+    "limit",
+    "allow",
+    "accept",
+    "process",
+    "integrate",
+    "forward",
+    "total",
+    "launch",
+    "boost",
+    "occur",
+    "bill",
+    "supply",
+    "call",
+    "let",
+];
+const TURNS: &[&str] = &[
+    "move", "join", "leave", "switch", "rename", "migrate", "change", "marry", "graduate", "die", "retire", "start",
+    "quit", "buy", "promote", "adopt", "deploy", "fix", "approve", "launch", "ship", "release", "upgrade", "replace",
+    "stop", "open", "close", "sell", "divorce", "relocate", "merge", "grow", "get", "give", "win", "expire", "end",
+    "drop", "choose", "decide", "go", "turn", "pass", "acquire", "hire", "agree",
+];
 
 fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f64> {
     let rest = clause.rest();
     let next = clause.next(0);
-    let says = |words: &str| rest.iter().any(|word| word.any(words));
-    if says("you your") && rest.len() < 4 {
+    let says = |words: &[&str]| rest.iter().any(|word| word.any(words));
+    if says(&["you", "your"]) && rest.len() < 4 {
         return None;
     }
     match clause.mood {
         Mood::Duty | Mood::Can | Mood::Formerly if lemma != "stand" => {
-            return (hold == Hold::Strong && (setting.dated || clause.mood == Mood::Formerly)).then_some(0.65);
+            return ((hold == Hold::Strong && (setting.dated || clause.mood == Mood::Formerly))
+                || hold == Hold::Fair && setting.dated && clause.mood == Mood::Duty)
+                .then_some(0.75);
         }
         Mood::Future => {
             return (hold >= Hold::Fair && (setting.dated || hold == Hold::Strong) && !rest.is_empty()).then_some(0.7);
@@ -293,27 +479,37 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
     }
     let past = clause.form == Form::Past;
     match lemma {
-        "work" if !one_of("at for in as on with from remotely nights part-time", next) => None,
-        "work" if says("me") && next == "for" => None,
-        "let" | "take" | "come" | "go" | "keep" | "need" | "want" | "get" | "give" | "back" | "call"
-            if rest.is_empty() || says("sense ahead") =>
+        "move" if rest.iter().all(|word| !word.speaks() || word.any(&["again", "twice", "too", "once", "more"])) => {
+            None
+        }
+        "come" if next == "home" => None,
+        "work"
+            if !matches!(
+                next,
+                "at" | "for" | "in" | "as" | "on" | "with" | "from" | "remotely" | "nights" | "part-time"
+            ) =>
         {
             None
         }
-        "get" if past && !one_of("married divorced promoted engaged hired fired", next) => None,
+        "work" if says(&["me"]) && next == "for" => None,
+        "let" | "take" | "come" | "go" | "keep" | "need" | "want" | "get" | "give" | "back" | "call"
+            if rest.is_empty() || says(&["sense", "ahead"]) =>
+        {
+            None
+        }
+        "get" if past && !matches!(next, "married" | "divorced" | "promoted" | "engaged" | "hired" | "fired") => None,
         "give" if past && !(next == "birth" || next == "up") => None,
         "go" if past && !matches!(next, "live" | "public" | "bankrupt" | "vegan") => None,
-        // A laptop that died will be mended.
-        "die" | "break" if !is_person(clause.subject_words()) => None,
-        "kick" if next == "off" => Some(0.8),
         "turn" if !past && rest.first().is_some_and(Word::digits) => Some(0.75),
         "turn" if past && !rest.first().is_some_and(|word| word.shape == Shape::Number) => None,
         "stand" if clause.negated => Some(0.85),
         _ if past && clause.mood != Mood::Perfect || clause.mood == Mood::Perfect => {
-            (one_of(TURNS, lemma) && hold == Hold::Strong && !clause.negated).then_some(0.8)
+            (TURNS.contains(&lemma) && hold == Hold::Strong && !clause.negated).then_some(0.8)
         }
-        _ if one_of(LASTING, lemma) => {
-            let steady = rest.iter().any(|word| word.digits() || word.any("every daily weekly nightly noon midnight"));
+        _ if LASTING.contains(&lemma) => {
+            let steady = rest
+                .iter()
+                .any(|word| word.digits() || word.any(&["every", "daily", "weekly", "nightly", "noon", "midnight"]));
             match hold {
                 Hold::Strong => Some(0.8),
                 Hold::Fair => Some(if rest.is_empty() { 0.3 } else { 0.75 }),
@@ -324,7 +520,7 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
         }
         _ if hold >= Hold::Fair
             && clause.form == Form::Third
-            && rest.iter().any(|word| word.any("every daily weekly monthly nightly yearly")) =>
+            && rest.iter().any(|word| word.any(&["every", "daily", "weekly", "monthly", "nightly", "yearly"])) =>
         {
             Some(0.75)
         }

@@ -15,8 +15,7 @@ pub(super) fn join(words: &[Word], found: &mut Vec<Mention>) {
         let known = |found: &[Mention], name: &str| found.iter().position(|mention| mention.name == name);
         let entity_type = [&of, &short]
             .iter()
-            .filter_map(|name| known(found, name).map(|at| found[at].entity_type))
-            .find(|entity_type| *entity_type != EntityType::Concept)
+            .find_map(|name| known(found, name).map(|at| found[at].entity_type))
             .unwrap_or(EntityType::Concept);
         if let Some(at) = known(found, &short) {
             found.remove(at);
@@ -55,7 +54,7 @@ fn pair(words: &[Word], place: usize) -> Option<(String, String)> {
         let end = (start..words.len()).take_while(|at| words[*at].capital()).last()? + 1;
         Some(name(&words[start..end]))
     };
-    let opened = words[place].any("( ,");
+    let opened = words[place].any(&["(", ","]);
     let inside = place + usize::from(opened);
     match lower(inside) {
         "aka" | "a.k.a" => Some((after(inside + 1)?, before(place)?)),
@@ -67,7 +66,8 @@ fn pair(words: &[Word], place: usize) -> Option<(String, String)> {
         "short" if lower(inside + 1) == "for" => Some((before(place)?, after(inside + 2)?)),
         _ if words[place].is("(") => {
             let close = words.iter().skip(place).position(|word| word.is(")"))? + place;
-            let called = (place..close).find(|at| words[*at].any("calls call called goes nickname known"));
+            let called =
+                (place..close).find(|at| words[*at].any(&["calls", "call", "called", "goes", "nickname", "known"]));
             if let Some(called) = called {
                 let start = (called..close).find(|at| words[*at].capital())?;
                 return Some((after(start)?, before(place)?));

@@ -6,32 +6,47 @@
 
 use loci_types::EntityType;
 
-use super::super::lexicon::one_of;
 use super::super::word::{Shape, Word};
+
+mod alias;
+
+pub(super) use alias::join;
+pub(in super::super) use alias::nickname;
 
 /// What is named at a place in Cyrillic, and how many words it takes.
 pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, EntityType)>) {
     let word = &words[place];
-    if !word.capital() || one_of(COMMON, &word.lower) {
+    if !word.capital() || COMMON.contains(&word.lower.as_str()) {
         return (1, None);
     }
     let lower = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let before = place.checked_sub(1).map_or("", lower);
     let two_before = place.checked_sub(2).map_or("", lower);
     let after = lower(place + 1);
-    let length = 1 + words[place + 1..]
+    let kin = |lower: &str| RELATIONS.iter().any(|relation| lower.starts_with(relation));
+    let more = words[place + 1..]
         .iter()
         .take(2)
-        .take_while(|next| next.capital() && next.shape == Shape::Word && !one_of(COMMON, &next.lower))
+        .take_while(|next| next.capital() && is_cyrillic(next) && !COMMON.contains(&next.lower.as_str()))
         .count();
+    // "Сестра Аны Марта" begins with what she is, not with a name.
+    if kin(&word.lower) && (place == 0 || words[place - 1].any(&[".", "!", "?"])) {
+        return (1, None);
+    }
+    // "Бабушка Аны Антонина": the first is whose she is.
+    let owner = more > 0 && kin(before) && nominative(&word.text) != word.text;
+    let length = if owner { 1 } else { 1 + more };
     let starts = place == 0 || words[..place].iter().all(|word| word.shape == Shape::Mark);
-    let related = RELATIONS.split_whitespace().any(|relation| before.starts_with(relation));
+    let owned = kin(two_before)
+        && place.checked_sub(1).is_some_and(|at| words[at].capital() || before.starts_with("пользовател"));
+    let related = kin(before) || owned;
     let called = before == "—"
-        && words[..place].iter().take(3).any(|word| {
-            word.is("имя") || RELATIONS.split_whitespace().any(|relation| word.lower.starts_with(relation))
-        });
+        && words[..place]
+            .iter()
+            .take(3)
+            .any(|word| word.is("имя") || RELATIONS.iter().any(|relation| word.lower.starts_with(relation)));
     let acts =
-        called || one_of(PERSON_VERBS, after) || one_of(PERSON_VERBS, before) || after == "—" || before == "зовут";
+        called || PERSON_VERBS.contains(&after) || PERSON_VERBS.contains(&before) || after == "—" || before == "зовут";
     let text = |fold: bool| {
         let parts: Vec<String> = words[place..place + length]
             .iter()
@@ -56,12 +71,16 @@ pub(super) fn at(words: &[Word], place: usize) -> (usize, Option<(String, Entity
         {
             EntityType::Tool
         }
-        () if one_of("с со у от для к", before) => EntityType::Person,
+        () if matches!(before, "с" | "со" | "у" | "от" | "для" | "к") => EntityType::Person,
         () => EntityType::Concept,
     };
     // Where a name stands first or after its relation it is in the first case already.
     let folded = entity_type == EntityType::Person && !starts;
     (length, Some((text(folded), entity_type)))
+}
+
+fn is_cyrillic(word: &Word) -> bool {
+    word.shape == Shape::Word && word.lower.starts_with(|c: char| ('а'..='я').contains(&c))
 }
 
 /// The first case of a name, if its ending tells.
@@ -89,10 +108,129 @@ fn nominative(name: &str) -> String {
     name.to_owned()
 }
 
-const RELATIONS: &str = "сестр брат мам пап муж жен сын доч друг подруг коллег начальни менеджер партнер тет дяд \
-    бабушк дедушк сосед врач кошк собак кот пес";
-const PERSON_VERBS: &str = "работает живет любит предпочитает сказал сказала говорит переехал переехала ведет \
-    отвечает зовут учится учит женился вышла знает родился родилась ненавидит хочет пришел пришла уволился уволилась";
-const COMMON: &str = "я мы ты вы он она они это мой моя мое мои наш наша наше наши у в на с и а но что как где \
-    когда кто почему привет спасибо да нет завтра вчера сегодня меня мне нам нас кстати запомни пользователь \
-    команда решили также еще теперь если дедлайн порт сервер кластер для по из за от до";
+const RELATIONS: &[&str] = &[
+    "сестр",
+    "брат",
+    "мам",
+    "пап",
+    "муж",
+    "жен",
+    "сын",
+    "доч",
+    "друг",
+    "подруг",
+    "коллег",
+    "начальни",
+    "менеджер",
+    "партнер",
+    "тет",
+    "дяд",
+    "бабушк",
+    "дедушк",
+    "сосед",
+    "врач",
+    "кошк",
+    "собак",
+    "кот",
+    "пес",
+    "племянни",
+    "внук",
+    "внучк",
+    "приятел",
+    "тренер",
+    "дед",
+];
+const PERSON_VERBS: &[&str] = &[
+    "работает",
+    "живет",
+    "любит",
+    "предпочитает",
+    "сказал",
+    "сказала",
+    "говорит",
+    "переехал",
+    "переехала",
+    "ведет",
+    "отвечает",
+    "зовут",
+    "учится",
+    "учит",
+    "женился",
+    "вышла",
+    "знает",
+    "родился",
+    "родилась",
+    "ненавидит",
+    "хочет",
+    "пришел",
+    "пришла",
+    "уволился",
+    "уволилась",
+    "приедет",
+    "приезжает",
+    "прилетает",
+    "прилетит",
+    "играет",
+    "ходит",
+];
+const COMMON: &[&str] = &[
+    "я",
+    "мы",
+    "ты",
+    "вы",
+    "он",
+    "она",
+    "они",
+    "это",
+    "мой",
+    "моя",
+    "мое",
+    "мои",
+    "наш",
+    "наша",
+    "наше",
+    "наши",
+    "у",
+    "в",
+    "на",
+    "с",
+    "и",
+    "а",
+    "но",
+    "что",
+    "как",
+    "где",
+    "когда",
+    "кто",
+    "почему",
+    "привет",
+    "спасибо",
+    "да",
+    "нет",
+    "завтра",
+    "вчера",
+    "сегодня",
+    "меня",
+    "мне",
+    "нам",
+    "нас",
+    "кстати",
+    "запомни",
+    "пользователь",
+    "команда",
+    "решили",
+    "также",
+    "еще",
+    "теперь",
+    "если",
+    "дедлайн",
+    "порт",
+    "сервер",
+    "кластер",
+    "для",
+    "по",
+    "из",
+    "за",
+    "от",
+    "до",
+];

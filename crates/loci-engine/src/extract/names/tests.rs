@@ -6,8 +6,7 @@ use loci_types::EntityType;
 
 fn show(mentions: &[Mention]) -> String {
     let one = |mention: &Mention| {
-        let aliases =
-            if mention.aliases.is_empty() { String::new() } else { format!(" ({})", mention.aliases.join(", ")) };
+        let aliases = if mention.aliases.is_empty() { String::new() } else { format!(" ({})", mention.aliases.join(", ")) };
         format!("{} {}{aliases}", mention.name, mention.entity_type)
     };
     mentions.iter().map(one).collect::<Vec<_>>().join("; ")

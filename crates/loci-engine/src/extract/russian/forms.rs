@@ -1,21 +1,29 @@
 //! Which form does a Russian word take when someone else tells it?
 
-use super::super::lexicon::one_of;
+mod people;
+mod verbs;
+
+use super::super::word::Word;
+pub(super) use people::{is_home_thing, is_kin, is_relation, is_role};
+pub(super) use verbs::{
+    infinitive, is_coming, is_home, is_past, is_personal, is_third, past_of, plural_past, third_of, third_of_we,
+};
 
 /// A case of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     Genitive,
     Dative,
+    Instrumental,
 }
 
 /// A name in a case, as far as its ending tells.
 pub(super) fn declined(name: &str, case: Case) -> String {
     if name == "Пользователь" {
-        return if case == Case::Genitive {
-            "пользователя".to_owned()
-        } else {
-            "пользователю".to_owned()
+        return match case {
+            Case::Genitive => "пользователя".to_owned(),
+            Case::Dative => "пользователю".to_owned(),
+            Case::Instrumental => "пользователем".to_owned(),
         };
     }
     let Some(last) = name.chars().next_back().filter(|last| ('а'..='я').contains(last)) else {
@@ -27,6 +35,9 @@ pub(super) fn declined(name: &str, case: Case) -> String {
         ('а', Case::Genitive) if hushed => format!("{stem}и"),
         ('а', Case::Genitive) => format!("{stem}ы"),
         ('а', Case::Dative) => format!("{stem}е"),
+        ('а', Case::Instrumental) => format!("{stem}ой"),
+        ('я', Case::Instrumental) => format!("{stem}ей"),
+        ('й' | 'ь', Case::Instrumental) => format!("{stem}ем"),
         ('я', Case::Genitive) => format!("{stem}и"),
         ('я', Case::Dative) if stem.ends_with('и') => format!("{stem}и"),
         ('я', Case::Dative) => format!("{stem}е"),
@@ -35,140 +46,8 @@ pub(super) fn declined(name: &str, case: Case) -> String {
         ('о' | 'е' | 'у' | 'ы' | 'и' | 'э' | 'ю', _) => name.to_owned(),
         (_, Case::Genitive) => format!("{name}а"),
         (_, Case::Dative) => format!("{name}у"),
+        (_, Case::Instrumental) => format!("{name}ом"),
     }
-}
-
-/// First person, third person, and what the verb speaks of.
-const VERBS: &[(&str, &str, &str)] = &[
-    ("живу", "живёт", "self"),
-    ("работаю", "работает", "self"),
-    ("люблю", "любит", "preference"),
-    ("обожаю", "обожает", "preference"),
-    ("ненавижу", "ненавидит", "preference"),
-    ("предпочитаю", "предпочитает", "preference"),
-    ("использую", "использует", "self"),
-    ("пользуюсь", "пользуется", "self"),
-    ("учу", "учит", "self"),
-    ("учусь", "учится", "self"),
-    ("изучаю", "изучает", "self"),
-    ("преподаю", "преподаёт", "self"),
-    ("говорю", "говорит", "self"),
-    ("курю", "курит", "self"),
-    ("пью", "пьёт", "self"),
-    ("ем", "ест", "self"),
-    ("играю", "играет", "self"),
-    ("занимаюсь", "занимается", "self"),
-    ("бегаю", "бегает", "self"),
-    ("плаваю", "плавает", "self"),
-    ("веду", "ведёт", "self"),
-    ("руковожу", "руководит", "self"),
-    ("отвечаю", "отвечает", "self"),
-    ("пишу", "пишет", "self"),
-    ("программирую", "программирует", "self"),
-    ("разрабатываю", "разрабатывает", "self"),
-    ("езжу", "ездит", "self"),
-    ("вожу", "водит", "self"),
-    ("хожу", "ходит", "self"),
-    ("снимаю", "снимает", "self"),
-    ("планирую", "планирует", "goal"),
-    ("собираюсь", "собирается", "goal"),
-    ("хочу", "хочет", "goal"),
-    ("мечтаю", "мечтает", "goal"),
-    ("переезжаю", "переезжает", "change"),
-    ("увольняюсь", "увольняется", "change"),
-    ("женюсь", "женится", "change"),
-    ("должен", "должен", "task"),
-    ("должна", "должна", "task"),
-    ("знаю", "знает", "self"),
-    ("владею", "владеет", "self"),
-    ("болею", "болеет", "self"),
-    ("принимаю", "принимает", "self"),
-    ("коллекционирую", "коллекционирует", "self"),
-    ("готовлю", "готовит", "self"),
-    ("служу", "служит", "self"),
-    ("встаю", "встаёт", "self"),
-    ("держу", "держит", "self"),
-    ("терплю", "терпит", "preference"),
-    ("переношу", "переносит", "self"),
-];
-
-/// The third person of a verb, and what it speaks of.
-pub(super) fn third_of(lower: &str) -> Option<(&'static str, &'static str)> {
-    VERBS.iter().find(|(first, ..)| *first == lower).map(|(_, third, pattern)| (*third, *pattern))
-}
-
-const WE: &[(&str, &str)] = &[
-    ("используем", "использует"),
-    ("работаем", "работает"),
-    ("живем", "живёт"),
-    ("деплоим", "деплоит"),
-    ("храним", "хранит"),
-    ("пишем", "пишет"),
-    ("выпускаем", "выпускает"),
-    ("тестируем", "тестирует"),
-    ("разрабатываем", "разрабатывает"),
-    ("делаем", "делает"),
-    ("предпочитаем", "предпочитает"),
-    ("планируем", "планирует"),
-    ("собираем", "собирает"),
-    ("релизим", "релизит"),
-    ("встречаемся", "встречается"),
-    ("созваниваемся", "созванивается"),
-];
-
-/// The third person of what "мы" do.
-pub(super) fn third_of_we(lower: &str) -> Option<&'static str> {
-    WE.iter().find(|(first, _)| *first == lower).map(|(_, third)| *third)
-}
-
-/// Stems of the past tense, with pattern, kind and confidence.
-const PAST: &[(&str, &str, &str, f64)] = &[
-    ("переехал", "change", "fact", 0.95),
-    ("переш", "change", "fact", 0.9),
-    ("решил", "decision", "decision", 0.9),
-    ("выбрал", "decision", "decision", 0.85),
-    ("договорил", "decision", "decision", 0.85),
-    ("бросил", "change", "fact", 0.9),
-    ("купил", "change", "fact", 0.75),
-    ("устроил", "change", "fact", 0.85),
-    ("уволил", "change", "fact", 0.85),
-    ("женил", "change", "fact", 0.9),
-    ("родил", "self", "fact", 0.95),
-    ("вырос", "self", "fact", 0.9),
-    ("сменил", "change", "fact", 0.85),
-    ("закончил", "task", "task", 0.7),
-    ("обновил", "task", "task", 0.75),
-    ("починил", "task", "task", 0.75),
-    ("исправил", "task", "task", 0.75),
-    ("задеплоил", "task", "task", 0.8),
-    ("выкатил", "task", "task", 0.8),
-    ("запустил", "task", "task", 0.75),
-    ("мигрировал", "change", "fact", 0.85),
-    ("переименовал", "change", "fact", 0.85),
-    ("завел", "change", "fact", 0.75),
-    ("начал", "change", "fact", 0.75),
-    ("оплатил", "task", "task", 0.75),
-    ("отказал", "decision", "decision", 0.7),
-    ("увеличил", "change", "fact", 0.8),
-];
-
-/// What a verb in the past tells: pattern, kind, confidence.
-pub(super) fn past_of(lower: &str) -> Option<(&'static str, &'static str, f64)> {
-    let past = ["л", "ла", "ли", "лся", "лась", "лись", "ел", "рос", "росла"].iter().any(|end| lower.ends_with(end));
-    PAST.iter()
-        .find(|(stem, ..)| past && lower.starts_with(stem))
-        .map(|(_, pattern, kind, sure)| (*pattern, *kind, *sure))
-}
-
-/// The past of what "мы" did, told of one team: "решили" is "решила".
-pub(super) fn plural_past(lower: &str) -> Option<(String, &'static str, &'static str)> {
-    let (pattern, kind, _) = past_of(lower)?;
-    let told = match () {
-        () if lower.ends_with("лись") => format!("{}лась", lower.strip_suffix("лись")?),
-        () if lower.ends_with("ли") => format!("{}ла", lower.strip_suffix("ли")?),
-        () => return None,
-    };
-    Some((told, pattern, kind))
 }
 
 /// "Мой" in the mouth of another, where the one it belongs to is the subject.
@@ -190,121 +69,124 @@ pub(super) fn own(lower: &str) -> Option<&'static str> {
     })
 }
 
-const PRONOUNS: &str = "я меня мне мной мы нас нам нами ты тебя тебе тобой вы вас вам он его ему им ним него нему \
-    она ее ей ней оно они их них ими ними это этого этому этом этот эта эти этой эту твой твоя ваш ваша здесь тут \
-    там туда";
+const PRONOUNS: &[&str] = &[
+    "я",
+    "меня",
+    "мне",
+    "мной",
+    "мы",
+    "нас",
+    "нам",
+    "нами",
+    "ты",
+    "тебя",
+    "тебе",
+    "тобой",
+    "вы",
+    "вас",
+    "вам",
+    "он",
+    "его",
+    "ему",
+    "им",
+    "ним",
+    "него",
+    "нему",
+    "она",
+    "ее",
+    "ей",
+    "ней",
+    "оно",
+    "они",
+    "их",
+    "них",
+    "ими",
+    "ними",
+    "это",
+    "этого",
+    "этому",
+    "этом",
+    "этот",
+    "эта",
+    "эти",
+    "этой",
+    "эту",
+    "твой",
+    "твоя",
+    "ваш",
+    "ваша",
+    "здесь",
+    "тут",
+    "там",
+    "туда",
+];
 
 /// Whether a word stands for something that is not named.
 pub(super) fn is_pronoun(lower: &str) -> bool {
-    one_of(PRONOUNS, lower)
+    PRONOUNS.contains(&lower)
 }
 
-const THIRD: &str = "имеет запускается закрывается открывается стоит находится хранится называется зовут \
-    принадлежит слушает начинается заканчивается длится весит болеет замужем женат поддерживает требует переехал \
-    переехала уволился уволилась родился родилась умер умерла истекает проходит управляет проверяет одобряет \
-    состоит занимает";
-
-/// Whether a word is a verb of the third person that says something lasting.
-pub(super) fn is_third(lower: &str) -> bool {
-    one_of(THIRD, lower)
-        || VERBS.iter().any(|(_, third, _)| third.replace('ё', "е") == lower)
-        || WE.iter().any(|(_, third)| third.replace('ё', "е") == lower)
+/// Whether a word looks like an adjective of the first case.
+pub(super) fn is_adjective(lower: &str) -> bool {
+    ["ый", "ий", "ой", "ая", "яя", "ое", "ее", "ые", "ие"].iter().any(|end| lower.ends_with(end)) && !is_pronoun(lower)
 }
 
-/// Whether a verb tells of someone rather than of something.
-pub(super) fn is_personal(lower: &str) -> bool {
-    VERBS.iter().any(|(_, third, _)| third.replace('ё', "е") == lower)
-        || one_of("замужем женат уволился уволилась родился родилась умер умерла переехал переехала", lower)
+/// Whether a word says that something is the speaker's.
+pub(super) fn is_mine(lower: &str) -> bool {
+    own(lower).is_some()
 }
 
-/// Whether a word is a relation: "сестра", "начальник".
-pub(super) fn is_relation(lower: &str) -> bool {
-    [
-        "сестр",
-        "брат",
-        "мам",
-        "мать",
-        "пап",
-        "отец",
-        "муж",
-        "жен",
-        "сын",
-        "доч",
-        "друг",
-        "подруг",
-        "коллег",
-        "начальни",
-        "менеджер",
-        "партнер",
-        "тет",
-        "дяд",
-        "бабушк",
-        "дедушк",
-        "сосед",
-        "врач",
-        "кошк",
-        "собак",
-        "кот",
-        "родител",
-        "дети",
-        "ребен",
-        "племян",
-    ]
-    .iter()
-    .any(|stem| lower.starts_with(stem))
+/// The case in which a word names the speaker: "к нам", "у меня".
+pub(super) fn speaker_case(lower: &str) -> Option<Case> {
+    Some(match lower {
+        "меня" | "нас" => Case::Genitive,
+        "мне" | "нам" => Case::Dative,
+        "мной" | "мною" | "нами" => Case::Instrumental,
+        _ => return None,
+    })
 }
 
-/// Whether a word says what someone is.
-pub(super) fn is_role(lower: &str) -> bool {
-    [
-        "программист",
-        "разработчи",
-        "инженер",
-        "дизайнер",
-        "врач",
-        "медсестр",
-        "учител",
-        "юрист",
-        "бухгалтер",
-        "архитектор",
-        "аналитик",
-        "студент",
-        "писател",
-        "журналист",
-        "художни",
-        "музыкант",
-        "повар",
-        "пилот",
-        "водител",
-        "менеджер",
-        "директор",
-        "тестировщи",
-        "веган",
-        "вегетариан",
-        "психолог",
-        "переводчи",
-        "преподавател",
-        "фрилансер",
-        "предпринимател",
-        "физик",
-        "биолог",
-        "математик",
-        "химик",
-        "историк",
-        "пенсионер",
-        "левша",
-        "девопс",
-        "админ",
-        "тимлид",
-        "продакт",
-        "маркетолог",
-        "стоматолог",
-        "ветеринар",
-        "фотограф",
-        "редактор",
-    ]
-    .iter()
-    .any(|stem| lower.starts_with(stem))
+/// Numbers in words, in the cases that people use them in.
+const NUMERALS: &[(&str, u8)] = &[
+    ("один одна одного одной", 1),
+    ("два две двое двух", 2),
+    ("три трое трех", 3),
+    ("четыре четверо четырех", 4),
+    ("пять пятеро пяти", 5),
+    ("шесть шести", 6),
+    ("семь семи", 7),
+    ("восемь восьми", 8),
+    ("девять девяти", 9),
+    ("десять десяти", 10),
+    ("одиннадцать одиннадцати", 11),
+    ("двенадцать двенадцати", 12),
+    ("тринадцать тринадцати", 13),
+    ("четырнадцать четырнадцати", 14),
+    ("пятнадцать пятнадцати", 15),
+    ("шестнадцать шестнадцати", 16),
+    ("семнадцать семнадцати", 17),
+    ("восемнадцать восемнадцати", 18),
+    ("девятнадцать девятнадцати", 19),
+    ("двадцать двадцати", 20),
+    ("тридцать тридцати", 30),
+    ("сорок сорока", 40),
+    ("пятьдесят пятидесяти", 50),
+    ("шестьдесят шестидесяти", 60),
+    ("семьдесят семидесяти", 70),
+    ("восемьдесят восьмидесяти", 80),
+    ("девяносто девяноста", 90),
+];
+
+/// The number that a word names.
+pub(super) fn numeral(lower: &str) -> Option<u8> {
+    NUMERALS.iter().find(|(forms, _)| forms.split(' ').any(|form| form == lower)).map(|(_, number)| *number)
+}
+
+/// The number that words name from their start on: "шестьдесят три" is 63.
+pub(super) fn number(words: &[Word]) -> Option<String> {
+    let first = numeral(&words.first()?.lower)?;
+    let second = words.get(1).and_then(|word| numeral(&word.lower)).filter(|second| first >= 20 && *second < 10);
+    Some((first + second.unwrap_or(0)).to_string())
 }
 
 #[cfg(test)]

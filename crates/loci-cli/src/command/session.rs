@@ -1,0 +1,175 @@
+//! `loci session`: which conversations are there, and what was learned from them?
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use loci_engine::{Caller, Consolidated, Engine};
+use loci_types::{Error, ErrorKind, Session, SessionFilter};
+use serde_json::json;
+
+use crate::arguments::ScopeFlags;
+use crate::context::{Context, Nobody};
+use crate::{output, shape};
+
+/// What to do with sessions.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  loci session list --pending
+  loci session end monday
+  loci session learn monday --user ann
+
+A session ends when it is told to, when its thread goes on in another one, or when `loci maintain`
+finds it quiet for long. Ending it leaves the learning for later; `learn` does it at once.")]
+pub(crate) struct SessionArgs {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// List the sessions, those quiet longest first
+    List {
+        /// Only those with turns that nothing was learned from yet
+        #[arg(long)]
+        pending: bool,
+        /// Only those that are over
+        #[arg(long)]
+        ended: bool,
+        #[command(flatten)]
+        scope: ScopeFlags,
+    },
+    /// End a session
+    End {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        scope: ScopeFlags,
+    },
+    /// Learn from a session at once, whether it is over or not
+    Learn {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        scope: ScopeFlags,
+    },
+}
+
+/// Looks after sessions.
+pub(crate) async fn run(context: &Context, args: SessionArgs) -> Result<()> {
+    match args.verb {
+        Verb::List { pending, ended, scope } => list(context, &scope, pending, ended).await,
+        Verb::End { name, scope } => end(context, &scope, &name).await,
+        Verb::Learn { name, scope } => learn(context, &scope, &name).await,
+    }
+}
+
+async fn list(context: &Context, scope: &ScopeFlags, pending: bool, ended: bool) -> Result<()> {
+    let caller = context.caller(scope, false, Nobody::Operator);
+    let filter = SessionFilter { pending, ended: ended.then_some(true), ..SessionFilter::default() };
+    let sessions = context.engine()?.sessions(&caller, filter).await?;
+    if context.json {
+        output::json(&json!({ "sessions": sessions }));
+    } else if sessions.is_empty() {
+        output::line("No such sessions. `loci ingest --thread NAME` begins one.");
+    } else {
+        let when = |at: Option<jiff::Timestamp>| at.map_or_else(|| "–".to_owned(), shape::instant);
+        let rows = sessions.iter().map(|session| {
+            vec![
+                session.name.clone(),
+                session.thread_id.clone(),
+                session.scope.to_string(),
+                shape::instant(session.last_at),
+                when(session.ended_at),
+                when(session.consolidated_at),
+                if session.pending { "yes" } else { "no" }.to_owned(),
+            ]
+        });
+        let head = ["session", "thread", "whose", "last turn", "ended", "learned", "turns since"];
+        output::line(&shape::table(&head, rows.collect()));
+    }
+    Ok(())
+}
+
+async fn end(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
+    let caller = context.caller(scope, false, Nobody::Operator);
+    let engine = context.engine()?;
+    find(&engine, &caller, name).await?;
+    let ended = engine.end_session(&caller, name).await?;
+    if context.json {
+        output::json(&json!({ "session": name, "ended": ended }));
+    } else if ended {
+        output::line(&format!("{name} is over; `loci session learn {name}` learns from it at once"));
+    } else {
+        output::line(&format!("{name} was over already"));
+    }
+    Ok(())
+}
+
+async fn learn(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
+    let caller = context.caller(scope, false, Nobody::Operator);
+    let engine = context.engine_with_model(false, &caller).await?;
+    let session = find(&engine, &caller, name).await?;
+    let report = engine.consolidate(&Caller::operator(), &session.scope, name).await?;
+    if context.json {
+        output::json(&report);
+    } else {
+        output::line(&told(name, &report));
+    }
+    Ok(())
+}
+
+/// What a session taught, in a sentence.
+fn told(name: &str, report: &Consolidated) -> String {
+    if report.turns == 0 {
+        return format!("{name}: nothing new was said");
+    }
+    let parts: Vec<String> = [
+        (report.added, "new"),
+        (report.merged, "merged"),
+        (report.superseded, "replaced"),
+        (report.skipped, "known already"),
+        (report.proposed, "waiting for consent"),
+        (report.refused, "refused"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    let taught = if parts.is_empty() { "nothing to keep".to_owned() } else { parts.join(", ") };
+    format!("{name}: {} turns read, {taught}", report.turns)
+}
+
+/// The one session with this name that the caller sees.
+async fn find(engine: &Engine, caller: &Caller, name: &str) -> Result<Session> {
+    let filter = SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() };
+    let mut found = engine.sessions(caller, filter).await?;
+    if found.len() > 1 {
+        let whose: Vec<String> = found.iter().map(|session| session.scope.to_string()).collect();
+        let message = format!("there are {} sessions `{name}`: of {}", found.len(), whose.join(", of "));
+        return Err(Error::invalid("session", message).hint("say whose with --user NAME, or another name").into());
+    }
+    found.pop().ok_or_else(|| {
+        Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
+            .at("session")
+            .hint("`loci session list` shows them")
+            .into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_session_taught_is_said_shortly() {
+        for (report, expect) in [
+            (Consolidated::default(), "s: nothing new was said"),
+            (Consolidated { turns: 2, ..Consolidated::default() }, "s: 2 turns read, nothing to keep"),
+            (
+                Consolidated { turns: 3, added: 2, proposed: 1, ..Consolidated::default() },
+                "s: 3 turns read, 2 new, 1 waiting for consent",
+            ),
+        ] {
+            assert_eq!(told("s", &report), expect);
+        }
+    }
+}

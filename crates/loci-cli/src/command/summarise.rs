@@ -1,0 +1,71 @@
+//! `loci summarise`: what is said, in few words?
+
+use anyhow::Result;
+use clap::Args;
+use loci_engine::{Caller, SummariseRequest};
+use loci_types::{Error, Filter, Identifiers};
+
+use crate::arguments::{FilterFlags, ScopeFlags};
+use crate::context::{Context, Nobody};
+use crate::output;
+
+/// What to summarise, and how short.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  loci summarise --session monday
+  loci summarise --user ann --tokens 200
+  loci summarise --project atlas --kind decision --strategy extractive --json
+
+With --session it is the turns of that session, else what is known to the names given. Nothing is kept.
+Without a language model the sentences that say most are chosen; `llm` in the configuration sets one.")]
+pub(crate) struct SummariseArgs {
+    /// How: simple, hierarchical, extractive or map-reduce [default: summarisation.strategy]
+    #[arg(long, value_name = "STRATEGY")]
+    strategy: Option<String>,
+    /// In so many tokens [default: summarisation.target_tokens]
+    #[arg(long, value_name = "NUMBER")]
+    tokens: Option<usize>,
+    #[command(flatten)]
+    scope: ScopeFlags,
+    #[command(flatten)]
+    filter: FilterFlags,
+}
+
+/// Prints a summary, and beside it what it saves.
+pub(crate) async fn run(context: &Context, args: SummariseArgs) -> Result<()> {
+    let strategy = args.strategy.as_deref().map(str::parse).transpose()?;
+    if args.filter.layers()?.is_some() {
+        return Err(Error::invalid("layer", "a summary is of all layers that the names open")
+            .hint("name only those whose memories are meant")
+            .into());
+    }
+    let mut identifiers = args.scope.identifiers();
+    let session = identifiers.session_id.take();
+    // A session that stands alone is looked for everywhere, as `loci session` does.
+    let caller = if session.is_some() && identifiers == Identifiers::default() {
+        Caller::operator()
+    } else {
+        context.caller(&args.scope, false, Nobody::User)
+    };
+    args.filter.filter(jiff::Timestamp::UNIX_EPOCH)?;
+    let engine = context.engine_with_model(false, &caller).await?;
+    let filter = args.filter.filter(engine.now())?;
+    // Without any flag the engine chooses: what is known, and not every turn.
+    let filter = (filter != Filter::at(filter.now)).then_some(filter);
+    let request = SummariseRequest { session, strategy, target_tokens: args.tokens, filter };
+    let summary = engine.summarise(&caller, request).await?;
+    if context.json {
+        output::json(&summary);
+        return Ok(());
+    }
+    if summary.text.is_empty() {
+        output::line("There is nothing to summarise.");
+    } else {
+        output::line(&summary.text);
+        output::note(&format!(
+            "{} tokens instead of {}, {} saved ({})",
+            summary.tokens_after, summary.tokens_before, summary.tokens_saved, summary.strategy
+        ));
+    }
+    Ok(())
+}

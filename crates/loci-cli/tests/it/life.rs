@@ -1,0 +1,408 @@
+//! The life of a memory: said, learned, changed, confirmed, tidied, taken back.
+
+use serde_json::{Value, json};
+
+use crate::bad::check;
+use crate::run::Home;
+
+/// The id of a memory that nobody has.
+const UNKNOWN: &str = "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50";
+const INVALID: (&str, i32) = ("INVALID_INPUT", 20);
+const NOT_FOUND: (&str, i32) = ("MEMORY_NOT_FOUND", 12);
+
+/// A run that must succeed, as people see it.
+fn shown(home: &Home, args: &[&str]) -> String {
+    let run = home.run(args);
+    assert_eq!(run.code, 0, "{args:?}: {run:?}");
+    run.out
+}
+
+/// All of these words are there.
+fn says(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "`{word}` is missing in {text}");
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+/// Two turns of Ann on Monday, learned from: her colour is known, her city only proposed.
+fn learned() -> Home {
+    let home = Home::new();
+    for said in ["I live in Porto", "My favourite colour is green"] {
+        home.json(&["ingest", "--user=ann", "--thread=t", "--session=monday", "--role=user", said]);
+    }
+    let report = home.json(&["session", "learn", "monday"]);
+    assert_eq!(
+        (&report["turns"], &report["added"], &report["proposed"]),
+        (&json!(2), &json!(1), &json!(1)),
+        "{report}"
+    );
+    home
+}
+
+/// What is known and not only said.
+fn facts(home: &Home) -> Vec<Value> {
+    let all = home.json(&["list", "--user=ann"])["memories"].clone();
+    all.as_array().unwrap().iter().filter(|memory| memory["kind"] != "episodic").cloned().collect()
+}
+
+#[test]
+fn turns_come_in_one_by_one_or_by_the_line() {
+    let home = Home::new();
+    let receipt = home.json(&[
+        "ingest",
+        "--user=ann",
+        "--session=monday",
+        "--thread=t",
+        "--role=user",
+        "--actor=Ann",
+        "--time=2026-01-31",
+        "--reference=m1",
+        "I live in Porto",
+    ]);
+    assert_eq!(receipt["event"], "created");
+    let memory = home.json(&["get", text(&receipt["id"])]);
+    let expect = json!({
+        "layer": "user", "kind": "episodic", "threadId": "t", "role": "user", "actorId": "Ann",
+        "eventTime": "2026-01-31T00:00:00Z", "identifiers": { "userId": "ann", "sessionId": "monday" },
+        "source": { "type": "conversation", "role": "user", "reference": "m1" },
+    });
+    for (field, value) in expect.as_object().unwrap() {
+        assert_eq!(&memory[field], value, "{field}");
+    }
+    says(&shown(&home, &["ingest", "--user=ann", "--thread=t", "Noted."]), &["remembered"]);
+
+    let lines = concat!(
+        r#"{"threadId":"u","content":"one","sessionId":"s1","role":"user","actorId":"Ann","conversation":1}"#,
+        "\n\n",
+        r#"{"content":"two","eventTime":"2026-02-01T10:00:00Z","reference":"m2","metadata":{"n":3}}"#,
+        "\n",
+    );
+    let run = home.feed(&["--json", "ingest", "-", "--user=ann", "--thread=u", "--session=s0"], lines.as_bytes());
+    assert_eq!(run.code, 0, "{run:?}");
+    let ids: Vec<Value> =
+        run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone()).collect();
+    assert_eq!(ids.len(), 2);
+    let (one, two) = (home.json(&["get", text(&ids[0])]), home.json(&["get", text(&ids[1])]));
+    assert_eq!((&one["identifiers"]["sessionId"], &two["identifiers"]["sessionId"]), (&json!("s1"), &json!("s0")));
+    assert_eq!((&two["threadId"], &two["metadata"]["n"]), (&json!("u"), &json!(3)));
+    // The second follows the first.
+    let edges = home.json(&["edges", text(&ids[0]), "--relation=temporal"]);
+    assert_eq!(edges["edges"][0]["targetId"], ids[1]);
+    says(&shown(&home, &["edges", text(&ids[0])]), &["→ temporal", "two"]);
+    check(&home, &["edges", text(&ids[0]), "--relation=hatred"], INVALID.0, INVALID.1, "relation");
+    check(&home, &["edges", UNKNOWN], NOT_FOUND.0, NOT_FOUND.1, "id");
+}
+
+#[test]
+fn a_turn_longer_than_a_memory_is_one_line_of_receipts() {
+    let home = Home::new();
+    std::fs::write(home.path().join("loci.toml"), "[limits]\ncontent_characters = 20").unwrap();
+    let receipt = home.json(&["ingest", "--thread=t", "This is longer than a memory may be"]);
+    assert_eq!(receipt["more"].as_array().unwrap().len(), 1, "{receipt}");
+}
+
+#[test]
+fn turns_that_cannot_be_taken_are_named() {
+    let home = Home::new();
+    check(&home, &["ingest", "--thread=t", " "], INVALID.0, INVALID.1, "content");
+    check(&home, &["ingest", "no thread"], INVALID.0, INVALID.1, "threadId");
+    check(&home, &["ingest", "--thread=t", "--time=soon", "x"], INVALID.0, INVALID.1, "eventTime");
+    for (line, field, told) in [
+        ("{\"content\":", "line", "not a turn"),
+        ("{\"threadId\":\"t\",\"content\":\"x\",\"colour\":1}", "line", "`colour`"),
+        ("{\"content\":\"x\"}", "threadId", "empty"),
+        ("{\"threadId\":\"t\"}", "content", "empty"),
+    ] {
+        let input = format!(
+            "{{\"threadId\":\"t\",\"content\":\"kept\"}}\n{line}\n{{\"threadId\":\"t\",\"content\":\"never\"}}\n"
+        );
+        let run = home.feed(&["--json", "ingest", "-"], input.as_bytes());
+        let problem = run.problem();
+        assert_eq!((run.code, run.out.lines().count()), (20, 1), "{line}: {run:?}");
+        assert_eq!(
+            (&problem["details"]["line"], &problem["details"]["field"]),
+            (&json!(2), &json!(field)),
+            "{problem}"
+        );
+        says(text(&problem["message"]), &["line 2: ", told]);
+    }
+    assert_eq!(home.export().len(), 1);
+}
+
+#[test]
+fn sessions_are_listed_ended_and_learned_from() {
+    let home = learned();
+    let sessions = home.json(&["session", "list"])["sessions"].clone();
+    assert_eq!((&sessions[0]["name"], &sessions[0]["pending"]), (&json!("monday"), &json!(false)));
+    assert_eq!(home.json(&["session", "list", "--ended"])["sessions"], json!([]));
+    says(&shown(&home, &["session", "list"]), &["monday", "user ann", "turns since"]);
+    says(&shown(&home, &["session", "learn", "monday"]), &["nothing new"]);
+    assert_eq!(home.json(&["session", "end", "monday"])["ended"], true);
+    says(&shown(&home, &["session", "end", "monday"]), &["already"]);
+    assert_eq!(home.json(&["session", "list", "--ended"])["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["session", "list", "--pending"])["sessions"], json!([]));
+    says(&shown(&home, &["session", "list", "--pending"]), &["No such sessions"]);
+    check(&home, &["session", "end", "never"], NOT_FOUND.0, NOT_FOUND.1, "session");
+    check(&home, &["session", "learn", "never"], NOT_FOUND.0, NOT_FOUND.1, "session");
+    // A name that several have is not guessed at.
+    home.json(&["ingest", "--user=bo", "--thread=t", "--session=monday", "I live in Rome"]);
+    check(&home, &["session", "end", "monday"], INVALID.0, INVALID.1, "session");
+    assert_eq!(home.json(&["session", "end", "monday", "--user=bo"])["ended"], true);
+    let stats = home.json(&["stats"]);
+    assert_eq!(stats["learning"]["statements"], 2, "{stats}");
+    assert!(stats["memories"].is_u64() && stats["learning"]["firstPassRate"].is_f64(), "{stats}");
+    says(&shown(&home, &["stats"]), &["statements learned", "tokens saved", "language model tokens"]);
+    assert_eq!(home.json(&["stats", "--user=ann"])["learning"], Value::Null);
+}
+
+#[test]
+fn what_is_sensitive_waits_for_consent() {
+    let home = learned();
+    let proposals = home.json(&["consent", "list", "--user=ann"])["proposals"].clone();
+    assert_eq!((&proposals[0]["field"], &proposals[0]["sensitive"]), (&json!("city"), &json!(true)), "{proposals}");
+    let id = text(&proposals[0]["memory"]["id"]).to_owned();
+    says(&shown(&home, &["consent", "list"]), &["city", "Porto", &id]);
+    assert_eq!(facts(&home).len(), 1);
+    assert_eq!(home.json(&["consent", "accept", &id])["id"], *id);
+    assert_eq!(facts(&home).len(), 2);
+    check(&home, &["consent", "accept", &id], INVALID.0, INVALID.1, "id");
+    check(&home, &["consent", "reject", "nonsense"], INVALID.0, INVALID.1, "id");
+    check(&home, &["consent", "reject", UNKNOWN], NOT_FOUND.0, NOT_FOUND.1, "id");
+    assert_eq!(home.run(&["consent", "accept"]).code, 2);
+    says(&shown(&home, &["consent", "list"]), &["Nothing waits"]);
+
+    let home = learned();
+    says(&shown(&home, &["consent", "accept", "--all"]), &["accepted"]);
+    says(&shown(&home, &["consent", "accept", "--all"]), &["Nothing waits"]);
+    let home = learned();
+    let id = home.json(&["consent", "list"])["proposals"][0]["memory"]["id"].clone();
+    says(&shown(&home, &["consent", "reject", text(&id), "--reason=private"]), &["rejected"]);
+    assert_eq!(facts(&home).len(), 1);
+}
+
+#[test]
+fn a_memory_is_replaced_corrected_confirmed_and_pinned() {
+    let home = Home::new();
+    let first = home.remember(&["--user=ann", "--kind=fact", "--tag=home", "The office is in Porto"]);
+    let second = home.json(&["supersede", &first, "--valid-from=2026-03-01", "The", "office", "is", "in", "Lisbon"]);
+    assert_eq!(second["event"], "superseded");
+    let second = text(&second["id"]);
+    let now = home.json(&["get", second]);
+    assert_eq!((&now["supersedesId"], &now["tags"]), (&json!(first), &json!(["home"])));
+    let third = home.json(&["correct", second, "The office is in Faro", "--reason=misheard"]);
+    let third = text(&third["id"]);
+    let chain = home.json(&["chain", &first]);
+    assert_eq!((chain["versions"].as_array().unwrap().len(), &chain["head"]), (3, &json!(third)));
+    says(&shown(&home, &["chain", third]), &["→ 3", "Porto", "Lisbon", "Faro", "2026-03-01", &first]);
+
+    assert_eq!(home.json(&["confirm", third])["event"], "updated");
+    assert_eq!(home.json(&["get", third])["decayRate"], 0.0);
+    says(&shown(&home, &["confirm", third]), &[third]);
+    assert_eq!(home.json(&["pin", third])["event"], "updated");
+    assert_eq!(home.json(&["get", third])["pinned"], true);
+    says(&shown(&home, &["pin", third, "--off"]), &["updated"]);
+    assert_eq!(home.json(&["get", third])["pinned"], false);
+    says(&shown(&home, &["supersede", third, "The office is in Braga"]), &["took the place of an older one"]);
+
+    for verb in ["confirm", "pin", "chain"] {
+        check(&home, &[verb, UNKNOWN], NOT_FOUND.0, NOT_FOUND.1, "id");
+    }
+    for verb in ["supersede", "correct"] {
+        check(&home, &[verb, UNKNOWN, "x"], NOT_FOUND.0, NOT_FOUND.1, "id");
+        check(&home, &[verb, "nonsense", "x"], INVALID.0, INVALID.1, "id");
+        let head = text(&home.json(&["chain", &first])["head"]).to_owned();
+        check(&home, &[verb, &head, " "], INVALID.0, INVALID.1, "content");
+    }
+}
+
+#[test]
+fn what_is_said_again_is_known_and_what_has_changed_takes_its_place() {
+    let home = Home::new();
+    says(&shown(&home, &["remember", "My favourite colour is green"]), &["remembered"]);
+    says(&shown(&home, &["remember", "My favourite colour is green"]), &["known already"]);
+    let changed = home.json(&["remember", "My favourite colour is blue"]);
+    assert_eq!(changed["event"], "superseded", "{changed}");
+    // What is printed is what holds now.
+    assert_eq!(home.json(&["chain", text(&changed["id"])])["head"], changed["id"]);
+    // Lines meet those before them.
+    let run = home.feed(&["--json", "remember", "-"], b"My favourite colour is pink\nMy favourite colour is blue\n");
+    assert_eq!((run.code, run.out.lines().count()), (0, 2), "{run:?}");
+    assert_eq!(home.json(&["list"])["memories"][0]["content"], "My favourite colour is blue");
+    assert_eq!(home.json(&["list"])["totalCount"], 1);
+    assert_eq!(home.json(&["remember", "--as-is", "My favourite colour is red"])["event"], "created");
+    assert_eq!(home.json(&["list"])["totalCount"], 2);
+    let told = home.json(&["recall", "--for-thread=t", "favourite", "colour"]);
+    assert!(!told["hits"].as_array().unwrap().is_empty());
+    let repeated = text(&told["hits"][0]["memory"]["content"]).to_owned();
+    assert_eq!(home.json(&["remember", "--thread=t", &repeated])["event"], "none");
+}
+
+#[test]
+fn what_fades_is_shown_before_it_is_gone() {
+    let home = Home::new();
+    let id = home.remember(&["--kind=fact", "--confidence=0.2", "The office is in Porto"]);
+    home.remember(&["--kind=fact", "Bo plays the cello"]);
+    let weak = home.json(&["weak", "--below=0.5"])["facts"].clone();
+    assert_eq!((weak.as_array().unwrap().len(), &weak[0]["memory"]["id"]), (1, &json!(id)));
+    assert!(weak[0]["confidenceNow"].as_f64().unwrap() <= 0.2, "{weak}");
+    says(&shown(&home, &["weak", "--below=0.5"]), &["confidence today", "0.20", "Porto", &id]);
+    says(&shown(&home, &["weak", "--below=0.01"]), &["Nothing is fading"]);
+    assert_eq!(home.json(&["weak", "--below=1", "--limit=0"])["facts"], json!([]));
+    check(&home, &["weak", "--below=7"], INVALID.0, INVALID.1, "below");
+}
+
+#[test]
+fn things_that_are_spoken_of_are_named_united_and_divided() {
+    let home = Home::new();
+    for said in ["I work with Maria", "I work with Marie"] {
+        home.json(&["ingest", "--user=ann", "--thread=t", "--session=monday", "--role=user", said]);
+    }
+    home.json(&["session", "learn", "monday"]);
+    let entities = home.json(&["entity", "list", "--user=ann"])["entities"].clone();
+    let id = |name: &str| {
+        let found = entities.as_array().unwrap().iter().find(|entity| entity["canonicalName"] == name);
+        text(&found.unwrap_or_else(|| panic!("{name} is missing in {entities}"))["id"]).to_owned()
+    };
+    let (maria, marie) = (id("Maria"), id("Marie"));
+    says(&shown(&home, &["entity", "list"]), &["Maria", "Marie", "person"]);
+    let profile = home.json(&["entity", "show", "Maria"]);
+    assert_eq!(profile["entity"]["id"], *maria);
+    assert!(!profile["memories"].as_array().unwrap().is_empty(), "{profile}");
+    says(&shown(&home, &["entity", "show", "Maria"]), &["Maria", "spoken of", &maria]);
+    says(&shown(&home, &["entity", "merge", "Maria", "Marie"]), &["Marie is found as Maria", &marie]);
+    assert_eq!(home.json(&["entity", "show", "Marie"])["entity"]["id"], *maria);
+    assert_eq!(home.json(&["entity", "merge", "Maria", "Marie"])["id"], *maria);
+    assert_eq!(home.json(&["entity", "split", &marie, "--from=Maria"])["id"], *marie);
+    assert_eq!(home.json(&["entity", "show", "Marie"])["entity"]["id"], *marie);
+    for args in [
+        &["entity", "show", "Nobody"][..],
+        &["entity", "merge", "Maria", "Nobody"],
+        &["entity", "split", UNKNOWN, "--from=Maria"],
+    ] {
+        check(&home, args, NOT_FOUND.0, NOT_FOUND.1, "entity");
+    }
+    check(&home, &["entity", "split", "nonsense", "--from=Maria"], INVALID.0, INVALID.1, "id");
+}
+
+#[test]
+fn jobs_wait_are_done_retried_and_dropped() {
+    let home = Home::new();
+    home.json(&["ingest", "--user=ann", "--thread=t", "--session=monday", "My favourite colour is green"]);
+    home.json(&["session", "end", "monday"]);
+    let jobs = home.json(&["jobs"])["jobs"].clone();
+    let kinds: Vec<&str> = jobs.as_array().unwrap().iter().map(|job| text(&job["kind"])).collect();
+    assert!(kinds.contains(&"consolidate") && kinds.contains(&"embed"), "{jobs}");
+    says(&shown(&home, &["jobs", "list", "--state=waiting"]), &["consolidate", "monday", "waiting"]);
+    says(&shown(&home, &["jobs", "--state=dead"]), &["No such jobs"]);
+    let embed = jobs.as_array().unwrap().iter().find(|job| job["kind"] == "embed").unwrap();
+    let (space, id) = (text(&embed["space"]), embed["id"].to_string());
+    assert_eq!(home.json(&["jobs", "retry", space, &id])["retried"], true);
+    let done = home.json(&["jobs", "run"]);
+    assert_eq!((&done["failed"], &done["vectors"]), (&json!(0), &json!(0)), "{done}");
+    assert!(done["done"].as_u64().unwrap() >= 1, "{done}");
+    assert_eq!(facts(&home).len(), 1);
+    says(&shown(&home, &["jobs", "run", "--limit=1"]), &["done", "failed"]);
+    says(&shown(&home, &["jobs", "drop", space, &id]), &["given up"]);
+    check(&home, &["jobs", "drop", space, &id], NOT_FOUND.0, NOT_FOUND.1, "job");
+    check(&home, &["jobs", "retry", "shared", "4096"], NOT_FOUND.0, NOT_FOUND.1, "job");
+    check(&home, &["jobs", "retry", "nowhere", "1"], INVALID.0, INVALID.1, "space");
+    check(&home, &["jobs", "--state=asleep"], INVALID.0, INVALID.1, "state");
+}
+
+#[test]
+fn the_night_is_planned_done_and_done_again() {
+    let home = Home::new();
+    let id = home.remember(&["--expires=2020-01-01", "--kind=fact", "The gate code is 4711"]);
+    let plan = home.json(&["maintain", "--dry-run"]);
+    assert_eq!((&plan["dryRun"], plan["steps"].as_array().unwrap().len()), (&json!(true), 15));
+    let expire = plan["steps"].as_array().unwrap().iter().find(|step| step["step"] == "expire").unwrap();
+    assert_eq!((&expire["changes"], &expire["planned"][0]["id"]), (&json!(1), &json!(id)), "{plan}");
+    let told = shown(&home, &["maintain", "--dry-run", "--only=expire"]);
+    says(&told, &["expire: 1 change", "gate code", &id, "nothing was changed"]);
+    assert_eq!(home.json(&["get", &id])["state"], "active");
+    says(&shown(&home, &["maintain", "--only=expire", "--only=purge"]), &["expire: 1 change", &id]);
+    assert_eq!(home.json(&["get", &id])["state"], "soft_deleted");
+    says(&shown(&home, &["maintain", "--only=expire"]), &["nothing to do"]);
+    assert_eq!(home.run(&["maintain"]).code, 0);
+    let later = home.json(&["maintain", "--dry-run", "--only=purge", "--at=2099-01-01"]);
+    assert_eq!(later["steps"][0]["changes"], 1, "{later}");
+    check(&home, &["maintain", "--only=dancing"], INVALID.0, INVALID.1, "only");
+    check(&home, &["maintain", "--at=soon"], INVALID.0, INVALID.1, "at");
+}
+
+#[test]
+fn a_line_of_the_history_is_taken_back() {
+    let home = Home::new();
+    let id = home.remember(&["--kind=fact", "The office is in Porto"]);
+    home.json(&["update", &id, "The office is in Lisbon"]);
+    let events = home.json(&["history", &id])["events"].clone();
+    assert_eq!(events[1]["space"], "shared");
+    let line = events[1]["sequence"].to_string();
+    let table = shown(&home, &["history", &id]);
+    assert!(table.lines().next().unwrap().trim_start().starts_with("line"), "{table}");
+    assert!(table.lines().any(|row| row.trim_start().starts_with(&line)), "{table}");
+    let undone = home.json(&["undo", &line]);
+    assert_eq!((&undone["event"], &undone["memoryId"]), (&json!("UPDATE"), &json!(id)));
+    assert_eq!(home.json(&["get", &id])["content"], "The office is in Porto");
+    check(&home, &["undo", &line], "VERSION_CONFLICT", 21, "sequence");
+    let first = events[0]["sequence"].to_string();
+    says(&shown(&home, &["undo", &first, "--space=shared"]), &["taken back", &id]);
+    assert_eq!(home.json(&["get", &id])["state"], "soft_deleted");
+    check(&home, &["undo", "4096"], NOT_FOUND.0, NOT_FOUND.1, "sequence");
+    check(&home, &["undo", "1", "--space=nowhere"], INVALID.0, INVALID.1, "space");
+
+    // An agent's lines lie in a space of its own.
+    let own = home.remember(&["--agent=helper", "--user=ann", "Ann likes short answers"]);
+    says(&shown(&home, &["history", &own]), &["--space agent_memory_helper"]);
+    let line = home.json(&["history", &own])["events"][0]["sequence"].to_string();
+    home.json(&["undo", &line, "--agent=helper", "--user=ann"]);
+    assert_eq!(home.json(&["get", &own])["state"], "soft_deleted");
+}
+
+#[test]
+fn a_conversation_is_said_in_few_words() {
+    let home = learned();
+    let summary = home.json(&["summarise", "--session=monday"]);
+    says(text(&summary["text"]), &["Porto"]);
+    assert_eq!(summary["usedLlm"], false);
+    let run = home.run(&["summarise", "--user=ann", "--strategy=extractive", "--tokens=50"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    says(&run.out, &["green"]);
+    says(&run.err, &["saved", "extractive"]);
+    says(&shown(&home, &["summarise", "--user=nobody"]), &["nothing to summarise"]);
+    check(&home, &["summarise", "--session=never"], NOT_FOUND.0, NOT_FOUND.1, "session");
+    check(&home, &["summarise", "--strategy=poem"], INVALID.0, INVALID.1, "strategy");
+    check(&home, &["summarise", "--tokens=0"], INVALID.0, INVALID.1, "targetTokens");
+    check(&home, &["summarise", "--layer=user", "--user=ann"], INVALID.0, INVALID.1, "layer");
+}
+
+#[test]
+fn help_and_completions_know_the_verbs() {
+    let home = Home::new();
+    let (help, completions) = (shown(&home, &["--help"]), shown(&home, &["completions", "bash"]));
+    for verb in [
+        "ingest",
+        "session",
+        "supersede",
+        "correct",
+        "confirm",
+        "pin",
+        "chain",
+        "weak",
+        "entity",
+        "edges",
+        "consent",
+        "jobs",
+        "maintain",
+        "undo",
+        "summarise",
+    ] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{verb} "))), "{verb}: {help}");
+        assert!(completions.contains(&format!("loci,{verb}")), "{verb}");
+        says(&shown(&home, &[verb, "--help"]), &["Examples:", "--json"]);
+    }
+}

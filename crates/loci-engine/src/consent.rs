@@ -1,0 +1,260 @@
+//! Who must agree before something is known?
+//!
+//! What a session teaches about a sensitive side of its user is only proposed: a memory that nobody
+//! sees, until its user accepts or rejects it or it lapses. What is benign is known once it was
+//! signalled often enough. What someone tells on purpose needs no consent. Every decision is in the
+//! ledger.
+
+use jiff::Timestamp;
+use loci_store::Page;
+use loci_types::{
+    Action, Addition, Batch, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation, Revision, State, Visible,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::extract::claim::{claim_of, consent_field};
+use crate::extract::{Candidate, Claim};
+use crate::learn::{Reach, statement};
+use crate::policy::{self, Caller};
+use crate::reconcile::{Decision, claim_key, reconcile};
+use crate::remember::receipt;
+use crate::upkeep::fate::days_after;
+use crate::{Engine, Result};
+
+/// Where a proposal says what it is about.
+const CONSENT: &str = "consent";
+/// So many proposals are listed.
+const LISTED: usize = 1_000;
+
+/// What a proposal is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Asked {
+    /// The side of the user that it tells.
+    pub field: String,
+    /// Whether it must be decided, or is known after enough signals.
+    pub sensitive: bool,
+    /// How often it was signalled.
+    pub signals: u32,
+}
+
+/// A statement that waits for consent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Proposal {
+    /// The memory that it would be.
+    pub memory: Memory,
+    /// What it is about.
+    #[serde(flatten)]
+    pub asked: Asked,
+    /// When it lapses.
+    pub lapses_at: Option<Timestamp>,
+}
+
+/// What asking for consent comes to.
+pub(crate) struct Consented {
+    /// The changes.
+    pub(crate) actions: Vec<Action>,
+    /// Why.
+    pub(crate) reason: String,
+    /// Whether there is a new proposal.
+    pub(crate) new: bool,
+}
+
+/// A proposal of the round that is under way.
+pub(crate) struct Pending {
+    pub(crate) id: MemoryId,
+    pub(crate) claim: Claim,
+    pub(crate) asked: Asked,
+}
+
+impl Engine {
+    /// The proposals that wait for a decision, oldest first.
+    pub async fn proposals(&self, caller: &Caller) -> Result<Vec<Proposal>> {
+        let visible = self.visible(caller, None).await?;
+        let page = Page { after: None, limit: LISTED };
+        let mut found = self.store.scan(&visible, &proposed(self.now()), page).await?.memories;
+        found.reverse();
+        Ok(found.into_iter().map(proposal).collect())
+    }
+
+    /// Accepts a proposal: it is known from now on, and takes the place of what it contradicts.
+    pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        if memory.state == State::Proposed && memory.purge_at.is_some_and(|lapsed| lapsed <= self.now()) {
+            return Err(loci_types::Error::new(ErrorKind::InvalidInput, format!("proposal {id} has lapsed"))
+                .at("id")
+                .hint("`loci remember` says it anew")
+                .into());
+        }
+        let claim = claim_of(&memory.content);
+        let scope = memory.scope()?;
+        let model = self.model().map_or("", |model| &model.name);
+        let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
+        let addition = Addition { claim: claim.as_ref().map(claim_key), vector, ..Addition::new(memory.clone()) };
+        let known = self
+            .neighbours(
+                &policy::only(caller, &scope, visible.categories().cloned()),
+                &addition,
+                Some(id),
+                Reach::Thorough,
+            )
+            .await?;
+        let decision = reconcile(&statement(&memory, claim.as_ref(), false), &known, &self.config.bands);
+        let (accept, over, reason) = match &decision {
+            Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
+            Decision::Add { .. } | Decision::Before { .. } => (true, None, "consented".to_owned()),
+            Decision::Merge { into: old, reason } | Decision::Supersede { old, reason } => {
+                (true, Some(*old), format!("consented; {reason}"))
+            }
+        };
+        self.decide(caller, &memory, accept, over, &reason).await
+    }
+
+    /// Rejects a proposal: it is never known.
+    pub async fn reject(&self, caller: &Caller, id: MemoryId, reason: Option<&str>) -> Result<Receipt> {
+        let visible = self.visible(caller, None).await?;
+        let memory = self.one(&visible, id).await?;
+        self.decide(caller, &memory, false, None, reason.unwrap_or("rejected")).await
+    }
+
+    async fn decide(
+        &self,
+        caller: &Caller,
+        memory: &Memory,
+        accept: bool,
+        over: Option<MemoryId>,
+        reason: &str,
+    ) -> Result<Receipt> {
+        if memory.state != State::Proposed {
+            return Err(loci_types::Error::new(
+                ErrorKind::InvalidInput,
+                format!("memory {} is {} and waits for no consent", memory.id, memory.state),
+            )
+            .at("id")
+            .hint("`loci consent list` shows what waits")
+            .into());
+        }
+        let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
+        let mut actions = vec![Action::Decide { id: memory.id, accept, over, purge_at }];
+        actions.extend(accept.then(|| consented(memory.id)));
+        let space = memory.scope()?.space();
+        let changes = actions.into_iter().map(|action| self.change(caller, "operator", reason, action)).collect();
+        let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+        receipt(applied.first(), false, false)
+    }
+
+    /// What must be asked before this statement is known; none: nobody.
+    pub(crate) async fn consent_needed(
+        &self,
+        visible: &Visible,
+        pending: &mut Vec<Pending>,
+        speakers: &[String],
+        candidate: &Candidate,
+        addition: &Addition,
+        decision: &Decision,
+    ) -> Result<Option<Consented>> {
+        let rules = &self.config.consent;
+        let at = addition.memory.created_at;
+        let Some(claim) = candidate.claim.as_ref().filter(|_| rules.enabled && !candidate.told_on_purpose()) else {
+            return Ok(None);
+        };
+        let Some(field) = consent_field(claim) else { return Ok(None) };
+        // Where someone else lives is no secret of the speaker's.
+        if !speakers.contains(&claim.subject) {
+            return Ok(None);
+        }
+        let listed = |list: &[String]| list.iter().any(|listed| listed == field);
+        let sensitive = listed(&rules.sensitive);
+        if !sensitive && !listed(&rules.benign) {
+            return Ok(None);
+        }
+        let filter = Filter { claim: Some(claim_key(claim)), ..proposed(at) };
+        let page = Page { after: None, limit: LISTED };
+        let mut waiting: Vec<Pending> =
+            self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
+        waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
+        waiting.append(pending);
+        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| one.claim == *claim);
+        let over = match decision {
+            Decision::Supersede { old, .. } | Decision::Merge { into: old, .. } => Some(*old),
+            _ => None,
+        };
+        let purge_at = days_after(at, i64::from(self.config.lifecycle.purge_days));
+        if let Some(mut one) = same.pop() {
+            one.asked.signals += 1;
+            let mut actions = vec![signalled(&one)];
+            let known = !one.asked.sensitive && one.asked.signals >= rules.signals;
+            let reason = if known {
+                actions.push(Action::Decide { id: one.id, accept: true, over, purge_at });
+                actions.push(consented(one.id));
+                format!("{field} was signalled {} times", one.asked.signals)
+            } else {
+                pending.push(one);
+                format!("{field} was signalled again")
+            };
+            pending.extend(other);
+            return Ok(Some(Consented { actions, reason, new: false }));
+        }
+        let mut actions = Vec::new();
+        for one in other {
+            // Of two that contradict each other only the later is still worth asking.
+            if claim.single && one.claim.subject == claim.subject && one.claim.attribute == claim.attribute {
+                actions.push(Action::Decide { id: one.id, accept: false, over: None, purge_at });
+            } else {
+                pending.push(one);
+            }
+        }
+        let asked = Asked { field: field.to_owned(), sensitive, signals: 1 };
+        let mut addition = addition.clone();
+        addition.memory.state = State::Proposed;
+        addition.memory.purge_at = Some(days_after(at, i64::from(rules.days)));
+        addition.memory.metadata.insert(CONSENT.to_owned(), json!(asked));
+        addition.unless = None;
+        let id = addition.memory.id;
+        actions.push(Action::Add(Box::new(addition)));
+        for turn in &candidate.from {
+            actions.push(Action::Link(self.edge(id, *turn, Relation::DerivedFrom, 1.0, at)));
+        }
+        pending.push(Pending { id, claim: claim.clone(), asked });
+        Ok(Some(Consented { actions, reason: format!("{field} needs consent"), new: true }))
+    }
+}
+
+/// Proposals, whatever else is known.
+pub(crate) fn proposed(at: Timestamp) -> Filter {
+    Filter { states: vec![State::Proposed], ..Filter::at(at) }
+}
+
+fn signalled(one: &Pending) -> Action {
+    let metadata = Some(Map::from_iter([(CONSENT.to_owned(), json!(one.asked))]));
+    let patch = Patch { metadata, ..Patch::default() };
+    Action::Revise(Box::new(Revision { id: one.id, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+/// Nothing is asked of it any more.
+fn consented(id: MemoryId) -> Action {
+    let metadata = Some(Map::from_iter([(CONSENT.to_owned(), Value::Null)]));
+    let patch = Patch { metadata, ..Patch::default() };
+    Action::Revise(Box::new(Revision { id, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+/// Whether a memory was proposed and never accepted.
+pub(crate) fn is_asked(memory: &Memory) -> bool {
+    memory.metadata.contains_key(CONSENT)
+}
+
+fn asked(memory: &Memory) -> Option<Asked> {
+    serde_json::from_value(memory.metadata.get(CONSENT).cloned().unwrap_or(Value::Null)).ok()
+}
+
+fn waiting(memory: &Memory) -> Option<Pending> {
+    Some(Pending { id: memory.id, claim: claim_of(&memory.content)?, asked: asked(memory)? })
+}
+
+fn proposal(memory: Memory) -> Proposal {
+    let unknown = || Asked { field: "unknown".to_owned(), sensitive: true, signals: 1 };
+    Proposal { asked: asked(&memory).unwrap_or_else(unknown), lapses_at: memory.purge_at, memory }
+}

@@ -1,0 +1,229 @@
+//! Who and what do memories speak of?
+//!
+//! Mentions are resolved by name and alias within one scope: a known thing is spoken of again and
+//! may gain a name, an unknown one is new, and two that share a name turn out to be one.
+
+use jiff::Timestamp;
+use loci_store::EntityFilter;
+use loci_types::{
+    Action, Batch, Entity, EntityId, EntityType, Error, ErrorKind, Filter, Memory, MemoryId, Scope, Visible,
+};
+use serde::Serialize;
+use serde_json::Map;
+
+use crate::extract::Mention;
+use crate::policy::Caller;
+use crate::{Engine, Result};
+
+/// So many memories are told of an entity.
+const TOLD: usize = 20;
+
+/// What is known of an entity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EntityProfile {
+    /// The entity.
+    pub entity: Entity,
+    /// What memories say of it, newest first.
+    pub memories: Vec<Memory>,
+}
+
+/// What resolving mentions comes to.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Resolved {
+    /// Entities that are new or have new names.
+    pub(crate) named: Vec<Entity>,
+    /// Which turned out to be the same: the one that stays, and the one that is taken up.
+    pub(crate) united: Vec<(EntityId, EntityId)>,
+    /// The entity of each mention, in order.
+    pub(crate) ids: Vec<EntityId>,
+}
+
+/// Finds the entity of each mention among the known ones, which grow by what is new.
+pub(crate) fn resolve(
+    mentions: &[Mention],
+    known: &mut Vec<Entity>,
+    at: Timestamp,
+    mut new_id: impl FnMut() -> EntityId,
+) -> Resolved {
+    let mut resolved = Resolved::default();
+    for mention in mentions {
+        let names: Vec<&String> = std::iter::once(&mention.name).chain(&mention.aliases).collect();
+        let mut bearers: Vec<usize> = Vec::new();
+        for name in &names {
+            bearers.extend(known.iter().position(|entity| goes_by(entity, name)).filter(|at| !bearers.contains(at)));
+        }
+        let Some(&first) = bearers.first() else {
+            let entity = new_entity(mention, at, new_id());
+            resolved.ids.push(entity.id);
+            resolved.named.push(entity.clone());
+            known.push(entity);
+            continue;
+        };
+        let id = known[first].id;
+        resolved.ids.push(id);
+        if take_names(&mut known[first], mention, at) {
+            resolved.named.retain(|entity| entity.id != id);
+            resolved.named.push(known[first].clone());
+        }
+        for other in bearers.into_iter().skip(1).rev() {
+            resolved.united.push((id, known[other].id));
+            known.remove(other);
+        }
+    }
+    resolved
+}
+
+fn new_entity(mention: &Mention, at: Timestamp, id: EntityId) -> Entity {
+    Entity {
+        id,
+        canonical_name: mention.name.clone(),
+        entity_type: mention.entity_type,
+        aliases: mention.aliases.clone(),
+        summary: None,
+        first_seen: at,
+        last_updated: at,
+        mention_count: 0,
+        attributes: Map::new(),
+    }
+}
+
+fn goes_by(entity: &Entity, name: &str) -> bool {
+    let name = name.to_lowercase();
+    std::iter::once(&entity.canonical_name).chain(&entity.aliases).any(|known| known.to_lowercase() == name)
+}
+
+/// Adds what a mention tells of a known entity; true if that is anything.
+fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
+    let mut changed = false;
+    for name in std::iter::once(&mention.name).chain(&mention.aliases) {
+        if !goes_by(entity, name) {
+            entity.aliases.push(name.clone());
+            changed = true;
+        }
+    }
+    if entity.entity_type == EntityType::Concept && mention.entity_type != EntityType::Concept {
+        entity.entity_type = mention.entity_type;
+        changed = true;
+    }
+    if changed {
+        entity.last_updated = at;
+    }
+    changed
+}
+
+impl Engine {
+    /// The entities that the caller may see, those spoken of most first.
+    pub async fn entities(&self, caller: &Caller, limit: usize) -> Result<Vec<Entity>> {
+        let visible = self.visible(caller, None).await?;
+        Ok(self.store.known_entities(&visible, &EntityFilter::default(), limit).await?)
+    }
+
+    /// What is known of the entity that goes by this name or has this id.
+    pub async fn entity(&self, caller: &Caller, name: &str) -> Result<EntityProfile> {
+        let visible = self.visible(caller, None).await?;
+        let entity = self.entity_named(&visible, name).await?;
+        let filter = Filter::at(self.now());
+        let hits = self.store.mentioning(&visible, &filter, &[entity.id], TOLD).await?;
+        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
+        Ok(EntityProfile { memories: self.store.fetch(&visible, &ids).await?, entity })
+    }
+
+    /// Two entities are the same thing: `from` is found as `into` from now on.
+    pub async fn unite_entities(&self, caller: &Caller, into: &str, from: &str) -> Result<Entity> {
+        let visible = self.visible(caller, None).await?;
+        let (kept, taken) = (self.entity_named(&visible, into).await?, self.entity_named(&visible, from).await?);
+        let action = Action::Unite { into: kept.id, from: taken.id };
+        let scope = self.scope_of(&visible, &kept).await?;
+        self.apply_one(caller, &scope, "the same thing", action).await?;
+        self.entity_named(&visible, &kept.id.to_string()).await
+    }
+
+    /// Undoes a union: the entity with this id is a thing of its own again.
+    pub async fn divide_entity(&self, caller: &Caller, id: EntityId, root: &str) -> Result<Entity> {
+        let visible = self.visible(caller, None).await?;
+        let root = self.entity_named(&visible, root).await?;
+        let scope = self.scope_of(&visible, &root).await?;
+        self.apply_one(caller, &scope, "not the same thing", Action::Divide { scope: Some(scope.clone()), entity: id })
+            .await?;
+        self.entity_named(&visible, &root.canonical_name).await
+    }
+
+    pub(crate) async fn entity_named(&self, visible: &Visible, name: &str) -> Result<Entity> {
+        let missing = || {
+            Error::new(ErrorKind::NotFound, format!("nothing here speaks of `{name}`"))
+                .at("entity")
+                .hint("`loci entity list` shows what is spoken of")
+        };
+        if let Ok(id) = name.parse::<EntityId>() {
+            let all = self.store.known_entities(visible, &EntityFilter::default(), usize::MAX).await?;
+            return Ok(all.into_iter().find(|entity| entity.id == id).ok_or_else(missing)?);
+        }
+        let found = self.store.entities(visible, &[name.to_owned()]).await?;
+        Ok(found.into_iter().max_by_key(|entity| entity.mention_count).ok_or_else(missing)?)
+    }
+
+    /// The scope of an entity: that of a memory that speaks of it.
+    pub(crate) async fn scope_of(&self, visible: &Visible, entity: &Entity) -> Result<Scope> {
+        let filter = Filter::everything(self.now());
+        let hits = self.store.mentioning(visible, &filter, &[entity.id], 1).await?;
+        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
+        let Some(memory) = self.store.fetch(visible, &ids).await?.pop() else {
+            return Err(Error::new(ErrorKind::NotFound, "nothing speaks of it any more").at("entity").into());
+        };
+        Ok(memory.scope()?)
+    }
+
+    pub(crate) async fn apply_one(&self, caller: &Caller, scope: &Scope, reason: &str, action: Action) -> Result<()> {
+        let change = self.change(caller, "operator", reason, action);
+        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
+        Ok(self.store.apply(batch).await.map(drop)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn mention(name: &str, entity_type: EntityType, aliases: &[&str]) -> Mention {
+        Mention { name: name.into(), entity_type, aliases: aliases.iter().map(|alias| (*alias).into()).collect() }
+    }
+
+    #[test]
+    fn names_and_aliases_lead_to_one_entity() {
+        let at = "2026-06-01T12:00:00Z".parse().unwrap();
+        let mut next = 0;
+        let mut ids = || {
+            next += 1;
+            EntityId(Uuid::from_u128(next))
+        };
+        let mut known = Vec::new();
+        let person = EntityType::Person;
+        let first = resolve(&[mention("Robert", person, &[]), mention("Bob", person, &[])], &mut known, at, &mut ids);
+        assert_eq!((first.named.len(), first.united.len(), known.len()), (2, 0, 2));
+        // Then it is said that they are the same.
+        let told = resolve(&[mention("Robert", person, &["Bob"])], &mut known, at, &mut ids);
+        assert_eq!(told.united, [(first.ids[0], first.ids[1])]);
+        assert_eq!((told.ids, known.len()), (vec![first.ids[0]], 1));
+        // From now on both names lead to one, in any case.
+        let later =
+            resolve(&[mention("BOB", person, &[]), mention("robert", person, &["Bobby"])], &mut known, at, &mut ids);
+        assert_eq!(later.ids, [first.ids[0], first.ids[0]]);
+        assert_eq!(known[0].aliases, ["Bob", "Bobby"]);
+        assert!(later.united.is_empty());
+    }
+
+    #[test]
+    fn a_concept_may_become_more() {
+        let at = "2026-06-01T12:00:00Z".parse().unwrap();
+        let mut known = Vec::new();
+        let mut ids = || EntityId(Uuid::from_u128(1));
+        resolve(&[mention("Atlas", EntityType::Concept, &[])], &mut known, at, &mut ids);
+        let told = resolve(&[mention("Atlas", EntityType::Project, &[])], &mut known, at, &mut ids);
+        assert_eq!(told.named[0].entity_type, EntityType::Project);
+        let again = resolve(&[mention("Atlas", EntityType::Concept, &[])], &mut known, at, &mut ids);
+        assert!(again.named.is_empty());
+    }
+}

@@ -1,0 +1,185 @@
+//! Who does what was left for later?
+//!
+//! Jobs are claimed under a lease and done one by one. One that fails waits longer each time and is
+//! laid aside when it has failed too often; it is never lost, and `loci jobs` shows it with what went
+//! wrong. What a job does is written in one transaction, so that doing it twice does it once.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use loci_types::{ErrorKind, Job, JobKind, JobRecord, MemoryId, Scope, Space, Tenant};
+use serde::Serialize;
+
+use crate::policy::{self, Caller};
+use crate::{Engine, Error, Result};
+
+/// For so long a job is ours.
+const LEASE: Duration = Duration::from_secs(120);
+/// A job that has failed so often is laid aside.
+const ATTEMPTS: u32 = 8;
+/// Waits double up to two to this many seconds, about an hour.
+const LONGEST_WAIT: u32 = 12;
+/// So many jobs are listed.
+const LISTED: usize = 1_000;
+
+/// The work that is done one by one; vectors are made many at a time.
+pub(crate) const SLOW: [JobKind; 7] = [
+    JobKind::Consolidate,
+    JobKind::Distil,
+    JobKind::Link,
+    JobKind::Causal,
+    JobKind::Insight,
+    JobKind::Enrich,
+    JobKind::Summarise,
+];
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Worked {
+    /// Jobs that are done.
+    pub done: usize,
+    /// Jobs that failed and wait, or were laid aside.
+    pub failed: usize,
+}
+
+impl Engine {
+    /// Does up to `limit` waiting jobs of these kinds; none: of all but vectors.
+    pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<Worked> {
+        policy::operator(caller, "does what was left for later")?;
+        let kinds = if kinds.is_empty() { &SLOW } else { kinds };
+        let mut worked = Worked::default();
+        // One that fails waits for the next time, however long this one takes.
+        let now = self.now();
+        while worked.done + worked.failed < limit {
+            let Some(job) = self.store.claim(&caller.tenant, kinds, 1, now, LEASE).await?.pop() else { break };
+            match self.perform(caller, &job).await {
+                Ok(()) => {
+                    self.store.finish(&caller.tenant, &job).await?;
+                    worked.done += 1;
+                }
+                Err(error) => {
+                    tracing::warn!(job = job.id, kind = job.kind.name(), %error, "a job failed");
+                    let again = retry_at(&job, &error, now);
+                    self.store.fail(&caller.tenant, &job, &error.to_string(), again).await?;
+                    worked.failed += 1;
+                }
+            }
+        }
+        Ok(worked)
+    }
+
+    async fn perform(&self, caller: &Caller, job: &Job) -> Result<()> {
+        match job.kind {
+            JobKind::Consolidate => {
+                let (scope, session) = about(job)?;
+                self.consolidate(caller, &scope, &session).await.map(drop)
+            }
+            JobKind::Distil => match memory(job) {
+                Some(id) => self.collapse(&caller.tenant, &job.space.parse()?, id, self.now()).await.map(drop),
+                None => Ok(()),
+            },
+            JobKind::Causal => {
+                let (scope, session) = about(job)?;
+                self.find_causes(caller, &scope, &session).await.map(drop)
+            }
+            JobKind::Insight => {
+                let (scope, session) = about(job)?;
+                self.find_insights(caller, &scope, &session).await.map(drop)
+            }
+            JobKind::Summarise => {
+                let (scope, session) = about(job)?;
+                self.summarise_session(&caller.tenant, &scope, &session).await.map(drop)
+            }
+            // Links are drawn when a memory is learned, entities and purges have steps of their own.
+            JobKind::Link | JobKind::Enrich | JobKind::Purge | JobKind::Embed => Ok(()),
+        }
+    }
+
+    /// The jobs in these states, oldest first; none: in all.
+    pub async fn jobs(&self, caller: &Caller, states: &[&str]) -> Result<Vec<JobRecord>> {
+        policy::operator(caller, "looks after jobs")?;
+        Ok(self.store.jobs(&caller.tenant, states, LISTED).await?)
+    }
+
+    /// Lets a job be tried again at once.
+    pub async fn retry_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
+        policy::operator(caller, "looks after jobs")?;
+        let found = self.store.retry(&caller.tenant, space, id, self.now()).await?;
+        self.found(found, space, id)
+    }
+
+    /// Gives a job up.
+    pub async fn drop_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
+        policy::operator(caller, "looks after jobs")?;
+        let found = self.store.drop_job(&caller.tenant, space, id).await?;
+        self.found(found, space, id)
+    }
+
+    fn found(&self, found: bool, space: &Space, id: i64) -> Result<()> {
+        if found {
+            return Ok(());
+        }
+        let message = format!("space {} has no job {id} that is not running", space.name());
+        Err(loci_types::Error::new(ErrorKind::NotFound, message).at("job").hint("`loci jobs` shows them").into())
+    }
+
+    /// Every space of a tenant that was written to.
+    pub(crate) async fn all_spaces(&self, tenant: &Tenant) -> Result<Vec<Space>> {
+        Ok(self.store.spaces(tenant).await?)
+    }
+}
+
+/// When a failed job is tried again; none: never by itself.
+fn retry_at(job: &Job, error: &Error, now: Timestamp) -> Option<Timestamp> {
+    // Who is asked to wait waits, however often.
+    if error.kind() == ErrorKind::RateLimited {
+        return Some(now.saturating_add(SignedDuration::from_mins(15)).unwrap_or(now));
+    }
+    // What is wrong with the job itself does not pass.
+    let hopeless = matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotFound);
+    if job.attempt >= ATTEMPTS || (hopeless && job.attempt >= 2) {
+        return None;
+    }
+    let wait = SignedDuration::from_secs(2_i64.pow((job.attempt + 2).min(LONGEST_WAIT)));
+    Some(now.saturating_add(wait).unwrap_or(now))
+}
+
+fn memory(job: &Job) -> Option<MemoryId> {
+    serde_json::from_value(job.payload["memory"].clone()).ok()
+}
+
+/// The session that a job is about.
+fn about(job: &Job) -> Result<(Scope, String)> {
+    let text = |field: &str| job.payload[field].as_str().map(str::to_owned);
+    match (text("scope"), text("session")) {
+        (Some(scope), Some(session)) => Ok((Scope::from_key(&scope)?, session)),
+        _ => Err(loci_types::Error::invalid("payload", format!("job {} names no session", job.id)).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_and_end() {
+        let now: Timestamp = "2026-06-01T12:00:00Z".parse().unwrap();
+        let job = |attempt| Job {
+            id: 1,
+            space: "shared".into(),
+            kind: JobKind::Consolidate,
+            payload: serde_json::Value::Null,
+            attempt,
+            lease_until: now,
+        };
+        let passing = Error::Model(loci_models::Error::ModelMissing { looked: Vec::new() });
+        let wait = |attempt| retry_at(&job(attempt), &passing, now).map(|at| at.as_second() - now.as_second());
+        assert_eq!(
+            (1..=8).map(wait).collect::<Vec<_>>(),
+            [8, 16, 32, 64, 128, 256, 512].map(Some).into_iter().chain([None]).collect::<Vec<_>>()
+        );
+        let lasting = Error::Word(loci_types::Error::invalid("payload", "no"));
+        assert!(retry_at(&job(1), &lasting, now).is_some() && retry_at(&job(2), &lasting, now).is_none());
+    }
+}

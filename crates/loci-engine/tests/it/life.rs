@@ -1,0 +1,197 @@
+//! How knowledge changes: repeats, contradictions, chains, undo.
+
+use loci_engine::{NewMemory, Update};
+use loci_types::{ErrorKind, Layer, Outcome, Space, State};
+
+use crate::house::{House, ask, new, unknown, user};
+
+#[tokio::test]
+async fn a_cluster_of_three_nodes_becomes_one_of_five() {
+    let (house, ana) = (House::new(), user("ana"));
+    let three = house.remember(&ana, "User's cluster has 3 nodes").await;
+    house.later(7);
+    let five = house.remember(&ana, "User's cluster has 5 nodes (scaled from 3 in Feb 2026)").await;
+    assert_eq!(five.event, Outcome::Superseded);
+    let chain = house.engine.versions(&ana, three.id).await.unwrap();
+    assert_eq!(chain.versions.iter().map(|memory| memory.id).collect::<Vec<_>>(), [three.id, five.id]);
+    assert_eq!(chain.head, five.id);
+    let old = &chain.versions[0];
+    assert_eq!((old.superseded_by_id, old.state), (Some(five.id), State::Active), "nothing is deleted");
+    assert_eq!(old.valid_until, Some(chain.versions[1].created_at), "its validity is closed");
+    assert_eq!(house.recall(&ana, "how many nodes has the cluster").await.len(), 1);
+    // Deleting the head uncovers the one before.
+    house.engine.forget(&ana, five.id, None, None).await.unwrap();
+    assert_eq!(house.recall(&ana, "cluster nodes").await, ["User's cluster has 3 nodes"]);
+    let history = house.engine.history(&ana, three.id, 10).await.unwrap().events;
+    assert_eq!(history.iter().map(|line| line.event.as_str()).collect::<Vec<_>>(), ["ADD", "SUPERSEDE", "RESTORE"]);
+    assert!(history[1].reason.contains("count of node"), "{}", history[1].reason);
+}
+
+#[tokio::test]
+async fn a_contradiction_closes_the_old_and_deletes_nothing() {
+    let (house, ana) = (House::new(), user("ana"));
+    house.remember(&ana, "Ana lives in Porto").await;
+    house.later(1);
+    house.remember(&ana, "Ana lives in Lisbon").await;
+    house.later(1);
+    let last = house.remember(&ana, "Ana lives in Faro").await;
+    let chain = house.engine.versions(&ana, last.id).await.unwrap().versions;
+    let texts: Vec<&str> = chain.iter().map(|memory| memory.content.as_str()).collect();
+    assert_eq!(texts, ["Ana lives in Porto", "Ana lives in Lisbon", "Ana lives in Faro"]);
+    assert_eq!(house.known(&ana).await.len(), 1);
+    // What is only like it stays beside it.
+    house.remember(&ana, "Bob lives in Porto").await;
+    house.remember(&ana, "Ana likes Porto").await;
+    assert_eq!(house.known(&ana).await.len(), 3);
+    // Unrelated facts are not touched.
+    let one = house.remember(&ana, "The deploy of build 4021 failed").await;
+    let two = house.remember(&ana, "The deploy of build 4022 failed").await;
+    assert_ne!(one.id, two.id);
+    assert_eq!(house.known(&ana).await.len(), 5);
+}
+
+#[tokio::test]
+async fn what_is_said_again_is_known_and_what_says_more_is_merged() {
+    let (house, ana) = (House::new(), user("ana"));
+    let first = house.remember(&ana, "Ana is allergic to peanuts").await;
+    let again = house.remember(&ana, "ana is allergic to peanuts!").await;
+    assert_eq!((again.event, again.id), (Outcome::None, first.id));
+    let gate = house.remember(&ana, "The gate of the old garden squeaks loudly when it opens").await;
+    let more = house.remember(&ana, "The gate of the old garden squeaks loudly when it opens wide").await;
+    assert_eq!((more.event, more.id), (Outcome::Merged, gate.id));
+    let merged = house.engine.get(&ana, gate.id).await.unwrap();
+    assert!(merged.content.ends_with("wide"));
+    // Both are kept, and the merge is undone by its line.
+    let history = house.engine.history(&ana, gate.id, 10).await.unwrap().events;
+    let line = history.iter().find(|line| line.event == "MERGE").unwrap();
+    let undone = house.engine.undo(&ana, &Space::Shared, line.sequence).await.unwrap();
+    assert_eq!(undone.event, "MERGE");
+    let mut texts: Vec<String> = house.known(&ana).await.into_iter().map(|memory| memory.content).collect();
+    texts.sort();
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(texts.contains(&"The gate of the old garden squeaks loudly when it opens".to_owned()));
+    // As it is means as it is.
+    let beside = NewMemory { as_is: true, ..new("Ana is allergic to peanuts and shrimp") };
+    assert_eq!(house.engine.remember(&ana, beside).await.unwrap().event, Outcome::Created);
+}
+
+#[tokio::test]
+async fn spaces_at_the_company_give_way_to_tabs_in_the_project() {
+    let house = House::new();
+    let mut caller = user("ana");
+    caller.identifiers.company_id = Some("acme".into());
+    caller.identifiers.project_id = Some("atlas".into());
+    let rule = |text: &str, layer| NewMemory { layer: Some(layer), ..new(text) };
+    house.engine.remember(&caller, rule("Use spaces for indentation", Layer::Company)).await.unwrap();
+    house.engine.remember(&caller, rule("Use tabs for indentation", Layer::Project)).await.unwrap();
+    let recall = house.engine.recall(&caller, ask("what to use for indentation")).await.unwrap();
+    assert_eq!(recall.hits[0].memory.content, "Use tabs for indentation");
+    // Each layer keeps its own truth: neither has replaced the other.
+    let known = house.known(&caller).await;
+    assert_eq!(known.len(), 2);
+    assert!(known.iter().all(|memory| memory.superseded_by_id.is_none()));
+}
+
+#[tokio::test]
+async fn corrected_confirmed_and_pinned() {
+    let (house, ana) = (House::new(), user("ana"));
+    let id = house.remember(&ana, "The port is 8080").await.id;
+    let right = house.engine.correct(&ana, id, "The port is 4000", Some("misheard")).await.unwrap();
+    assert_eq!(right.event, Outcome::Superseded);
+    let memory = house.engine.get(&ana, right.id).await.unwrap();
+    assert_eq!((memory.supersedes_id, memory.source.unwrap().kind.as_str()), (Some(id), "correction"));
+    house.engine.confirm(&ana, right.id).await.unwrap();
+    let memory = house.engine.get(&ana, right.id).await.unwrap();
+    assert_eq!((memory.confidence, memory.decay_rate), (1.0, 0.0));
+    house.engine.pin(&ana, right.id, true).await.unwrap();
+    assert!(house.engine.get(&ana, right.id).await.unwrap().pinned);
+    let replaced = house.engine.supersede(&ana, id, new("The port is 9000")).await.unwrap_err();
+    assert_eq!(replaced.kind(), ErrorKind::InvalidInput, "the middle of a chain is not replaced");
+    for error in [
+        house.engine.correct(&ana, unknown(), "x", None).await.unwrap_err(),
+        house.engine.confirm(&user("bo"), right.id).await.unwrap_err(),
+        house.engine.versions(&user("bo"), right.id).await.unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+    }
+}
+
+#[tokio::test]
+async fn a_chain_that_grows_too_long_is_distilled() {
+    let (house, ana) = (House::new(), user("ana"));
+    let mut head = house.remember(&ana, "The queue holds 0 jobs").await.id;
+    for number in 1..=21 {
+        let receipt = house.engine.supersede(&ana, head, new(&format!("The queue holds {number} jobs"))).await.unwrap();
+        head = receipt.id;
+    }
+    let operator = loci_engine::Caller::operator();
+    let jobs = house.engine.jobs(&operator, &["waiting"]).await.unwrap();
+    assert_eq!(jobs.iter().filter(|job| job.kind == loci_types::JobKind::Distil).count(), 2, "above twenty, each time");
+    house.engine.work(&operator, &[], 10).await.unwrap();
+    let chain = house.engine.versions(&ana, head).await.unwrap().versions;
+    let live: Vec<&str> =
+        chain.iter().filter(|memory| memory.state == State::Active).map(|memory| memory.content.as_str()).collect();
+    assert_eq!(live.len(), 5, "{live:?}");
+    assert_eq!((live[0], live[4]), ("The queue holds 0 jobs", "The queue holds 21 jobs"));
+    assert_eq!(house.recall(&ana, "queue jobs").await, ["The queue holds 21 jobs"]);
+}
+
+#[tokio::test]
+async fn what_was_done_is_taken_back() {
+    let (house, ana) = (House::new(), user("ana"));
+    let id = house.remember(&ana, "The lamp is green").await.id;
+    let last = async |event: &str| {
+        let lines = house.engine.history(&ana, id, 100).await.unwrap().events;
+        lines.into_iter().rev().find(|line| line.event == event).unwrap().sequence
+    };
+    let text = async || house.engine.get(&ana, id).await.unwrap();
+    let change = Update { content: Some("The lamp is blue".into()), importance: Some(0.9), ..Update::default() };
+    house.engine.update(&ana, id, change).await.unwrap();
+    let line = last("UPDATE").await;
+    house.engine.undo(&ana, &Space::Shared, line).await.unwrap();
+    let back = text().await;
+    assert_eq!((back.content.as_str(), back.importance), ("The lamp is green", 0.5));
+    assert_eq!(house.recall(&ana, "lamp green").await, ["The lamp is green"], "its words are found again");
+    // The same line cannot be taken back again: its values are gone.
+    let twice = house.engine.undo(&ana, &Space::Shared, line).await.unwrap_err();
+    assert_eq!(twice.kind(), ErrorKind::Conflict);
+    house.engine.forget(&ana, id, None, None).await.unwrap();
+    house.engine.undo(&ana, &Space::Shared, last("DELETE").await).await.unwrap();
+    assert_eq!(text().await.state, State::Active);
+    house.engine.undo(&ana, &Space::Shared, last("ADD").await).await.unwrap();
+    assert_eq!(text().await.state, State::SoftDeleted);
+    let none = house.engine.undo(&ana, &Space::Shared, 9_999).await.unwrap_err();
+    assert_eq!((none.kind(), none.problem("undo").details["field"].as_str()), (ErrorKind::NotFound, Some("sequence")));
+    let hidden = house.engine.undo(&user("bo"), &Space::Shared, line).await.unwrap_err();
+    assert_eq!(hidden.kind(), ErrorKind::NotFound, "nobody takes back what they do not see");
+}
+
+#[tokio::test]
+async fn two_processes_replace_one_memory_and_the_chain_stays_whole() {
+    let (house, ana) = (House::new(), user("ana"));
+    house.remember(&ana, "Ana lives in Porto").await;
+    let other = house.neighbour();
+    let cities: Vec<String> = (0..8).map(|n| format!("Ana lives in Town{}", (b'a' + n) as char)).collect();
+    let writes = cities.iter().enumerate().map(|(n, text)| {
+        let engine = if n % 2 == 0 { &house.engine } else { &other };
+        engine.remember(&ana, new(text))
+    });
+    for receipt in futures::future::join_all(writes).await {
+        receipt.unwrap();
+    }
+    let known = house.known(&ana).await;
+    let heads = known.iter().filter(|memory| memory.content.starts_with("Ana lives")).count();
+    assert_eq!(heads, 1, "{known:#?}");
+}
+
+#[tokio::test]
+async fn the_nearest_are_linked() {
+    let (house, ana) = (House::new(), user("ana"));
+    let lamp = house.remember(&ana, "The brass lamp in the hall needs a new cord").await.id;
+    let other = house.remember(&ana, "The brass lamp in the hall needs a bulb").await.id;
+    let edges = house.engine.edges(&ana, other, &[loci_types::Relation::RelatedTo]).await.unwrap();
+    assert_eq!(edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect::<Vec<_>>(), [(other, lamp)]);
+    assert!((0.6..=1.0).contains(&edges[0].strength));
+    let far = house.remember(&ana, "Zebras graze at dawn").await.id;
+    assert!(house.engine.edges(&ana, far, &[]).await.unwrap().is_empty());
+}

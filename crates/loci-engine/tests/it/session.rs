@@ -1,0 +1,321 @@
+//! What sessions teach: learning once, consent, names, causes, insights, summaries, a language model.
+
+use std::time::Duration;
+
+use loci_engine::summarise::SummaryStrategy;
+use loci_engine::{Caller, Config, QueryRequest, Sessions, Summarisation, SummariseRequest};
+use loci_types::{ErrorKind, JobKind, Layer, Outcome, Relation, SessionFilter, State};
+use serde_json::json;
+use wiremock::{MockServer, ResponseTemplate};
+
+use crate::house::{House, ask, in_session, new, user};
+use crate::mind::{answering, scripted};
+
+fn operator() -> Caller {
+    Caller::operator()
+}
+
+async fn texts(house: &House, caller: &Caller) -> Vec<String> {
+    let mut texts: Vec<String> = house.known(caller).await.into_iter().map(|memory| memory.content).collect();
+    texts.sort();
+    texts
+}
+
+#[tokio::test]
+async fn a_session_teaches_once() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    house.say(&ana, "t", "user", "Good morning!").await;
+    let said = house.say(&ana, "t", "user", "I'm allergic to peanuts.").await;
+    house.say(&ana, "t", "assistant", "Noted, no peanuts.").await;
+    // A new session on the thread closes the old one and queues the learning, once.
+    let next = in_session("ana", "s2");
+    house.say(&next, "t", "user", "hi again").await;
+    house.say(&next, "t", "user", "how are you?").await;
+    house.engine.end_session(&ana, "s1").await.unwrap();
+    let waiting = house.engine.jobs(&operator(), &["waiting"]).await.unwrap();
+    assert_eq!(waiting.iter().filter(|job| job.kind == JobKind::Consolidate).count(), 1, "a double trigger is one job");
+    house.engine.work(&operator(), &[], 100).await.unwrap();
+    let known = house.known(&user("ana")).await;
+    assert_eq!(known.len(), 1, "{known:#?}");
+    let fact = &known[0];
+    assert!(fact.content.contains("allergic to peanuts") && fact.content.starts_with("Ana"), "{}", fact.content);
+    let told = house.engine.explain(&ana, fact.id).await.unwrap();
+    assert_eq!(told.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [said]);
+    // Again, by hand and by another process: nothing more.
+    let scope = house.engine.sessions(&operator(), SessionFilter::default()).await.unwrap()[0].scope.clone();
+    let again = house.engine.consolidate(&operator(), &scope, "s1").await.unwrap();
+    assert_eq!(again.turns, 0);
+    let other = house.neighbour();
+    assert_eq!(other.consolidate(&operator(), &scope, "s1").await.unwrap().turns, 0);
+    // What comes later is learned by itself.
+    house.say(&ana, "t", "user", "My favourite colour is green.").await;
+    house.end(&ana, "s1").await;
+    assert_eq!(house.known(&user("ana")).await.len(), 2);
+}
+
+#[tokio::test]
+async fn two_workers_learn_a_session_once() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    for n in 0..30 {
+        house.say(&ana, "t", "user", &format!("My favourite number{n} is {n}.")).await;
+    }
+    let scope = house.engine.sessions(&operator(), SessionFilter::default()).await.unwrap()[0].scope.clone();
+    let other = house.neighbour();
+    let boss = operator();
+    let (one, two) =
+        futures::join!(house.engine.consolidate(&boss, &scope, "s1"), other.consolidate(&boss, &scope, "s1"));
+    let (one, two) = (one.unwrap(), two.unwrap());
+    assert_eq!(one.turns + two.turns, 30, "{one:?} {two:?}");
+    let all = texts(&house, &user("ana")).await;
+    let mut distinct = all.clone();
+    distinct.dedup();
+    assert_eq!(all, distinct);
+}
+
+#[tokio::test]
+async fn repeats_contradictions_and_corrections_within_a_session() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    for text in [
+        "Our cluster has 3 nodes.",
+        "btw our cluster has 3 nodes",
+        "We scaled the cluster to 5 nodes.",
+        "The API port is 8080.",
+        "No wait, the API port is 4000, not 8080.",
+        "haha ok thanks",
+        "If I lived in Rome I would eat ice cream.",
+    ] {
+        house.say(&ana, "t", "user", text).await;
+    }
+    house.end(&ana, "s1").await;
+    let known = texts(&house, &user("ana")).await;
+    assert!(known.iter().any(|text| text.contains('5')), "{known:?}");
+    assert!(!known.iter().any(|text| text.contains("has 3")), "{known:?}");
+    assert!(known.iter().any(|text| text.contains("4000")), "{known:?}");
+    assert!(!known.iter().any(|text| text.contains("Rome") || text.contains("haha")), "{known:?}");
+    assert!(known.len() <= 3, "{known:?}");
+}
+
+#[tokio::test]
+async fn what_recall_told_is_not_learned_again() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    let fact = house.remember(&user("ana"), "Ana is allergic to peanuts").await.id;
+    let query =
+        QueryRequest { recall: ask("allergic peanuts"), thread_id: Some("t".into()), ..QueryRequest::default() };
+    assert_eq!(house.engine.query(&ana, query).await.unwrap().cited, [fact]);
+    house.engine.flush().await;
+    let before = house.engine.history(&ana, fact, 100).await.unwrap().events.len();
+    house.say(&ana, "t", "user", "Ana is allergic to peanuts.").await;
+    house.end(&ana, "s1").await;
+    assert_eq!(texts(&house, &user("ana")).await, ["Ana is allergic to peanuts"]);
+    assert_eq!(house.engine.history(&ana, fact, 100).await.unwrap().events.len(), before, "no source, no signal");
+    // Not on the way of `remember` either.
+    let mut echo = new("Ana is allergic to peanuts indeed");
+    echo.thread_id = Some("t".into());
+    assert_eq!(house.engine.remember(&ana, echo).await.unwrap().event, Outcome::None);
+}
+
+#[tokio::test]
+async fn sensitive_sides_wait_for_consent() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    house.say(&ana, "t", "user", "I live in Porto.").await;
+    house.end(&ana, "s1").await;
+    assert!(house.known(&user("ana")).await.is_empty(), "no sensitive change without consent");
+    assert!(house.recall(&user("ana"), "Porto").await.iter().all(|text| !text.starts_with("Ana lives")));
+    let waiting = house.engine.proposals(&user("ana")).await.unwrap();
+    assert_eq!(waiting.len(), 1);
+    assert_eq!((waiting[0].asked.field.as_str(), waiting[0].asked.sensitive), ("city", true));
+    assert!(house.engine.proposals(&user("bo")).await.unwrap().is_empty());
+    let id = waiting[0].memory.id;
+    assert_eq!(house.engine.accept(&user("bo"), id).await.unwrap_err().kind(), ErrorKind::NotFound);
+    house.engine.accept(&user("ana"), id).await.unwrap();
+    assert_eq!(house.known(&user("ana")).await[0].state, State::Active);
+    assert_eq!(house.engine.accept(&user("ana"), id).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    // A later city takes its place when it is accepted, and not before.
+    let ana = in_session("ana", "s2");
+    house.later(1);
+    house.say(&ana, "t", "user", "I moved to Lisbon.").await;
+    house.end(&ana, "s2").await;
+    assert!(house.known(&user("ana")).await[0].content.contains("Porto"));
+    let lisbon = house.engine.proposals(&user("ana")).await.unwrap()[0].memory.id;
+    house.engine.accept(&user("ana"), lisbon).await.unwrap();
+    let chain = house.engine.versions(&user("ana"), lisbon).await.unwrap().versions;
+    assert_eq!(chain.iter().map(|memory| memory.id).collect::<Vec<_>>(), [id, lisbon]);
+    let events = house.engine.history(&user("ana"), lisbon, 10).await.unwrap().events;
+    assert!(events.iter().any(|line| line.event == "CONSENT" && line.reason.contains("consented")));
+    // One that is rejected or lapses is never known.
+    let ana = in_session("ana", "s3");
+    house.say(&ana, "t", "user", "I moved to Faro.").await;
+    house.end(&ana, "s3").await;
+    let faro = house.engine.proposals(&user("ana")).await.unwrap()[0].memory.id;
+    house.engine.reject(&user("ana"), faro, Some("private")).await.unwrap();
+    assert!(house.engine.proposals(&user("ana")).await.unwrap().is_empty());
+    assert_eq!(house.engine.get(&user("ana"), faro).await.unwrap().state, State::SoftDeleted);
+}
+
+#[tokio::test]
+async fn names_and_aliases_are_resolved_and_can_be_parted() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    house.say(&ana, "t", "user", "My colleague Robert works at Fabrikam. Everyone calls him Bob.").await;
+    house.say(&ana, "t", "user", "Robert, aka Bob, prefers tea over coffee.").await;
+    house.say(&ana, "t", "user", "Bob is allergic to shrimp.").await;
+    house.end(&ana, "s1").await;
+    let robert = house.engine.entity(&user("ana"), "Bob").await.unwrap();
+    assert!(
+        robert.entity.canonical_name == "Robert" || robert.entity.aliases.contains(&"Robert".to_owned()),
+        "{robert:#?}"
+    );
+    assert!(robert.memories.len() >= 2, "{robert:#?}");
+    assert_eq!(house.engine.entity(&user("bo"), "Bob").await.unwrap_err().kind(), ErrorKind::NotFound);
+    let fabrikam = house.engine.entity(&user("ana"), "Fabrikam").await.unwrap().entity;
+    let union = house.engine.unite_entities(&user("ana"), "Robert", "Fabrikam").await.unwrap();
+    assert!(union.aliases.contains(&"Fabrikam".to_owned()));
+    assert_eq!(house.engine.entity(&user("ana"), "Fabrikam").await.unwrap().entity.id, union.id);
+    house.engine.divide_entity(&user("ana"), fabrikam.id, "Robert").await.unwrap();
+    assert_eq!(house.engine.entity(&user("ana"), "Fabrikam").await.unwrap().entity.id, fabrikam.id);
+}
+
+#[tokio::test]
+async fn causes_are_linked_and_insights_come_once_a_day() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    let broke = house.say(&ana, "t", "user", "The certificate of the gateway ran out last night.").await;
+    let fell = house.say(&ana, "t", "user", "Because of that the gateway refused every request.").await;
+    for text in [
+        "I'm so frustrated with the deployment.",
+        "Honestly the deployment frustrates me again.",
+        "I am frustrated, the deployment failed a third time.",
+    ] {
+        house.say(&ana, "t", "user", text).await;
+    }
+    house.end(&ana, "s1").await;
+    let edges = house.engine.edges(&ana, broke, &[Relation::Causal]).await.unwrap();
+    assert_eq!(edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect::<Vec<_>>(), [(broke, fell)]);
+    assert_eq!(edges[0].confidence, 0.7);
+    let insights = async || {
+        let known = house.known(&user("ana")).await;
+        known.into_iter().filter(|memory| memory.kind.name() == "insight").collect::<Vec<_>>()
+    };
+    let first = insights().await;
+    assert_eq!(first.len(), 1, "{first:#?}");
+    assert_eq!(first[0].category.as_deref(), Some("relationship_dynamic"));
+    assert!(!first[0].pinned && first[0].content.to_lowercase().contains("frustrat"));
+    // Within a day there is no second look; after it there is.
+    let scope = first[0].scope().unwrap();
+    assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 0);
+    house.later(2);
+    assert_eq!(house.engine.find_insights(&operator(), &scope, "s1").await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_session_is_summarised_in_four_ways() {
+    let rules = Summarisation { threshold_tokens: 100, target_tokens: 60, ..Summarisation::default() };
+    let house = House::with(Config { summarisation: rules, ..Config::default() });
+    let ana = in_session("ana", "s1");
+    for n in 0..30 {
+        house
+            .say(&ana, "t", "user", &format!("The harbour crane number {n} lifted {n} crates of oranges today."))
+            .await;
+    }
+    for strategy in SummaryStrategy::ALL {
+        let request = SummariseRequest {
+            session: Some("s1".into()),
+            strategy: Some(*strategy),
+            target_tokens: Some(60),
+            ..SummariseRequest::default()
+        };
+        let summary = house.engine.summarise(&ana, request).await.unwrap();
+        assert!(!summary.text.is_empty() && summary.tokens_after <= 60 && !summary.used_llm, "{summary:?}");
+        assert!(summary.tokens_saved > 0);
+    }
+    house.end(&ana, "s1").await;
+    let only = |step| loci_engine::MaintainRequest { only: vec![step], ..Default::default() };
+    let report = house.engine.maintain(&operator(), only(loci_engine::Step::Summarise), |_| {}).await.unwrap();
+    assert_eq!(report.steps[0].changes, 1);
+    let again = house.engine.maintain(&operator(), only(loci_engine::Step::Summarise), |_| {}).await.unwrap();
+    assert_eq!(again.steps[0].changes, 0, "once");
+    assert!(house.engine.learned(&operator()).await.unwrap().unwrap().tokens_saved > 0);
+    let none = SummariseRequest { session: Some("nope".into()), ..SummariseRequest::default() };
+    assert_eq!(house.engine.summarise(&ana, none).await.unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn what_matters_of_a_session_is_kept_for_its_user() {
+    let sessions = Sessions { retention_days: 7, ..Sessions::default() };
+    let house = House::with(Config { sessions, ..Config::default() });
+    let ana = in_session("ana", "s1");
+    house.say(&ana, "t", "user", "hello").await;
+    let remember = |text: &str, importance| loci_engine::NewMemory {
+        layer: Some(Layer::Session),
+        importance: Some(importance),
+        kind: Some("fact".into()),
+        ..new(text)
+    };
+    house.engine.remember(&ana, remember("The demo uses the blue data set", 0.9)).await.unwrap();
+    house.engine.remember(&ana, remember("The window was open", 0.2)).await.unwrap();
+    // The session layer's own session: turns that lie there.
+    let mut deep = ana.clone();
+    deep.identifiers.session_id = Some("s1".into());
+    let turn = loci_engine::Turn {
+        thread_id: "t9".into(),
+        content: "ok".into(),
+        layer: Some(Layer::Session),
+        ..Default::default()
+    };
+    house.engine.ingest(&deep, turn).await.unwrap();
+    house.end(&ana, "s1").await;
+    house.engine.work(&operator(), &[], 10).await.unwrap();
+    let of_user = texts(&house, &user("ana")).await;
+    assert_eq!(of_user, ["The demo uses the blue data set"]);
+    house.later(40);
+    let request = loci_engine::MaintainRequest { only: vec![loci_engine::Step::Sessions], ..Default::default() };
+    house.engine.maintain(&operator(), request, |_| {}).await.unwrap();
+    assert_eq!(
+        texts(&house, &in_session("ana", "s1")).await,
+        ["The demo uses the blue data set"],
+        "the rest went with it"
+    );
+}
+
+#[tokio::test]
+async fn a_language_model_that_fails_fails_loudly_and_the_job_stays() {
+    let faults: [(&str, ResponseTemplate); 6] = [
+        ("prose", answering("I would rather write a poem.")),
+        ("broken", answering(r#"{"candidates": [{"content": "#)),
+        ("nothing", ResponseTemplate::new(200)),
+        ("large", ResponseTemplate::new(200).set_body_string("x".repeat(10 << 20))),
+        ("busy", ResponseTemplate::new(429).insert_header("Retry-After", "7")),
+        ("late", answering("{}").set_delay(Duration::from_secs(30))),
+    ];
+    for (name, fault) in faults {
+        let server = MockServer::start().await;
+        let house = House::new().with_mind(scripted(&server, fault, Duration::from_millis(400)).await);
+        let ana = in_session("ana", "s1");
+        house.say(&ana, "t", "user", "I'm allergic to peanuts.").await;
+        house.engine.end_session(&ana, "s1").await.unwrap();
+        let worked = house.engine.work(&operator(), &[], 10).await.unwrap();
+        assert_eq!((worked.done, worked.failed), (0, 1), "{name}");
+        assert!(house.known(&user("ana")).await.is_empty(), "{name}: nothing is half-written");
+        let jobs = house.engine.jobs(&operator(), &["waiting"]).await.unwrap();
+        let job = jobs.iter().find(|job| job.kind == JobKind::Consolidate).unwrap();
+        assert_eq!(job.attempts, 1, "{name}");
+        let said = job.last_error.as_deref().unwrap();
+        assert!(!said.is_empty() && !said.contains("peanuts"), "{name}: {said}");
+        // When the model is itself again, the job is done.
+        server.reset().await;
+        let item = json!({
+            "content": "Ana is allergic to peanuts.", "kind": "fact", "turns": [1], "stated": true, "importance": 4,
+            "corrects": false, "happened": null, "since": null, "deadline": null, "entities": [],
+        });
+        let good = json!({ "candidates": [item] });
+        crate::mind::mount(&server, answering(&good.to_string())).await;
+        house.later(1);
+        let worked = house.engine.work(&operator(), &[JobKind::Consolidate], 10).await.unwrap();
+        assert_eq!(worked.done, 1, "{name}: {:?}", house.engine.jobs(&operator(), &[]).await.unwrap());
+    }
+}

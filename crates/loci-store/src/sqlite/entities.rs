@@ -1,0 +1,390 @@
+//! How do the things lie that memories speak of?
+//!
+//! An entity belongs to one scope, and only memories of that scope speak of it, so its names and
+//! its summary never leave it. Two that turn out to be the same are united by a pointer: nothing is
+//! moved, and the union can be undone. A family is an entity with all that were united with it; it
+//! is found by any of its names and goes by those of its root.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome, Scope};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use serde_json::json as told;
+use uuid::Uuid;
+
+use super::apply::{Desk, nothing};
+use super::clause::{self, Clause};
+use super::row::json;
+use crate::{Applied, EntityFilter, Error, Hit, Result};
+
+/// The scope of an entity from before scopes were kept that no memory spoke of.
+const NOBODY: i64 = 0;
+
+/// A union deeper than this cannot have been made here.
+const DEEPEST: usize = 64;
+
+impl Desk<'_> {
+    /// Writes an entity, new or known. A known one keeps its scope; one that is nobody's gets it.
+    pub(super) fn name(&self, change: &Change, scope: &Scope, entity: &Entity) -> Result<Applied> {
+        let scope = self.scope(scope)?;
+        let mut entity = entity.clone();
+        if let Some((number, known)) = self.entity(entity.id)? {
+            if known != scope && known != NOBODY {
+                return Err(Error::Refused(format!("entity {} belongs to another scope", entity.id)));
+            }
+            let borrowed = self.sql(borrowed(self.connection, number))?;
+            entity.aliases.retain(|name| !borrowed.contains(name));
+        }
+        self.sql(write(self.connection, scope, &entity))?;
+        let sequence = self.record(change, Event::Entity, None, None, Some(told!({ "entity": entity.id })))?;
+        Ok(Applied { sequence, ..nothing(Outcome::Updated) })
+    }
+
+    /// Notes that a memory speaks of an entity of its scope; a second time changes nothing.
+    pub(super) fn mention(&self, change: &Change, memory: MemoryId, entity: EntityId) -> Result<Applied> {
+        let lying = self.find(memory)?;
+        let Some((number, scope)) = self.entity(entity)? else { return Ok(nothing(Outcome::None)) };
+        if scope == NOBODY {
+            return Err(Error::Refused(format!("entity {entity} belongs to nobody yet; name it in a scope first")));
+        }
+        if scope != lying.scope {
+            return Err(Error::Refused(format!("memory {memory} and entity {entity} belong to different scopes")));
+        }
+        let new = self.sql(
+            self.connection
+                .execute("INSERT OR IGNORE INTO mentions (memory, entity) VALUES (?1, ?2)", params![lying.row, number]),
+        )?;
+        if new == 0 {
+            return Ok(nothing(Outcome::None));
+        }
+        let count = "UPDATE entities SET mention_count = mention_count + 1 WHERE entity = ?1";
+        self.sql(self.connection.execute(count, [number]))?;
+        let sequence = self.record(change, Event::Entity, Some(&lying), None, Some(told!({ "entity": entity })))?;
+        Ok(Applied { sequence, ..nothing(Outcome::Updated) })
+    }
+
+    /// Makes two entities of one scope one thing.
+    pub(super) fn unite(&self, change: &Change, into: EntityId, from: EntityId) -> Result<Applied> {
+        let unknown = |id: EntityId| Error::Refused(format!("there is no entity {id}"));
+        let (kept, scope) = self.entity(into)?.ok_or_else(|| unknown(into))?;
+        let (taken, other) = self.entity(from)?.ok_or_else(|| unknown(from))?;
+        if scope != other {
+            return Err(Error::Refused(format!("entities {into} and {from} belong to different scopes")));
+        }
+        let (kept, taken) = (self.sql(root(self.connection, kept))?, self.sql(root(self.connection, taken))?);
+        if kept == taken {
+            return Ok(nothing(Outcome::None));
+        }
+        let put = "UPDATE entities SET united_with = ?2, last_updated = ?3 WHERE entity = ?1";
+        self.sql(self.connection.execute(put, params![taken, kept, change.at.as_microsecond()]))?;
+        // What a division takes back is the union of the roots, whichever of their names was used.
+        let (into, from) = (self.sql(id_of(self.connection, kept))?, self.sql(id_of(self.connection, taken))?);
+        let new = told!({ "entity": into, "united": from });
+        let sequence = self.record(change, Event::Entity, None, None, Some(new))?;
+        Ok(Applied { sequence, ..nothing(Outcome::Merged) })
+    }
+
+    /// Undoes a union.
+    pub(super) fn divide(&self, change: &Change, scope: Option<&Scope>, entity: EntityId) -> Result<Applied> {
+        let apart = self.sql(self.connection.execute(
+            "UPDATE entities SET united_with = NULL, last_updated = ?2 WHERE id = ?1 AND united_with IS NOT NULL \
+             AND (?3 IS NULL OR scope = (SELECT scope FROM scopes WHERE key = ?3))",
+            params![entity.as_bytes(), change.at.as_microsecond(), scope.map(Scope::key)],
+        ))?;
+        if apart == 0 {
+            return Ok(nothing(Outcome::None));
+        }
+        let new = told!({ "entity": entity, "divided": true });
+        let sequence = self.record(change, Event::Entity, None, None, Some(new))?;
+        Ok(Applied { sequence, ..nothing(Outcome::Restored) })
+    }
+
+    /// The number and the scope of an entity. One from before scopes were kept belongs to nobody.
+    fn entity(&self, id: EntityId) -> Result<Option<(i64, i64)>> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT entity, coalesce(scope, ?2) FROM entities WHERE id = ?1")
+            .and_then(|mut read| {
+                read.query_row(params![id.as_bytes(), NOBODY], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            });
+        self.sql(found)
+    }
+}
+
+fn write(connection: &Connection, scope: i64, entity: &Entity) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
+             mention_count, attributes, scope) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+             ON CONFLICT (id) DO UPDATE SET canonical_name = excluded.canonical_name, \
+             entity_type = excluded.entity_type, aliases = excluded.aliases, summary = excluded.summary, \
+             last_updated = excluded.last_updated, attributes = excluded.attributes, \
+             scope = coalesce(entities.scope, excluded.scope)",
+        )?
+        .execute(params![
+            entity.id.as_bytes(),
+            entity.canonical_name,
+            entity.entity_type.name(),
+            json(&entity.aliases),
+            entity.summary,
+            entity.first_seen.as_microsecond(),
+            entity.last_updated.as_microsecond(),
+            entity.mention_count,
+            json(&entity.attributes),
+            scope,
+        ])?;
+    let number: i64 = connection
+        .prepare_cached("SELECT entity FROM entities WHERE id = ?1")?
+        .query_row([entity.id.as_bytes()], |row| row.get(0))?;
+    connection.prepare_cached("DELETE FROM names WHERE entity = ?1")?.execute([number])?;
+    for name in entity.aliases.iter().chain([&entity.canonical_name]) {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO names (name, entity) VALUES (?1, ?2)")?
+            .execute(params![name.to_lowercase(), number])?;
+    }
+    Ok(())
+}
+
+/// What is told of those a memory speaks of may hold its words: it is told anew.
+pub(super) fn forget_summaries(connection: &Connection, row: i64) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
+             AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
+        )?
+        .execute([row])
+}
+
+/// The root of the family that an entity belongs to.
+fn root(connection: &Connection, entity: i64) -> rusqlite::Result<i64> {
+    let mut up = connection.prepare_cached("SELECT united_with FROM entities WHERE entity = ?1")?;
+    let mut at = entity;
+    for _ in 0..DEEPEST {
+        match up.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+            Some(next) => at = next,
+            None => break,
+        }
+    }
+    Ok(at)
+}
+
+/// The id of an entity.
+fn id_of(connection: &Connection, entity: i64) -> rusqlite::Result<EntityId> {
+    connection
+        .prepare_cached("SELECT id FROM entities WHERE entity = ?1")?
+        .query_row([entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
+}
+
+/// The names that an entity only bears because others were united with it. It is read with them, and
+/// must not keep them when it is written back, or a division could not give them back.
+fn borrowed(connection: &Connection, entity: i64) -> rusqlite::Result<BTreeSet<String>> {
+    let names = |member: i64| -> rusqlite::Result<Vec<String>> {
+        let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
+        let entity = connection.prepare_cached(&sql)?.query_row([member], read_entity)?;
+        Ok(std::iter::once(entity.canonical_name).chain(entity.aliases).collect())
+    };
+    let own = names(entity)?;
+    let mut borrowed = BTreeSet::new();
+    for member in &family(connection, entity)?[1..] {
+        borrowed.extend(names(*member)?.into_iter().filter(|name| !own.contains(name)));
+    }
+    Ok(borrowed)
+}
+
+/// The root with all that were united with it.
+fn family(connection: &Connection, root: i64) -> rusqlite::Result<Vec<i64>> {
+    let mut down = connection.prepare_cached("SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity")?;
+    let mut members = vec![root];
+    let mut next = 0;
+    while next < members.len() {
+        for member in down.query_map([members[next]], |row| row.get::<_, i64>(0))? {
+            let member = member?;
+            if !members.contains(&member) {
+                members.push(member);
+            }
+        }
+        next += 1;
+    }
+    Ok(members)
+}
+
+const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.aliases, e.summary, e.first_seen, e.last_updated, \
+    e.mention_count, e.attributes";
+
+/// A family as one entity, if a memory within the clause speaks of any of it.
+fn whole(connection: &Connection, clause: &Clause, root: i64) -> rusqlite::Result<Option<Entity>> {
+    let members = family(connection, root)?;
+    let spoken = format!(
+        "SELECT 1 FROM mentions t CROSS JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} LIMIT 1",
+        clause.sql
+    );
+    let mut spoken = connection.prepare_cached(&spoken)?;
+    let mut seen = false;
+    for member in &members {
+        let mut values = vec![Value::Integer(*member)];
+        values.extend(clause.values.iter().cloned());
+        seen = seen || spoken.exists(params_from_iter(values))?;
+    }
+    if !seen {
+        return Ok(None);
+    }
+    let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
+    let mut read = connection.prepare_cached(&sql)?;
+    let mut entity = read.query_row([root], read_entity)?;
+    for member in &members[1..] {
+        let other = read.query_row([member], read_entity)?;
+        entity.mention_count += other.mention_count;
+        entity.first_seen = entity.first_seen.min(other.first_seen);
+        for name in std::iter::once(other.canonical_name).chain(other.aliases) {
+            if name != entity.canonical_name && !entity.aliases.contains(&name) {
+                entity.aliases.push(name);
+            }
+        }
+    }
+    // A summary tells of every category; whoever sees only some of them is not told.
+    if clause.narrowed {
+        entity.summary = None;
+    }
+    Ok(Some(entity))
+}
+
+/// The entities that go by one of these names and that a memory within the clause speaks of.
+pub(super) fn named(connection: &Connection, clause: &Clause, names: &[String]) -> rusqlite::Result<Vec<Entity>> {
+    let mut roots = Vec::new();
+    for name in names {
+        let mut bearers = connection.prepare_cached("SELECT entity FROM names WHERE name = ?1 ORDER BY entity")?;
+        for bearer in bearers.query_map([name.to_lowercase()], |row| row.get(0))? {
+            let root = root(connection, bearer?)?;
+            if !roots.contains(&root) {
+                roots.push(root);
+            }
+        }
+    }
+    let found: rusqlite::Result<Vec<Option<Entity>>> =
+        roots.into_iter().map(|root| whole(connection, clause, root)).collect();
+    Ok(found?.into_iter().flatten().collect())
+}
+
+/// The entities that a visible memory speaks of.
+pub(super) fn spoken_of(connection: &Connection, clause: &Clause, id: MemoryId) -> rusqlite::Result<Vec<Entity>> {
+    let sql = format!(
+        "SELECT t.entity FROM memories m JOIN mentions t ON t.memory = m.row WHERE m.id = ? AND {} ORDER BY t.entity",
+        clause.sql
+    );
+    let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
+    values.extend(clause.values.iter().cloned());
+    let numbers: Vec<i64> = connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut roots: Vec<i64> = Vec::new();
+    for number in numbers {
+        let root = root(connection, number)?;
+        if !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    let found: rusqlite::Result<Vec<Option<Entity>>> =
+        roots.into_iter().map(|root| whole(connection, clause, root)).collect();
+    Ok(found?.into_iter().flatten().collect())
+}
+
+/// The entities of the clause's scopes that are meant, those spoken of most first.
+pub(super) fn list(
+    connection: &Connection,
+    clause: &Clause,
+    filter: &EntityFilter,
+    limit: usize,
+) -> rusqlite::Result<Vec<Entity>> {
+    let mut meant = "e.united_with IS NULL".to_owned();
+    let mut values = Vec::new();
+    if let Some(scopes) = &clause.scopes {
+        meant.push_str(&format!(" AND e.scope IN ({})", clause::places(scopes.len())));
+        values.extend(scopes.iter().map(|scope| Value::Integer(*scope)));
+    }
+    if filter.without_summary {
+        meant.push_str(" AND e.summary IS NULL");
+    }
+    // A family counts as a whole, so its root alone does not tell where it stands.
+    let sql = format!(
+        "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {meant} UNION \
+         SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
+         SELECT f.root FROM family f JOIN entities e ON e.entity = f.member JOIN entities r ON r.entity = f.root \
+         GROUP BY f.root HAVING sum(e.mention_count) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
+    );
+    values.push(Value::Integer(i64::try_from(filter.mentions_min).unwrap_or(i64::MAX)));
+    let roots: Vec<i64> = connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut found = Vec::new();
+    for root in roots {
+        if found.len() >= limit {
+            break;
+        }
+        found.extend(whole(connection, clause, root)?);
+    }
+    Ok(found)
+}
+
+/// The memories within the clause that speak of these entities, those that speak of most of them
+/// first, then the newest.
+pub(super) fn mentioning(
+    connection: &Connection,
+    clause: &Clause,
+    entities: &[EntityId],
+    limit: usize,
+) -> rusqlite::Result<Vec<Hit>> {
+    // One that is asked for twice is one, or nothing could speak of all of them; so are two that were united.
+    let (mut roots, mut unknown) = (BTreeSet::new(), BTreeSet::new());
+    for id in entities {
+        let mut read = connection.prepare_cached("SELECT entity FROM entities WHERE id = ?1")?;
+        match read.query_row([id.as_bytes()], |row| row.get(0)).optional()? {
+            Some(number) => drop(roots.insert(root(connection, number)?)),
+            None => drop(unknown.insert(*id)),
+        }
+    }
+    let sql = format!(
+        "WITH RECURSIVE family(root, member) AS (SELECT entity, entity FROM entities WHERE entity IN ({}) UNION \
+         SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
+         SELECT m.id, count(DISTINCT f.root) AS held FROM family f CROSS JOIN mentions t ON t.entity = f.member \
+         CROSS JOIN memories m ON m.row = t.memory WHERE {} GROUP BY m.row ORDER BY held DESC, m.id DESC LIMIT ?",
+        clause::places(roots.len()),
+        clause.sql
+    );
+    let all = (roots.len() + unknown.len()) as f64;
+    let mut values: Vec<Value> = roots.into_iter().map(Value::Integer).collect();
+    values.extend(clause.values.iter().cloned());
+    values.push(clause::limit(limit));
+    let hit = |row: &Row<'_>| {
+        Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: f64::from(row.get::<_, u32>(1)?) / all })
+    };
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+}
+
+/// Takes away entities that nobody speaks of any more. Returns how many.
+pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
+    connection.execute(
+        "DELETE FROM entities WHERE NOT EXISTS (SELECT 1 FROM mentions t WHERE t.entity = entities.entity) \
+         AND NOT EXISTS (SELECT 1 FROM entities o WHERE o.united_with = entities.entity)",
+        [],
+    )
+}
+
+fn read_entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
+    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
+    let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
+    Ok(Entity {
+        id: EntityId(Uuid::from_bytes(row.get(0)?)),
+        canonical_name: row.get(1)?,
+        entity_type: kind.parse().unwrap_or(EntityType::Concept),
+        aliases: serde_json::from_str(&aliases).unwrap_or_default(),
+        summary: row.get(4)?,
+        first_seen: time(row.get(5)?),
+        last_updated: time(row.get(6)?),
+        mention_count: row.get(7)?,
+        attributes: serde_json::from_str(&attributes).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,115 @@
+//! What does time do to the rows?
+//!
+//! Ageing is written for many memories at once and leaves one line in the ledger: scores that only
+//! follow the clock are not history. `aged_at` is how far the clock has been counted, so that a pass
+//! that runs twice, or not for a while, comes to the same scores.
+
+use jiff::Timestamp;
+use loci_types::{Aged, Change, Event, MemoryId, Outcome};
+use rusqlite::types::Value;
+use rusqlite::{Connection, Row, params, params_from_iter};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::apply::{Desk, nothing};
+use super::clause::{self, Clause};
+use crate::{Ageing, Applied, Result};
+
+impl Desk<'_> {
+    /// Writes scores as time has left them.
+    pub(super) fn age(&self, change: &Change, aged: &[Aged]) -> Result<Applied> {
+        let mut changed = 0;
+        for Aged { id, confidence, relevance } in aged {
+            let put = self.connection.prepare_cached(
+                "UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1 AND NOT pinned \
+                 AND (decay_rate > 0 OR confidence = ?2)",
+            );
+            let at = change.at.as_microsecond();
+            changed +=
+                self.sql(put.and_then(|mut put| put.execute(params![id.as_bytes(), confidence, relevance, at])))?;
+        }
+        if changed == 0 {
+            return Ok(nothing(Outcome::None));
+        }
+        let sequence = self.record(change, Event::Ttl, None, None, Some(json!({ "aged": changed })))?;
+        Ok(Applied { sequence, ..nothing(Outcome::Updated) })
+    }
+
+    /// Notes that a memory's scores are those of this instant, so that no day is counted twice.
+    pub(super) fn counted(&self, row: i64, at: Timestamp) -> Result<()> {
+        let put = self.connection.prepare_cached("UPDATE memories SET aged_at = ?2 WHERE row = ?1");
+        self.sql(put.and_then(|mut put| put.execute(params![row, at.as_microsecond()]))).map(drop)
+    }
+}
+
+const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidence, m.relevance, m.decay_rate, \
+    m.pinned, m.access_count, m.last_accessed_at, m.created_at, m.aged_at, m.expires_at, m.purge_at, \
+    m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row";
+
+/// The next memories within the clause in the order of their rows, as far as time is concerned.
+pub(super) fn ages(
+    connection: &Connection,
+    clause: &Clause,
+    after: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Ageing>> {
+    let sql = format!("SELECT {COLUMNS} FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?", clause.sql);
+    let mut values = vec![Value::Integer(after)];
+    values.extend(clause.values.iter().cloned());
+    values.push(clause::limit(limit));
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Ageing> {
+    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
+    let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
+    let word = |column: usize| row.get::<_, String>(column);
+    let wrong = |error: loci_types::Error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
+    };
+    Ok(Ageing {
+        id: MemoryId(Uuid::from_bytes(row.get(0)?)),
+        kind: word(1)?,
+        layer: word(2)?.parse().map_err(wrong)?,
+        state: word(3)?.parse().map_err(wrong)?,
+        importance: row.get(4)?,
+        confidence: row.get(5)?,
+        relevance: row.get(6)?,
+        decay_rate: row.get(7)?,
+        pinned: row.get(8)?,
+        access_count: row.get(9)?,
+        last_accessed_at: maybe(10)?,
+        created_at: time(row.get(11)?),
+        aged_at: maybe(12)?,
+        expires_at: maybe(13)?,
+        purge_at: maybe(14)?,
+        superseded: row.get(15)?,
+        user_id: row.get(16)?,
+        agent_id: row.get(17)?,
+        session_id: row.get(18)?,
+        place: row.get(19)?,
+    })
+}
+
+/// The heads of chains with more than `most` links, and how long those are.
+pub(super) fn long_chains(
+    connection: &Connection,
+    clause: &Clause,
+    most: usize,
+    limit: usize,
+) -> rusqlite::Result<Vec<(MemoryId, usize)>> {
+    // A circle cannot be, but a damaged file must not hold us forever.
+    let sql = format!(
+        "WITH RECURSIVE heads(head) AS (SELECT m.id FROM memories m WHERE m.supersedes_id IS NOT NULL \
+         AND m.superseded_by_id IS NULL AND m.state IN ('active', 'decayed') AND {}), \
+         links(head, at, length) AS (SELECT head, head, 1 FROM heads UNION ALL \
+         SELECT l.head, o.id, l.length + 1 FROM links l JOIN memories m ON m.id = l.at \
+         JOIN memories o ON o.id = m.supersedes_id WHERE l.length < 1000) \
+         SELECT head, max(length) AS longest FROM links GROUP BY head HAVING longest > ? ORDER BY head LIMIT ?",
+        clause.sql
+    );
+    let mut values = clause.values.clone();
+    values.extend([clause::limit(most), clause::limit(limit)]);
+    let chain = |row: &Row<'_>| Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), row.get::<_, usize>(1)?));
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), chain)?.collect()
+}

@@ -1,0 +1,82 @@
+//! What does upkeep write down for itself?
+//!
+//! Small values by name: what was checked and need not be again, what was counted, what recall told
+//! whom. They hold no text of any memory.
+
+use jiff::Timestamp;
+use loci_types::{Change, NoteValue, Outcome, Scope};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+
+use super::apply::{Desk, nothing};
+use super::clause::Clause;
+use crate::{Applied, Result};
+
+/// The scope of notes about nobody.
+const NOBODY: i64 = 0;
+
+impl Desk<'_> {
+    /// Writes a note, or adds to it. One that no longer counts is added to as if there were none.
+    pub(super) fn note(
+        &self,
+        change: &Change,
+        scope: Option<&Scope>,
+        key: &str,
+        value: &NoteValue,
+        until: Option<Timestamp>,
+    ) -> Result<Applied> {
+        let scope = scope.map_or(Ok(NOBODY), |scope| self.scope(scope))?;
+        let value = match value {
+            NoteValue::Set(value) => value.to_string(),
+            NoteValue::Add(more) => {
+                let before: Option<String> = self.sql(
+                    self.connection
+                        .prepare_cached(
+                            "SELECT value FROM notes WHERE key = ?1 AND scope = ?2 AND (until IS NULL OR until > ?3)",
+                        )
+                        .and_then(|mut read| {
+                            read.query_row(params![key, scope, change.at.as_microsecond()], |row| row.get(0)).optional()
+                        }),
+                )?;
+                let before: f64 = before.and_then(|text| text.parse().ok()).unwrap_or(0.0);
+                serde_json::json!(before + more).to_string()
+            }
+        };
+        let put = self
+            .connection
+            .prepare_cached("INSERT OR REPLACE INTO notes (key, scope, value, until) VALUES (?1, ?2, ?3, ?4)");
+        let until = until.map(Timestamp::as_microsecond);
+        self.sql(put.and_then(|mut put| put.execute(params![key, scope, value, until])))?;
+        Ok(nothing(Outcome::Updated))
+    }
+}
+
+/// The notes with these names about the scopes of the clause, and about nobody for those who see the whole.
+pub(super) fn read(
+    connection: &Connection,
+    clause: &Clause,
+    keys: &[String],
+    now: Timestamp,
+) -> rusqlite::Result<Vec<(String, serde_json::Value)>> {
+    let mut sql = "SELECT key, value FROM notes WHERE key = ? AND (until IS NULL OR until > ?)".to_owned();
+    if let Some(scopes) = &clause.scopes {
+        sql.push_str(&format!(" AND scope IN ({})", super::clause::places(scopes.len())));
+    }
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut found = Vec::new();
+    for key in keys {
+        let mut values = vec![Value::Text(key.clone()), Value::Integer(now.as_microsecond())];
+        values.extend(clause.scopes.iter().flatten().map(|scope| Value::Integer(*scope)));
+        let note = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        for note in statement.query_map(params_from_iter(values), note)? {
+            let (key, value) = note?;
+            found.push((key, serde_json::from_str(&value).unwrap_or_default()));
+        }
+    }
+    Ok(found)
+}
+
+/// Sweeps up what no longer counts. Returns how many notes went.
+pub(super) fn sweep(connection: &Connection, now: Timestamp) -> rusqlite::Result<usize> {
+    connection.execute("DELETE FROM notes WHERE until <= ?1", [now.as_microsecond()])
+}

@@ -1,0 +1,153 @@
+//! Which conversations go on, which are over, and what of them was learned?
+
+use jiff::Timestamp;
+use loci_types::{Change, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use uuid::Uuid;
+
+use super::apply::{Desk, nothing};
+use super::clause::{self, Clause};
+use super::row;
+use crate::{Applied, Error, Result};
+
+impl Desk<'_> {
+    /// A turn came: the session goes on, or begins.
+    pub(super) fn attend(&self, change: &Change, scope: &Scope, session: &str, thread: &str) -> Result<Applied> {
+        let (number, at) = (self.scope(scope)?, change.at.as_microsecond());
+        let put = self.connection.prepare_cached(
+            "INSERT INTO sessions (scope, name, thread_id, started_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4) \
+             ON CONFLICT (scope, name) DO UPDATE SET last_at = max(last_at, excluded.last_at), ended_at = NULL",
+        );
+        self.sql(put.and_then(|mut put| put.execute(params![number, session, thread, at])))?;
+        Ok(nothing(Outcome::Updated))
+    }
+
+    /// A session is over; one that is already, or that nobody knows, stays as it is.
+    pub(super) fn end_session(&self, change: &Change, scope: &Scope, session: &str) -> Result<Applied> {
+        let ended = self.sql(self.connection.execute(
+            "UPDATE sessions SET ended_at = ?3 WHERE scope = (SELECT scope FROM scopes WHERE key = ?1) AND name = ?2 \
+             AND ended_at IS NULL",
+            params![scope.key(), session, change.at.as_microsecond()],
+        ))?;
+        Ok(nothing(if ended > 0 { Outcome::Updated } else { Outcome::None }))
+    }
+
+    /// Notes how far a session was learned from, unless someone was there first.
+    pub(super) fn consolidate(
+        &self,
+        change: &Change,
+        scope: &Scope,
+        session: &str,
+        expect: Option<MemoryId>,
+        through: MemoryId,
+    ) -> Result<Applied> {
+        let number = self.scope(scope)?;
+        let found: Option<(Option<[u8; 16]>, i64)> = self.sql(
+            self.connection
+                .prepare_cached("SELECT consolidated_through, through_row FROM sessions WHERE scope = ?1 AND name = ?2")
+                .and_then(|mut read| {
+                    read.query_row(params![number, session], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+                }),
+        )?;
+        let (found, mark) =
+            found.ok_or_else(|| Error::Refused(format!("there is no session `{session}` of {scope}")))?;
+        if found != expect.map(|id| *id.as_bytes()) {
+            return Err(Error::Overtaken(format!("session `{session}` of {scope} was learned from by someone else")));
+        }
+        let last = self.find(through)?;
+        if last.scope != number {
+            return Err(Error::Refused(format!("memory {through} is no turn of {scope}")));
+        }
+        if last.row < mark {
+            return Err(Error::Refused(format!("session `{session}` of {scope} was learned from further than that")));
+        }
+        self.sql(self.connection.execute(
+            "UPDATE sessions SET consolidated_at = ?3, consolidated_through = ?4, through_row = ?5 \
+             WHERE scope = ?1 AND name = ?2",
+            params![number, session, change.at.as_microsecond(), through.as_bytes(), last.row],
+        ))?;
+        Ok(nothing(Outcome::Updated))
+    }
+}
+
+/// A turn of the session `s` that was not learned from, in whatever thread it came.
+const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
+    coalesce(m.session_id, m.thread_id) = s.name AND m.kind = 'episodic' AND m.source_type = 'conversation' \
+    AND m.access_policy NOT IN ('private', 'restricted') \
+    AND m.state IN ('active', 'decayed')";
+
+/// The sessions of these scopes that are meant, those that were quiet longest first.
+pub(super) fn list(
+    connection: &Connection,
+    clause: &Clause,
+    filter: &SessionFilter,
+    limit: usize,
+) -> rusqlite::Result<Vec<Session>> {
+    let mut sql = format!(
+        "SELECT k.key, s.name, s.thread_id, s.started_at, s.last_at, s.ended_at, s.consolidated_at, \
+         s.consolidated_through, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED}) AS pending \
+         FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE 1"
+    );
+    let mut values = Vec::new();
+    if let Some(scopes) = &clause.scopes {
+        sql.push_str(&format!(" AND s.scope IN ({})", clause::places(scopes.len())));
+        values.extend(scopes.iter().map(|scope| Value::Integer(*scope)));
+    }
+    if let Some(name) = &filter.name {
+        sql.push_str(" AND s.name = ?");
+        values.push(Value::Text(name.clone()));
+    }
+    if let Some(ended) = filter.ended {
+        sql.push_str(if ended { " AND s.ended_at IS NOT NULL" } else { " AND s.ended_at IS NULL" });
+    }
+    if let Some(quiet) = filter.quiet_since {
+        sql.push_str(" AND s.last_at < ?");
+        values.push(Value::Integer(quiet.as_microsecond()));
+    }
+    if filter.pending {
+        sql.push_str(" AND pending");
+    }
+    sql.push_str(" ORDER BY s.last_at, s.scope, s.name LIMIT ?");
+    values.push(clause::limit(limit));
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
+    let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
+    let key: String = row.get(0)?;
+    let scope = Scope::from_key(&key)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error)))?;
+    Ok(Session {
+        scope,
+        name: row.get(1)?,
+        thread_id: row.get(2)?,
+        started_at: time(row.get(3)?),
+        last_at: time(row.get(4)?),
+        ended_at: maybe(5)?,
+        consolidated_at: maybe(6)?,
+        consolidated_through: row.get::<_, Option<[u8; 16]>>(7)?.map(|id| MemoryId(Uuid::from_bytes(id))),
+        pending: row.get(8)?,
+    })
+}
+
+/// The turns of a session that were not learned from, in the order they came.
+pub(super) fn unlearned(
+    connection: &Connection,
+    clause: &Clause,
+    scope: &Scope,
+    session: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<Memory>> {
+    let sql = format!(
+        "SELECT {} FROM sessions s JOIN memories m ON {UNLEARNED} \
+         WHERE s.scope = (SELECT scope FROM scopes WHERE key = ?) AND s.name = ? AND {} ORDER BY m.row LIMIT ?",
+        row::COLUMNS,
+        clause.sql
+    );
+    let mut values = vec![Value::Text(scope.key()), Value::Text(session.to_owned())];
+    values.extend(clause.values.iter().cloned());
+    values.push(clause::limit(limit));
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), row::read)?.collect()
+}

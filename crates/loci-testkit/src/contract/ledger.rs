@@ -1,0 +1,98 @@
+//! Who is told of what was done?
+
+use loci_store::Store;
+use loci_types::{AccessPolicy, Action, Aged, LedgerEntry, Memory, MemoryId, Reach, State, Tenant, Visible};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+async fn entry(store: &dyn Store, visible: &Visible, sequence: Option<i64>) -> Option<LedgerEntry> {
+    good(store.entry(visible, &user("anna").space(), sequence.unwrap_or(0)).await)
+}
+
+/// The events of the delta, each with the memory it is about.
+async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String, Option<MemoryId>)> {
+    let changes = good(store.changes(visible, &user("anna").space(), None, since, 99).await);
+    changes.entries.into_iter().map(|line| (line.event, line.memory_id)).collect()
+}
+
+/// A line is for those who may see the memory it is about.
+pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let plain = Memory { category: Some("work".into()), ..hand.sample(&anna, "one") };
+    let secret =
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "two") };
+    let mut lines = Vec::new();
+    for memory in [plain, secret, hand.sample(&ben, "three")] {
+        let applied = hand.must(&anna.space(), Action::Add(Box::new(addition(memory)))).await;
+        lines.push((applied.sequence, applied.id));
+    }
+    let bound = |names: &[&str]| grant(Tenant::default(), Reach::Whole, Some(names), None);
+    let other = grant(Tenant::new("other").unwrap_or_default(), Reach::Whole, None, None);
+    for (seen, expect) in [
+        (whole(), [true, true, true]),
+        (visible(std::slice::from_ref(&anna)), [true, false, false]),
+        (seen_by(Some("ben"), &[anna.clone(), ben.clone()]), [true, true, true]),
+        (visible(&[ben]), [false, false, true]),
+        (bound(&["work"]), [true, false, false]),
+        (bound(&["home"]), [false; 3]),
+        (visible(&[user("nobody")]), [false; 3]),
+        (visible(&[agent("bot")]), [false; 3]),
+        (visible(&[]), [false; 3]),
+        (other, [false; 3]),
+    ] {
+        for ((sequence, id), told) in lines.iter().zip(expect) {
+            let line = entry(store, &seen, *sequence).await;
+            assert_eq!(line.map(|line| line.memory_id), told.then_some(*id), "{seen:?}");
+        }
+    }
+    let (Some(id), sequence) = (lines[0].1, lines[0].0) else { panic!("no id") };
+    let history = good(store.history(&whole(), id, 9).await);
+    assert_eq!(entry(store, &whole(), sequence).await.as_ref(), history.first(), "as history tells it");
+    assert_eq!(entry(store, &whole(), Some(9_999)).await, None);
+    assert_eq!(good(store.entry(&whole(), &agent("bot").space(), 1).await), None);
+}
+
+/// Lines about no memory, and about one that is gone, are for those who see the whole.
+pub async fn a_line_about_no_memory_is_for_the_whole(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let kept = hand.remember(&anna, "one").await;
+    let gone = hand.remember(&anna, "two").await;
+    let aged = Action::Age { aged: vec![Aged { id: kept, confidence: 0.5, relevance: 0.5 }] };
+    let named = crate::hand::name_in(&anna, entity(7, "Harbour", &[]));
+    let mut lines = Vec::new();
+    for action in [aged, named, Action::Erase { id: gone }] {
+        lines.push(hand.must(&anna.space(), action).await.sequence);
+    }
+    for sequence in lines {
+        assert!(sequence.is_some());
+        assert!(entry(store, &whole(), sequence).await.is_some());
+        assert_eq!(entry(store, &visible(std::slice::from_ref(&anna)), sequence).await, None);
+    }
+}
+
+/// What changes for those who recall is told: a consent, and what time has taken; no proposals.
+pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let faded = hand.remember(&anna, "one").await;
+    let proposal = Memory { state: State::Proposed, ..hand.sample(&anna, "two") };
+    let proposal = hand.keep(proposal).await;
+    let seen = visible(std::slice::from_ref(&anna));
+    let told = |event: &str, id| (event.to_owned(), Some(id));
+    for visible in [&seen, &whole()] {
+        assert_eq!(delta(store, visible, 0).await, [told("ADD", faded)], "no proposals");
+    }
+    let revision = good(store.changes(&seen, &anna.space(), None, 0, 0).await).revision;
+    for state in [State::Decayed, State::Archived, State::SoftDeleted] {
+        let purge_at = (state == State::SoftDeleted).then(|| at(9_000));
+        let fade = Action::Fade { id: faded, state, confidence: None, relevance: None, purge_at };
+        hand.must(&anna.space(), fade).await;
+        let expect = (state == State::SoftDeleted).then(|| told("TTL", faded));
+        assert_eq!(delta(store, &seen, revision).await, expect.into_iter().collect::<Vec<_>>(), "{state}");
+    }
+    hand.must(&anna.space(), Action::Age { aged: vec![Aged { id: faded, confidence: 0.1, relevance: 0.1 }] }).await;
+    let decide = Action::Decide { id: proposal, accept: true, over: None, purge_at: at(9_000) };
+    hand.must(&anna.space(), decide).await;
+    assert_eq!(delta(store, &seen, revision).await, [told("TTL", faded), told("CONSENT", proposal)]);
+    assert_eq!(delta(store, &visible(&[user("ben")]), 0).await, []);
+}

@@ -1,0 +1,149 @@
+//! Where may a memory go from where it stands?
+//!
+//! The law is [`State::may_become`]; every action that moves a memory must keep to it.
+
+use loci_store::Store;
+use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Scope, State};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+/// A memory that has come to this state as memories do.
+async fn standing(hand: &Hand<'_>, scope: &Scope, state: State) -> MemoryId {
+    let born = if state == State::Proposed { State::Proposed } else { State::Active };
+    let purge_at = (born == State::Proposed).then(|| at(40_000));
+    let text = format!("lantern {}", hand.next());
+    let id = hand.keep(Memory { state: born, purge_at, ..hand.sample(scope, &text) }).await;
+    match state {
+        State::Active | State::Proposed => {}
+        State::SoftDeleted => drop(hand.forget(scope, id).await),
+        State::Decayed | State::Archived => drop(hand.must(&scope.space(), fade(id, state)).await),
+    }
+    assert_eq!(hand.must_get(id).await.state, state);
+    id
+}
+
+fn fade(id: MemoryId, state: State) -> Action {
+    let purge_at = (state == State::SoftDeleted).then(|| at(50_000));
+    Action::Fade { id, state, confidence: None, relevance: None, purge_at }
+}
+
+fn decide(id: MemoryId, accept: bool) -> Action {
+    Action::Decide { id, accept, over: None, purge_at: at(50_000) }
+}
+
+/// The actions that would bring a memory from one state to another, apart from the one that names it.
+fn ways(id: MemoryId, from: State, to: State) -> Vec<Action> {
+    match (from, to) {
+        (State::Proposed, State::Active) => vec![decide(id, true)],
+        (State::Proposed, State::SoftDeleted) => {
+            vec![decide(id, false), Action::Forget { id, expect: None, purge_at: at(50_000) }]
+        }
+        (_, State::Active) => vec![Action::Restore { id }],
+        (_, State::SoftDeleted) => vec![Action::Forget { id, expect: None, purge_at: at(50_000) }],
+        _ => Vec::new(),
+    }
+}
+
+/// Each step of the table is made by every action that leads there, and is told.
+pub async fn every_allowed_step_is_taken(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    for (from, to) in pairs().filter(|(from, to)| from.may_become(*to) && from != to) {
+        let count = 1 + ways(id(0), from, to).len();
+        for way in 0..count {
+            let id = standing(&hand, &anna, from).await;
+            let before = hand.must_get(id).await;
+            let action = if way == 0 { fade(id, to) } else { ways(id, from, to).swap_remove(way - 1) };
+            let told = format!("{from} to {to}: {action:?}");
+            let applied = hand.must(&anna.space(), action).await;
+            let after = hand.must_get(id).await;
+            assert_eq!(
+                (after.state, after.version, applied.version),
+                (to, before.version + 1, after.version),
+                "{told}"
+            );
+            let purge_at = (to == State::SoftDeleted).then(|| at(50_000));
+            assert_eq!(after.purge_at, purge_at, "only what is deleted is removed for good, {told}");
+            let Some(line) = good(store.history(&whole(), id, 99).await).pop() else { panic!("no line: {told}") };
+            let (old, new) = (line.old.unwrap_or_default(), line.new.unwrap_or_default());
+            assert_eq!((&old["state"], &new["state"]), (&from.name().into(), &to.name().into()), "{told}");
+            assert_eq!(Some(line.sequence), applied.sequence, "{told}");
+        }
+    }
+}
+
+/// No other step is made, and the attempt leaves no trace.
+pub async fn every_other_step_is_refused(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    for (from, to) in pairs().filter(|(from, to)| !from.may_become(*to)) {
+        let id = standing(&hand, &anna, from).await;
+        refused(&hand, id, fade(id, to)).await;
+    }
+    let proposal = standing(&hand, &anna, State::Proposed).await;
+    refused(&hand, proposal, Action::Restore { id: proposal }).await;
+    for from in [State::Active, State::Decayed, State::Archived, State::SoftDeleted] {
+        let id = standing(&hand, &anna, from).await;
+        for accept in [true, false] {
+            refused(&hand, id, decide(id, accept)).await;
+        }
+    }
+}
+
+/// Refused as a step that cannot be, with the memory and its history as they were.
+async fn refused(hand: &Hand<'_>, id: MemoryId, action: Action) {
+    let before = (hand.must_get(id).await, good(hand.store.history(&whole(), id, 99).await));
+    let told = format!("{} by {action:?}", before.0.state);
+    let Err(error) = hand.act(&user("anna").space(), action).await else { panic!("taken: {told}") };
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
+    let after = (hand.must_get(id).await, good(hand.store.history(&whole(), id, 99).await));
+    assert_eq!(after, before, "{told}");
+}
+
+/// Where a memory stands already, it is left alone; a purge takes only what was deleted.
+pub async fn staying_is_no_step(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    for state in State::ALL.iter().copied() {
+        let id = standing(&hand, &anna, state).await;
+        let before = hand.must_get(id).await;
+        let same = Action::Fade { id, state, confidence: None, relevance: None, purge_at: before.purge_at };
+        let mut idle = vec![same];
+        idle.extend((state == State::SoftDeleted).then(|| ways(id, state, state)).into_iter().flatten());
+        idle.extend((state == State::Active).then_some(Action::Restore { id }));
+        idle.extend((state != State::SoftDeleted).then_some(Action::Purge { id }));
+        for action in idle {
+            let told = format!("{state}: {action:?}");
+            let applied = hand.must(&anna.space(), action).await;
+            assert_eq!((applied.outcome, applied.sequence), (Outcome::None, None), "{told}");
+            assert_eq!(hand.must_get(id).await, before, "{told}");
+        }
+        if state == State::SoftDeleted {
+            assert_eq!(hand.must(&anna.space(), Action::Purge { id }).await.outcome, Outcome::Erased);
+            assert_eq!(hand.get(id).await, None);
+        }
+    }
+}
+
+/// What waits for consent is nobody's knowledge yet: only who asks for proposals finds it.
+pub async fn a_proposal_is_found_only_by_those_who_ask(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let thread = |memory| Memory { thread_id: Some("t".into()), ..memory };
+    let plain = hand.keep(thread(hand.sample(&anna, "lantern of all"))).await;
+    let proposal = Memory { state: State::Proposed, ..thread(hand.sample(&anna, "lantern of Anna")) };
+    let proposal = hand.keep(proposal).await;
+    let proposals = Filter { states: vec![State::Proposed], ..now() };
+    for visible in [whole(), visible(std::slice::from_ref(&anna))] {
+        hand.sees(&visible, "lantern", &[plain]).await;
+        hand.sees_with(&visible, "lantern", &proposals, &[proposal]).await;
+        hand.sees_with(&visible, "lantern", &everything(), &[plain, proposal]).await;
+        let last = good(store.last_of_thread(&visible, &anna, "t").await).map(|memory| memory.id);
+        assert_eq!(last, Some(plain), "the next turn does not follow what nobody has said");
+    }
+    hand.sees_with(&visible(&[user("ben")]), "lantern", &proposals, &[]).await;
+    // Whoever says the same by themselves needs no consent.
+    let said = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern of Anna"))))).await;
+    assert_eq!(said.outcome, Outcome::Created);
+}
+
+fn pairs() -> impl Iterator<Item = (State, State)> {
+    State::ALL.iter().flat_map(|from| State::ALL.iter().map(|to| (*from, *to)))
+}
