@@ -114,3 +114,6 @@ impl Candidate {
         self.pattern.split(' ').any(|part| part == "asked")
     }
 }
+
+#[cfg(test)]
+mod tests;
