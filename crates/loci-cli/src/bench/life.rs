@@ -116,7 +116,7 @@ async fn fill(store: &SqliteStore, seed: u64, memories: u64, start: Timestamp) -
         let change = |number: &u64| {
             let mut memory = data::memory(seed, *number, start);
             // One in a hundred fades faster and crosses its threshold within the time.
-            memory.decay_rate = if number % 100 == 0 { 0.2 } else { 0.02 };
+            memory.decay_rate = if number.is_multiple_of(100) { 0.2 } else { 0.02 };
             Change {
                 action: Action::Add(Box::new(Addition::new(memory))),
                 reason: "made up".to_owned(),

@@ -134,7 +134,7 @@ impl Teller<'_> {
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
             let empty = within(lexicon::EMPTY, &word.lower) && verb(&word.lower).is_none();
-            if place != clause.verb && empty || (empty && clause.lemma == "be") {
+            if empty && (place != clause.verb || clause.lemma == "be") {
                 continue;
             }
             let verbal = word.is("would")

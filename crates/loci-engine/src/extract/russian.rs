@@ -44,7 +44,7 @@ pub(super) fn read(
     sentence: &Sentence<'_>,
     speaker: Option<Speaker<'_>>,
     now: &Zoned,
-    said: &mut Vec<String>,
+    said: &mut [String],
 ) -> Vec<Draft> {
     let name = match speaker {
         Some(Speaker::User(None)) => "Пользователь",

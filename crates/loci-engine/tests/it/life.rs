@@ -195,3 +195,63 @@ async fn the_nearest_are_linked() {
     let far = house.remember(&ana, "Zebras graze at dawn").await.id;
     assert!(house.engine.edges(&ana, far, &[]).await.unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn the_same_words_in_another_order_are_another_thing() {
+    let (house, ana) = (House::new(), user("ana"));
+    for pair in [
+        ["Ana owes Bo 50 euros", "Bo owes Ana 50 euros"],
+        ["Ana wants the report before the meeting", "Ana wants the report after the meeting"],
+        ["Turn the alarm on at night", "Turn the alarm off at night"],
+        ["Deploy to staging then production", "Deploy to production then staging"],
+    ] {
+        for text in pair {
+            assert_eq!(house.remember(&ana, text).await.event, Outcome::Created, "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_only_its_writer_sees_meets_nothing_that_others_see() {
+    let house = House::new();
+    let team = |actor: &str| {
+        let mut caller = user(actor);
+        caller.identifiers.team_id = Some("crew".into());
+        caller.actor = Some(actor.into());
+        caller
+    };
+    let note = |text: &str, actor: &str, private: bool| NewMemory {
+        layer: Some(Layer::Team),
+        actor_id: Some(actor.into()),
+        access_policy: private.then_some(loci_types::AccessPolicy::Private),
+        ..new(text)
+    };
+    let (ana, bo) = (team("ana"), team("bo"));
+    let shared = house.engine.remember(&bo, note("The gate code is 1111", "bo", false)).await.unwrap();
+    // Neither does a private contradiction replace it, nor do private words get into it.
+    for text in
+        ["The gate code is 2222", "The gate code is 1111 and the spare key lies under the pot", "The gate code is 1111"]
+    {
+        let private = house.engine.remember(&ana, note(text, "ana", true)).await.unwrap();
+        assert_eq!(private.event, Outcome::Created, "{text}");
+        assert_ne!(private.id, shared.id);
+    }
+    let seen = house.engine.get(&bo, shared.id).await.unwrap();
+    assert_eq!((seen.content.as_str(), seen.superseded_by_id), ("The gate code is 1111", None));
+}
+
+#[tokio::test]
+async fn who_forgets_the_middle_and_then_the_head_has_the_first_again() {
+    let (house, ana) = (House::new(), user("ana"));
+    let mut ids = Vec::new();
+    for port in [3000, 4000, 5000] {
+        house.later(1);
+        ids.push(house.remember(&ana, &format!("The staging port is {port}")).await.id);
+    }
+    house.engine.forget(&ana, ids[1], None, None).await.unwrap();
+    assert_eq!(house.recall(&ana, "staging port").await, ["The staging port is 5000"]);
+    house.engine.forget(&ana, ids[2], None, None).await.unwrap();
+    assert_eq!(house.recall(&ana, "staging port").await, ["The staging port is 3000"]);
+    let deleted = house.engine.correct(&ana, ids[2], "The staging port is 6000", None).await.unwrap_err();
+    assert_eq!(deleted.kind(), ErrorKind::InvalidInput);
+}

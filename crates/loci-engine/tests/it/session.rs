@@ -319,3 +319,49 @@ async fn a_language_model_that_fails_fails_loudly_and_the_job_stays() {
         assert_eq!(worked.done, 1, "{name}: {:?}", house.engine.jobs(&operator(), &[]).await.unwrap());
     }
 }
+
+#[tokio::test]
+async fn of_two_that_contradict_each_other_the_later_said_holds() {
+    let house = House::new();
+    let said = async |session: &str, time: &str, text: &str| {
+        let turn = loci_engine::Turn {
+            thread_id: session.into(),
+            content: text.into(),
+            role: Some("user".into()),
+            actor_id: Some("ana".into()),
+            event_time: Some(time.parse().unwrap()),
+            ..Default::default()
+        };
+        let caller = in_session("ana", session);
+        house.engine.ingest(&caller, turn).await.unwrap();
+        house.end(&caller, session).await;
+    };
+    said("new", "2026-05-01T10:00:00Z", "I work at Globex.").await;
+    said("old", "2025-01-01T10:00:00Z", "I work at Acme.").await;
+    let known = texts(&house, &user("ana")).await;
+    assert!(
+        known.iter().any(|text| text.contains("Globex")) && !known.iter().any(|text| text.contains("Acme")),
+        "{known:?}"
+    );
+    // What held before is there for those who ask for that time.
+    let then =
+        loci_types::Filter { as_of: Some("2025-06-01T00:00:00Z".parse().unwrap()), ..house.engine.everything(None) };
+    let request = loci_engine::ListRequest { filter: Some(then), ..Default::default() };
+    let held = house.engine.list(&user("ana"), request).await.unwrap().memories;
+    assert!(held.iter().any(|memory| memory.content.contains("Acme") && memory.kind.name() != "episodic"), "{held:#?}");
+}
+
+#[tokio::test]
+async fn a_rejected_proposal_does_not_come_back_by_itself() {
+    let house = House::new();
+    let ana = in_session("ana", "s1");
+    house.say(&ana, "t", "user", "I live in Porto.").await;
+    house.say(&ana, "t", "user", "My sister Marta lives in Graz.").await;
+    house.end(&ana, "s1").await;
+    let waiting = house.engine.proposals(&user("ana")).await.unwrap();
+    assert_eq!(waiting.len(), 1, "where someone else lives needs no consent of Ana's: {waiting:#?}");
+    let id = waiting[0].memory.id;
+    assert_eq!(house.engine.pin(&user("ana"), id, true).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    house.engine.reject(&user("ana"), id, None).await.unwrap();
+    assert_eq!(house.engine.restore(&user("ana"), id).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+}

@@ -192,3 +192,17 @@ async fn entities_are_described_once_they_are_spoken_of_enough() {
     let summary = marta.summary.unwrap();
     assert!(summary.contains("Marta") && summary.chars().count() <= 280, "{summary}");
 }
+
+#[tokio::test]
+async fn what_is_restored_stays() {
+    let (house, ana) = (House::new(), user("ana"));
+    let task = NewMemory { kind: Some("task".into()), ..new("Fix the roof of the boat house") };
+    let id = house.engine.remember(&ana, task).await.unwrap().id;
+    house.later(5_000);
+    run(&house, false, &[Step::Decay]).await;
+    assert_eq!(house.engine.get(&ana, id).await.unwrap().state, State::SoftDeleted);
+    house.engine.restore(&ana, id).await.unwrap();
+    house.later(1);
+    run(&house, false, &[]).await;
+    assert!(house.engine.get(&ana, id).await.unwrap().state.is_live());
+}

@@ -145,10 +145,9 @@ fn hold(clause: &Clause) -> Option<Hold> {
 
 /// A capital at the start of a sentence that may well be a name.
 fn proper(word: &Word) -> bool {
-    !within(lexicon::CALENDAR, &word.lower)
-        && !word.lower.ends_with("ing")
-        && !(word.lower.ends_with('s') && word.lower.len() > 6)
-        && !within(lexicon::GREETINGS, &word.lower)
+    let plural = word.lower.ends_with('s') && word.lower.len() > 6;
+    let common = plural || word.lower.ends_with("ing");
+    !common && !within(lexicon::CALENDAR, &word.lower) && !within(lexicon::GREETINGS, &word.lower)
 }
 
 /// The kind by what it is about.
