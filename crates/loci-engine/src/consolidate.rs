@@ -264,7 +264,8 @@ impl Engine {
             similarity: cosine(vector.as_ref(), addition.vector.as_ref()),
             ..one.clone()
         }));
-        addition.seen = Some(known.iter().map(|one| one.id).collect());
+        let single = candidate.claim.as_ref().is_some_and(|claim| claim.single);
+        addition.seen = single.then(|| known.iter().map(|one| one.id).collect());
         let memory = &addition.memory;
         let statement = statement(memory, candidate.claim.as_ref(), candidate.corrects);
         let mut decision = reconcile(&statement, &known, &self.config.bands);

@@ -64,7 +64,8 @@ impl Engine {
         for attempt in 1.. {
             let known = self.neighbours(&visible, &addition, None, Reach::Quick).await?;
             // Whoever sees only some of them cannot tell what else there is.
-            let whole = visible.categories().is_none() && known.len() < CLAIMED;
+            let single = claim.as_ref().is_some_and(|claim| claim.single) && circle(&addition.memory).is_none();
+            let whole = single && visible.categories().is_none() && known.len() < CLAIMED;
             addition.seen = whole.then(|| known.iter().map(|one| one.id).collect());
             let memory = &addition.memory;
             let statement = statement(memory, claim.as_ref(), memory.kind.name() == "correction");

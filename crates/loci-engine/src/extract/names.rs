@@ -11,14 +11,12 @@ use super::prose::sentences;
 use super::verbs::verb;
 use super::word::{Shape, Word, words};
 use super::{Mention, Speaker};
-
-mod sort_of;
-
-use self::sort_of::{sort, uses};
+use sort::{sort, uses};
 
 mod alias;
 pub(super) mod cyrillic;
 pub(crate) mod given;
+mod sort;
 
 /// The things that a text names, in order; each once.
 pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Mention> {
@@ -126,14 +124,11 @@ fn address(text: &str) -> Option<(String, EntityType)> {
 
 /// How many words from here on are one name.
 fn run(words: &[Word], place: usize) -> usize {
-    let titled = words[place].any(&["dr", "mr", "mrs", "ms", "prof"]);
+    let titled = words[place].any(&["dr", "mr", "mrs", "ms", "prof", "dr.", "mr.", "mrs.", "ms.", "prof."]);
     if !is_name(words, place) && !titled {
         return 0;
     }
     let mut length = 1;
-    if titled && words.get(place + 1).is_some_and(|word| word.is(".")) {
-        length += 1;
-    }
     while let Some(word) = words.get(place + length) {
         let before = &words[place + length - 1];
         let more = word.capital()

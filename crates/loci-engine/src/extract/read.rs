@@ -3,11 +3,13 @@
 //! Turns are read in order, because a pronoun, a fragment or a "scratch that" leans on what was
 //! said before. Every statement passes the writing rules or is dropped.
 
+mod part;
+
 use jiff::{Timestamp, Zoned};
 use loci_types::{Class, EntityType};
 
 use super::claim::claim_of;
-use super::clause::{Clause, Mood, Who};
+use super::clause::{Clause, Who};
 use super::correct::{fragment, patch};
 use super::focus::Focus;
 use super::judge::{Setting, Verdict, done, judge};
@@ -24,24 +26,29 @@ use super::verbs::Form;
 use super::when::{Dated, dates};
 use super::word::{Word, words};
 use super::{Candidate, Speaker, Surroundings, Utterance, russian};
+use part::{about, appositions, capitalise, extra, household, is_past, is_talk, remind, without_subject};
+
 use crate::plan::time::OPEN_PAST;
 use crate::writing::validate;
 
-mod talk;
-
-use self::talk::{about, appositions, capitalise, extra, household, is_talk, without_subject};
-
 /// The most candidates of one turn.
-pub(super) const MOST: usize = 5;
+pub const MOST: usize = 5;
+
 /// What is less sure than this is not worth a look.
 const LEAST: f64 = 0.4;
+
 /// How many statements a correction may reach back.
 const REACH: usize = 16;
 
 /// What can be learned from turns, at most [`MOST`] a turn, the surest of a turn first.
 pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Candidate> {
+    let user = turns.iter().find_map(|turn| match turn.speaker {
+        Speaker::User(name) => name,
+        _ => None,
+    });
     let mut reader = Reader {
         surroundings,
+        user: user.unwrap_or("User"),
         focus: Focus::default(),
         said: Vec::new(),
         asked: false,
@@ -62,6 +69,8 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Vec<Cand
 
 struct Reader<'a> {
     surroundings: &'a Surroundings,
+    /// What the user is called.
+    user: &'a str,
     focus: Focus,
     /// What was stated last, by anyone, as it would be kept.
     said: Vec<String>,
@@ -93,10 +102,10 @@ enum Voice {
 impl Reader<'_> {
     fn turn(&mut self, turn: &Utterance<'_>) -> Vec<Candidate> {
         let (name, voice) = match turn.speaker {
-            Speaker::User(name) => (name.unwrap_or("User"), Voice::Person),
+            Speaker::User(name) => (name.unwrap_or(self.user), Voice::Person),
             Speaker::Named(name) => (name, Voice::Person),
             Speaker::Assistant => ("Assistant", Voice::Assistant),
-            Speaker::Tool => ("User", Voice::Tool),
+            Speaker::Tool => (self.user, Voice::Tool),
         };
         let now = turn.at.to_zoned(self.surroundings.time_zone.clone());
         let sentences = sentences(turn.text);
@@ -126,7 +135,7 @@ impl Reader<'_> {
             }
             if russian::is_russian(sentence.text) {
                 let speaker = (voice == Voice::Person).then_some(turn.speaker);
-                drafts.extend(russian::read(sentence, speaker, &now, &mut self.said));
+                drafts.extend(russian::read(sentence, speaker, &now, &self.said));
                 continue;
             }
             let found = match voice {
@@ -215,6 +224,11 @@ impl Reader<'_> {
         let (words, phrase) = plain(words, telling.opening, telling.ahead, false);
         let clause = if phrase == Some("rule") { Some(Clause::order(words)) } else { Clause::read(words) };
         let Some(mut clause) = clause else { return Vec::new() };
+        // "It's 6, not 4" corrects something; if nobody knows what, it says nothing.
+        let contrast = clause.rest().windows(2).any(|two| two[0].is(",") && two[1].is("not"));
+        if contrast && clause.words[0].is("it") {
+            return Vec::new();
+        }
         if telling.small {
             capitalise(&mut clause);
         }
@@ -299,7 +313,7 @@ impl Reader<'_> {
             let (part, phrase) = plain(part, &opening, &times, true);
             let Some(clause) = Clause::read(part) else { continue };
             let teller = Teller {
-                name: "User",
+                name: self.user,
                 focus: &self.focus,
                 dates: &times,
                 later: &times,
@@ -345,7 +359,7 @@ impl Reader<'_> {
         for part in clauses(turned.collect()) {
             let Some(clause) = Clause::read(part) else { continue };
             let teller = Teller {
-                name: "User",
+                name: self.user,
                 focus: &self.focus,
                 dates: &times,
                 later: &times,
@@ -477,21 +491,4 @@ fn class(kind: &str) -> Class {
         "procedural" => Class::Procedural,
         _ => Class::Semantic,
     }
-}
-
-fn is_past(clause: &Clause) -> bool {
-    // What was agreed to be done lies ahead.
-    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise")
-        && clause.rest().iter().any(|word| word.is("to"))
-    {
-        return false;
-    }
-    let first = clause.lower(clause.subject.end);
-    clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect)
-        || clause.mood == Mood::Formerly
-        || matches!(first, "was" | "were" | "did")
-}
-
-fn remind(words: &[Word]) -> bool {
-    words.iter().take(5).any(|word| word.is("remind"))
 }

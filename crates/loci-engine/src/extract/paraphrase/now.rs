@@ -1,13 +1,11 @@
-//! What has changed, in plain words?
-//!
-//! Decisions, steps of a quantity, moves and new names, put as a plain statement.
+//! What is it now that was decided, scaled, set, moved?
 
-use super::super::clause::base;
+use super::super::clause::{base, finite};
 use super::super::lexicon::{self, within};
 use super::super::verbs::{Form, verb};
 use super::super::when::Dated;
 use super::super::word::{Shape, Word};
-use super::*;
+use super::{Found, begins, lower, lowered, say, with};
 
 /// "Decision: use Postgres", "decided on Postgres".
 pub(super) fn decided(words: &[Word]) -> Found {
@@ -35,7 +33,7 @@ pub(super) fn decided(words: &[Word]) -> Found {
 }
 
 /// Verbs that say how many there are now.
-pub(super) const SCALES: &[&str] = &["scale", "grow", "shrink", "go", "expand", "increase", "reduce", "bump", "cut"];
+const SCALES: &[&str] = &["scale", "grow", "shrink", "go", "expand", "increase", "reduce", "bump", "cut"];
 
 /// "We scaled to 5 nodes" says what there is now, and what it was.
 pub(super) fn scaled(words: &[Word]) -> Found {
@@ -121,6 +119,11 @@ pub(super) fn set(words: &[Word]) -> Found {
     if !fits || !within(lexicon::ATTRIBUTES, &head.lower) || words.get(to + 1).is_none() {
         return None;
     }
+    if head.is("name") && from < to && !object[0].is("my") {
+        // "Changed the name from Falcon to Eagle" is about Falcon.
+        let told = [words[..start].to_vec(), say("renamed"), words[from + 1..].to_vec()].concat();
+        return Some((told, "renamed"));
+    }
     let mut told = object.to_vec();
     told.extend(say("is"));
     told.extend_from_slice(&words[to + 1..]);
@@ -133,7 +136,7 @@ pub(super) fn moved(words: &[Word]) -> Option<Vec<Word>> {
         .iter()
         .take(9)
         .position(|word| word.any(&["moved", "changed", "slipped", "pushed", "was", "has", "got"]))
-        .filter(|place| *place > 1)?;
+        .filter(|place| *place > 0)?;
     let subject = &words[..verb_at];
     let dated = subject
         .last()
@@ -153,7 +156,8 @@ pub(super) fn moved(words: &[Word]) -> Option<Vec<Word>> {
     if !dated || !turned || words.len() <= to + 1 || subject.iter().any(|word| word.any(&["i", "we"])) {
         return None;
     }
-    let mut told = subject.to_vec();
+    let bare = subject.len() == 1 && !subject[0].capital();
+    let mut told = if bare { titled(subject, false) } else { subject.to_vec() };
     let event = !subject.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower));
     told.extend(say(match () {
         () if clock => "is at",
@@ -167,37 +171,15 @@ pub(super) fn moved(words: &[Word]) -> Option<Vec<Word>> {
 /// "Deadline: March 1", "wedding on 12 June".
 pub(super) fn labelled(words: &[Word], dates: &[Dated]) -> Found {
     let owned = words.first()?.any(&["my", "our", "the"]);
-    let head = |told: &[Word]| {
-        let mut all = if owned {
-            Vec::new()
-        } else {
-            say(
-                if told.first().is_some_and(|w| {
-                    w.capital() && !within(lexicon::EVENTS, &w.lower) && !within(lexicon::ATTRIBUTES, &w.lower)
-                }) {
-                    ""
-                } else {
-                    "the"
-                },
-            )
-        };
-        all.extend(told.iter().enumerate().map(|(place, word)| {
-            if place == 0 && !owned && within(lexicon::ATTRIBUTES, &word.lower) {
-                word.instead(&word.lower.clone())
-            } else {
-                word.clone()
-            }
-        }));
-        all
-    };
     let colon = words.iter().take(5).position(|word| word.is(":"));
     if let Some(colon) = colon.filter(|colon| *colon > 0 && words.len() > colon + 1) {
         let label = &words[..colon];
-        if label.iter().all(|word| word.shape == Shape::Word)
-            && within(lexicon::ATTRIBUTES, &label[colon - 1].lower)
-            && words.len() <= colon + 8
-        {
-            let mut told = head(label);
+        let last = label.iter().position(|word| word.any(&["for", "of"])).unwrap_or(colon);
+        let known = last > 0 && within(lexicon::ATTRIBUTES, &label[last - 1].lower);
+        // "Status: the build passed" is a statement of its own.
+        let states = words[colon + 1..].iter().any(|word| finite(&word.lower));
+        if label.iter().all(|word| word.shape == Shape::Word) && known && !states && words.len() <= colon + 8 {
+            let mut told = titled(label, owned);
             told.extend(say("is"));
             told.extend_from_slice(&words[colon + 1..]);
             return Some((told, "labelled"));
@@ -224,76 +206,15 @@ pub(super) fn labelled(words: &[Word], dates: &[Dated]) -> Found {
     Some((told, "date"))
 }
 
-/// "Moved to Lisbon", "love pizza", "working at Acme", "allergic to nuts".
-pub(super) fn unsaid_subject(words: &[Word]) -> Found {
-    let skip =
-        words.iter().take(3).take_while(|word| word.any(&["just", "finally", "recently", "already", "also"])).count();
-    let words = &words[skip..];
-    let first = words.first()?;
-    let next = lower(words, 1);
-    // "Mum lives in Leeds" is mine.
-    if first.any(&["mum", "mom", "dad", "grandma", "grandpa", "mother", "father"]) && verb(next).is_some() {
-        return Some((with("my", &lowered(words)), "unsaid"));
+/// A label with its article: "deadline" is "the deadline", "Atlas deadline" stays.
+fn titled(label: &[Word], owned: bool) -> Vec<Word> {
+    let named = label.first().is_some_and(|word| {
+        word.capital() && !within(lexicon::EVENTS, &word.lower) && !within(lexicon::ATTRIBUTES, &word.lower)
+    });
+    if owned || named {
+        return label.to_vec();
     }
-    let i = |pattern: &'static str| Some((with("I", &lowered(words)), pattern));
-    let be = |pattern: &'static str| Some((with("I am", &lowered(words)), pattern));
-    if begins(words, "not into") || begins(words, "not really into") {
-        return Some((with("I am", words), "unsaid"));
-    }
-    if begins(words, "allergic to")
-        || begins(words, "big fan of")
-        || begins(words, "not a fan of")
-        || begins(words, "huge fan of")
-    {
-        let head = if first.any(&["big", "huge"]) { "I am a" } else { "I am" };
-        return Some((with(head, &lowered(words)), "unsaid"));
-    }
-    match verb(&first.lower)? {
-        (lemma, Form::Past)
-            if !matches!(
-                lemma,
-                "be" | "have"
-                    | "do"
-                    | "say"
-                    | "mean"
-                    | "put"
-                    | "let"
-                    | "set"
-                    | "cut"
-                    | "hit"
-                    | "read"
-                    | "bet"
-                    | "give"
-                    | "think"
-                    | "hurt"
-                    | "cost"
-                    | "see"
-            ) =>
-        {
-            let noun = words.get(1).is_some_and(|word| {
-                verb(&word.lower).is_some_and(|(_, form)| form != Form::Ing) || word.any(&[",", ":"])
-            });
-            if noun { None } else { i("unsaid") }
-        }
-        ("love" | "hate" | "prefer" | "enjoy" | "dislike" | "live" | "work", Form::Base)
-            if words.len() > 1
-                && !matches!(next, "it" | "this" | "that" | "to" | "you" | "your" | "how" | "the" | ",") =>
-        {
-            i("unsaid")
-        }
-        ("work" | "live" | "learn" | "move" | "use" | "study" | "switch", Form::Ing)
-            if words.len() > 2 && !words.iter().any(|word| word.any(&["is", "are", "was"])) =>
-        {
-            be("unsaid")
-        }
-        _ => None,
-    }
-}
-
-pub(super) fn lowered(words: &[Word]) -> Vec<Word> {
-    let mut words = words.to_vec();
-    if let Some(first) = words.first_mut() {
-        first.text = first.text.to_lowercase();
-    }
-    words
+    let mut all = say("the");
+    all.extend(lowered(label));
+    all
 }

@@ -1,87 +1,10 @@
-//! What is someone, has someone, or is someone doing?
+//! What are people, and what do they have?
 
 use super::super::super::clause::{Clause, Mood, Who};
 use super::super::super::lexicon::{self, within};
 use super::super::super::verbs::Form;
 use super::super::super::word::{Shape, Word};
 use super::super::{Setting, Verdict};
-
-/// "I'm learning Spanish", "we're switching to Linear".
-pub(super) fn going_on(clause: &Clause, setting: Setting) -> Option<Verdict> {
-    let next = clause.next(0);
-    let noun = clause
-        .rest()
-        .first()
-        .is_some_and(|word| word.speaks() && !word.any(&["it", "this", "that", "you", "your", "with", "a"]));
-    let says = |words: &[&str]| clause.rest().iter().any(|word| word.any(words));
-    let own = |pattern, confidence| Some(Verdict::new(pattern, "fact", confidence));
-    if clause.lower(clause.subject.end) == "was" || clause.lower(clause.subject.end) == "were" {
-        return None;
-    }
-    match clause.lemma.as_str() {
-        "work"
-            if next == "on"
-                && !matches!(clause.next(1), "it" | "that" | "this")
-                && !says(&["bug", "problem", "issue", "fix", "question", "something"]) =>
-        {
-            Some(Verdict::new("self", "project", 0.8))
-        }
-        "work" if matches!(next, "at" | "for" | "as" | "from" | "in" | "with") => own("self", 0.9),
-        "live" if matches!(next, "in" | "with" | "at" | "near") => own("self", 0.9),
-        "go" if next == "with" || next == "for" && says(&["approach", "option"]) => {
-            Some(Verdict::new("decision", "decision", 0.85))
-        }
-        "stick" if next == "with" => Some(Verdict::new("decision", "decision", 0.85)),
-        "go" | "fly" | "travel" | "visit" | "leave" | "meet" | "start" | "come" | "present" | "speak" | "run"
-        | "host" | "see"
-            if setting.dated && !clause.rest().is_empty() =>
-        {
-            own("plan", 0.75)
-        }
-        "learn" | "study" | "use" | "build" | "develop" | "renovate" | "rent" | "teach" | "train" | "raise"
-        | "migrate" | "switch" | "move" | "transition"
-            if noun || next == "a" =>
-        {
-            own("self", 0.8)
-        }
-        "write" if says(&["book", "thesis", "novel", "paper", "blog"]) => own("self", 0.75),
-        "get" if matches!(next, "married" | "divorced" | "engaged") => own("change", 0.85),
-        "get"
-            if setting.dated
-                && says(&["puppy", "dog", "cat", "kitten", "house", "car", "job", "visa", "tattoo", "surgery"]) =>
-        {
-            own("plan", 0.75)
-        }
-        "plan" if matches!(next, "to" | "a" | "on") => own("goal", 0.75),
-        "expect" if says(&["baby", "child", "twins"]) => own("change", 0.85),
-        "have" if says(&["baby", "surgery"]) => own("change", 0.7),
-        "leave" | "quit" | "retire"
-            if clause.rest().first().is_some_and(Word::capital) || says(&["job", "company"]) =>
-        {
-            own("change", 0.8)
-        }
-        "take" if says(&["course", "medication", "antibiotics", "insulin", "class", "sabbatical", "leave", "off"]) => {
-            own("self", 0.65)
-        }
-        "save" | "prepare" | "apply" if next == "for" => own("goal", 0.65),
-        "look" if next == "for" && says(&["job", "apartment", "flat", "house", "role", "nanny", "roommate"]) => {
-            own("goal", 0.65)
-        }
-        "play" | "practise" | "practice" | "manage" | "lead"
-            if clause.lower(clause.verb.wrapping_sub(1)) == "been" || says(&["for", "since"]) =>
-        {
-            own("self", 0.75)
-        }
-        "stop" | "drop" | "deprecate" if noun => own("change", 0.75),
-        "replace" if noun && says(&["with", "by"]) => own("change", 0.8),
-        "give" | "take" | "attend" | "organise" | "organize" | "throw" | "get"
-            if setting.dated && clause.rest().iter().any(|word| word.capital() || word.digits()) =>
-        {
-            own("plan", 0.7)
-        }
-        _ => None,
-    }
-}
 
 /// "I'm a nurse", "I'm 34", "I'm allergic to nuts".
 pub(super) fn being(clause: &Clause, setting: Setting) -> Option<Verdict> {
@@ -120,6 +43,10 @@ pub(super) fn being(clause: &Clause, setting: Setting) -> Option<Verdict> {
         {
             own(0.85)
         }
+        "out" if setting.dated && clause.goes_on("out of office") => Some(Verdict::new("plan", "fact", 0.7)),
+        "on" if setting.dated && rest.iter().any(|word| word.any(&["leave", "vacation", "holiday", "sabbatical"])) => {
+            Some(Verdict::new("plan", "fact", 0.75))
+        }
         "part" if next == "of" => own(0.75),
         "on" if rest
             .iter()
@@ -138,7 +65,7 @@ pub(super) fn being(clause: &Clause, setting: Setting) -> Option<Verdict> {
 }
 
 /// "A nurse", "a big fan of jazz", "a morning person".
-pub(super) fn identity(clause: &Clause) -> Option<Verdict> {
+fn identity(clause: &Clause) -> Option<Verdict> {
     let rest = clause.rest();
     let says = |words: &[&str]| rest.iter().take(5).any(|word| word.any(words));
     if says(&["fan"]) && says(&["of"]) {
@@ -199,7 +126,7 @@ pub(super) fn identity(clause: &Clause) -> Option<Verdict> {
     }
 }
 
-pub(super) fn age(rest: &[Word]) -> bool {
+fn age(rest: &[Word]) -> bool {
     let number = rest.first().is_some_and(|word| word.text.parse::<u8>().is_ok_and(|years| (5..120).contains(&years)));
     let behind = rest.get(1).map_or("", |word| word.lower.as_str());
     number && matches!(behind, "" | "years" | "." | "," | "yo" | "y.o" | "now" | "!" | "and" | "btw" | "year" | ")")

@@ -1,14 +1,29 @@
-//! Is this talk, and what stands beside a statement?
-//!
-//! Small talk, appositions, introductions, and what a household tells of itself.
+//! Which parts of a sentence are statements, and what do they say beside their words?
 
-use super::super::clause::{Clause, Who};
+use super::super::clause::{Clause, Mood, Who};
 use super::super::lexicon::{self, within};
 use super::super::opener::Opening;
-use super::super::paraphrase::{begins, say};
+use super::super::paraphrase::{begins, longs, say};
 use super::super::retell::Told;
+use super::super::verbs::Form;
 use super::super::word::{Shape, Word, capitalised};
-use super::*;
+
+pub(super) fn is_past(clause: &Clause) -> bool {
+    // What was agreed to be done lies ahead.
+    if matches!(clause.lemma.as_str(), "decide" | "agree" | "plan" | "choose" | "promise")
+        && clause.rest().iter().any(|word| word.is("to"))
+    {
+        return false;
+    }
+    let first = clause.lower(clause.subject.end);
+    clause.form == Form::Past && matches!(clause.mood, Mood::Plain | Mood::Perfect)
+        || clause.mood == Mood::Formerly
+        || matches!(first, "was" | "were" | "did")
+}
+
+pub(super) fn remind(words: &[Word]) -> bool {
+    words.iter().take(5).any(|word| word.is("remind"))
+}
 
 /// Whether a sentence is talk: a question, a greeting, a thought of what might be.
 pub(super) fn is_talk(words: &[Word], asks: bool) -> bool {
@@ -72,6 +87,7 @@ pub(super) fn is_talk(words: &[Word], asks: bool) -> bool {
         || begins(words, "i wish")
         || begins(words, "i wonder")
         || begins(words, "i would")
+            && !longs(words)
             && !matches!(words.get(2).map_or("", |word| word.lower.as_str()), "rather" | "prefer");
     let tale = [
         "in my story",
@@ -88,7 +104,8 @@ pub(super) fn is_talk(words: &[Word], asks: bool) -> bool {
     let unreal = unreal || tale;
     let quoted = first.shape == Shape::Quote;
     let reminds = remind(words);
-    (asks && ASKS.contains(&first.lower.as_str()) || inverted && !reminds || unreal || quoted) && (!reminds || unreal)
+    let asked = asks && ASKS.contains(&first.lower.as_str()) || inverted || quoted;
+    unreal || asked && !reminds
 }
 
 /// "I was wrong about the port, it is 4000": the port is 4000.
@@ -143,7 +160,7 @@ pub(super) fn appositions(words: Vec<Word>) -> Vec<Vec<Word>> {
 }
 
 /// "I'm Ana, 29, a nurse from Porto" says three things.
-pub(super) fn introduced(words: Vec<Word>) -> Vec<Vec<Word>> {
+fn introduced(words: Vec<Word>) -> Vec<Vec<Word>> {
     let mut parts = Vec::new();
     for (number, part) in words.split(|word| word.is(",")).enumerate() {
         let fits = part.first().is_some_and(|word| word.any(&["a", "an", "the"]) || word.shape == Shape::Number);

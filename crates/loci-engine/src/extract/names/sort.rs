@@ -1,10 +1,11 @@
-//! What sort of thing does a name name?
+//! What sort of thing is a name, by what stands around it?
+
+use loci_types::EntityType;
 
 use super::super::lexicon::{self, within};
 use super::super::word::{Shape, Word};
-use loci_types::EntityType;
 
-pub(super) const COMPANY_ENDS: &[&str] = &[
+const COMPANY_ENDS: &[&str] = &[
     "corp",
     "inc",
     "ltd",
@@ -39,7 +40,7 @@ pub(super) fn sort(words: &[Word], place: usize, length: usize) -> Option<Entity
         return Some(EntityType::Project);
     }
     if within(lexicon::RELATIONS, before)
-        || matches!(first, "dr" | "mr" | "mrs" | "ms" | "prof")
+        || matches!(first.trim_end_matches('.'), "dr" | "mr" | "mrs" | "ms" | "prof")
         || within(lexicon::ROLES, before) && before != "head"
     {
         return Some(EntityType::Person);
@@ -278,7 +279,7 @@ pub(super) fn sort(words: &[Word], place: usize, length: usize) -> Option<Entity
 }
 
 /// Words behind which "in" leads to a place.
-pub(super) const DWELLING: &[&str] = &[
+const DWELLING: &[&str] = &[
     "live",
     "lives",
     "living",
