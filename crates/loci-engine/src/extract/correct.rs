@@ -4,6 +4,7 @@
 //! A fragment is put into the last statement that it fits; if none fits, nothing is learned.
 
 use super::claim::claim_of;
+use super::lexicon::singular;
 use super::paraphrase::begins;
 use super::word::{Shape, Word, join, words};
 
@@ -53,6 +54,11 @@ const HEADS: &[&str] = &[
 pub(crate) fn fragment(words: &[Word], corrects: bool) -> Option<Fragment> {
     let end = words.iter().rposition(Word::speaks)? + 1;
     let words = &words[..end];
+    if begins(words, "i said")
+        && let Some(joint) = words.iter().position(|word| word.is("but"))
+    {
+        return sides(headless(&words[joint + 1..]), Some(&words[2..joint]));
+    }
     if begins(words, "not") || begins(words, "не") {
         let joint = words.iter().position(|word| word.any(&["but", ",", "а", "—", ";"]))?;
         let behind = words[joint..].iter().position(|word| word.speaks() && !word.any(&["but", "а"]))? + joint;
@@ -102,11 +108,27 @@ fn sides(right: &[Word], wrong: Option<&[Word]>) -> Option<Fragment> {
 /// The last of the statements that the fragment fits, put right.
 pub(crate) fn patch(fragment: &Fragment, said: &[String]) -> Option<String> {
     if let Some(wrong) = &fragment.wrong {
-        return said.iter().rev().find_map(|content| replaced(content, wrong, &fragment.right));
+        let number = wrong.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
+        if !number {
+            return said.iter().rev().find_map(|content| replaced(content, wrong, &fragment.right));
+        }
+        return counted(wrong, &fragment.right, said);
     }
     let last = said.last()?;
     let claim = claim_of(last)?;
     replaced(last, &claim.value, &fragment.right)
+}
+
+/// A bare number may stand anywhere: it must be what the statement is about.
+fn counted(wrong: &str, right: &str, said: &[String]) -> Option<String> {
+    let (number, unit) = right.split_once(' ').unwrap_or((right, ""));
+    let about = |content: &&String| {
+        claim_of(content).is_some_and(|claim| {
+            let noun = claim.attribute.strip_prefix("count of ");
+            claim.value == wrong && (unit.is_empty() || noun.is_some_and(|noun| noun.ends_with(&singular(unit))))
+        })
+    };
+    said.iter().rev().filter(about).find_map(|content| replaced(content, wrong, number))
 }
 
 /// The text with one run of words in the place of another.
@@ -142,6 +164,8 @@ mod tests {
             ("I meant Lisbon instead of Porto", false, Some("Ana lives in Lisbon")),
             ("Rome, not Madrid", false, None),
             ("not sure", false, None),
+            ("I said 8080 but it's 4000", false, Some("The API port is 4000")),
+            ("it's 6 nodes, not 8080", false, None),
         ] {
             let found = fragment(&words(text), corrects).and_then(|fragment| patch(&fragment, &said));
             assert_eq!(found.as_deref(), expect, "{text}");

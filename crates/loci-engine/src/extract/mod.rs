@@ -32,7 +32,7 @@ use loci_types::{EntityType, MemoryId};
 pub use claim::{Claim, claim_of, consent_field};
 pub use differ::{Difference, differs, numeric_step};
 pub use names::mentions;
-pub use read::extract;
+pub use read::{MOST, extract};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

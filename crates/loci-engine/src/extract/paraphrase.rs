@@ -4,12 +4,17 @@
 //! into a plain clause first, so that reading, judging and retelling know one form of it. Words
 //! that were not said stand on no bytes, so that no date is read out of them.
 
+mod ask;
+mod now;
+
 use super::clause::base;
 use super::lexicon::{self, within};
 use super::opener::Opening;
 use super::verbs::{Form, verb};
 use super::when::Dated;
 use super::word::{Shape, Word, words};
+use ask::{duty, named, reminder, standing};
+use now::{decided, labelled, moved, scaled, set};
 
 /// A clause in plain words, and the pattern that it came from, if any.
 pub(crate) type Plain = (Vec<Word>, Option<&'static str>);
@@ -73,245 +78,6 @@ pub(crate) fn plain(words: Vec<Word>, opening: &Opening, dates: &[Dated], assist
 
 type Found = Option<(Vec<Word>, &'static str)>;
 
-/// "Remind me tomorrow to call Bob."
-fn reminder(words: &[Word]) -> Found {
-    if let Some(told) = set_reminder(words) {
-        return Some((told, "reminder"));
-    }
-    let start = words.iter().take(5).position(|word| word.is("remind"))?;
-    let asked = words[..start]
-        .iter()
-        .all(|word| word.any(&["can", "could", "will", "would", "you", "please", "also", "and", "pls"]));
-    if !asked || lower(words, start + 1) != "me" {
-        return None;
-    }
-    let rest = &words[start + 2..];
-    let to = rest.iter().take(6).position(|word| word.any(&["to", "about", "that"]))?;
-    let mut told = match lower(rest, to) {
-        "to" => with("I want a reminder to", &rest[to + 1..]),
-        "about" => with("I want a reminder about", &rest[to + 1..]),
-        _ => return None,
-    };
-    while told.last().is_some_and(|word| word.any(&[".", "?", "!", ",", "please"])) {
-        told.pop();
-    }
-    told.extend(rest[..to].iter().cloned());
-    Some((told, "reminder"))
-}
-
-/// "Set a reminder for tomorrow at 9 to call Bob."
-fn set_reminder(words: &[Word]) -> Option<Vec<Word>> {
-    let place = words.iter().take(8).position(|word| word.is("reminder"))?;
-    let asked = words[..place].iter().all(|word| {
-        word.any(&["can", "could", "you", "please", "set", "add", "create", "me", "a", "up", "make", "also"])
-    });
-    let rest = &words[place + 1..];
-    let to = rest.iter().take(8).position(|word| word.any(&["to", "about"])).filter(|to| rest.len() > to + 1)?;
-    if !asked || !words[..place].iter().any(|word| word.any(&["set", "add", "create", "make"])) {
-        return None;
-    }
-    let mut told =
-        with(if rest[to].is("to") { "I want a reminder to" } else { "I want a reminder about" }, &rest[to + 1..]);
-    while told.last().is_some_and(|word| word.any(&[".", "?", "!", ",", "please"])) {
-        told.pop();
-    }
-    told.extend(rest[..to].iter().filter(|word| !word.is("for")).cloned());
-    Some(told)
-}
-
-/// "Call me Ana", "people call me Ana", "I'm Ana".
-fn named(words: &[Word]) -> Found {
-    if begins(words, "i am")
-        && words.get(2).is_some_and(|name| is_name(name))
-        && words.get(3).is_none_or(|next| next.shape == Shape::Mark || next.any(&["from", "and", "by"]))
-    {
-        let mut told = say("my name is");
-        told.push(words[2].clone());
-        return Some((told, "name"));
-    }
-    let call = words.iter().take(6).position(|word| word.any(&["call", "calls"]))?;
-    if lower(words, call + 1) != "me" || words[..call].iter().any(|word| word.any(&["not", "will", "to", "did"])) {
-        return None;
-    }
-    let name = words.get(call + 2).filter(|word| word.shape == Shape::Word)?;
-    let fits = name.capital() || words.len() <= call + 4;
-    let verbal = within(lexicon::PREPOSITIONS, &name.lower)
-        || within(lexicon::CALENDAR, &name.lower)
-        || name.any(&["back", "a", "when", "if", "later", "an", "maybe", "now"]);
-    if !fits || verbal {
-        return None;
-    }
-    let mut told = say("my preferred name is");
-    told.push(name.instead(&super::word::capitalised(&name.text)));
-    if let Some(next) = words.get(call + 3).filter(|next| next.capital()) {
-        told.push(next.clone());
-    }
-    Some((told, "name"))
-}
-
-/// Whether a word can only be someone's name behind "I am".
-fn is_name(word: &Word) -> bool {
-    word.capital()
-        && word.text.chars().count() > 2
-        && word.text.chars().skip(1).all(char::is_lowercase)
-        && !within(lexicon::TRAITS, &word.lower)
-        && !within(lexicon::FEELINGS, &word.lower)
-        && !within(lexicon::ROLES, &word.lower)
-        && !within(lexicon::TOOLS, &word.lower)
-        && !within(lexicon::CALENDAR, &word.lower)
-        && verb(&word.lower).is_none()
-}
-
-/// "Remember to renew my passport", "deploy by Friday", "todo: pay rent".
-fn duty(words: &[Word], opening: &Opening, dates: &[Dated]) -> Found {
-    let label =
-        ["todo :", "to do :", "action item :", "task :", "reminder :"].into_iter().find(|label| begins(words, label));
-    if let Some(label) = label {
-        let rest = &words[label.split(' ').count()..];
-        return base(lower(rest, 0)).then(|| (with("I need to", rest), "task"));
-    }
-    let first = words.first()?;
-    if opening.duty && base(&first.lower) {
-        return Some((with("I need to", words), "reminder"));
-    }
-    if begins(words, "need to") || begins(words, "have to") || begins(words, "must") || begins(words, "gotta") {
-        return Some((with("I", words), "task"));
-    }
-    let ordered = base(&first.lower) && !words.iter().any(|word| word.any(&["me", "you", "this", "that"]));
-    let for_now = first.any(&[
-        "show",
-        "tell",
-        "write",
-        "translate",
-        "explain",
-        "summarise",
-        "summarize",
-        "list",
-        "give",
-        "generate",
-        "help",
-        "find",
-        "search",
-        "use",
-        "let",
-        "remember",
-        "compare",
-        "am",
-        "have",
-        "be",
-        "do",
-        "love",
-        "hate",
-        "like",
-        "prefer",
-    ]);
-    let by = |dated: &Dated| {
-        words.iter().enumerate().any(|(place, word)| {
-            word.at.start >= dated.at.start
-                && word.at.start < dated.at.end
-                && place > 0
-                && (words[place - 1].any(&["by", "before"]) || word.any(&["before", "until"]))
-        })
-    };
-    (ordered && !for_now && dates.iter().any(by)).then(|| (with("I need to", words), "task"))
-}
-
-/// Orders that hold for every turn to come.
-fn standing(words: &[Word], opening: &Opening) -> Found {
-    let asked = begins(words, "when you") || begins(words, "whenever you");
-    let comma = words.iter().position(|word| word.is(",")).filter(|_| asked);
-    let start = comma.map_or(0, |comma| comma + 1);
-    let start = start + words[start..].iter().take_while(|word| word.any(&["please", "kindly"])).count();
-    let first = words.get(start)?;
-    let rest = &words[start..];
-    let always = first.any(&["always", "never"]) && base(lower(rest, 1));
-    let never = begins(rest, "do not ever") && base(lower(rest, 3));
-    let replies = rest.iter().any(|word| {
-        word.any(&[
-            "answers",
-            "replies",
-            "responses",
-            "answer",
-            "reply",
-            "explanations",
-            "messages",
-            "respond",
-            "emojis",
-            "emoji",
-            "comments",
-            "english",
-            "portuguese",
-            "russian",
-        ])
-    });
-    const MANNERS: &[&str] = &[
-        "concise", "brief", "short", "formal", "polite", "informal", "casual", "friendly", "direct", "honest",
-        "precise", "terse", "blunt",
-    ];
-    let manners = first.is("be") && rest.len() <= 5 && rest.iter().any(|word| word.any(MANNERS));
-    let stops = first.is("stop")
-        && rest.get(1).is_some_and(|word| {
-            word.any(&[
-                "apologizing",
-                "apologising",
-                "saying",
-                "calling",
-                "using",
-                "asking",
-                "repeating",
-                "adding",
-                "suggesting",
-            ])
-        });
-    let kept = manners
-        || stops
-        || comma.is_some() && base(&first.lower)
-        || first.any(&["keep", "stop", "avoid", "answer", "reply", "respond", "write"]) && replies && opening.standing
-        || begins(rest, "keep your") && replies
-        || begins(rest, "keep answers")
-        || begins(rest, "keep replies")
-        || begins(rest, "keep responses")
-        || begins(rest, "do not") && replies
-        || begins(rest, "no emojis");
-    let ruled = opening.standing && (base(&first.lower) || first.is("do"));
-    let use_for = first.is("use")
-        && rest.iter().skip(2).any(|word| word.is("for"))
-        && !rest.iter().any(|word| word.any(&["this", "that", "it", "these", "the", "a", "an"]));
-    // "Give quantities in grams."
-    let units = first.any(&["give", "state", "write", "express", "quote", "list", "show"])
-        && rest.get(1).is_some_and(|word| word.lower.ends_with('s') && word.lower.len() > 4)
-        && lower(rest, 2) == "in";
-    let kept = kept || units;
-    if !(always || never || kept || ruled || use_for) {
-        return None;
-    }
-    let mut told: Vec<Word> = Vec::new();
-    if never {
-        told.push(first.instead("never"));
-        told.extend_from_slice(&rest[3..]);
-    } else if ruled && !use_for && begins(rest, "do not") {
-        told.push(first.instead("never"));
-        told.extend_from_slice(&rest[2..]);
-    } else {
-        told.extend_from_slice(rest);
-    }
-    if units {
-        told.truncate(told.iter().position(|word| word.any(&[";", ",", "."])).unwrap_or(told.len()));
-    }
-    let told: Vec<Word> = told.into_iter().filter(|word| !word.any(&["your", "please"])).collect();
-    let about_replies = replies || kept;
-    let pattern = if about_replies { "tone" } else { "rule" };
-    if !about_replies {
-        return Some((told, pattern));
-    }
-    if begins(&told, "do not") {
-        return Some((with("I want the assistant not to", &told[2..]), pattern));
-    }
-    let tail = if begins(&told, "no emojis") { with("never use", &told[1..]) } else { told };
-    // "Me" is the one who is answered.
-    Some((with("I want the assistant to", &tail), pattern))
-}
-
 /// "Let's go with Postgres."
 fn agreed(words: &[Word]) -> Found {
     if !begins(words, "let us") {
@@ -373,27 +139,34 @@ fn rather(words: &[Word]) -> Found {
 
 /// "I'd love to visit Japan" is a goal; "I'd like to know" is none.
 fn longed(words: &[Word]) -> Found {
+    longs(words).then(|| (with("I want to", &words[4..]), "longed"))
+}
+
+/// Whether someone longs for something that is not done in a minute.
+pub(crate) fn longs(words: &[Word]) -> bool {
     let longs =
         begins(words, "i would love to") || begins(words, "i would like to") || begins(words, "we would love to");
     let goal = matches!(
         lower(words, 4),
         "visit" | "learn" | "travel" | "become" | "move" | "live" | "own" | "build" | "run" | "start"
     );
-    (longs && goal).then(|| (with("I want to", &words[4..]), "longed"))
+    longs && goal
 }
 
 /// "My wife and I live in Porto": I live in Porto with my wife.
 fn together(words: &[Word]) -> Found {
     let i = words.iter().take(6).position(|word| word.is("i")).filter(|i| *i > 1)?;
     let own = words[0].any(&["my"]) || words[0].capital() && !within(lexicon::DETERMINERS, &words[0].lower);
-    if !words[i - 1].is("and") || !own || !base(lower(words, i + 1)) && verb(lower(words, i + 1)).is_none() {
+    let acts = words[i + 1..].iter().find(|word| !within(lexicon::ADVERBS, &word.lower));
+    let acts = acts.map_or("", |word| word.lower.as_str());
+    if !words[i - 1].is("and") || !own || verb(acts).is_none() {
         return None;
     }
     let mut told = words[i..].to_vec();
     while told.last().is_some_and(|word| word.shape == Shape::Mark) {
         told.pop();
     }
-    if matches!(lower(words, i + 1), "share" | "run" | "own" | "have") {
+    if matches!(acts, "share" | "run" | "own" | "have") {
         let end = told
             .iter()
             .position(|word| word.shape == Shape::Mark || within(lexicon::SUBORDINATORS, &word.lower))
@@ -402,7 +175,7 @@ fn together(words: &[Word]) -> Found {
         with_whom.extend(words[..i - 1].iter().cloned());
         told.splice(end..end, with_whom);
     }
-    if matches!(lower(words, i + 1), "live" | "work" | "moved" | "are" | "got") {
+    if matches!(acts, "live" | "work" | "moved" | "are" | "got" | "adopted" | "bought") {
         let wed = told.iter().any(|word| word.any(&["married", "engaged"]));
         told.extend(say(if wed { "to" } else { "with" }));
         told.extend(
@@ -499,221 +272,6 @@ fn harmful(words: &[Word]) -> Found {
     told.extend(subject);
     told.extend_from_slice(&words[verb_at..end]);
     Some((told, "health"))
-}
-
-/// "Decision: use Postgres", "decided on Postgres".
-fn decided(words: &[Word]) -> Found {
-    for head in [
-        "decision :",
-        "final decision :",
-        "decided :",
-        "the decision is",
-        "the decision is :",
-        "our decision is",
-        "decision made :",
-        "final answer :",
-    ] {
-        if begins(words, head) {
-            let rest = &words[head.split(' ').count()..];
-            let rest = if lower(rest, 0) == ":" { &rest[1..] } else { rest };
-            let rest = if lower(rest, 0) == "to" { &rest[1..] } else { rest };
-            let rest = if begins(rest, "we will") { &rest[2..] } else { rest };
-            let rest = if lower(rest, 0) == "we" && base(lower(rest, 1)) { &rest[1..] } else { rest };
-            let joint = if base(lower(rest, 0)) { "we decided to" } else { "we decided on" };
-            return (!rest.is_empty()).then(|| (with(joint, rest), "decision"));
-        }
-    }
-    None
-}
-
-/// Verbs that say how many there are now.
-const SCALES: &[&str] = &["scale", "grow", "shrink", "go", "expand", "increase", "reduce", "bump", "cut"];
-
-/// "We scaled to 5 nodes" says what there is now, and what it was.
-fn scaled(words: &[Word]) -> Found {
-    let start = words.iter().take(4).position(|word| {
-        verb(&word.lower).is_some_and(|(lemma, form)| form == Form::Past && SCALES.contains(&lemma) || lemma == "scale")
-    })?;
-    if !words[..start].iter().all(|word| word.any(&["i", "we", "have", "just", "recently", "finally", "has", "also"])) {
-        return None;
-    }
-    let to = words.iter().skip(start).position(|word| word.is("to")).map(|place| place + start)?;
-    let counts = |place: usize| {
-        words.get(place).is_some_and(|word| word.shape == Shape::Number || within(lexicon::NUMBERS, &word.lower))
-    };
-    let unit =
-        words.get(to + 2).filter(|word| word.shape == Shape::Word && !within(lexicon::PREPOSITIONS, &word.lower))?;
-    if !counts(to + 1) {
-        return None;
-    }
-    let from = words[start..to].iter().position(|word| word.is("from")).map(|place| place + start);
-    let object: Vec<Word> = words[start + 1..from.unwrap_or(to)]
-        .iter()
-        .filter(|word| !word.any(&["up", "down", "out", "back"]))
-        .cloned()
-        .collect();
-    let mut told = match object.is_empty() {
-        false => object,
-        true if unit.lower.starts_with("node") => say("our cluster"),
-        true => say("we"),
-    };
-    told.extend(say(if told.last().is_some_and(|word| word.is("we")) { "have" } else { "has" }));
-    told.extend(words[to + 1..=to + 2].iter().cloned());
-    let mut reason: Vec<Word> = say("(scaled");
-    if let Some(from) = from.filter(|from| counts(from + 1)) {
-        reason.extend(words[from..=from + 1].iter().cloned());
-    }
-    let tail = words[to + 3..]
-        .iter()
-        .take_while(|word| word.shape != Shape::Mark && !within(lexicon::SUBORDINATORS, &word.lower));
-    reason.extend(tail.cloned());
-    if reason.len() > 2 {
-        reason.extend(say(")"));
-        if let Some(last) = reason.last_mut() {
-            last.glued = true;
-        }
-        told.extend(reason);
-    }
-    Some((told, "change"))
-}
-
-/// "We changed the port to 9090": the port is 9090.
-fn set(words: &[Word]) -> Found {
-    let start = words.iter().take(4).position(|word| {
-        verb(&word.lower).is_some_and(|(lemma, form)| {
-            form == Form::Past
-                && matches!(
-                    lemma,
-                    "change"
-                        | "set"
-                        | "bump"
-                        | "raise"
-                        | "lower"
-                        | "increase"
-                        | "reduce"
-                        | "push"
-                        | "move"
-                        | "update"
-                        | "upgrade"
-                        | "extend"
-                )
-        })
-    })?;
-    if let Some(told) = moved(words) {
-        return Some((told, "change"));
-    }
-    if !words[..start].iter().all(|word| word.any(&["i", "we", "have", "just", "recently", "finally", "has"])) {
-        return None;
-    }
-    let to = words.iter().skip(start).position(|word| word.any(&["to", "until"])).map(|place| place + start)?;
-    let from = words[start..to].iter().position(|word| word.is("from")).map_or(to, |place| place + start);
-    let object = &words[start + 1..from];
-    let head = object.last()?;
-    let fits = object.first().is_some_and(|word| word.any(&["the", "my", "our"]) || word.capital() || word.owner());
-    if !fits || !within(lexicon::ATTRIBUTES, &head.lower) || words.get(to + 1).is_none() {
-        return None;
-    }
-    let mut told = object.to_vec();
-    told.extend(say("is"));
-    told.extend_from_slice(&words[to + 1..]);
-    Some((told, "change"))
-}
-
-/// "The deadline moved to March 15": it is March 15.
-fn moved(words: &[Word]) -> Option<Vec<Word>> {
-    let verb_at = words
-        .iter()
-        .take(9)
-        .position(|word| word.any(&["moved", "changed", "slipped", "pushed", "was", "has", "got"]))
-        .filter(|place| *place > 1)?;
-    let subject = &words[..verb_at];
-    let dated = subject
-        .last()
-        .is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower) || within(lexicon::EVENTS, &word.lower));
-    let to = words[verb_at..].iter().take(4).position(|word| word.is("to")).map(|place| place + verb_at)?;
-    let turned = words[verb_at..to].iter().any(|word| word.any(&["moved", "changed", "slipped", "pushed"]));
-    let clock = words.get(to + 1).is_some_and(|word| {
-        word.text.contains(':') || words.get(to + 2).is_some_and(|next| next.any(&["am", "pm", "o'clock"]))
-    });
-    let day = words.get(to + 1).is_some_and(|word| {
-        within(lexicon::CALENDAR, &word.lower)
-            || word.digits() && words.get(to + 2).is_some_and(|next| within(lexicon::CALENDAR, &next.lower))
-    });
-    let noun =
-        subject.first().is_some_and(|word| within(lexicon::DETERMINERS, &word.lower) || word.owner() || word.capital());
-    let dated = dated || noun && (clock || day);
-    if !dated || !turned || words.len() <= to + 1 || subject.iter().any(|word| word.any(&["i", "we"])) {
-        return None;
-    }
-    let mut told = subject.to_vec();
-    let event = !subject.last().is_some_and(|word| within(lexicon::ATTRIBUTES, &word.lower));
-    told.extend(say(match () {
-        () if clock => "is at",
-        () if event && day && !subject.iter().any(|word| word.is("deadline")) => "is on",
-        () => "is",
-    }));
-    told.extend_from_slice(&words[to + 1..]);
-    Some(told)
-}
-
-/// "Deadline: March 1", "wedding on 12 June".
-fn labelled(words: &[Word], dates: &[Dated]) -> Found {
-    let owned = words.first()?.any(&["my", "our", "the"]);
-    let head = |told: &[Word]| {
-        let mut all = if owned {
-            Vec::new()
-        } else {
-            say(
-                if told.first().is_some_and(|w| {
-                    w.capital() && !within(lexicon::EVENTS, &w.lower) && !within(lexicon::ATTRIBUTES, &w.lower)
-                }) {
-                    ""
-                } else {
-                    "the"
-                },
-            )
-        };
-        all.extend(told.iter().enumerate().map(|(place, word)| {
-            if place == 0 && !owned && within(lexicon::ATTRIBUTES, &word.lower) {
-                word.instead(&word.lower.clone())
-            } else {
-                word.clone()
-            }
-        }));
-        all
-    };
-    let colon = words.iter().take(5).position(|word| word.is(":"));
-    if let Some(colon) = colon.filter(|colon| *colon > 0 && words.len() > colon + 1) {
-        let label = &words[..colon];
-        if label.iter().all(|word| word.shape == Shape::Word)
-            && within(lexicon::ATTRIBUTES, &label[colon - 1].lower)
-            && words.len() <= colon + 8
-        {
-            let mut told = head(label);
-            told.extend(say("is"));
-            told.extend_from_slice(&words[colon + 1..]);
-            return Some((told, "labelled"));
-        }
-    }
-    let event = words.iter().take(5).position(|word| within(lexicon::EVENTS, &word.lower))?;
-    let joint = words.get(event + 1)?;
-    let behind = usize::from(joint.any(&["on", ":", ",", "-", "at"]));
-    let dated = dates.iter().any(|dated| {
-        words.get(event + 1 + behind).is_some_and(|word| word.at.start == dated.at.start && word.at.end > 0)
-    });
-    let plain = words[..event].iter().all(|word| {
-        word.shape == Shape::Word
-            && verb(&word.lower).is_none_or(|(_, form)| form == Form::Base)
-            && !word.any(&["i", "a", "an", "no", "every", "this", "that", "your", "any"])
-    });
-    if !dated || !plain {
-        return None;
-    }
-    let mut told = if owned { Vec::new() } else { say("my") };
-    told.extend(words[..=event].iter().map(|word| if owned { word.clone() } else { word.instead(&word.text) }));
-    told.extend(say("is on"));
-    told.extend_from_slice(&words[event + 1 + behind..]);
-    Some((told, "date"))
 }
 
 /// "Moved to Lisbon", "love pizza", "working at Acme", "allergic to nuts".

@@ -54,7 +54,10 @@ impl Teller<'_> {
         if !subject.is_empty() {
             content = format!("{subject} {content}");
         }
-        Some(Told { content: capitalised(content.trim()), subject, dates })
+        // "v1" stays as it is written.
+        let coded = content.split(' ').next().is_some_and(|first| first.contains(|c: char| c.is_ascii_digit()));
+        let content = if coded { content.trim().to_owned() } else { capitalised(content.trim()) };
+        Some(Told { content, subject, dates })
     }
 
     fn subject(&self, clause: &Clause) -> Option<String> {
@@ -134,7 +137,7 @@ impl Teller<'_> {
         for place in clause.subject.end..=clause.verb {
             let word = &clause.words[place];
             let empty = within(lexicon::EMPTY, &word.lower) && verb(&word.lower).is_none();
-            if place != clause.verb && empty || (empty && clause.lemma == "be") {
+            if empty && (place != clause.verb || clause.lemma == "be") {
                 continue;
             }
             let verbal = word.is("would")
@@ -286,6 +289,9 @@ impl Teller<'_> {
         let inside = |word: &Word, dated: &Dated| {
             word.at.start < word.at.end && word.at.start >= dated.at.start && word.at.end <= dated.at.end
         };
+        if place.checked_sub(1).is_some_and(|before| words[before].any(&["every", "each", "other"])) {
+            return None;
+        }
         let booked = place.checked_sub(1).is_some_and(|before| words[before].any(&["for", "by"]));
         let dates = if booked { self.later } else { self.dates };
         let dated = dates.iter().find(|dated| inside(&words[place], dated))?;

@@ -40,12 +40,7 @@ pub(crate) fn is_russian(text: &str) -> bool {
 }
 
 /// What a Russian sentence states; nothing for the assistant, who states nothing about others.
-pub(super) fn read(
-    sentence: &Sentence<'_>,
-    speaker: Option<Speaker<'_>>,
-    now: &Zoned,
-    said: &mut Vec<String>,
-) -> Vec<Draft> {
+pub(super) fn read(sentence: &Sentence<'_>, speaker: Option<Speaker<'_>>, now: &Zoned, said: &[String]) -> Vec<Draft> {
     let name = match speaker {
         Some(Speaker::User(None)) => "Пользователь",
         Some(Speaker::User(Some(name)) | Speaker::Named(name)) => name,

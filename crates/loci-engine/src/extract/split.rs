@@ -122,6 +122,7 @@ fn own_subject(words: &[Word]) -> bool {
             words.iter().skip(1).take(3).any(|word| base(&word.lower) || finite(&word.lower) || word.is("no"))
         }
         "please" | "remind" => true,
+        "do" | "does" | "did" | "can" | "could" | "would" => matches!(next(1), "you" | "i" | "we" | "they" | "anyone"),
         "let" => next(1) == "us",
         lower => {
             let known = within(lexicon::DETERMINERS, lower)

@@ -221,6 +221,7 @@ fn written(said: &str, lower: &str, span: TimeSpan, now: &Zoned, russian: bool) 
         Grain::Month => match SEASONS.iter().find(|season| lower.contains(**season)) {
             Some(_) if russian => (from.strftime("%Y-%m").to_string(), "с"),
             Some(season) => (format!("{season} {}", until.year()), within),
+            None if is_quarter(lower) => (format!("{} {}", said.to_uppercase(), from.year()), ""),
             None if days > 32 => (format!("the quarter from {day}"), within),
             None if russian => (from.strftime("%Y-%m").to_string(), "в"),
             None => (from.strftime("%B %Y").to_string(), within),
@@ -264,7 +265,7 @@ fn forward(lower: &str, span: TimeSpan, now: &Zoned, by: bool) -> TimeSpan {
     let today = span.from.to_zoned(now.time_zone().clone()).date().weekday() == now.date().weekday();
     let step = match () {
         () if named(WEEKDAYS) && !named(MONTHS) && today && !by => Span::new().weeks(2),
-        () if named(MONTHS) || named(SEASONS) => Span::new().years(1),
+        () if named(MONTHS) || named(SEASONS) || is_quarter(lower) => Span::new().years(1),
         () if named(WEEKDAYS) || lower.contains("weekend") || lower.contains("выходн") => Span::new().weeks(1),
         () => return span,
     };
@@ -282,6 +283,11 @@ fn until_ahead(word: &str, lower: &str, span: TimeSpan, now: &Zoned) -> TimeSpan
     }
     let end = TimeSpan { from: span.until, until: span.until, grain: span.grain };
     TimeSpan { until: forward(lower.strip_prefix(word).unwrap_or(lower).trim_start(), end, now, false).until, ..span }
+}
+
+/// "Q3"
+fn is_quarter(lower: &str) -> bool {
+    lower.len() == 2 && lower.starts_with('q')
 }
 
 fn turned(lower: &str) -> bool {

@@ -108,6 +108,8 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
             _ if starts_word(c, &text[place + c.len_utf8()..]) => chunk(&text[place..]),
             _ => (c.len_utf8(), Shape::Mark),
         };
+        let title = matches!(&text[place..place + length], "Dr" | "Mr" | "Mrs" | "Ms" | "Prof");
+        let length = length + usize::from(title && text[place + length..].starts_with(". "));
         let piece = &text[place..place + length];
         // Emoji and other signs say nothing that could be kept.
         if shape != Shape::Mark || is_mark(c) {

@@ -267,7 +267,7 @@ fn split(words: &[Word], rest: &[Word]) -> Option<(String, String)> {
                     | "phone"
                     | "job"
                     | "employer"
-            );
+            ) && !words[0].is("the");
             Some((if own { "user".to_owned() } else { named.clone() }, if own { named } else { "is".to_owned() }))
         }
         _ => None,

@@ -143,6 +143,9 @@ fn place(clause: &Clause) -> Option<Side> {
             let to = after(clause, &["to"])?;
             let thing = to.iter().take(3).any(|word| within(lexicon::TOOLS, &word.lower))
                 || clause.subject_words().last().is_some_and(|word| word.is("team"));
+            // A service does not live in a city.
+            let service = clause.subject_words().first().is_some_and(|word| word.any(&["the", "a", "an"]))
+                || to[0].shape == Shape::Code;
             let dated = clause
                 .subject_words()
                 .last()
@@ -150,6 +153,7 @@ fn place(clause: &Clause) -> Option<Side> {
             match () {
                 () if dated => Side::one("is", fold(to)),
                 () if thing => Side::many("uses", name(to)),
+                () if service => Side::one("location", name(to)),
                 () => Side::one("city", name(to)),
             }
         }

@@ -40,7 +40,7 @@ pub(super) fn judge(clause: &Clause, setting: Setting) -> Option<Verdict> {
     let subject = |words: &[&str]| clause.subject_words().iter().any(|word| word.any(words));
     let mine = clause.subject_words().first().is_some_and(|word| word.any(&["my", "our"]));
     let (pattern, kind) = match () {
-        () if subject(&["favourite", "favorite", "fave"])
+        () if subject(&["favourite", "favorite", "fave", "go-to"])
             || clause.lemma == "be" && matches!(clause.next(1), "favourite" | "favorite" | "fave") =>
         {
             ("preference", "preference")
@@ -145,10 +145,9 @@ fn hold(clause: &Clause) -> Option<Hold> {
 
 /// A capital at the start of a sentence that may well be a name.
 fn proper(word: &Word) -> bool {
-    !within(lexicon::CALENDAR, &word.lower)
-        && !word.lower.ends_with("ing")
-        && !(word.lower.ends_with('s') && word.lower.len() > 6)
-        && !within(lexicon::GREETINGS, &word.lower)
+    let plural = word.lower.ends_with('s') && word.lower.len() > 6;
+    let common = within(lexicon::CALENDAR, &word.lower) || within(lexicon::GREETINGS, &word.lower);
+    !plural && !common && !word.lower.ends_with("ing")
 }
 
 /// The kind by what it is about.
@@ -156,8 +155,10 @@ pub(super) fn kind(clause: &Clause) -> &'static str {
     let words = clause.subject_words();
     let says = |words: &[Word], list: &[&str]| words.iter().any(|word| word.any(list));
     let event = words.last().is_some_and(|word| within(lexicon::EVENTS, &word.lower));
-    let person =
-        !event && is_person(words) || is_relation(clause) || clause.who == Who::Pronoun && !clause.words[0].is("it");
+    let kin = |word: &Word| word.lower.strip_suffix("'s").is_some_and(|owner| within(lexicon::RELATIONS, owner));
+    let person = !event && (is_person(words) || words.iter().any(kin))
+        || is_relation(clause)
+        || clause.who == Who::Pronoun && !clause.words[0].is("it");
     let project = says(
         words,
         &[
@@ -238,12 +239,11 @@ fn is_relation(clause: &Clause) -> bool {
     let owned = matches!(clause.next(0), "my" | "our");
     clause.lemma == "be"
         && owned
-        && clause
-            .rest()
-            .iter()
-            .skip(1)
-            .take(4)
-            .any(|word| within(lexicon::RELATIONS, &word.lower) || within(lexicon::ROLES, &word.lower))
+        && clause.rest().iter().skip(1).take(4).any(|word| {
+            within(lexicon::RELATIONS, &word.lower)
+                || within(lexicon::ROLES, &word.lower)
+                || word.lower.ends_with("ologist")
+        })
 }
 
 fn being(clause: &Clause, hold: Hold, setting: Setting) -> Option<f64> {
@@ -500,6 +500,8 @@ fn doing(clause: &Clause, lemma: &str, hold: Hold, setting: Setting) -> Option<f
         "get" if past && !matches!(next, "married" | "divorced" | "promoted" | "engaged" | "hired" | "fired") => None,
         "give" if past && !(next == "birth" || next == "up") => None,
         "go" if past && !matches!(next, "live" | "public" | "bankrupt" | "vegan") => None,
+        // A laptop that died will be mended.
+        "die" | "break" if !is_person(clause.subject_words()) => None,
         "turn" if !past && rest.first().is_some_and(Word::digits) => Some(0.75),
         "turn" if past && !rest.first().is_some_and(|word| word.shape == Shape::Number) => None,
         "stand" if clause.negated => Some(0.85),

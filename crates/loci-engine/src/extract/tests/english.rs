@@ -359,7 +359,7 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ("The cluster has 4 nodes ¶ Wait, I said 4 nodes but it's 6 nodes",
      "The cluster has 4 nodes |fact; The cluster has 6 nodes |correction"),
     ("My mom's birthday is on August 4 ¶ It's 6 nodes, not 4",
-     "Ana's mom's birthday is on August 4 |person"),
+     "Ana's mom's birthday is on August 4 |fact"),
     ("my partner Sam and I just adopted a kitten",
      "Ana adopted a kitten with Ana's partner Sam |fact"),
     ("I'm on parental leave until September",
