@@ -255,9 +255,16 @@ impl Model {
 
     fn uncover(&mut self, change: &Change, head: MemoryId) {
         let memory = &self.lying[&head].memory;
-        let (None, Some(older)) = (memory.superseded_by_id, memory.supersedes_id) else { return };
-        let Some(lying) = self.lying.get(&older) else { return };
-        if lying.memory.superseded_by_id == Some(head) {
+        let (None, Some(mut older)) = (memory.superseded_by_id, memory.supersedes_id) else { return };
+        let mut newer = head;
+        let Some(mut lying) = self.lying.get(&older) else { return };
+        while lying.memory.state == State::SoftDeleted
+            && let Some(id) = lying.memory.supersedes_id
+            && let Some(next) = self.lying.get(&id)
+        {
+            (newer, older, lying) = (older, id, next);
+        }
+        if lying.memory.superseded_by_id == Some(newer) {
             let ended = lying.ended;
             self.rewrite(change, older, |memory| {
                 memory.superseded_by_id = None;
