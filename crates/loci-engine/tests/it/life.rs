@@ -255,3 +255,20 @@ async fn who_forgets_the_middle_and_then_the_head_has_the_first_again() {
     let deleted = house.engine.correct(&ana, ids[2], "The staging port is 6000", None).await.unwrap_err();
     assert_eq!(deleted.kind(), ErrorKind::InvalidInput);
 }
+
+#[tokio::test]
+async fn what_one_agent_finds_out_another_reads_in_their_pool() {
+    let house = House::new();
+    let agent = |name: &str, pool: Option<&str>| {
+        let mut caller = user("ana");
+        caller.identifiers.agent_id = Some(name.into());
+        caller.identifiers.pool_id = pool.map(str::to_owned);
+        caller
+    };
+    let (researcher, coder) = (agent("researcher", Some("technical-docs")), agent("coder", Some("technical-docs")));
+    let found = NewMemory { layer: Some(Layer::Pool), ..new("WebGPU requires WGSL shaders, not GLSL") };
+    house.engine.remember(&researcher, found).await.unwrap();
+    let question = "how do shaders work in WebGPU?";
+    assert_eq!(house.recall(&coder, question).await, ["WebGPU requires WGSL shaders, not GLSL"]);
+    assert!(house.recall(&agent("stranger", None), question).await.is_empty());
+}
