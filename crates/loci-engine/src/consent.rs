@@ -81,6 +81,7 @@ impl Engine {
 
     /// Accepts a proposal: it is known from now on, and takes the place of what it contradicts.
     pub async fn accept(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
+        policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state == State::Proposed && memory.purge_at.is_some_and(|lapsed| lapsed <= self.now()) {
@@ -115,6 +116,7 @@ impl Engine {
 
     /// Rejects a proposal: it is never known.
     pub async fn reject(&self, caller: &Caller, id: MemoryId, reason: Option<&str>) -> Result<Receipt> {
+        policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         self.decide(caller, &memory, false, None, reason.unwrap_or("rejected")).await

@@ -167,13 +167,19 @@ impl Engine {
             action,
             reason: reason.to_owned(),
             provenance: Provenance {
-                actor: caller.actor.clone().or_else(|| caller.identifiers.user_id.clone()),
+                actor: self.actor(caller),
                 node: node.to_owned(),
                 thread: None,
-                request: None,
+                request: caller.request.clone(),
             },
             at: self.clock.now(),
         }
+    }
+
+    /// Who the ledger says did it: whoever they say they are, else the credential they came with.
+    fn actor(&self, caller: &Caller) -> Option<String> {
+        let named = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
+        named.or_else(|| caller.credential.clone())
     }
 
     /// Counts that recall returned these, without making anyone wait.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Map;
 
 use crate::extract::Mention;
-use crate::policy::Caller;
+use crate::policy::{self, Caller};
 use crate::{Engine, Result};
 
 /// So many memories are told of an entity.
@@ -131,6 +131,7 @@ impl Engine {
 
     /// Two entities are the same thing: `from` is found as `into` from now on.
     pub async fn unite_entities(&self, caller: &Caller, into: &str, from: &str) -> Result<Entity> {
+        policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let (kept, taken) = (self.entity_named(&visible, into).await?, self.entity_named(&visible, from).await?);
         let action = Action::Unite { into: kept.id, from: taken.id };
@@ -141,6 +142,7 @@ impl Engine {
 
     /// Undoes a union: the entity with this id is a thing of its own again.
     pub async fn divide_entity(&self, caller: &Caller, id: EntityId, root: &str) -> Result<Entity> {
+        policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let root = self.entity_named(&visible, root).await?;
         let scope = self.scope_of(&visible, &root).await?;

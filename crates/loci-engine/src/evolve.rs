@@ -7,7 +7,7 @@
 use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, Source, State};
 use serde::Serialize;
 
-use crate::policy::Caller;
+use crate::policy::{self, Caller};
 use crate::reconcile::Decision;
 use crate::remember::receipt;
 use crate::text::embedding_text;
@@ -26,11 +26,13 @@ pub struct Chain {
 impl Engine {
     /// Puts a new memory in the place of an old one, which stays readable in the chain.
     pub async fn supersede(&self, caller: &Caller, old: MemoryId, new: NewMemory) -> Result<Receipt> {
+        policy::writer(caller)?;
         self.replace(caller, old, new, "superseded").await
     }
 
     /// Says that a memory was wrong, and what is right. What someone corrects is sure.
     pub async fn correct(&self, caller: &Caller, old: MemoryId, content: &str, why: Option<&str>) -> Result<Receipt> {
+        policy::writer(caller)?;
         let new = NewMemory {
             content: content.to_owned(),
             source: Some(Source { kind: "correction".to_owned(), ..Source::default() }),
@@ -83,6 +85,7 @@ impl Engine {
 
     /// Keeps a memory whatever happens, or no longer.
     pub async fn pin(&self, caller: &Caller, id: MemoryId, pinned: bool) -> Result<Receipt> {
+        policy::writer(caller)?;
         let patch = Patch { pinned: Some(pinned), ..Patch::default() };
         self.patch(caller, id, patch, if pinned { "pinned" } else { "no longer pinned" }).await
     }

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
 
-use crate::policy::Caller;
+use crate::policy::{self, Caller};
 use crate::remember::receipt;
 use crate::{Engine, Result};
 
@@ -24,6 +24,7 @@ impl Engine {
 
     /// Brings a hidden memory back.
     pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
+        policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         if memory.state == State::SoftDeleted && crate::consent::is_asked(&memory) {
@@ -66,6 +67,7 @@ impl Engine {
 
     /// Applies an action to a memory that the caller may see.
     pub(crate) async fn on_one(&self, caller: &Caller, id: MemoryId, reason: &str, action: Action) -> Result<Receipt> {
+        policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let space = self.one(&visible, id).await?.scope()?.space();
         let change = self.change(caller, "hotpath", reason, action);

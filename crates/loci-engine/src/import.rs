@@ -61,6 +61,7 @@ impl Engine {
     /// Keeps records as they are, many per transaction. One outcome each, in order: created, or
     /// none for a record whose id or text its scope already has.
     pub async fn import_many(&self, caller: &Caller, memories: Vec<Memory>) -> Result<Vec<Outcome>> {
+        policy::writer(caller)?;
         for memory in &memories {
             self.check_record(caller, memory)?;
         }

@@ -43,6 +43,7 @@ const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", 
 impl Engine {
     /// Takes in one turn. The receipts are durable, one per piece.
     pub async fn ingest(&self, caller: &Caller, turn: Turn) -> Result<Vec<Receipt>> {
+        policy::writer(caller)?;
         let scope = policy::target(caller, turn.layer)?;
         let seen = policy::only(caller, &scope, None);
         if turn.thread_id.trim().is_empty() {

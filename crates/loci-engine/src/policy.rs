@@ -1,11 +1,12 @@
 //! Who may see what?
 //!
-//! The only maker of a [`Visible`]. It fails closed: identifiers that name no scope see nothing,
-//! and say so; an absent identifier narrows, never widens.
+//! The only maker of a [`Visible`], and of a [`Caller`] from a credential. It fails closed:
+//! identifiers that name no scope see nothing, and say so; an absent identifier narrows, never
+//! widens; what a credential does not name is refused.
 
 use std::collections::BTreeSet;
 
-use loci_types::{Error, ErrorKind, Identifiers, Layer, Reach, Scope, Tenant, Visible};
+use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,18 +19,87 @@ pub struct Caller {
     pub actor: Option<String>,
     /// Whether they run the store itself, and see the whole tenant.
     pub operator: bool,
+    /// What they may do.
+    pub role: Role,
+    /// The categories that their credential lets them see; none: all.
+    pub categories: Option<BTreeSet<String>>,
+    /// The credential they came with, for the ledger; none: there was none to show.
+    pub credential: Option<String>,
+    /// The request in which they ask, for the ledger.
+    pub request: Option<String>,
 }
 
 impl Caller {
     /// A caller with identifiers, in the default tenant.
     pub fn new(identifiers: Identifiers) -> Self {
-        Self { tenant: Tenant::default(), identifiers, actor: None, operator: false }
+        Self {
+            tenant: Tenant::default(),
+            identifiers,
+            actor: None,
+            operator: false,
+            role: Role::Writer,
+            categories: None,
+            credential: None,
+            request: None,
+        }
     }
 
     /// The person who runs the store, in the default tenant.
     pub fn operator() -> Self {
-        Self { operator: true, ..Self::new(Identifiers::default()) }
+        Self { operator: true, role: Role::Admin, ..Self::new(Identifiers::default()) }
     }
+
+    /// The caller whom a credential makes of these identifiers: those it admits, and no others.
+    ///
+    /// Who names nobody is taken for the only one that the credential can mean. Who names anything
+    /// is taken at their word; only the user of an agent or a session is filled in.
+    pub fn admitted(grant: &Grant, credential: &str, mut asked: Identifiers) -> Result<Self, Error> {
+        asked.validate()?;
+        for which in Identifier::ALL {
+            if let Some(value) = asked.get(which)
+                && !grant.bounds.admits(which, value)
+            {
+                let message = format!("this credential does not reach {} `{value}`", which.field());
+                return Err(Error::new(ErrorKind::Unauthorized, message)
+                    .at(which.field())
+                    .hint("ask with identifiers that the credential names, or with another credential"));
+            }
+        }
+        let nobody = asked.is_empty();
+        let begun = asked.agent_id.is_some() || asked.session_id.is_some();
+        for which in Identifier::ALL {
+            let meant = nobody || which == Identifier::User && begun;
+            if meant && asked.get(which).is_none() {
+                asked.set(which, grant.bounds.single(which).map(str::to_owned));
+            }
+        }
+        let operator = grant.role == Role::Admin && grant.bounds.is_open() && grant.categories.is_none();
+        Ok(Self {
+            tenant: grant.tenant.clone(),
+            operator,
+            role: grant.role,
+            categories: grant.categories.clone(),
+            credential: Some(credential.to_owned()),
+            ..Self::new(asked)
+        })
+    }
+}
+
+/// The categories that both sides allow; none: all of them.
+fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String>>) -> Option<BTreeSet<String>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.intersection(other).cloned().collect()),
+        (one, other) => one.or_else(|| other.cloned()),
+    }
+}
+
+/// Refuses whoever may only look.
+pub(crate) fn writer(caller: &Caller) -> Result<(), Error> {
+    if caller.role >= Role::Writer {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Unauthorized, "this credential may look but not change anything")
+        .hint("use a credential with the role writer"))
 }
 
 /// What this caller sees, in these layers or in all that its identifiers open.
@@ -45,6 +115,7 @@ pub(crate) fn visible_in(
     categories: Option<BTreeSet<String>>,
 ) -> Result<Visible, Error> {
     caller.identifiers.validate()?;
+    let categories = both(categories, caller.categories.as_ref());
     if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
@@ -87,6 +158,7 @@ fn nobody(given: &Identifiers) -> Error {
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn only(caller: &Caller, scope: &Scope, categories: Option<BTreeSet<String>>) -> Visible {
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
+    let categories = both(categories, caller.categories.as_ref());
     Visible::grant(caller.tenant.clone(), Reach::Scopes(vec![scope.clone()]), categories, viewer)
 }
 
@@ -130,6 +202,56 @@ mod tests {
         check(&[("userId", "u"), ("agentId", "a")], &["agent a / u", "user u"]);
         check(&[("userId", "u"), ("sessionId", "s")], &["user u", "session u / s"]);
         check(&[("companyId", "c"), ("sessionId", "s")], &["company c"]);
+    }
+
+    #[test]
+    fn a_credential_meets_what_is_asked() {
+        let check = |allows: serde_json::Value, asked: &[(&str, &str)], expect: Result<&[(&str, &str)], &str>| {
+            let mut grant = serde_json::json!({ "tenant": "acme", "role": "writer" });
+            grant["bounds"] = allows.clone();
+            let grant: Grant = serde_json::from_value(grant).unwrap();
+            let made = Caller::admitted(&grant, "k", caller(asked).identifiers);
+            match expect {
+                Ok(given) => assert_eq!(made.unwrap().identifiers, caller(given).identifiers, "{allows} {asked:?}"),
+                Err(field) => {
+                    let error = made.unwrap_err();
+                    assert_eq!((error.kind(), error.field()), (ErrorKind::Unauthorized, Some(field)));
+                }
+            }
+        };
+        let ann = serde_json::json!({ "users": ["ann"], "agents": ["planner"] });
+        check(ann.clone(), &[], Ok(&[("userId", "ann"), ("agentId", "planner")]));
+        check(ann.clone(), &[("userId", "ann")], Ok(&[("userId", "ann")]));
+        check(ann.clone(), &[("sessionId", "s")], Ok(&[("sessionId", "s"), ("userId", "ann")]));
+        check(ann.clone(), &[("userId", "bob")], Err("userId"));
+        check(ann.clone(), &[("userId", "ann"), ("projectId", "p")], Err("projectId"));
+        check(ann, &[("userId", "*")], Err("userId"));
+        check(serde_json::json!({}), &[("userId", "bob")], Ok(&[("userId", "bob")]));
+        check(serde_json::json!({ "users": ["*"] }), &[], Ok(&[]));
+        check(serde_json::json!({ "users": ["*"] }), &[("agentId", "a")], Err("agentId"));
+    }
+
+    #[test]
+    fn only_an_admin_without_bounds_sees_the_whole_tenant() {
+        let whole = Caller::admitted(&Grant::whole(Tenant::default()), "k", Identifiers::default()).unwrap();
+        assert_eq!(*visible(&whole, None).unwrap().reach(), Reach::Whole);
+        for role in [Role::Reader, Role::Writer] {
+            let grant = Grant { role, ..Grant::whole(Tenant::default()) };
+            let caller = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
+            assert_eq!(visible(&caller, None).unwrap_err().kind(), ErrorKind::MissingIdentifier);
+            assert_eq!(writer(&caller).is_ok(), role == Role::Writer);
+        }
+    }
+
+    #[test]
+    fn categories_meet_and_never_widen() {
+        let set = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>());
+        let check = |one, other: Option<BTreeSet<String>>, expect| assert_eq!(both(one, other.as_ref()), expect);
+        check(None, None, None);
+        check(set(&["a"]), None, set(&["a"]));
+        check(None, set(&["a"]), set(&["a"]));
+        check(set(&["a", "b"]), set(&["b", "c"]), set(&["b"]));
+        check(set(&["a"]), set(&["c"]), set(&[]));
     }
 
     #[test]

@@ -83,6 +83,7 @@ impl Engine {
     /// It meets what its scope knows already: what is said again is not added, what has changed
     /// takes the place of the old, unless it is to be kept as it is.
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        policy::writer(caller)?;
         let as_is = new.as_is || !self.config.bands.reconcile;
         let (scope, addition) = self.admit(caller, new, None)?;
         let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;

@@ -34,6 +34,7 @@ impl Engine {
 
     /// Ends a session and queues the learning from it. False if it was over already.
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
+        policy::writer(caller)?;
         let found =
             self.sessions(caller, SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() }).await?;
         if found.is_empty() {

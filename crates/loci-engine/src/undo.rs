@@ -8,7 +8,7 @@ use loci_types::{Action, Batch, Error, ErrorKind, LedgerEntry, Memory, MemoryId,
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::policy::Caller;
+use crate::policy::{self, Caller};
 use crate::text::{content_hash, estimate_tokens};
 use crate::upkeep::fate::days_after;
 use crate::{Engine, Result};
@@ -96,6 +96,7 @@ fn unlink(source: MemoryId, told: &Map<String, Value>) -> Result<Action, String>
 impl Engine {
     /// Takes back one line of a space's ledger.
     pub async fn undo(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<Undone> {
+        policy::writer(caller)?;
         let entry = self.entry(caller, space, sequence).await?;
         let refuse = |why: String| {
             Error::new(ErrorKind::InvalidInput, format!("line {sequence} cannot be undone: {why}"))

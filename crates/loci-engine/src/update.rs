@@ -7,7 +7,7 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::policy::Caller;
+use crate::policy::{self, Caller};
 use crate::remember::{check_validity, receipt};
 use crate::text::{content_hash, embedding_text, estimate_tokens};
 use crate::{Engine, Result};
@@ -53,6 +53,7 @@ pub struct Update {
 impl Engine {
     /// Changes a memory that the caller may see.
     pub async fn update(&self, caller: &Caller, id: MemoryId, update: Update) -> Result<Receipt> {
+        policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Layer, LedgerEntry, Memory, MemoryId, Outcome,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, Layer, LedgerEntry, Memory, MemoryId, Outcome,
     Relation, Scope, Session, SessionFilter, Space, State, Tenant, Vector, Visible,
 };
 use serde::Serialize;
@@ -192,6 +192,21 @@ pub trait Store: Send + Sync {
 
     /// Removes an agent and its space with everything in it; false if there was none.
     async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool>;
+
+    /// Keeps a new credential; an id is taken once.
+    async fn put_key(&self, key: Key) -> Result<()>;
+
+    /// The credential with this id, whoever's it is and whether or not it still counts.
+    async fn key(&self, id: &str) -> Result<Option<Key>>;
+
+    /// The credentials of a tenant, oldest first.
+    async fn keys(&self, tenant: &Tenant) -> Result<Vec<Key>>;
+
+    /// Refuses a credential from an instant on; what was revoked earlier stays so. False if there is none.
+    async fn revoke_key(&self, tenant: &Tenant, id: &str, at: Timestamp) -> Result<bool>;
+
+    /// Whether any credential was ever made here, for whatever tenant.
+    async fn has_keys(&self) -> Result<bool>;
 
     /// Looks for damage in everything that is visible, and mends what it can if told to.
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;

@@ -4,6 +4,7 @@
 //! opens a file or knows another room.
 
 mod change;
+mod credential;
 mod edge;
 mod error;
 mod filter;
@@ -22,6 +23,7 @@ mod visible;
 pub use change::{
     Action, Addition, Aged, Batch, Change, NewContent, NoteValue, Patch, Provenance, Revision, identifier_values,
 };
+pub use credential::{ANY, Bounds, Grant, Key, Role};
 pub use edge::{Edge, Entity, EntityType, Relation};
 pub use error::{Error, ErrorKind, ErrorRow, Problem, TABLE as ERROR_TABLE};
 pub use filter::{Filter, Grain, TimeRange, TimeSpan};

@@ -152,7 +152,7 @@ impl Identifiers {
 /// The longest identifier, in bytes.
 pub const IDENTIFIER_BYTES: usize = 256;
 
-fn identifier(field: &'static str, value: &str) -> Result<(), Error> {
+pub(crate) fn identifier(field: &'static str, value: &str) -> Result<(), Error> {
     if value.trim().is_empty() {
         return Err(Error::invalid(field, format!("{field} is empty")).hint("leave it out, or give it a value"));
     }
@@ -303,7 +303,8 @@ impl FromStr for Space {
 }
 
 /// The outermost wall: spaces of different tenants never meet.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Tenant(String);
 
 impl Tenant {
@@ -316,6 +317,20 @@ impl Tenant {
     /// The slug.
     pub fn name(&self) -> &str {
         &self.0
+    }
+}
+
+impl TryFrom<String> for Tenant {
+    type Error = Error;
+
+    fn try_from(name: String) -> Result<Self, Error> {
+        Self::new(&name)
+    }
+}
+
+impl From<Tenant> for String {
+    fn from(tenant: Tenant) -> Self {
+        tenant.0
     }
 }
 

@@ -31,7 +31,7 @@ impl Catalogue {
         Ok(Self { path, connection, locks: Mutex::default() })
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut connection).map_err(|error| Error::sqlite(&self.path, error))
     }

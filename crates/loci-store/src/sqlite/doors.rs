@@ -11,13 +11,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, LedgerEntry, Memory, MemoryId, Reach, Relation,
-    Scope, Session, SessionFilter, Space, Tenant, Vector, Visible,
+    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId, Reach,
+    Relation, Scope, Session, SessionFilter, Space, Tenant, Vector, Visible,
 };
 
 use super::apply::Desk;
 use super::clause::Clause;
-use super::{SqliteStore, around, blocking, doctor, entities, jobs, lexicon, life, notes, read, sessions};
+use super::{SqliteStore, around, blocking, doctor, entities, jobs, keys, lexicon, life, notes, read, sessions};
 use crate::{
     Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Error, Finding, Frequencies, Hit, Listing, Measure, Models,
     Page, Result, Stats, Store, Strip,
@@ -489,6 +489,29 @@ impl Store for SqliteStore {
             }
         })
         .await
+    }
+
+    async fn put_key(&self, key: Key) -> Result<()> {
+        self.on_catalogue(move |connection| keys::put(connection, &key)).await
+    }
+
+    async fn key(&self, id: &str) -> Result<Option<Key>> {
+        let id = id.to_owned();
+        self.on_catalogue(move |connection| keys::find(connection, &id)).await
+    }
+
+    async fn keys(&self, tenant: &Tenant) -> Result<Vec<Key>> {
+        let tenant = tenant.clone();
+        self.on_catalogue(move |connection| keys::list(connection, &tenant)).await
+    }
+
+    async fn revoke_key(&self, tenant: &Tenant, id: &str, at: Timestamp) -> Result<bool> {
+        let (tenant, id) = (tenant.clone(), id.to_owned());
+        self.on_catalogue(move |connection| keys::revoke(connection, &tenant, &id, at)).await
+    }
+
+    async fn has_keys(&self) -> Result<bool> {
+        self.on_catalogue(|connection| keys::any(connection)).await
     }
 
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {

@@ -16,6 +16,7 @@ mod file;
 mod graph;
 mod index;
 mod jobs;
+mod keys;
 mod lexicon;
 mod life;
 mod notes;
@@ -239,6 +240,17 @@ impl SqliteStore {
 }
 
 /// Runs work that waits for the disk where it does not hold up others.
+impl SqliteStore {
+    /// Asks the catalogue, on a thread that may block.
+    async fn on_catalogue<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut rusqlite::Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let store = self.clone();
+        blocking(move || store.inner.catalogue.with(work)).await
+    }
+}
+
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,

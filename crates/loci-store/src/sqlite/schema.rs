@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3];
 
 /// The migrations of the catalogue.
-pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2];
+pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3];
 
 const SPACE_1: &str = "
 CREATE TABLE scopes (
@@ -277,6 +277,22 @@ CREATE TABLE leases (
     until  INTEGER NOT NULL,
     PRIMARY KEY (tenant, name)
 ) WITHOUT ROWID;
+";
+
+/// Credentials; nothing was ever written to the table of the first format.
+const CATALOGUE_3: &str = "
+DROP TABLE keys;
+CREATE TABLE keys (
+    id         TEXT PRIMARY KEY,
+    tenant     TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
+    name       TEXT NOT NULL,
+    hash       BLOB NOT NULL,
+    allows     TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER
+) WITHOUT ROWID;
+CREATE INDEX keys_by_tenant ON keys(tenant);
 ";
 
 /// Opens a file for writing, creates what is missing and brings it up to date.

@@ -15,6 +15,7 @@ pub mod filters;
 pub mod foremost;
 pub mod frequencies;
 pub mod jobs;
+pub mod keys;
 pub mod leases;
 pub mod ledger;
 pub mod links;
@@ -238,6 +239,10 @@ macro_rules! store_contract {
                 one_holder_at_a_time
                 a_lease_is_given_back_by_its_holder
                 leases_keep_to_their_tenant
+            }
+            keys {
+                keys_are_kept_within_their_tenant
+                a_revoked_key_stays_revoked
             }
             agents {
                 agents_are_created_and_listed

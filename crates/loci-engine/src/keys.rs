@@ -1,0 +1,134 @@
+//! Who made this key, and does it still count?
+//!
+//! A key is `loci_ID_SECRET`: found by its id, proved by its secret. The secret is shown once and
+//! kept only as a hash; the comparison takes as long for a near miss as for a far one.
+
+use data_encoding::BASE32_NOPAD;
+use jiff::{SignedDuration, Timestamp};
+use loci_types::{Error, ErrorKind, Grant, Key};
+
+use crate::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// What every key begins with, so that leaks can be searched for.
+const PREFIX: &str = "loci_";
+
+/// The longest name of a key, in bytes.
+const NAME_BYTES: usize = 128;
+
+/// A key to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewKey {
+    /// What it is for.
+    pub name: String,
+    /// What it allows; the tenant is the caller's own.
+    pub grant: Grant,
+    /// When it stops to count.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A key that was just made, with the secret that nobody sees again.
+#[derive(Clone)]
+pub struct MadeKey {
+    /// The key.
+    pub key: Key,
+    /// What its bearer presents.
+    pub secret: String,
+}
+
+impl Engine {
+    /// Makes a key. The operator of the store may make one for any tenant, an admin for their own.
+    pub async fn create_key(&self, caller: &Caller, new: NewKey) -> Result<MadeKey> {
+        policy::operator(caller, "looks after keys")?;
+        let now = self.now();
+        check_name(&new.name)?;
+        new.grant.validate()?;
+        if new.expires_at.is_some_and(|at| at <= now) {
+            return Err(Error::invalid("expiresAt", "expiresAt lies in the past").into());
+        }
+        if new.grant.tenant != caller.tenant && caller.credential.is_some() {
+            return Err(Error::new(ErrorKind::Unauthorized, "a key belongs to the tenant of who makes it")
+                .at("tenant")
+                .into());
+        }
+        let id = random::<8>()?;
+        let secret = random::<32>()?;
+        let hash = *blake3::hash(secret.as_bytes()).as_bytes();
+        let (name, grant, expires_at) = (new.name, new.grant, new.expires_at);
+        let key = Key { id, name, hash, grant, created_at: now, expires_at, revoked_at: None };
+        self.store.put_key(key.clone()).await?;
+        let secret = format!("{PREFIX}{}_{secret}", key.id);
+        Ok(MadeKey { key, secret })
+    }
+
+    /// The keys of the caller's tenant, oldest first.
+    pub async fn keys(&self, caller: &Caller) -> Result<Vec<Key>> {
+        policy::operator(caller, "looks after keys")?;
+        Ok(self.store.keys(&caller.tenant).await?)
+    }
+
+    /// Refuses a key from now on.
+    pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<()> {
+        policy::operator(caller, "looks after keys")?;
+        match self.store.revoke_key(&caller.tenant, id, self.now()).await? {
+            true => Ok(()),
+            false => Err(unknown(id)),
+        }
+    }
+
+    /// Makes a key that allows the same, and refuses the old one when the grace is over.
+    pub async fn rotate_key(&self, caller: &Caller, id: &str, grace: SignedDuration) -> Result<MadeKey> {
+        let now = self.now();
+        let old = self.keys(caller).await?.into_iter().find(|key| key.id == id).ok_or_else(|| unknown(id))?;
+        if !old.holds(now) {
+            return Err(Error::invalid("id", format!("the key `{id}` no longer counts"))
+                .hint("make a new one instead")
+                .into());
+        }
+        let made =
+            self.create_key(caller, NewKey { name: old.name, grant: old.grant, expires_at: old.expires_at }).await?;
+        let until = now.saturating_add(grace).unwrap_or(now);
+        self.store.revoke_key(&caller.tenant, id, until).await?;
+        Ok(made)
+    }
+
+    /// The key that this text is, if it is one and counts. Why it does not is nobody's business.
+    pub async fn authenticate(&self, presented: &str) -> Result<Option<Key>> {
+        let parts = presented.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_'));
+        let Some((id, secret)) = parts else { return Ok(None) };
+        let known = self.store.key(id).await?;
+        // A hash is made and compared whether or not the id is known.
+        let expect = known.as_ref().map_or([0; 32], |key| key.hash);
+        let proved = blake3::hash(secret.as_bytes()) == blake3::Hash::from_bytes(expect);
+        Ok(known.filter(|key| proved && key.holds(self.now())))
+    }
+
+    /// Whether callers must show who they are: someone has made a key here.
+    pub async fn has_keys(&self) -> Result<bool> {
+        Ok(self.store.has_keys().await?)
+    }
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.trim().is_empty() || name.len() > NAME_BYTES || name.chars().any(char::is_control) {
+        return Err(Error::invalid("name", "a key's name has 1 to 128 bytes and no control characters")
+            .hint("say what it is for, such as `planner in production`")
+            .into());
+    }
+    Ok(())
+}
+
+fn unknown(id: &str) -> crate::Error {
+    Error::new(ErrorKind::NotFound, format!("there is no key `{id}`"))
+        .at("id")
+        .hint("`loci key list` shows them")
+        .into()
+}
+
+/// So many random bytes, in letters and digits.
+fn random<const BYTES: usize>() -> Result<String> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("the machine has no randomness: {error}")))?;
+    Ok(BASE32_NOPAD.encode(&bytes).to_ascii_lowercase())
+}

@@ -1,0 +1,50 @@
+//! Are credentials kept, found and refused as they should be?
+
+use loci_store::Store;
+use loci_types::{Bounds, Grant, Key, Role, Tenant};
+
+use crate::hand::good;
+use crate::samples::*;
+
+fn key(id: &str, tenant: &Tenant) -> Key {
+    let users = ["ann".to_owned()].into();
+    let bounds = Bounds { users, ..Bounds::default() };
+    Key {
+        id: id.to_owned(),
+        name: format!("the key {id}"),
+        hash: [7; 32],
+        grant: Grant { tenant: tenant.clone(), role: Role::Writer, bounds, categories: Some(["tasks".into()].into()) },
+        created_at: at(3),
+        expires_at: Some(at(9)),
+        revoked_at: None,
+    }
+}
+
+/// A key comes back as it was made, is found by its id alone, and listed within its tenant only.
+pub async fn keys_are_kept_within_their_tenant(store: &dyn Store) {
+    let (ours, theirs) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
+    assert!(!good(store.has_keys().await));
+    assert_eq!(good(store.key("a").await), None);
+    for one in [key("a", &ours), key("b", &ours), key("c", &theirs)] {
+        good(store.put_key(one).await);
+    }
+    assert!(good(store.has_keys().await));
+    assert_eq!(good(store.key("c").await), Some(key("c", &theirs)));
+    assert_eq!(good(store.keys(&ours).await), [key("a", &ours), key("b", &ours)]);
+    store.put_key(key("a", &theirs)).await.expect_err("an id is taken once");
+    assert_eq!(good(store.key("a").await), Some(key("a", &ours)));
+}
+
+/// What was revoked stays revoked from the earliest instant on; another tenant cannot do it.
+pub async fn a_revoked_key_stays_revoked(store: &dyn Store) {
+    let (ours, theirs) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
+    good(store.put_key(key("a", &ours)).await);
+    assert!(!good(store.revoke_key(&theirs, "a", at(4)).await));
+    assert!(!good(store.revoke_key(&ours, "z", at(4)).await));
+    assert_eq!(good(store.key("a").await).and_then(|key| key.revoked_at), None);
+    for (asked, holds) in [(at(6), at(6)), (at(5), at(5)), (at(8), at(5))] {
+        assert!(good(store.revoke_key(&ours, "a", asked).await));
+        assert_eq!(good(store.key("a").await).and_then(|key| key.revoked_at), Some(holds));
+    }
+    assert!(good(store.has_keys().await), "taking the last key away opens nothing");
+}
