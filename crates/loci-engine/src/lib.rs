@@ -6,6 +6,7 @@
 //! knows the time only through [`Clock`].
 
 mod agent;
+mod categories;
 mod clock;
 mod config;
 mod consent;
@@ -27,6 +28,7 @@ mod kinds;
 mod learn;
 mod maintain;
 pub mod mind;
+mod nul;
 pub mod pack;
 pub mod plan;
 pub mod policy;
@@ -34,6 +36,7 @@ mod query;
 mod read;
 mod recall;
 pub mod reconcile;
+mod redact;
 mod reembed;
 mod reflect;
 mod remember;
@@ -52,6 +55,7 @@ mod weak;
 mod work;
 pub mod writing;
 
+pub use categories::{Categories, CategorySpec, ContextMode};
 pub use clock::{Clock, Fixed, System};
 pub use config::{Bands, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights};
 pub use consent::{Asked, Proposal};
@@ -72,6 +76,7 @@ pub use policy::Caller;
 pub use query::{QueryRequest, QueryResponse};
 pub use read::{History, Learned, ListRequest, ListResponse};
 pub use recall::{Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy};
+pub use redact::{Redaction, RedactionPattern};
 pub use reembed::Reembedded;
 pub use remember::NewMemory;
 pub use search::{SearchHit, SearchRequest, SearchResponse};

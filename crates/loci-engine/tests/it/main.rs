@@ -1,6 +1,7 @@
 //! The engine on a real store, with a fixed clock and a stand-in for the model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod categories;
 mod house;
 mod identifiers;
 mod laws;
@@ -9,6 +10,7 @@ mod life;
 mod mind;
 mod rank;
 mod recall;
+mod redact;
 mod rerank;
 mod session;
 mod upkeep;
