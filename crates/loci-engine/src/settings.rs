@@ -92,12 +92,11 @@ impl Engine {
 pub(crate) fn within<T: AsRef<str>>(allowed: Option<&BTreeSet<String>>, asked: &[T]) -> Result<(), Error> {
     let Some(allowed) = allowed else { return Ok(()) };
     match asked.iter().map(AsRef::as_ref).find(|category| !allowed.contains(*category)) {
-        Some(refused) => Err(Error::new(
-            ErrorKind::Unauthorized,
-            format!("this agent may not see the category `{refused}`"),
-        )
-        .at("categories")
-        .hint("`loci agent list` shows what it may see; the allowlists stand in the categories file")),
+        Some(refused) => {
+            Err(Error::new(ErrorKind::Unauthorized, format!("this agent may not see the category `{refused}`"))
+                .at("categories")
+                .hint("`loci agent list` shows what it may see; the allowlists stand in the categories file"))
+        }
         None => Ok(()),
     }
 }

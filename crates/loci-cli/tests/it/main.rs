@@ -9,6 +9,7 @@ mod files;
 mod life;
 mod model;
 mod processes;
+mod rules;
 mod run;
 mod serve;
 mod verbs;

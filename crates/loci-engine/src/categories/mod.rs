@@ -151,9 +151,10 @@ impl CategorySpec {
                 Err(wrong("rag_length", format!("the category `{name}` has a rag_length, but its context is all"))
                     .hint("leave rag_length out, or write context: rag"))
             }
-            (ContextMode::Rag, Some(0)) => {
-                Err(wrong("rag_length", format!("the rag_length of the category `{name}` is 0, but must be at least 1")))
-            }
+            (ContextMode::Rag, Some(0)) => Err(wrong(
+                "rag_length",
+                format!("the rag_length of the category `{name}` is 0, but must be at least 1"),
+            )),
             _ => Ok(()),
         }
     }
@@ -179,7 +180,10 @@ mod tests {
     fn a_file_is_read_and_written_alike() {
         let file = json!({
             "categories": {
-                "system": [{ "name": "profile", "context": "all" }, { "name": "event", "context": "rag", "rag_length": 30 }],
+                "system": [
+                    { "name": "profile", "context": "all" },
+                    { "name": "event", "context": "rag", "rag_length": 30 },
+                ],
                 "custom": [],
             },
             "allowlists": { "planner": ["goals", "tasks"] },
@@ -194,7 +198,10 @@ mod tests {
     fn wrong_files_are_refused_by_the_key() {
         let defined = |spec: serde_json::Value| json!({ "categories": { "custom": [spec] } });
         for (file, told) in [
-            (json!({ "categories": { "system": [{ "name": "a" }], "custom": [{ "name": "a" }] } }), "`a` is defined twice"),
+            (
+                json!({ "categories": { "system": [{ "name": "a" }], "custom": [{ "name": "a" }] } }),
+                "`a` is defined twice",
+            ),
             (defined(json!({ "name": "a", "context": "all", "rag_length": 3 })), "rag_length, but its context is all"),
             (defined(json!({ "name": "a", "context": "rag", "rag_length": 0 })), "rag_length of the category `a` is 0"),
             (defined(json!({ "name": " " })), "no name of a category"),
@@ -203,7 +210,10 @@ mod tests {
             (defined(json!({ "context": "all" })), "name"),
             (json!({ "allowlist": {} }), "allowlist"),
             (json!({ "categories": { "own": [] } }), "own"),
-            (json!({ "allowlists": { "planner": ["gaols"] } }), "allowlist of `planner` names the unknown category `gaols`"),
+            (
+                json!({ "allowlists": { "planner": ["gaols"] } }),
+                "allowlist of `planner` names the unknown category `gaols`",
+            ),
             (json!({ "allowlists": { "../up": ["goals"] } }), "not a slug"),
         ] {
             let error = read(file.clone()).unwrap_err();

@@ -18,7 +18,8 @@ static NUMBER: LazyLock<Option<Regex>> =
 /// Files that are named like an address: `logo@2x.png`.
 const FILES: &[&str] = &["png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js"];
 /// Words before a number that say it is another one.
-const OTHERS: &[&str] = &["order", "invoice", "ticket", "isbn", "id", "number", "no", "article", "sku", "part", "заказ"];
+const OTHERS: &[&str] =
+    &["order", "invoice", "ticket", "isbn", "id", "number", "no", "article", "sku", "part", "заказ"];
 
 /// Where addresses of electronic mail stand.
 pub(super) fn emails(text: &str) -> Vec<Range<usize>> {
@@ -37,7 +38,8 @@ fn phone_in(text: &str, run: Range<usize>) -> Option<Range<usize>> {
     let (before, after) = (&text[..run.start], &text[run.end..]);
     let joined = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#' | '№');
     // What goes on behind a sign is a time, a version or a part of an identifier.
-    let goes_on = |rest: &str| rest.starts_with([':', '-', '_', '.', ',']) && rest[1..].starts_with(char::is_alphanumeric);
+    let goes_on =
+        |rest: &str| rest.starts_with([':', '-', '_', '.', ',']) && rest[1..].starts_with(char::is_alphanumeric);
     let tied = before.strip_suffix(['-', '/', '.', ',']).is_some_and(|rest| rest.ends_with(char::is_alphanumeric));
     if before.ends_with(joined) || tied || after.starts_with(char::is_alphanumeric) || goes_on(after) {
         return None;
@@ -52,8 +54,11 @@ fn phone_in(text: &str, run: Range<usize>) -> Option<Range<usize>> {
     if other.is_some_and(|word| OTHERS.contains(&word.to_lowercase().as_str())) {
         return None;
     }
-    let sizes: Vec<(&str, usize)> =
-        phone.split(|c: char| !c.is_ascii_digit()).filter(|group| !group.is_empty()).map(|group| (group, group.len())).collect();
+    let sizes: Vec<(&str, usize)> = phone
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|group| !group.is_empty())
+        .map(|group| (group, group.len()))
+        .collect();
     let shape = |(first, _): (&str, usize)| national(phone, first, &sizes, digits);
     shape(*sizes.first()?).then_some(run)
 }

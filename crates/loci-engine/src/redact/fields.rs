@@ -126,7 +126,7 @@ impl<'a> Pass<'a> {
     /// A field called `password` holds one, whatever that looks like.
     fn named(&mut self, key: &str, text: &mut String) -> Result<(), Error> {
         let Some(sort) = self.redactor.looks_for_secrets() else { return Ok(()) };
-        if !secret::is_named(key, text) || self.redactor.marks.is_match(text) {
+        if !secret::is_named(key, text) || *text == mark(&sort.name) {
             return Ok(());
         }
         if self.refuses && sort.refused {

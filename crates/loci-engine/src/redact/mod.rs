@@ -83,9 +83,8 @@ impl RedactionPattern {
             let message = format!("`{}` is no name of a pattern", self.name);
             return Err(wrong(field, message).hint("use 1 to 64 small letters, digits, `-` or `_`"));
         }
-        let regex = Regex::new(&self.regex).map_err(|error| {
-            wrong(field, format!("the pattern `{}` is no regular expression: {error}", self.name))
-        })?;
+        let regex = Regex::new(&self.regex)
+            .map_err(|error| wrong(field, format!("the pattern `{}` is no regular expression: {error}", self.name)))?;
         if regex.is_match("") {
             return Err(wrong(field, format!("the pattern `{}` matches nothing at all", self.name))
                 .hint("write it so that it needs at least one character"));
@@ -225,10 +224,8 @@ impl Redactor {
             return Vec::new();
         }
         let marks: Vec<Range<usize>> = self.marks.find_iter(text).map(|mark| mark.range()).collect();
-        let mut spots: Vec<(Range<usize>, usize, &str)> = found
-            .into_iter()
-            .filter_map(|(range, place, name)| Some((beyond(range, &marks)?, place, name)))
-            .collect();
+        let mut spots: Vec<(Range<usize>, usize, &str)> =
+            found.into_iter().filter_map(|(range, place, name)| Some((beyond(range, &marks)?, place, name))).collect();
         spots.sort_by_key(|(range, place, _)| (range.start, *place, std::cmp::Reverse(range.end)));
         let mut apart: Vec<Spot<'_>> = Vec::new();
         for (range, _, name) in spots {

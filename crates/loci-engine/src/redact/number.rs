@@ -67,7 +67,11 @@ fn is_card(text: &str, groups: &[Group], first: usize, last: usize) -> bool {
     let part = &groups[first..=last];
     let digits: Vec<u8> =
         part.iter().flat_map(|group| text[group.range.clone()].bytes()).map(|digit| digit - b'0').collect();
-    (13..=19).contains(&digits.len()) && grouped(part) && !decimal(groups, first, last) && issued(&digits) && luhn(&digits)
+    (13..=19).contains(&digits.len())
+        && grouped(part)
+        && !decimal(groups, first, last)
+        && issued(&digits)
+        && luhn(&digits)
 }
 
 /// Whether digits are grouped as on a card: not at all, in fours, or as four, six and the rest.

@@ -8,10 +8,31 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex, RegexSet};
 
 /// Keys that are known by their beginning, and web tokens by their form.
-const KNOWN: &str = r"(?-u:\b)(?:(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{22,}|glpat-[A-Za-z0-9_-]{20,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{35,}|ya29\.[A-Za-z0-9_-]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9]{24,}|npm_[A-Za-z0-9]{36}|pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|do[opr]_v1_[a-f0-9]{64}|shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}|loci_[a-z2-7]{8,}_[a-z2-7]{20,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*)";
+const KNOWN: [&str; 19] = [
+    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)",
+    "gh[pousr]_[A-Za-z0-9]{30,}",
+    "github_pat_[A-Za-z0-9_]{22,}",
+    "glpat-[A-Za-z0-9_-]{20,}",
+    "xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "xapp-[0-9]-[A-Za-z0-9-]{10,}",
+    "sk-[A-Za-z0-9_-]{20,}",
+    "AIza[A-Za-z0-9_-]{35,}",
+    r"ya29\.[A-Za-z0-9_-]{20,}",
+    "[rs]k_(?:live|test)_[A-Za-z0-9]{10,}",
+    "whsec_[A-Za-z0-9]{24,}",
+    "npm_[A-Za-z0-9]{36}",
+    "pypi-[A-Za-z0-9_-]{40,}",
+    "hf_[A-Za-z0-9]{30,}",
+    r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    "do[opr]_v1_[a-f0-9]{64}",
+    "shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
+    "loci_[a-z2-7]{8,}_[a-z2-7]{20,}",
+    r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
+];
 
-/// A private key; one that was cut off reaches to the end.
-const PRIVATE: &str = r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|.*)";
+/// The two ends of a private key. One that was cut off reaches to the end of the text.
+const BEGIN: &str = "-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----";
+const END: &str = "-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----";
 
 /// A password in an address.
 const ADDRESS: &str = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@";
@@ -19,36 +40,76 @@ const ADDRESS: &str = r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@";
 /// What comes with a request.
 const HEADER: &str = r"(?i:bearer|basic)[ \t]+([A-Za-z0-9._~+/=-]{16,})";
 
-/// A word for something secret, a sign, and what it is set to.
-const ASSIGNED: &str = r#"(?i)(password|passwd|passphrase|passcode|pwd|пароль|secret|token|credentials?|(?:api|access|auth|private|secret|signing|encryption)[_ -]?key|токен|секрет)["'`\])\\]*[ \t]*(=>|:=|=|:)[ \t]*(?:\\?"([^"\n\\]{3,})|'([^'\n]{3,})|`([^`\n]{3,})|([^\s"'`,;]{3,}))"#;
+/// Words for a password, and for other secrets.
+const PASSWORDS: &str = "password|passwd|passphrase|passcode|pwd|пароль";
+const OTHERS: &str =
+    "secret|token|credentials?|(?:api|access|auth|private|secret|signing|encryption)[_ -]?key|токен|секрет";
 
-/// The same in a sentence.
-const SAID: &str = r#"(?i)(?:password|passphrase|passcode|пароль|пин-?код|(?-u:\b)pin(?: code)?)[ \t]+(?:is|was|это|[—–-])[ \t]+["'`]?([^\s"'`,;]{4,})"#;
+/// The sign with which something is set, and what it is set to.
+const SET: &str = r#"["'`\])\\]*[ \t]*(=>|:=|=|:)[ \t]*"#;
+const VALUE: &str = r#"(?:\\?"([^"\n\\]{3,})|'([^'\n]{3,})|`([^`\n]{3,})|([^\s"'`,;]{3,}))"#;
 
-/// The names of fields that hold something secret.
-const NAMES: &str = r"(?i)(?:password|passwd|passphrase|passcode|pwd|secret|token|credentials?|(?:api|access|auth|private|secret|signing|encryption)[_ -]?key|пароль|токен)$";
+/// A password in a sentence.
+const SAID: &str = r#"(?:is|was|это|[—–-])[ \t]+["'`]?([^\s"'`,;]{4,})"#;
 
 /// Words that stand after such a name and give nothing away.
 const HARMLESS: &[&str] = &[
-    "bool", "boolean", "bytes", "changed", "empty", "expired", "false", "forgotten", "hidden", "invalid", "missing",
-    "must", "needed", "needs", "none", "null", "optional", "option", "please", "policy", "redacted", "required",
-    "reset", "should", "str", "string", "true", "undefined", "unknown", "unset", "wrong",
+    "bool",
+    "boolean",
+    "bytes",
+    "changed",
+    "empty",
+    "expired",
+    "false",
+    "forgotten",
+    "hidden",
+    "invalid",
+    "missing",
+    "must",
+    "needed",
+    "needs",
+    "none",
+    "null",
+    "optional",
+    "option",
+    "please",
+    "policy",
+    "redacted",
+    "required",
+    "reset",
+    "should",
+    "str",
+    "string",
+    "true",
+    "undefined",
+    "unknown",
+    "unset",
+    "wrong",
 ];
 
-static ANY: LazyLock<Option<RegexSet>> =
-    LazyLock::new(|| RegexSet::new([KNOWN, PRIVATE, ADDRESS, HEADER, ASSIGNED, SAID]).ok());
-static EACH: LazyLock<Vec<(Regex, Judge)>> = LazyLock::new(|| {
-    let judged: [(&str, Judge); 6] = [
-        (KNOWN, known),
-        (PRIVATE, all),
-        (ADDRESS, |found| value(found, |_| true)),
-        (HEADER, |found| value(found, |value| has_digit(value))),
-        (ASSIGNED, assigned),
-        (SAID, |found| value(found, |value| has_digit(value))),
-    ];
-    judged.into_iter().filter_map(|(regex, judge)| Some((Regex::new(regex).ok()?, judge))).collect()
+static SOURCES: LazyLock<[String; 6]> = LazyLock::new(|| {
+    [
+        format!(r"(?-u:\b)(?:{})", KNOWN.join("|")),
+        format!("{BEGIN}(?s:.*?{END}|.*)"),
+        ADDRESS.to_owned(),
+        HEADER.to_owned(),
+        format!("(?i)({PASSWORDS}|{OTHERS}){SET}{VALUE}"),
+        format!(r"(?i)(?:{PASSWORDS}|пин-?код|(?-u:\b)pin(?: code)?)[ \t]+{SAID}"),
+    ]
 });
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(NAMES).ok());
+static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(SOURCES.iter()).ok());
+static EACH: LazyLock<Vec<(Regex, Judge)>> = LazyLock::new(|| {
+    let judges: [Judge; 6] = [
+        known,
+        |found| found.get(0).map(|whole| whole.range()),
+        |found| value(found, |_| true),
+        |found| value(found, has_digit),
+        assigned,
+        |found| value(found, has_digit),
+    ];
+    SOURCES.iter().zip(judges).filter_map(|(source, judge)| Some((Regex::new(source).ok()?, judge))).collect()
+});
+static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i)(?:{PASSWORDS}|{OTHERS})$")).ok());
 
 /// Which part of a match is secret; none: nothing is.
 type Judge = fn(&Captures<'_>) -> Option<Range<usize>>;
@@ -68,10 +129,6 @@ pub(super) fn find(text: &str) -> Vec<Range<usize>> {
 pub(super) fn is_named(name: &str, value: &str) -> bool {
     let secret = NAMED.as_ref().is_some_and(|names| names.is_match(name));
     secret && !value.is_empty() && !value.contains(char::is_whitespace) && !harmless(value)
-}
-
-fn all(found: &Captures<'_>) -> Option<Range<usize>> {
-    found.get(0).map(|whole| whole.range())
 }
 
 /// Names in kebab case begin like a key, but have no digits.

@@ -78,8 +78,7 @@ impl House {
     /// The same folder by other rules.
     pub(crate) fn reopened(self, config: Config) -> Self {
         let store = SqliteStore::open(self.folder.path(), SqliteOptions::default()).unwrap();
-        let engine =
-            Engine::new(Arc::new(store), Some(self.embedder.clone()), self.clock.clone(), config).unwrap();
+        let engine = Engine::new(Arc::new(store), Some(self.embedder.clone()), self.clock.clone(), config).unwrap();
         Self { engine, ..self }
     }
 

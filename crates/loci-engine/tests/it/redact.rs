@@ -50,17 +50,17 @@ async fn a_secret_is_masked_on_every_way_in() {
     let change = Update { content: Some(format!("The alarm panel was paid with {CARD}")), ..Update::default() };
     let receipt = house.engine.update(&ana, id, change).await.unwrap();
     assert_eq!(receipt.redacted, ["card"]);
-    assert!(!leaks(&house, &ana, id, "1111").await);
+    assert!(!leaks(&house, &ana, id, "1111 1111").await);
 
     let why = Some("the old one was password=hunter2secret");
     let receipt = house.engine.correct(&ana, id, &format!("The alarm panel costs {CARD}"), why).await.unwrap();
     assert_eq!(receipt.redacted, ["card"]);
-    assert!(!leaks(&house, &ana, receipt.id, "1111").await && !leaks(&house, &ana, receipt.id, "hunter2").await);
+    assert!(!leaks(&house, &ana, receipt.id, "1111 1111").await && !leaks(&house, &ana, receipt.id, "hunter2").await);
     assert!(!leaks(&house, &ana, id, "hunter2").await);
 
-    let receipt = house.engine.supersede(&ana, receipt.id, new("The alarm panel has token=abc123")).await.unwrap();
+    let receipt = house.engine.supersede(&ana, receipt.id, new("The alarm panel has token=xyz123")).await.unwrap();
     assert_eq!(receipt.redacted, ["secret"]);
-    assert!(!leaks(&house, &ana, receipt.id, "abc123").await);
+    assert!(!leaks(&house, &ana, receipt.id, "xyz123").await);
 
     let turn = Turn { thread_id: "t".into(), content: format!("my card is {CARD}, ok?"), ..Turn::default() };
     let receipts = house.engine.ingest(&ana, turn).await.unwrap();
@@ -77,7 +77,8 @@ async fn a_secret_is_masked_on_every_way_in() {
 #[tokio::test]
 async fn a_secret_is_not_cut_in_two_by_a_long_turn() {
     let house = House::new();
-    let content = format!("{} password=hunter2secret {}", "word ".repeat(1_633), "word ".repeat(400));
+    // The cut falls between the word and what it gives away.
+    let content = format!("{}password is hunter2secret {}", "word ".repeat(1_636), "word ".repeat(400));
     let turn = Turn { thread_id: "t".into(), content, ..Turn::default() };
     let receipts = house.engine.ingest(&user("ana"), turn).await.unwrap();
     assert!(receipts.len() > 1);
@@ -97,7 +98,7 @@ async fn records_from_elsewhere_are_masked_too() {
     let memory = house.engine.get(&ana, record.id).await.unwrap();
     assert_eq!((memory.content.as_str(), memory.tags[0].as_str()), ("paid with [card]", "password=[secret]"));
     assert_eq!(memory.content_hash, loci_engine::content_hash(&memory.content));
-    assert!(memory.tokens <= 6);
+    assert_eq!(memory.tokens, loci_engine::estimate_tokens(&memory.content));
     // Line by line, it is refused before anything is kept.
     let strict = refusing();
     assert_eq!(strict.engine.check_record(&ana, &record).unwrap_err().kind(), ErrorKind::InvalidInput);
@@ -127,7 +128,10 @@ async fn what_is_refused_leaves_nothing_behind() {
         (engine.remember(&ana, filled(|new| new.tags = vec![CARD.into()])).await.unwrap_err(), "tags"),
         (engine.remember(&ana, filled(|new| new.category = Some(CARD.into()))).await.unwrap_err(), "category"),
         (
-            engine.remember(&ana, filled(|new| drop(new.metadata.insert("a".into(), json!([CARD]))))).await.unwrap_err(),
+            engine
+                .remember(&ana, filled(|new| drop(new.metadata.insert("a".into(), json!([CARD])))))
+                .await
+                .unwrap_err(),
             "metadata",
         ),
         (engine.ingest(&ana, turn).await.unwrap_err(), "content"),
@@ -138,7 +142,7 @@ async fn what_is_refused_leaves_nothing_behind() {
     ] {
         let problem = error.problem("x");
         assert_eq!((error.kind(), &problem.details["field"]), (ErrorKind::InvalidInput, &json!(field)));
-        assert!(problem.message.contains("`card`") && !json!(problem).to_string().contains("1111"), "{problem:?}");
+        assert!(problem.message.contains("`card`") && !json!(problem).to_string().contains("1111 1111"), "{problem:?}");
     }
     assert_eq!(house.recall(&ana, "lamp").await, ["The lamp is red"]);
     assert_eq!(house.engine.history(&ana, id, 10).await.unwrap().events.len(), 1);
@@ -152,12 +156,12 @@ async fn what_the_house_learns_keeps_to_the_rules() {
     before.say(&ana, "t", "user", &format!("I live in Porto. I have the card {CARD} since May.")).await;
     let redaction = Redaction { mask: Vec::new(), refuse: vec!["card".into()], ..Redaction::default() };
     let after = before.reopened(Config { redaction, ..Config::default() });
-    after.end(&ana, "s1").await;
+    after.engine.end_session(&ana, "s1").await.unwrap();
+    let worked = after.engine.work(&Caller::operator(), &[], 100).await.unwrap();
+    assert!(worked.done > 0 && worked.failed == 0, "{worked:?}");
     let known = after.engine.list(&ana, loci_engine::ListRequest::default()).await.unwrap().memories;
     let learned: Vec<_> = known.iter().filter(|memory| memory.kind.name() != "episodic").collect();
-    assert!(learned.iter().all(|memory| !memory.content.contains("1111")), "{learned:#?}");
-    let jobs = after.engine.work(&Caller::operator(), &[], 100).await.unwrap();
-    assert_eq!(jobs.failed, 0);
+    assert!(learned.iter().all(|memory| !memory.content.contains("1111 1111")), "{learned:#?}");
 }
 
 #[tokio::test]
