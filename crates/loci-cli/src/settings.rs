@@ -253,6 +253,16 @@ impl Settings {
             self.llm.model = model;
             sources.add("llm", "LOCI_LLM_MODEL".to_owned());
         }
+        if let Some(format) = variable("LOCI_LOG_FORMAT") {
+            self.server.log = match format.as_str() {
+                "text" => loci_server::LogFormat::Text,
+                "json" => loci_server::LogFormat::Json,
+                other => {
+                    return Err(wrong(format!("LOCI_LOG_FORMAT is `{other}`")).at("server.log").hint("use text or json"));
+                }
+            };
+            sources.add("server", "LOCI_LOG_FORMAT".to_owned());
+        }
         if let Some(listen) = variable("LOCI_LISTEN") {
             self.server.listen = listen;
             sources.add("server", "LOCI_LISTEN".to_owned());

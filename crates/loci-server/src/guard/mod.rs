@@ -19,6 +19,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use loci_engine::{Caller, Engine};
 use loci_types::{ErrorKind, Grant, Identifiers, Role};
+use tracing::Instrument;
 
 pub(crate) use self::access::Access;
 use self::bearer::bearer;
@@ -126,7 +127,8 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
         Ok((who, rated)) => {
             name = Some(who.name().to_owned());
             request.extensions_mut().insert(who);
-            let mut response = next.run(request).await;
+            let span = tracing::info_span!("request", id = named, credential = name, %method, route);
+            let mut response = next.run(request).instrument(span).await;
             rated.tell(response.headers_mut());
             response
         }
