@@ -8,6 +8,7 @@ mod day;
 mod files;
 mod life;
 mod model;
+mod pages;
 mod processes;
 mod run;
 mod serve;
