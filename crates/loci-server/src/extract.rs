@@ -13,6 +13,7 @@ use loci_types::{ErrorKind, MemoryId};
 use serde::de::DeserializeOwned;
 
 use crate::failure::Failure;
+use crate::strict::Strict;
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -100,11 +101,9 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// Reads JSON, and says which field is wrong.
 pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
-    let read = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))?;
-    reader.end().map_err(|error| told("body".to_owned(), &error.to_string()))?;
-    Ok(read)
+    let value = serde_json::from_slice(bytes).map_err(|error| told("body".to_owned(), &error.to_string()))?;
+    serde_path_to_error::deserialize(Strict(value))
+        .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
 }
 
 fn told(path: String, problem: &str) -> Failure {
@@ -158,6 +157,9 @@ mod tests {
         check("", "body");
         check("{", "body");
         check("[1", "body");
+        check("[]", "body");
+        check("null", "body");
+        check(r#"{"inner":["a"]}"#, "inner");
         check(r#"{"count":-1}"#, "count");
         check(r#"{"count":"many"}"#, "count");
         check(r#"{"extra":1}"#, "extra");

@@ -16,6 +16,7 @@ mod metrics;
 mod options;
 mod router;
 mod schedule;
+mod strict;
 mod v1;
 mod worker;
 
