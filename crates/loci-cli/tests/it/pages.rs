@@ -16,8 +16,9 @@ fn the_examples_of_http_run() {
     let home = Home::new();
     let id = home.remember(&["Ana likes plain words", "--user", "ana"]);
     let server = Server::start(&home);
-    let blocks = blocks("docs/http.md");
+    let mut blocks = blocks("docs/http.md");
     assert!(blocks.len() >= 8, "the page lost its examples");
+    blocks.extend(self::blocks("README.md").into_iter().filter(|block| block.contains("curl")));
     for block in blocks {
         // Whatever is not a success ends the block.
         let script = format!(
