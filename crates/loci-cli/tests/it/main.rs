@@ -8,6 +8,7 @@ mod day;
 mod files;
 mod life;
 mod model;
+mod pages;
 mod processes;
 mod rules;
 mod run;
