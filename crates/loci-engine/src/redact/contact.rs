@@ -54,13 +54,8 @@ fn phone_in(text: &str, run: Range<usize>) -> Option<Range<usize>> {
     if other.is_some_and(|word| OTHERS.contains(&word.to_lowercase().as_str())) {
         return None;
     }
-    let sizes: Vec<(&str, usize)> = phone
-        .split(|c: char| !c.is_ascii_digit())
-        .filter(|group| !group.is_empty())
-        .map(|group| (group, group.len()))
-        .collect();
-    let shape = |(first, _): (&str, usize)| national(phone, first, &sizes, digits);
-    shape(*sizes.first()?).then_some(run)
+    let groups: Vec<&str> = phone.split(|c: char| !c.is_ascii_digit()).filter(|group| !group.is_empty()).collect();
+    national(phone, &groups, digits).then_some(run)
 }
 
 /// The end of the group with which a number has no more than `most` digits.
@@ -82,10 +77,10 @@ fn until(phone: &str, most: usize) -> usize {
 
 /// Whether digits are grouped as a number within one country: with an area in brackets, after the
 /// zero or the eight that calls out of town, or as in North America.
-fn national(phone: &str, first: &str, groups: &[(&str, usize)], digits: usize) -> bool {
-    let sizes: Vec<usize> = groups.iter().map(|(_, size)| *size).collect();
-    let dated = groups.windows(3).any(|three| is_date(three));
-    if sizes.len() < 2 || dated || !(9..=14).contains(&digits) {
+fn national(phone: &str, groups: &[&str], digits: usize) -> bool {
+    let sizes: Vec<usize> = groups.iter().map(|group| group.len()).collect();
+    let (Some(first), false) = (groups.first(), groups.windows(3).any(is_date)) else { return false };
+    if sizes.len() < 2 || !(9..=14).contains(&digits) {
         return false;
     }
     let area = phone.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
@@ -93,17 +88,16 @@ fn national(phone: &str, first: &str, groups: &[(&str, usize)], digits: usize) -
     let abroad = first.starts_with("00") && digits >= 11;
     let town = first.starts_with('0') && !first.starts_with("00") && (2..=6).contains(&first.len()) && digits <= 12;
     let america = |sizes: &[usize], area: &str| sizes == [3, 3, 4] && !area.starts_with(['0', '1']);
-    let russia = first == "8" && matches!(sizes[1..], [3, 3, 2, 2] | [3, 3, 4] | [3, 2, 2, 3]);
-    let called = america(&sizes, first) || first == "1" && america(&sizes[1..], groups[1].0);
+    let russia = *first == "8" && matches!(sizes[1..], [3, 3, 2, 2] | [3, 3, 4] | [3, 2, 2, 3]);
+    let called = america(&sizes, first) || *first == "1" && america(&sizes[1..], groups[1]);
     bracketed && digits <= 12 || abroad || town || russia || called
 }
 
 /// Whether three groups are a day, a month and a year, in either order.
-fn is_date(three: &[(&str, usize)]) -> bool {
-    let number = |at: usize| three[at].0.parse::<u32>().unwrap_or(u32::MAX);
-    let sizes = [three[0].1, three[1].1, three[2].1];
+fn is_date(three: &[&str]) -> bool {
+    let number = |at: usize| three[at].parse::<u32>().unwrap_or(u32::MAX);
     let year = |at: usize| (1900..=2199).contains(&number(at));
-    match sizes {
+    match [three[0].len(), three[1].len(), three[2].len()] {
         [1 | 2, 1 | 2, 4] => number(0) <= 31 && number(1) <= 31 && year(2),
         [4, 1 | 2, 1 | 2] => year(0) && number(1) <= 12 && number(2) <= 31,
         _ => false,

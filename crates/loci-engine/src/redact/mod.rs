@@ -215,10 +215,9 @@ impl Redactor {
             Which::Refused => sort.refused,
             Which::All => true,
         };
-        let find = |sort: &'_ Sort| sort.find(text);
         let mut found: Vec<(Range<usize>, usize, &str)> = Vec::new();
         for (place, sort) in self.sorts.iter().enumerate().filter(|(_, sort)| wanted(sort)) {
-            found.extend(find(sort).into_iter().map(|range| (range, place, sort.name.as_str())));
+            found.extend(sort.find(text).into_iter().map(|range| (range, place, sort.name.as_str())));
         }
         if found.is_empty() {
             return Vec::new();
