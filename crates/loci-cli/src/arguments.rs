@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 
 use crate::command::{
     agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, events, explain,
-    export, forget, get, history, import, ingest, init, jobs, list, maintain, operations, pin, query, recall, reembed,
-    remember, restore, search, serve, session, stats, summarise, supersede, undo, update, weak,
+    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, operations, pin, query, recall,
+    reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update, weak,
 };
 
 /// Long-term memory for AI agents.
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Init(init::InitArgs),
     /// Look after agents, each with a memory of its own
     Agent(agent::AgentArgs),
+    /// Make, list, revoke and rotate the keys of callers
+    Key(key::KeyArgs),
     /// Remember something; with `-`, one memory per line of standard input
     Remember(Box<remember::RememberArgs>),
     /// Take in a turn of a conversation; with `-`, one per line of standard input
@@ -135,6 +137,7 @@ impl Command {
         match self {
             Command::Init(_) => "init",
             Command::Agent(_) => "agent",
+            Command::Key(_) => "key",
             Command::Remember(_) => "remember",
             Command::Ingest(_) => "ingest",
             Command::Recall(_) => "recall",

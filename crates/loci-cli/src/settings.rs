@@ -26,8 +26,12 @@ pub(crate) struct Settings {
     pub(crate) llm: Llm,
     /// How the embedded store uses the machine.
     pub(crate) store: StoreSettings,
-    /// Where `loci serve` listens.
-    pub(crate) server: ServerSettings,
+    /// Where and how `loci serve` listens.
+    pub(crate) server: loci_server::ServerOptions,
+    /// Who is believed beside the keys that Loci makes.
+    pub(crate) auth: loci_server::AuthOptions,
+    /// How MCP clients are served.
+    pub(crate) mcp: loci_server::McpOptions,
     /// How large things may be.
     pub(crate) limits: loci_engine::Limits,
     /// How recall ranks.
@@ -165,20 +169,6 @@ impl Default for StoreSettings {
     }
 }
 
-/// Where `loci serve` listens.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ServerSettings {
-    /// The address.
-    pub(crate) listen: String,
-}
-
-impl Default for ServerSettings {
-    fn default() -> Self {
-        Self { listen: "127.0.0.1:7077".to_owned() }
-    }
-}
-
 /// Where each top-level setting came from; those that are absent have their default.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources(BTreeMap<String, String>);
@@ -204,6 +194,7 @@ impl Settings {
         let (mut settings, mut sources) = Self::read(named)?;
         settings.overlay(&mut sources)?;
         settings.engine().validate()?;
+        settings.server.validate()?;
         Ok((settings, sources))
     }
 
@@ -262,6 +253,18 @@ impl Settings {
             self.llm.model = model;
             sources.add("llm", "LOCI_LLM_MODEL".to_owned());
         }
+        if let Some(format) = variable("LOCI_LOG_FORMAT") {
+            self.server.log = match format.as_str() {
+                "text" => loci_server::LogFormat::Text,
+                "json" => loci_server::LogFormat::Json,
+                other => {
+                    return Err(wrong(format!("LOCI_LOG_FORMAT is `{other}`"))
+                        .at("server.log")
+                        .hint("use text or json"));
+                }
+            };
+            sources.add("server", "LOCI_LOG_FORMAT".to_owned());
+        }
         if let Some(listen) = variable("LOCI_LISTEN") {
             self.server.listen = listen;
             sources.add("server", "LOCI_LISTEN".to_owned());
@@ -272,6 +275,20 @@ impl Settings {
     /// Reads the text of a file.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    }
+
+    /// The settings as those may see them who look after the store from afar: addresses without what
+    /// may stand in them before the `@`. Secrets are never settings, only the names of variables are.
+    pub(crate) fn public(&self) -> serde_json::Value {
+        let mut public = self.clone();
+        for url in [&mut public.embeddings.base_url, &mut public.rerank.base_url, &mut public.llm.base_url] {
+            if let Some((scheme, rest)) = url.clone().split_once("://")
+                && let Some((_, host)) = rest.split_once('@')
+            {
+                *url = format!("{scheme}://[secret]@{host}");
+            }
+        }
+        serde_json::to_value(public).unwrap_or_default()
     }
 
     /// The rules of memory among the settings.

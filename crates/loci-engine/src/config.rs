@@ -138,6 +138,7 @@ impl Retrieval {
 
 /// The weights of the score; they sum to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
     /// Of relevance.

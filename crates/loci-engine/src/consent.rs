@@ -29,6 +29,7 @@ const LISTED: usize = 1_000;
 
 /// What a proposal is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Asked {
     /// The side of the user that it tells.
@@ -41,6 +42,7 @@ pub struct Asked {
 
 /// A statement that waits for consent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Proposal {
     /// The memory that it would be.

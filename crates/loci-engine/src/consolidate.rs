@@ -34,6 +34,7 @@ const ENTITIES: usize = 2_000;
 
 /// What a session taught.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Consolidated {
     /// Turns that were read.

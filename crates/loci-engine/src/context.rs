@@ -35,6 +35,7 @@ pub struct ContextRequest {
 
 /// What goes into the window, and what there is to know about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextResponse {
     /// The messages with their token counts.

@@ -20,6 +20,7 @@ const TOLD: usize = 20;
 
 /// What is known of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EntityProfile {
     /// The entity.

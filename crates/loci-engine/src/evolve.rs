@@ -15,6 +15,7 @@ use crate::{Engine, NewMemory, Result};
 
 /// All versions of what a memory says.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Chain {
     /// The versions, oldest first.

@@ -17,6 +17,7 @@ const TOLD: usize = 100;
 
 /// Where a memory comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Provenance {
     /// The memory.

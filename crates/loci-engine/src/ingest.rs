@@ -17,6 +17,7 @@ use crate::{Engine, NewMemory, Result};
 
 /// One turn of a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Turn {
     /// The conversation.

@@ -33,6 +33,7 @@ pub struct QueryRequest {
 
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct QueryResponse {
     /// What goes into the prompt.

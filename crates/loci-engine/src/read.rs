@@ -28,6 +28,7 @@ pub struct ListRequest {
 
 /// A page of memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ListResponse {
     /// The memories, newest first.
@@ -40,6 +41,7 @@ pub struct ListResponse {
 
 /// What happened to a memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct History {
     /// The entries, oldest first.
@@ -48,6 +50,7 @@ pub struct History {
 
 /// How learning goes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Learned {
     /// Statements that were drawn out of sessions.

@@ -20,6 +20,7 @@ use crate::{Engine, Result, choose_kind, importance};
 
 /// Something to remember. Only the content is required.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct NewMemory {
     /// The text.

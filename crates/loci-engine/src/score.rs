@@ -25,6 +25,7 @@ pub fn utility(importance: f64, access_count: u64) -> f64 {
 
 /// The terms of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Terms {
     /// Relevance to the question, 0..1.

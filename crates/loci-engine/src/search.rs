@@ -15,6 +15,7 @@ pub type SearchRequest = RecallRequest;
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResponse {
     /// The results, by layer precedence and then by score.
@@ -29,6 +30,7 @@ pub struct SearchResponse {
 
 /// One result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SearchHit {
     /// The memory.

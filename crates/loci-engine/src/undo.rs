@@ -15,6 +15,7 @@ use crate::{Engine, Result};
 
 /// What was taken back.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Undone {
     /// The line of the ledger.

@@ -14,6 +14,7 @@ use crate::{Engine, Result};
 
 /// New values for a memory; what is absent stays.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Update {
     /// The version the caller saw; another one in the store is a conflict.

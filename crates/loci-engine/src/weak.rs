@@ -14,6 +14,7 @@ const PAGE: usize = 2_000;
 
 /// A memory that fades.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WeakFact {
     /// The memory.

@@ -35,6 +35,7 @@ pub(crate) const SLOW: [JobKind; 7] = [
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Worked {
     /// Jobs that are done.

@@ -11,7 +11,7 @@ use loci_engine::Engine;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use crate::{Error, Schedule, health, worker};
+use crate::{App, Error, Options, Schedule, connection, router, worker};
 
 /// A bound address that waits to be served.
 pub struct Door {
@@ -20,15 +20,16 @@ pub struct Door {
 }
 
 impl Door {
-    /// Binds the address. Refuses one that other machines can reach.
-    pub async fn open(listen: &str) -> Result<Self, Error> {
+    /// Binds the address. Refuses one that other machines can reach unless callers must show who
+    /// they are.
+    pub async fn open(listen: &str, guarded: bool) -> Result<Self, Error> {
         let address = |problem: String| Error::Address { listen: listen.to_owned(), problem };
         let found: Vec<SocketAddr> =
             tokio::net::lookup_host(listen).await.map_err(|error| address(error.to_string()))?.collect();
         if found.is_empty() {
             return Err(address("it names no address".to_owned()));
         }
-        if !found.iter().all(|address| address.ip().is_loopback()) {
+        if !guarded && !found.iter().all(|address| address.ip().is_loopback()) {
             return Err(Error::Open { listen: listen.to_owned() });
         }
         let taken = |error: std::io::Error| Error::Taken { listen: listen.to_owned(), problem: error.to_string() };
@@ -46,17 +47,20 @@ impl Door {
     pub async fn serve(
         self,
         engine: Arc<Engine>,
+        options: Options,
         schedule: Option<Schedule>,
         closing: impl Future<Output = ()>,
     ) -> Result<(), Error> {
         let (close, closed) = watch::channel(false);
+        let description = router::described().into_openapi();
+        let app = App::new(engine.clone(), options, self.address, &description, closed.clone())?;
+        let app = Arc::new(app);
         let worker = tokio::spawn(worker::run(engine.clone(), schedule, closed.clone()));
-        let mut told = closed;
-        let server = axum::serve(self.listener, health::routes(engine.clone())).with_graceful_shutdown(async move {
-            // An error means that the sender is gone, which is as good as being told.
-            drop(told.wait_for(|closed| *closed).await);
+        let sweeper = tokio::spawn(sweep(app.clone()));
+        let mut serving = tokio::spawn(async move {
+            let routes = router::routes(&app);
+            connection::serve(self.listener, routes, &app.options.server, closed).await
         });
-        let mut serving = tokio::spawn(async move { server.await });
         let early = tokio::select! {
             ended = &mut serving => Some(ended),
             () = closing => None,
@@ -66,11 +70,20 @@ impl Door {
             Some(ended) => ended,
             None => serving.await,
         };
+        sweeper.abort();
         if worker.await.is_err() {
             tracing::error!("the background worker ended before its time");
         }
         engine.flush().await;
         ended.map_err(|error| Error::Stopped(std::io::Error::other(error)))?.map_err(Error::Stopped)
+    }
+}
+
+/// Forgets the rates of callers that have been quiet, now and then.
+async fn sweep(app: Arc<App>) {
+    loop {
+        tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+        app.rate.sweep();
     }
 }
 
@@ -81,14 +94,14 @@ mod tests {
     #[tokio::test]
     async fn only_the_machine_itself_may_knock() {
         for open in ["0.0.0.0:0", "[::]:0", "192.0.2.1:80"] {
-            assert!(matches!(Door::open(open).await, Err(Error::Open { .. })), "{open}");
+            assert!(matches!(Door::open(open, false).await, Err(Error::Open { .. })), "{open}");
         }
         for wrong in ["", "7077", "127.0.0.1", "127.0.0.1:99999", "not an address"] {
-            assert!(matches!(Door::open(wrong).await, Err(Error::Address { .. })), "{wrong}");
+            assert!(matches!(Door::open(wrong, true).await, Err(Error::Address { .. })), "{wrong}");
         }
-        let door = Door::open("127.0.0.1:0").await.unwrap();
+        let door = Door::open("127.0.0.1:0", false).await.unwrap();
         assert_ne!(door.address().port(), 0);
-        let again = Door::open(&door.address().to_string()).await;
+        let again = Door::open(&door.address().to_string(), false).await;
         assert!(matches!(again, Err(Error::Taken { .. })));
     }
 }

@@ -15,7 +15,7 @@ pub enum Error {
         problem: String,
     },
     /// The address can be reached from other machines.
-    #[error("`{listen}` can be reached from other machines, and there are no keys yet to tell callers apart")]
+    #[error("`{listen}` can be reached from other machines, and there is no key to tell callers apart")]
     Open {
         /// What was given.
         listen: String,
@@ -36,6 +36,9 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// What is set cannot work.
+    #[error(transparent)]
+    Options(#[from] loci_types::Error),
     /// The connection to the network broke.
     #[error("the server stopped: {0}")]
     Stopped(std::io::Error),
@@ -48,23 +51,29 @@ impl Error {
             Error::Address { .. } | Error::Open { .. } | Error::Taken { .. } | Error::Schedule { .. } => {
                 ErrorKind::Configuration
             }
+            Error::Options(error) => error.kind(),
             Error::Stopped(_) => ErrorKind::Provider,
         }
     }
 
     /// The form in which the failure leaves Loci.
     pub fn problem(&self, operation: &str) -> Problem {
+        if let Error::Options(error) = self {
+            return error.problem(operation);
+        }
         let mut problem = Problem::new(self.kind(), self.to_string(), operation);
         let hint = match self {
             Error::Address { .. } => "write it as 127.0.0.1:7077",
-            Error::Open { .. } => "listen on 127.0.0.1:7077 or [::1]:7077, and reach it through a tunnel",
+            Error::Open { .. } => {
+                "make a key with `loci key create --name NAME --role admin`, set [auth.jwt], or listen on 127.0.0.1:7077"
+            }
             Error::Taken { .. } => "choose another port with --listen 127.0.0.1:PORT, or end what uses this one",
             Error::Schedule { .. } => {
                 problem.details.insert("field".into(), "lifecycle.schedule".into());
                 problem.hint = Some("write minute, hour, day, month and weekday, such as `0 3 * * *`".to_owned());
                 return problem;
             }
-            Error::Stopped(_) => return problem,
+            Error::Options(_) | Error::Stopped(_) => return problem,
         };
         problem.details.insert("field".into(), "listen".into());
         problem.hint = Some(hint.to_owned());

@@ -1,40 +1,90 @@
 //! Is it alive, and can it do its work?
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::IntoResponse;
-use axum::routing::get;
-use axum::{Json, Router};
-use loci_engine::{Caller, Engine};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use loci_engine::Caller;
 use serde_json::{Value, json};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::failure::{Failure, Failures};
+use crate::metrics::Held;
 
 /// The routes that tell how the house is.
-pub(crate) fn routes(engine: Arc<Engine>) -> Router {
-    Router::new().route("/healthz", get(alive)).route("/readyz", get(ready)).with_state(engine)
+pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(alive)).routes(routes!(ready)).routes(routes!(metrics))
 }
 
 /// The process answers: nothing more is said.
+#[utoipa::path(
+    get, path = "/healthz", operation_id = "health", tag = "health",
+    responses((status = 200, description = "It is alive", body = Value), Failures),
+    security(())
+)]
 async fn alive() -> Json<Value> {
-    Json(json!({ "status": "ok" }))
+    Json(json!({ "status": "healthy" }))
 }
 
-/// Each part with its status. A store that fails makes the whole unready; a missing model only
-/// takes one lane away.
-async fn ready(State(engine): State<Arc<Engine>>) -> impl IntoResponse {
-    let store = match engine.agents(&Caller::operator()).await {
-        Ok(_) => json!({ "status": "ok" }),
-        Err(error) => json!({ "status": "failed", "problem": error.problem("readyz") }),
+/// Each part with its status and how long it took to answer.
+///
+/// A store that fails makes the whole unready; a missing model only takes one lane away.
+#[utoipa::path(
+    get, path = "/readyz", operation_id = "ready", tag = "health",
+    responses(
+        (status = 200, description = "It can work, perhaps with a part missing", body = Value),
+        (status = 503, description = "It cannot work", body = Value),
+        Failures
+    ),
+    security(())
+)]
+async fn ready(State(app): State<Arc<App>>) -> Response {
+    let started = Instant::now();
+    let asked = app.engine.agents(&Caller::operator()).await;
+    let latency = started.elapsed().as_secs_f64() * 1e3;
+    let store = match asked {
+        Ok(_) => json!({ "status": "healthy", "latencyMs": latency }),
+        Err(error) => json!({ "status": "unhealthy", "latencyMs": latency, "message": error.kind().code() }),
     };
-    let vectors = match engine.model() {
-        Some(model) => json!({ "status": "ok", "model": model.name, "dimensions": model.dimensions }),
-        None => json!({ "status": "off", "hint": "run `make model` and start again" }),
+    let vectors = match app.engine.model() {
+        Some(model) => json!({ "status": "healthy", "model": model.name, "dimensions": model.dimensions }),
+        None => json!({ "status": "degraded", "message": "no embedding model: memories are found by words" }),
     };
-    let (code, status) = match (store["status"] == "ok", vectors["status"] == "ok") {
-        (true, true) => (StatusCode::OK, "ready"),
+    let (code, status) = match (store["status"] == "healthy", vectors["status"] == "healthy") {
+        (true, true) => (StatusCode::OK, "healthy"),
         (true, false) => (StatusCode::OK, "degraded"),
-        (false, _) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        (false, _) => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
     };
-    (code, Json(json!({ "status": status, "parts": { "store": store, "vectors": vectors } })))
+    let latency = started.elapsed().as_secs_f64() * 1e3;
+    let told = json!({ "status": status, "latencyMs": latency, "components": { "store": store, "vectors": vectors } });
+    (code, Json(told)).into_response()
+}
+
+/// Everything that is counted, as Prometheus reads it.
+#[utoipa::path(
+    get, path = "/metrics", operation_id = "metrics", tag = "health",
+    responses((status = 200, description = "Counters", body = String, content_type = "application/openmetrics-text"), Failures),
+    security(("key" = ["admin"]))
+)]
+async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Failure> {
+    let operator = Caller::operator();
+    let stats = app.verb("stats", app.engine.stats(&operator)).await?;
+    let learned = app.verb("stats", app.engine.learned(&operator)).await?.unwrap_or_default();
+    let episodic = stats.by_kind.get("episodic").copied().unwrap_or_default();
+    let held = Held {
+        by_layer: stats.by_layer.into_iter().collect(),
+        episodic,
+        semantic: stats.memories.saturating_sub(episodic),
+        bytes: stats.bytes,
+        summaries: 0,
+        saved: learned.tokens_saved,
+    };
+    let sort = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(CONTENT_TYPE, sort)], app.metrics.text(&held)).into_response())
 }

@@ -1,14 +1,36 @@
 //! Who may ask, and in what tongue?
 //!
-//! The door of the house: it speaks HTTP and knows the engine, never a store and no rule of
-//! memory. There are no keys yet, so it opens on the machine's own address alone.
+//! The door of the house: it speaks HTTP and MCP and knows the engine, never a store and no rule
+//! of memory. Every request passes the guard first; what comes out of it is a `Who`, and only that
+//! makes a caller. Without keys the door opens on the machine's own address alone.
 
+mod app;
+mod connection;
 mod door;
 mod error;
+mod extract;
+mod failure;
+mod guard;
 mod health;
+mod metrics;
+mod options;
+mod router;
 mod schedule;
+mod strict;
+mod v1;
 mod worker;
 
+pub(crate) use app::App;
+pub use app::Options;
 pub use door::Door;
 pub use error::Error;
+pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};
 pub use schedule::Schedule;
+
+/// The published description of the HTTP surface, as JSON.
+pub fn description() -> String {
+    let description = router::described().into_openapi();
+    let mut text = description.to_pretty_json().unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -393,6 +393,7 @@ pub struct Listing {
 
 /// The vectors that there are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Models {
     /// Vectors by model.
@@ -403,6 +404,7 @@ pub struct Models {
 
 /// What there is, counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
     /// Memories in whatever state.
@@ -433,6 +435,7 @@ pub struct Stats {
 
 /// An agent of a tenant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Agent {
     /// Its URL-safe name.
@@ -445,6 +448,7 @@ pub struct Agent {
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// The file.

@@ -33,6 +33,7 @@ words!(
 
 /// A typed link from one memory to another. There is one per source, target and relation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
     /// Its id.
@@ -82,6 +83,7 @@ words!(
 
 /// A thing that memories speak of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Entity {
     /// Its id.

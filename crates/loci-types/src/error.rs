@@ -166,6 +166,7 @@ impl Error {
 
 /// A failure as callers see it, the same through every door.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// The public code.

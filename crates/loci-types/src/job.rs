@@ -52,6 +52,7 @@ pub struct JobSpec {
 
 /// A job as those who look after the store see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JobRecord {
     /// Its number within the space.
@@ -77,6 +78,7 @@ pub struct JobRecord {
 
 /// A job in the hands of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
     /// Its number within the space.

@@ -11,6 +11,7 @@ use crate::{Error, ErrorKind};
 
 /// The family that a kind belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// What happened.
@@ -25,6 +26,7 @@ pub enum Class {
 
 /// The name of a kind.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Kind(String);
 
@@ -53,6 +55,7 @@ impl fmt::Display for Kind {
 
 /// What Loci knows of a kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct KindSpec {
     /// The name.

@@ -12,6 +12,7 @@ use crate::{Error, ErrorKind, Identifier};
 
 /// How widely a memory holds, from the most specific to the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
     /// One agent's knowledge about one user.

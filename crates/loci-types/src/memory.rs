@@ -14,6 +14,7 @@ use crate::{Error, Identifiers, Kind, Layer, MemoryId, Scope, State};
 
 /// One memory, whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Memory {
     /// Its id, in the order of creation.
@@ -45,6 +46,7 @@ pub struct Memory {
     /// The text.
     pub content: String,
     /// The hash of the normalised text.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub content_hash: ContentHash,
     /// How many tokens the text has.
     pub tokens: u32,
@@ -188,6 +190,7 @@ impl AccessPolicy {
 
 /// How a memory was acquired.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Source {
     /// `conversation, tool_result, reflection, distillation, knowledge_sync, manual, import, …`
@@ -203,6 +206,7 @@ pub struct Source {
 
 /// The knowledge item that a memory mirrors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KnowledgePointer {
     /// `adr, policy, pattern, spec`

@@ -6,6 +6,7 @@ use crate::MemoryId;
 
 /// The answer to a write: what happened, and that it is safe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
     /// The memory.
@@ -27,6 +28,7 @@ pub struct Receipt {
 
 /// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// A new memory.
@@ -49,6 +51,7 @@ pub enum Outcome {
 
 /// How safe an acknowledged write is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
     /// On disk: it survives the loss of power.

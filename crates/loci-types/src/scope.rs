@@ -67,6 +67,7 @@ impl Identifier {
 
 /// The identifiers that a caller gave, or that a record carries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Identifiers {
     /// The agent, by its URL-safe slug.
@@ -304,6 +305,7 @@ impl FromStr for Space {
 
 /// The outermost wall: spaces of different tenants never meet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct Tenant(String);
 

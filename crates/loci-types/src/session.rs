@@ -11,10 +11,12 @@ use crate::{MemoryId, Scope};
 
 /// A conversation of one scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
     /// Whose it is.
     #[serde(serialize_with = "told")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub scope: Scope,
     /// Its name: the session's id, or the thread's where the turns had none.
     pub name: String,

@@ -24,6 +24,7 @@ pub(crate) mod import;
 pub(crate) mod ingest;
 pub(crate) mod init;
 pub(crate) mod jobs;
+pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod maintain;
 pub(crate) mod operations;
@@ -67,6 +68,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Command::Init(args) => done(init::run(&context, &args)),
         Command::Agent(args) => done(agent::run(&context, args).await),
+        Command::Key(args) => done(key::run(&context, args).await),
         Command::Remember(args) => done(remember::run(&context, *args).await),
         Command::Ingest(args) => done(ingest::run(&context, *args).await),
         Command::Recall(args) => done(recall::run(&context, *args).await),

@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use loci_server::{Door, Schedule};
+use loci_server::{Door, Options, Schedule};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::output;
+use crate::settings::variable;
 
 /// Where to listen.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   loci serve
   loci serve --listen 127.0.0.1:8080
+  loci key create --name ops --role admin && loci serve --listen 0.0.0.0:7077
   curl http://127.0.0.1:7077/readyz
 
-It listens on this machine only. While it runs it makes the vectors that were left for later, learns
+Without keys it listens on this machine only, and asks nobody who they are; `loci key create` makes the
+first key, and from then on every caller must show one. While it runs it makes the vectors that were left for later, learns
 from sessions that are over, and does the night's work at the hours of lifecycle.schedule.
 Ctrl-C ends it when what is under way is done.")]
 pub(crate) struct ServeArgs {
@@ -29,8 +32,10 @@ pub(crate) struct ServeArgs {
 /// Serves until told to stop.
 pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     let listen = args.listen.unwrap_or_else(|| context.settings.server.listen.clone());
+    let settings = &context.settings;
+    let guarded = settings.auth.jwt.is_some() || context.engine()?.has_keys().await?;
     // The address first: a wrong one is told before a model is loaded.
-    let door = Door::open(&listen).await?;
+    let door = Door::open(&listen, guarded).await?;
     let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
     let zone = jiff::tz::TimeZone::get(&engine.config().retrieval.time_zone).unwrap_or(jiff::tz::TimeZone::UTC);
     let schedule = Schedule::read(&context.settings.lifecycle.schedule, zone)?;
@@ -40,7 +45,15 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     } else {
         output::line(&format!("Listening on {address} (Ctrl-C ends it)"));
     }
-    door.serve(engine, schedule, asked_to_stop()).await?;
+    let secret = settings.auth.jwt.as_ref().and_then(|jwt| jwt.secret_env.as_deref()).and_then(variable);
+    let options = Options {
+        server: settings.server.clone(),
+        auth: settings.auth.clone(),
+        jwt_secret: secret,
+        mcp: settings.mcp.clone(),
+        config: settings.public(),
+    };
+    door.serve(engine, options, schedule, asked_to_stop()).await?;
     output::note("Closed; everything is kept.");
     Ok(())
 }

@@ -9,6 +9,7 @@ mod events;
 mod files;
 mod life;
 mod model;
+mod pages;
 mod processes;
 mod run;
 mod serve;

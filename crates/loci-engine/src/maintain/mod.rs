@@ -29,6 +29,7 @@ const NAME: &str = "maintenance";
 
 /// One step of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Ends sessions that are quiet, and learns from those that are over.
@@ -136,6 +137,7 @@ pub struct MaintainRequest {
 
 /// What was done, or would be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MaintainReport {
     /// The time that counts.
@@ -148,6 +150,7 @@ pub struct MaintainReport {
 
 /// What one step did, or would do.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StepReport {
     /// The step.
@@ -165,6 +168,7 @@ pub struct StepReport {
 
 /// One change of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Planned {
     /// The memory, if it is about one.

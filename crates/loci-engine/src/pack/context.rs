@@ -70,6 +70,7 @@ impl Window {
 
 /// How the tokens of a window are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Budgets {
     /// All of them.
@@ -115,6 +116,7 @@ fn part(total: usize, share: usize, whole: usize) -> usize {
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Message {
     /// Whose: `system`, `user`, `assistant`.
     pub role: String,
@@ -152,6 +154,7 @@ pub struct ContextParts<'a> {
 
 /// The tokens of each part of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextTokens {
     /// Of the system prompt.
@@ -175,6 +178,7 @@ impl ContextTokens {
 
 /// A filled window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Context {
     /// System prompt, memory, summary of older turns, newer turns, input.

@@ -21,6 +21,7 @@ const RELATED_CHARACTERS: usize = 160;
 
 /// The shape of what is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Sections with headings: `- 2023-05-07 Ana: text [id]`.

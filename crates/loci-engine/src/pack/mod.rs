@@ -122,6 +122,7 @@ impl Budget {
 
 /// What goes into the prompt.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Packed {
     /// The text.

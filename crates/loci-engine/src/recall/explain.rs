@@ -16,6 +16,7 @@ use crate::score::Terms;
 /// * `relevance` = `clarity / (1 + ((best − evidence) / 5)²)`, or what a reranker said;
 /// * `score` = (`wₛ·relevance + wᵣ·recency + wᵤ·utility`) · `boost` + `layer` + `relation`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// The lanes that found it; none: it stands beside what they found.
@@ -50,9 +51,11 @@ pub struct Explanation {
 
 /// One clue and its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClueWeight {
     /// Which.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub clue: Clue,
     /// What was observed.
     pub value: f64,
@@ -62,6 +65,7 @@ pub struct ClueWeight {
 
 /// A memory's place in one lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LaneRank {
     /// The lane.
@@ -74,6 +78,7 @@ pub struct LaneRank {
 
 /// A memory that hangs together with a hit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RelatedMemory {
     /// Which.

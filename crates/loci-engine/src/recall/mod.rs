@@ -61,6 +61,7 @@ pub struct RecallRequest {
 
 /// What recall found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Recall {
     /// The hits, best first.
@@ -73,6 +74,7 @@ pub struct Recall {
 
 /// One memory that recall found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RecallHit {
     /// The memory.

@@ -1,0 +1,95 @@
+//! What does every route have at hand?
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use loci_engine::Engine;
+use loci_types::Error;
+use serde_json::Value;
+use tokio::sync::watch;
+use utoipa::openapi::OpenApi;
+
+use crate::failure::Failure;
+use crate::guard::{Access, Hosts, Jwt, Rate};
+use crate::metrics::Metrics;
+use crate::options::{AuthOptions, McpOptions, ServerOptions};
+
+/// Everything that the server is started with.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Where and how it listens.
+    pub server: ServerOptions,
+    /// Who is believed.
+    pub auth: AuthOptions,
+    /// The value of the variable that holds the shared secret of tokens.
+    pub jwt_secret: Option<String>,
+    /// How MCP clients are served.
+    pub mcp: McpOptions,
+    /// The settings in force, without secrets, for those who look after the store.
+    pub config: Value,
+}
+
+/// What every route has at hand.
+pub(crate) struct App {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) options: Options,
+    pub(crate) hosts: Hosts,
+    pub(crate) access: Access,
+    pub(crate) rate: Rate,
+    pub(crate) jwt: Option<Jwt>,
+    pub(crate) metrics: Metrics,
+    /// Becomes true when the house closes, so that streams end.
+    pub(crate) closed: watch::Receiver<bool>,
+    local: bool,
+}
+
+impl App {
+    /// What the routes have at hand on a server at this address.
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        options: Options,
+        address: SocketAddr,
+        description: &OpenApi,
+        closed: watch::Receiver<bool>,
+    ) -> Result<Self, Error> {
+        let server = &options.server;
+        server.validate()?;
+        let jwt = options.auth.jwt.as_ref().map(|jwt| Jwt::read(jwt, options.jwt_secret.as_deref())).transpose()?;
+        Ok(Self {
+            engine,
+            hosts: Hosts::new(address, &server.allowed_hosts, &server.cors_origins),
+            access: Access::of_description(description),
+            rate: Rate::new(server.requests_per_second, server.burst),
+            jwt,
+            metrics: Metrics::new(),
+            closed,
+            local: address.ip().is_loopback(),
+            options,
+        })
+    }
+
+    /// Whether nobody is asked who they are: on the machine's own address, as long as no credential
+    /// was ever made.
+    pub(crate) async fn is_open(&self) -> Result<bool, Failure> {
+        if !self.local || self.jwt.is_some() {
+            return Ok(false);
+        }
+        let keys = self.engine.has_keys().await.map_err(|error| Failure::of(error.problem("authenticate")))?;
+        Ok(!keys)
+    }
+
+    /// Does what the engine is asked for, and counts it.
+    pub(crate) async fn verb<T>(
+        &self,
+        operation: &'static str,
+        work: impl Future<Output = loci_engine::Result<T>>,
+    ) -> Result<T, Failure> {
+        let started = Instant::now();
+        let outcome = work.await;
+        let code = outcome.as_ref().err().map(|error| error.kind().code());
+        self.metrics.operation(operation, code, started.elapsed());
+        outcome.map_err(|error| Failure::of(error.problem(operation)))
+    }
+}

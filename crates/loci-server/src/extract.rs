@@ -1,0 +1,173 @@
+//! What did the caller send?
+//!
+//! Bodies and parameters are read so that whatever is wrong is told by the name of its field, with
+//! the status that belongs to it. Nothing is guessed, nothing unknown is dropped.
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use loci_types::{ErrorKind, MemoryId};
+use serde::de::DeserializeOwned;
+
+use crate::failure::Failure;
+use crate::strict::Strict;
+
+/// A JSON body.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        if !is_json(request.headers()) {
+            let said = Failure::new(ErrorKind::InvalidInput, "the body must be JSON", "read the request");
+            return Err(said
+                .status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+                .field("Content-Type")
+                .hint("send the header `Content-Type: application/json`"));
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
+        json(&bytes).map(Self)
+    }
+}
+
+/// A JSON body, or none at all.
+pub(crate) struct MaybeBody<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let typed = request.headers().contains_key(CONTENT_TYPE);
+        if typed {
+            return Body::from_request(request, state).await.map(|Body(read)| Self(read));
+        }
+        let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
+        if bytes.is_empty() { Ok(Self(T::default())) } else { json(&bytes).map(Self) }
+    }
+}
+
+/// Parameters behind the question mark.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let text = parts.uri.query().unwrap_or_default();
+        let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(form_urlencoded::parse(
+            text.as_bytes(),
+        )));
+        read.map(Self).map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
+    }
+}
+
+/// The id of a memory in the path. What is no id names nothing that exists.
+pub(crate) struct Id(pub(crate) MemoryId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let Named(text) = Named::from_request_parts(parts, state).await?;
+        text.parse().map(Self).map_err(|_| {
+            Failure::new(ErrorKind::InvalidInput, "the id in the path is not a UUID", "read the request").field("id")
+        })
+    }
+}
+
+/// The one name in the path.
+pub(crate) struct Named(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| {
+            Failure::new(ErrorKind::InvalidInput, "the path is not valid UTF-8", "read the request").field("path")
+        })?;
+        Ok(Self(text))
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let sort = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let sort = sort.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    sort == "application/json" || sort.starts_with("application/") && sort.ends_with("+json")
+}
+
+/// Reads JSON, and says which field is wrong.
+pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    let value = serde_json::from_slice(bytes).map_err(|error| told("body".to_owned(), &error.to_string()))?;
+    serde_path_to_error::deserialize(Strict(value))
+        .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
+}
+
+fn told(path: String, problem: &str) -> Failure {
+    // A missing or unknown field is named in the sentence, not in the path.
+    let quoted = problem.split('`').nth(1).filter(|_| problem.contains("field"));
+    let field = match (path.as_str(), quoted) {
+        ("." | "", Some(name)) => name.to_owned(),
+        ("." | "", None) => "body".to_owned(),
+        (path, Some(name)) if !path.ends_with(name) => format!("{path}.{name}"),
+        (path, _) => path.to_owned(),
+    };
+    Failure::new(ErrorKind::InvalidInput, format!("{field}: {problem}"), "read the request").field(&field)
+}
+
+fn cut_off(rejection: BytesRejection) -> Failure {
+    let said = Failure::new(ErrorKind::InvalidInput, rejection.body_text(), "read the request").field("body");
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => said.status(StatusCode::PAYLOAD_TOO_LARGE).hint("send less at once"),
+        _ => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(deny_unknown_fields, default)]
+    struct Outer {
+        inner: Inner,
+        #[expect(dead_code, reason = "only read")]
+        count: u32,
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        #[expect(dead_code, reason = "only read")]
+        name: String,
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let check = |text: &str, field: &str| {
+            let failure = json::<Outer>(text.as_bytes()).map(|read| read.inner).unwrap_err();
+            assert_eq!(failure.problem().details["field"], field, "{text}: {failure:?}");
+            assert_eq!(failure.code(), StatusCode::BAD_REQUEST);
+        };
+        check("", "body");
+        check("{", "body");
+        check("[1", "body");
+        check("[]", "body");
+        check("null", "body");
+        check(r#"{"inner":["a"]}"#, "inner");
+        check(r#"{"count":-1}"#, "count");
+        check(r#"{"count":"many"}"#, "count");
+        check(r#"{"extra":1}"#, "extra");
+        check(r#"{"inner":{}}"#, "inner.name");
+        check(r#"{"inner":{"name":"a","more":1}}"#, "inner.more");
+        check(r#"{"inner":{"name":7}}"#, "inner.name");
+        check(r#"{"count":1} x"#, "body");
+        check(&format!("{}{}", "[".repeat(10_000), "]".repeat(10_000)), "body");
+        assert!(json::<Outer>(b"{\"inner\":{\"name\":\"\xff\"}}").is_err());
+    }
+}

@@ -1,0 +1,196 @@
+//! How is a failure told over HTTP?
+//!
+//! Every failure leaves as `application/problem+json` with the fields that all doors share: code,
+//! message, operation, details, retryable, hint. Status and advice come from the one table.
+
+use std::collections::BTreeMap;
+
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use loci_types::{ERROR_TABLE, Error, ErrorKind, Problem};
+use serde::Serialize;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
+
+/// A failure on its way out.
+#[derive(Debug, Clone)]
+pub(crate) struct Failure {
+    status: StatusCode,
+    problem: Problem,
+    retry_after: Option<u64>,
+}
+
+/// What went wrong, as HTTP tells it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Problem)]
+pub(crate) struct Told {
+    /// Always `about:blank`: the code says which failure it is.
+    #[serde(rename = "type")]
+    sort: &'static str,
+    /// The status in words.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// The public code, such as `MEMORY_NOT_FOUND`.
+    code: String,
+    /// A sentence for people.
+    message: String,
+    /// The operation that failed.
+    operation: String,
+    /// More, by name: the field, the limit.
+    #[schema(value_type = Object)]
+    details: BTreeMap<String, serde_json::Value>,
+    /// Whether the same call may succeed later.
+    retryable: bool,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure with the status that its code has.
+    pub(crate) fn of(problem: Problem) -> Self {
+        let row = ERROR_TABLE.iter().find(|row| row.code == problem.code);
+        let status = row.and_then(|row| StatusCode::from_u16(row.status).ok());
+        Self { status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), problem, retry_after: None }
+    }
+
+    /// A failure of this kind.
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>, operation: &str) -> Self {
+        Self::of(Problem::new(kind, message, operation))
+    }
+
+    /// The caller must show who they are.
+    pub(crate) fn unknown_caller(message: &str, hint: &str) -> Self {
+        Self::new(ErrorKind::Unauthorized, message, "authenticate").hint(hint).status(StatusCode::UNAUTHORIZED)
+    }
+
+    /// The same failure with another status.
+    #[must_use]
+    pub(crate) fn status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// The same failure, with what to do about it.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.problem.hint = Some(hint.into());
+        self
+    }
+
+    /// The same failure, with the field that is wrong.
+    #[must_use]
+    pub(crate) fn field(mut self, field: &str) -> Self {
+        self.problem.details.insert("field".to_owned(), field.into());
+        self
+    }
+
+    /// The same failure, with the seconds after which it is worth trying again.
+    #[must_use]
+    pub(crate) fn after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// The problem itself, for other tongues.
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// The status.
+    pub(crate) fn code(&self) -> StatusCode {
+        self.status
+    }
+}
+
+/// Words that do not fit.
+pub(crate) fn word(error: &Error, operation: &str) -> Failure {
+    Failure::of(error.problem(operation))
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let Self { status, problem, retry_after } = self;
+        let code = problem.code.clone();
+        let told = Told {
+            sort: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            code: problem.code,
+            message: problem.message,
+            operation: problem.operation,
+            details: problem.details,
+            retryable: problem.retryable,
+            hint: problem.hint,
+        };
+        let body = serde_json::to_vec(&told).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = retry_after {
+            headers.insert(RETRY_AFTER, seconds.into());
+        } else if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::BAD_GATEWAY) {
+            headers.insert(RETRY_AFTER, 1.into());
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(Code(code));
+        response
+    }
+}
+
+/// The public code of a failure, for the log of requests.
+#[derive(Debug, Clone)]
+pub(crate) struct Code(pub(crate) String);
+
+/// The failures that every operation may tell of, for the published description.
+pub(crate) struct Failures;
+
+impl utoipa::IntoResponses for Failures {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        let told = [
+            (400, "A field is malformed, out of range or missing; `details.field` names it"),
+            (401, "No credential, or one that does not count"),
+            (403, "The credential does not allow this"),
+            (404, "There is no such thing, or none that the caller may see"),
+            (405, "The path has other methods"),
+            (409, "It has changed since it was read, or the same request is under way"),
+            (413, "Too long or too large"),
+            (415, "The body is not JSON"),
+            (429, "Too many requests; `Retry-After` says when to come back"),
+            (500, "A defect, or a store that cannot be read"),
+            (502, "A model behind Loci failed"),
+            (503, "The store, or a service behind Loci, failed, or the request took too long"),
+            (507, "The disk is full or cannot be written"),
+        ];
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+        let response = |about: &str| {
+            ResponseBuilder::new().description(about).content("application/problem+json", content.clone()).build()
+        };
+        told.into_iter().map(|(status, about)| (status.to_string(), RefOr::T(response(about)))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_has_its_status_and_retryable_ones_say_when() {
+        for row in ERROR_TABLE {
+            let response = Failure::new(row.kind, "it failed", "test").into_response();
+            assert_eq!(response.status().as_u16(), row.status, "{}", row.code);
+            assert_eq!(response.headers()[CONTENT_TYPE], "application/problem+json");
+        }
+        let limited = Failure::new(ErrorKind::RateLimited, "too many", "test").after(3).into_response();
+        assert_eq!(limited.headers()[RETRY_AFTER], "3");
+        let unknown = Failure::unknown_caller("who?", "show a key").into_response();
+        assert_eq!(
+            (unknown.status(), unknown.headers().contains_key(WWW_AUTHENTICATE)),
+            (StatusCode::UNAUTHORIZED, true)
+        );
+    }
+}

@@ -1,0 +1,254 @@
+//! Is this token someone's word that we believe?
+//!
+//! A token counts if it is signed by a key that is set for its own sort of signature, made for us,
+//! not expired, and says what it allows. Why one does not count goes to the log, not to the caller.
+
+use jsonwebtoken::jwk::JwkSet;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use loci_types::{Error, ErrorKind, Grant};
+use serde_json::{Map, Value};
+
+use crate::options::JwtOptions;
+
+/// What tokens are proved with.
+pub(crate) struct Jwt {
+    secret: Option<DecodingKey>,
+    keys: Vec<(Option<String>, Algorithm, DecodingKey)>,
+    issuer: Option<String>,
+    audience: String,
+    claim: String,
+}
+
+/// Seconds by which two clocks may differ.
+const LEEWAY: u64 = 30;
+
+/// The shortest shared secret, in bytes.
+const SECRET_BYTES: usize = 32;
+
+impl Jwt {
+    /// Reads the keys that are set. `secret` is the value of the variable that the options name.
+    pub(crate) fn read(options: &JwtOptions, secret: Option<&str>) -> Result<Self, Error> {
+        let wrong = |field: &'static str, message: String| Error::new(ErrorKind::Configuration, message).at(field);
+        if options.audience.is_empty() {
+            return Err(wrong("auth.jwt.audience", "auth.jwt.audience is empty".to_owned())
+                .hint("say for whom tokens must be made, such as `loci`"));
+        }
+        if options.secret_env.is_some() && secret.is_none_or(|secret| secret.len() < SECRET_BYTES) {
+            let message = format!("the variable that auth.jwt.secret_env names must hold {SECRET_BYTES} bytes or more");
+            return Err(wrong("auth.jwt.secret_env", message));
+        }
+        let keys = match &options.jwks_file {
+            None => Vec::new(),
+            Some(path) => {
+                let unreadable = |problem: String| {
+                    wrong("auth.jwt.jwks_file", format!("{} cannot be read: {problem}", path.display()))
+                };
+                let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+                public_keys(&text).map_err(unreadable)?
+            }
+        };
+        if secret.is_none() && keys.is_empty() {
+            return Err(wrong("auth.jwt", "auth.jwt has neither a secret nor public keys".to_owned())
+                .hint("set auth.jwt.secret_env or auth.jwt.jwks_file"));
+        }
+        Ok(Self {
+            secret: secret.map(|secret| DecodingKey::from_secret(secret.as_bytes())),
+            keys,
+            issuer: options.issuer.clone(),
+            audience: options.audience.clone(),
+            claim: options.claim.clone().unwrap_or_else(|| "loci".to_owned()),
+        })
+    }
+
+    /// The subject of a token and what it allows, if it counts.
+    pub(crate) fn prove(&self, token: &str) -> Option<(String, Grant)> {
+        let proved = self.claims(token).and_then(|claims| self.grant(&claims));
+        proved.inspect_err(|problem| tracing::info!(target: "loci::audit", problem, "a token does not count")).ok()
+    }
+
+    fn claims(&self, token: &str) -> Result<Map<String, Value>, String> {
+        let header = decode_header(token).map_err(|error| error.to_string())?;
+        let key = match header.alg {
+            Algorithm::HS256 => self.secret.as_ref(),
+            Algorithm::RS256 | Algorithm::EdDSA => self.public_key(header.alg, header.kid.as_deref()),
+            _ => None,
+        };
+        let key = key.ok_or("no key is set for its signature")?;
+        let mut validation = Validation::new(header.alg);
+        validation.leeway = LEEWAY;
+        validation.validate_nbf = true;
+        validation.set_audience(&[&self.audience]);
+        validation.set_required_spec_claims(&["exp", "aud"]);
+        if let Some(issuer) = &self.issuer {
+            validation.set_issuer(&[issuer]);
+            validation.set_required_spec_claims(&["exp", "aud", "iss"]);
+        }
+        decode::<Map<String, Value>>(token, key, &validation)
+            .map(|token| token.claims)
+            .map_err(|error| error.to_string())
+    }
+
+    /// The key that the token names, or the only one of its sort.
+    fn public_key(&self, algorithm: Algorithm, id: Option<&str>) -> Option<&DecodingKey> {
+        let mut fitting = self.keys.iter().filter(|(_, sort, _)| *sort == algorithm);
+        match id {
+            Some(id) => fitting.find(|(known, _, _)| known.as_deref() == Some(id)).map(|(_, _, key)| key),
+            None => fitting.next().filter(|_| fitting.next().is_none()).map(|(_, _, key)| key),
+        }
+    }
+
+    fn grant(&self, claims: &Map<String, Value>) -> Result<(String, Grant), String> {
+        let allows = claims.get(&self.claim).ok_or("it does not say what it allows")?;
+        let grant: Grant = serde_json::from_value(allows.clone()).map_err(|error| error.to_string())?;
+        grant.validate().map_err(|error| error.to_string())?;
+        let subject = claims.get("sub").and_then(Value::as_str).unwrap_or("nobody");
+        Ok((subject.chars().filter(|c| !c.is_control()).take(128).collect(), grant))
+    }
+}
+
+fn public_keys(text: &str) -> Result<Vec<(Option<String>, Algorithm, DecodingKey)>, String> {
+    let set: JwkSet = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut keys = Vec::new();
+    for jwk in &set.keys {
+        use jsonwebtoken::jwk::AlgorithmParameters;
+        let algorithm = match &jwk.algorithm {
+            AlgorithmParameters::RSA(_) => Algorithm::RS256,
+            AlgorithmParameters::OctetKeyPair(_) => Algorithm::EdDSA,
+            // Shared secrets do not belong into a file of public keys, and other curves are not ours.
+            _ => continue,
+        };
+        let key = DecodingKey::from_jwk(jwk).map_err(|error| error.to_string())?;
+        keys.push((jwk.common.key_id.clone(), algorithm, key));
+    }
+    match keys.is_empty() {
+        true => Err("it holds no RSA and no Ed25519 key".to_owned()),
+        false => Ok(keys),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::encoding::AsDer;
+    use aws_lc_rs::signature::KeyPair;
+    use jsonwebtoken::{EncodingKey, Header, encode};
+    use serde_json::json;
+
+    use super::*;
+
+    const SECRET: &str = "a secret of thirty-two bytes or more";
+
+    fn options() -> JwtOptions {
+        JwtOptions { audience: "loci".to_owned(), secret_env: Some("JWT_SECRET".to_owned()), ..JwtOptions::default() }
+    }
+
+    fn soon() -> u64 {
+        jsonwebtoken::get_current_timestamp() + 600
+    }
+
+    fn claims() -> Value {
+        let allows = json!({ "tenant": "acme", "role": "writer", "bounds": { "users": ["ann"] } });
+        json!({ "sub": "ann", "aud": "loci", "exp": soon(), "loci": allows })
+    }
+
+    fn signed(claims: &Value) -> String {
+        encode(&Header::default(), claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn a_token_counts_only_if_everything_is_right() {
+        let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
+        let (subject, grant) = jwt.prove(&signed(&claims())).unwrap();
+        assert_eq!((subject.as_str(), grant.tenant.name()), ("ann", "acme"));
+        let check = |change: fn(&mut Value)| {
+            let mut wrong = claims();
+            change(&mut wrong);
+            assert!(jwt.prove(&signed(&wrong)).is_none(), "{wrong}");
+        };
+        check(|claims| claims["exp"] = (soon() - 3_600).into());
+        check(|claims| drop(claims.as_object_mut().unwrap().remove("exp")));
+        check(|claims| claims["aud"] = "another".into());
+        check(|claims| drop(claims.as_object_mut().unwrap().remove("aud")));
+        check(|claims| claims["nbf"] = soon().into());
+        check(|claims| drop(claims.as_object_mut().unwrap().remove("loci")));
+        check(|claims| claims["loci"]["role"] = "king".into());
+        check(|claims| claims["loci"]["tenant"] = "../acme".into());
+        check(|claims| claims["loci"]["users"] = json!(["ann"]));
+        check(|claims| claims["loci"]["role"] = "admin".into());
+    }
+
+    #[test]
+    fn a_signature_must_be_of_the_sort_that_is_set() {
+        let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
+        let plain = |text: Value| data_encoding::BASE64URL_NOPAD.encode(text.to_string().as_bytes());
+        let none = format!("{}.{}.", plain(json!({ "alg": "none", "typ": "JWT" })), plain(claims()));
+        let other = encode(&Header::default(), &claims(), &EncodingKey::from_secret(b"another secret")).unwrap();
+        let longer = encode(&Header::new(Algorithm::HS512), &claims(), &EncodingKey::from_secret(SECRET.as_bytes()));
+        let good = signed(&claims());
+        let cut = good[..good.len() - 4].to_owned();
+        let changed = good.replacen('.', ".A", 1);
+        for wrong in [none, other, longer.unwrap(), cut, changed, String::new(), "a.b.c".to_owned(), "..".to_owned()] {
+            assert!(jwt.prove(&wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn public_keys_prove_tokens_of_their_own_sort() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jwks.json");
+        let ed = aws_lc_rs::signature::Ed25519KeyPair::generate().unwrap();
+        let rsa = aws_lc_rs::rsa::KeyPair::generate(aws_lc_rs::rsa::KeySize::Rsa2048).unwrap();
+        let text = |bytes: &[u8]| data_encoding::BASE64URL_NOPAD.encode(bytes);
+        let public = rsa.public_key();
+        let modulus = text(public.modulus().big_endian_without_leading_zero());
+        let exponent = text(public.exponent().big_endian_without_leading_zero());
+        let set = json!({ "keys": [
+            { "kty": "OKP", "crv": "Ed25519", "kid": "one", "alg": "EdDSA", "x": text(ed.public_key().as_ref()) },
+            { "kty": "RSA", "kid": "two", "alg": "RS256", "n": modulus, "e": exponent },
+        ] });
+        std::fs::write(&path, set.to_string()).unwrap();
+        let options = JwtOptions {
+            jwks_file: Some(path),
+            issuer: Some("https://id.example".to_owned()),
+            audience: "loci".to_owned(),
+            ..JwtOptions::default()
+        };
+        let jwt = Jwt::read(&options, None).unwrap();
+        let mut claims = claims();
+        claims["iss"] = "https://id.example".into();
+        let header = |algorithm, id: Option<&str>| Header { kid: id.map(str::to_owned), ..Header::new(algorithm) };
+        let ed_key = EncodingKey::from_ed_der(ed.to_pkcs8().unwrap().as_ref());
+        let pkcs8: aws_lc_rs::encoding::Pkcs8V1Der<'_> = rsa.as_der().unwrap();
+        let pem = format!(
+            "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+            data_encoding::BASE64.encode(pkcs8.as_ref())
+        );
+        let rsa_key = EncodingKey::from_rsa_pem(pem.as_bytes()).unwrap();
+        let sign = |header: &Header, key: &EncodingKey, claims: &Value| encode(header, claims, key).unwrap();
+        for (header, key) in [
+            (header(Algorithm::EdDSA, Some("one")), &ed_key),
+            (header(Algorithm::EdDSA, None), &ed_key),
+            (header(Algorithm::RS256, Some("two")), &rsa_key),
+        ] {
+            assert!(jwt.prove(&sign(&header, key, &claims)).is_some(), "{header:?}");
+        }
+        assert!(jwt.prove(&sign(&header(Algorithm::EdDSA, Some("two")), &ed_key, &claims)).is_none());
+        // The public key must not pass for a shared secret.
+        let forged = EncodingKey::from_secret(modulus.as_bytes());
+        assert!(jwt.prove(&sign(&header(Algorithm::HS256, Some("two")), &forged, &claims)).is_none());
+        claims["iss"] = "https://evil.example".into();
+        assert!(jwt.prove(&sign(&header(Algorithm::EdDSA, Some("one")), &ed_key, &claims)).is_none());
+    }
+
+    #[test]
+    fn settings_that_prove_nothing_are_refused() {
+        let check = |options: JwtOptions, secret: Option<&str>, field: &str| {
+            assert_eq!(Jwt::read(&options, secret).err().and_then(|error| error.field()), Some(field));
+        };
+        check(JwtOptions { audience: String::new(), ..options() }, Some(SECRET), "auth.jwt.audience");
+        check(options(), None, "auth.jwt.secret_env");
+        check(options(), Some("short"), "auth.jwt.secret_env");
+        check(JwtOptions { secret_env: None, ..options() }, None, "auth.jwt");
+        let missing = JwtOptions { secret_env: None, jwks_file: Some("no such file".into()), ..options() };
+        check(missing, None, "auth.jwt.jwks_file");
+    }
+}

@@ -1,0 +1,225 @@
+//! Who is at the door, and may they come in?
+//!
+//! Every request passes here first: its host, its credential, the role that its route asks for and
+//! the rate of its caller. What a handler is given is a [`Who`], and a caller is made of it and of
+//! nothing else. It fails closed: a route without a role lets nobody in.
+
+mod access;
+mod bearer;
+mod hosts;
+mod jwt;
+mod rate;
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use loci_engine::{Caller, Engine};
+use loci_types::{ErrorKind, Grant, Identifiers, Role};
+use tracing::Instrument;
+
+pub(crate) use self::access::Access;
+use self::bearer::bearer;
+pub(crate) use self::hosts::Hosts;
+pub(crate) use self::jwt::Jwt;
+pub(crate) use self::rate::Rate;
+use crate::App;
+use crate::failure::{self, Failure};
+
+/// The header that names a request.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Who asks, as far as the door knows.
+#[derive(Debug, Clone)]
+pub(crate) struct Who {
+    credential: Credential,
+    request: String,
+}
+
+/// What they came with.
+#[derive(Debug, Clone)]
+pub(crate) enum Credential {
+    /// Nothing, and nothing is asked for: the door is open to its own machine.
+    Open,
+    /// Something that was proved.
+    Proved {
+        /// Its name, for the ledger and the log.
+        id: Arc<str>,
+        /// What it allows.
+        grant: Arc<Grant>,
+    },
+}
+
+impl Who {
+    /// The one who may do anything: whoever has the machine itself.
+    pub(crate) fn operator() -> Self {
+        Self { credential: Credential::Open, request: uuid::Uuid::now_v7().to_string() }
+    }
+
+    /// The caller with these identifiers, as far as the credential admits them.
+    pub(crate) fn caller(&self, asked: Identifiers, operation: &str) -> Result<Caller, Failure> {
+        let caller = match &self.credential {
+            Credential::Open if asked.is_empty() => Ok(Caller::operator()),
+            Credential::Open => Ok(Caller::new(asked)),
+            Credential::Proved { id, grant } => Caller::admitted(grant, id, asked),
+        };
+        let caller = caller.map_err(|error| failure::word(&error, operation))?;
+        Ok(Caller { request: Some(self.request.clone()), ..caller })
+    }
+
+    /// The caller whom the credential means by itself.
+    pub(crate) fn alone(&self, operation: &str) -> Result<Caller, Failure> {
+        self.caller(Identifiers::default(), operation)
+    }
+
+    /// What they may do.
+    pub(crate) fn role(&self) -> Role {
+        match &self.credential {
+            Credential::Open => Role::Admin,
+            Credential::Proved { grant, .. } => grant.role,
+        }
+    }
+
+    /// The credential's name.
+    pub(crate) fn name(&self) -> &str {
+        match &self.credential {
+            Credential::Open => "open",
+            Credential::Proved { id, .. } => id,
+        }
+    }
+
+    /// The request's name.
+    pub(crate) fn request(&self) -> &str {
+        &self.request
+    }
+
+    /// Whether their role is enough for this.
+    pub(crate) fn may(&self, needed: Role, operation: &str) -> Result<(), Failure> {
+        if self.role() >= needed {
+            return Ok(());
+        }
+        let message = format!("this needs the role {needed}, and the credential has the role {}", self.role());
+        Err(Failure::new(ErrorKind::Unauthorized, message, operation).hint("use a credential with that role"))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Who {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let missing = || Failure::new(ErrorKind::Internal, "the request did not pass the guard", "authenticate");
+        parts.extensions.get::<Who>().cloned().ok_or_else(missing)
+    }
+}
+
+/// Lets a request in or refuses it, and writes down what became of it.
+pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let started = std::time::Instant::now();
+    let named = request_id(request.headers());
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
+    let mut name = None;
+    let mut response = match admitted {
+        Ok((who, rated)) => {
+            name = Some(who.name().to_owned());
+            request.extensions_mut().insert(who);
+            let span = tracing::info_span!("request", id = named, credential = name, %method, route);
+            let mut response = next.run(request).instrument(span).await;
+            rated.tell(response.headers_mut());
+            response
+        }
+        Err(failure) => failure.into_response(),
+    };
+    let status = response.status().as_u16();
+    let code = response.extensions().get::<failure::Code>().map(|code| code.0.clone());
+    if let Ok(value) = HeaderValue::from_str(&named) {
+        response.headers_mut().insert(REQUEST_ID, value);
+    }
+    let route = route.unwrap_or_else(|| "none".to_owned());
+    app.metrics.request(&method, &route, status, started.elapsed());
+    let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+    let credential = name.as_deref().unwrap_or("none");
+    if matches!(status, 401 | 403 | 429) {
+        denied(&app, credential, &named, &format!("{method} {route}"), code.as_deref().unwrap_or_default());
+    }
+    tracing::info!(request = named, credential, %method, path, status, code, milliseconds, "request");
+    response
+}
+
+/// Writes down that someone was refused.
+pub(crate) fn denied(app: &App, credential: &str, request: &str, operation: &str, code: &str) {
+    app.metrics.denied(code);
+    tracing::warn!(target: "loci::audit", request, credential, operation, code, "denied");
+}
+
+async fn admit(
+    app: &App,
+    headers: &HeaderMap,
+    method: &Method,
+    route: Option<&str>,
+    named: &str,
+    host: Option<String>,
+) -> Result<(Who, rate::Rated), Failure> {
+    app.hosts.admit(host.as_deref())?;
+    app.hosts.admit_origin(headers)?;
+    let needed = app.access.of(method, route);
+    let credential = match needed {
+        access::Needed::Nothing => Credential::Open,
+        _ => identify(app, headers).await?,
+    };
+    let who = Who { credential, request: named.to_owned() };
+    let rated = app.rate.count(&who)?;
+    if let access::Needed::Role(role) = needed {
+        who.may(role, &app.access.operation(method, route))?;
+    }
+    Ok((who, rated))
+}
+
+/// The credential that the request carries, proved.
+async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure> {
+    let unknown = || {
+        Failure::unknown_caller("the credential does not count", "check that it is whole, not revoked and not expired")
+    };
+    let Some(shown) = bearer(headers)? else {
+        if app.is_open().await? {
+            return Ok(Credential::Open);
+        }
+        return Err(Failure::unknown_caller(
+            "this store asks for a credential",
+            "send `Authorization: Bearer KEY`; `loci key create` makes one",
+        ));
+    };
+    if let Some(key) = authenticate(&app.engine, shown).await? {
+        return Ok(Credential::Proved { id: format!("key:{}", key.id).into(), grant: Arc::new(key.grant) });
+    }
+    match app.jwt.as_ref().and_then(|jwt| jwt.prove(shown)) {
+        Some((subject, grant)) => {
+            Ok(Credential::Proved { id: format!("jwt:{subject}").into(), grant: Arc::new(grant) })
+        }
+        None => Err(unknown()),
+    }
+}
+
+async fn authenticate(engine: &Engine, shown: &str) -> Result<Option<loci_types::Key>, Failure> {
+    engine.authenticate(shown).await.map_err(|error| Failure::of(error.problem("authenticate")))
+}
+
+/// The name that the caller gave the request, if it is a plain one; else a new one.
+fn request_id(headers: &HeaderMap) -> String {
+    let plain = |text: &&str| {
+        let short = (1..=128).contains(&text.len());
+        short && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
+    };
+    let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()).filter(plain);
+    given.map_or_else(|| uuid::Uuid::now_v7().to_string(), str::to_owned)
+}
+
+/// The host that the request is for: from its first line, or from the header.
+fn host(request: &Request) -> Option<String> {
+    let named = request.uri().authority().map(|authority| authority.as_str().to_owned());
+    named.or_else(|| request.headers().get("host").and_then(|host| host.to_str().ok()).map(str::to_owned))
+}

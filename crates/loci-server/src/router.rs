@@ -1,0 +1,118 @@
+//! Which roads lead into the house?
+//!
+//! Routes are collected together with their description, so that none is without one. Around them
+//! stand, from the outside in: panics caught, compression, other origins, the guard, time and size.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use loci_types::ErrorKind;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::cors::{AllowOrigin, CorsLayer};
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::failure::{Failure, Told};
+use crate::{App, guard, health, v1};
+
+/// The routes with their description.
+pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
+    #[derive(OpenApi)]
+    #[openapi(components(schemas(Told)))]
+    struct Description;
+    let mut description = Description::openapi();
+    description.info.title = "Loci".to_owned();
+    description.info.version = env!("CARGO_PKG_VERSION").to_owned();
+    description.info.description = Some("Long-term memory for AI agents.".to_owned());
+    description.info.license = None;
+    description.info.contact = None;
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("A key of `loci key create`, or a JSON Web Token"))
+        .build();
+    let components = description.components.get_or_insert_default();
+    components.security_schemes.insert("key".to_owned(), SecurityScheme::Http(bearer).into());
+    OpenApiRouter::with_openapi(description).merge(v1::routes()).merge(health::routes())
+}
+
+/// All routes, ready to be served.
+pub(crate) fn routes(app: &Arc<App>) -> Router {
+    let (routes, _) = described().split_for_parts();
+    let seconds = Duration::from_secs(app.options.server.request_seconds);
+    let timed = middleware::from_fn(move |request: Request, next: Next| in_time(seconds, request, next));
+    routes
+        .fallback(unknown)
+        .method_not_allowed_fallback(other_method)
+        .with_state(app.clone())
+        .layer(timed)
+        .layer(DefaultBodyLimit::max(app.options.server.body_bytes))
+        .layer(middleware::from_fn_with_state(app.clone(), guard::pass))
+        .layer(cors(&app.options.server.cors_origins))
+        .layer(CompressionLayer::new())
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(provider))
+}
+
+/// Says which version answers.
+async fn provider(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(HeaderName::from_static("x-provider-version"), HeaderValue::from_static(env!("CARGO_PKG_VERSION")));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Ends what takes too long. A stream has answered as soon as it has begun.
+async fn in_time(limit: Duration, request: Request, next: Next) -> Response {
+    match tokio::time::timeout(limit, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => Failure::new(ErrorKind::Provider, "the request took too long", "request")
+            .hint("ask for less at once, or raise server.request_seconds")
+            .into_response(),
+    }
+}
+
+fn cors(origins: &[String]) -> CorsLayer {
+    let origins = origins.iter().filter_map(|origin| HeaderValue::from_str(origin).ok());
+    CorsLayer::new()
+        .allow_origin(AllowOrigin::list(origins))
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            header::IF_MATCH,
+            HeaderName::from_static("idempotency-key"),
+            HeaderName::from_static("last-event-id"),
+            HeaderName::from_static("x-api-key"),
+        ])
+        .expose_headers([guard::REQUEST_ID, header::ETAG, header::RETRY_AFTER])
+        .max_age(Duration::from_secs(600))
+}
+
+async fn unknown() -> Failure {
+    Failure::new(ErrorKind::NotFound, "there is nothing at this path", "request")
+        .field("path")
+        .hint("GET /openapi.json tells what there is")
+}
+
+async fn other_method() -> Failure {
+    Failure::new(ErrorKind::InvalidInput, "this path has other methods", "request")
+        .field("method")
+        .hint("the Allow header names them")
+        .status(StatusCode::METHOD_NOT_ALLOWED)
+}
+
+/// A defect of ours: told as such, without its insides.
+fn panicked(panic: Box<dyn std::any::Any + Send>) -> Response {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    tracing::error!(panic = said.unwrap_or("?"), "a request panicked");
+    Failure::new(ErrorKind::Internal, "something in Loci broke", "request").into_response()
+}
