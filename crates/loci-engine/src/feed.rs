@@ -49,14 +49,17 @@ pub struct FeedRequest {
 
 /// A stretch of what happened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FeedPage {
     /// The entries, oldest first.
     pub entries: Vec<FeedEntry>,
     /// Where it began, with a place in every space. [`FeedCursor::pass`] leads from here over the
     /// entries one by one, for those who may be cut off between two of them.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub began: FeedCursor,
     /// Where to go on.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub cursor: FeedCursor,
     /// Whether there is more to look at already.
     pub more: bool,
@@ -64,6 +67,7 @@ pub struct FeedPage {
 
 /// One thing that happened. What the memory said before is left to its history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FeedEntry {
     /// The space in which it happened.
