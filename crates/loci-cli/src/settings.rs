@@ -258,7 +258,9 @@ impl Settings {
                 "text" => loci_server::LogFormat::Text,
                 "json" => loci_server::LogFormat::Json,
                 other => {
-                    return Err(wrong(format!("LOCI_LOG_FORMAT is `{other}`")).at("server.log").hint("use text or json"));
+                    return Err(wrong(format!("LOCI_LOG_FORMAT is `{other}`"))
+                        .at("server.log")
+                        .hint("use text or json"));
                 }
             };
             sources.add("server", "LOCI_LOG_FORMAT".to_owned());

@@ -5,6 +5,7 @@
 mod bad;
 mod crash;
 mod day;
+mod events;
 mod files;
 mod life;
 mod model;

@@ -2,12 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod graph;
+mod feed;
 mod house;
 mod identifiers;
 mod laws;
 mod learn;
 mod life;
 mod mind;
+mod operations;
 mod rank;
 mod recall;
 mod rerank;
