@@ -7,6 +7,7 @@
 
 mod agent;
 mod answered;
+mod categories;
 mod clock;
 mod config;
 mod consent;
@@ -30,6 +31,7 @@ mod kinds;
 mod learn;
 mod maintain;
 pub mod mind;
+mod nul;
 mod operations;
 pub mod pack;
 pub mod plan;
@@ -38,6 +40,7 @@ mod query;
 mod read;
 mod recall;
 pub mod reconcile;
+mod redact;
 mod reembed;
 mod reflect;
 mod remember;
@@ -57,6 +60,7 @@ mod work;
 pub mod writing;
 
 pub use answered::Answer;
+pub use categories::{Categories, CategorySpec, ContextMode};
 pub use clock::{Clock, Fixed, System};
 pub use config::{Bands, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights};
 pub use consent::{Asked, Proposal};
@@ -67,11 +71,8 @@ pub use entity::EntityProfile;
 pub use error::{Error, Result};
 pub use evolve::Chain;
 pub use explain::Provenance;
-<<<<<<< HEAD
-pub use graph::{AddedObservations, Graph, GraphEntity, GraphImported, GraphRelation, Observed};
-=======
 pub use feed::{FeedCursor, FeedEntry, FeedPage, FeedRequest};
->>>>>>> b
+pub use graph::{AddedObservations, Graph, GraphEntity, GraphImported, GraphRelation, Observed};
 pub use importance::importance;
 pub use ingest::Turn;
 pub use keys::{MadeKey, NewKey};
@@ -83,6 +84,7 @@ pub use policy::Caller;
 pub use query::{QueryRequest, QueryResponse};
 pub use read::{History, Learned, ListRequest, ListResponse};
 pub use recall::{Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy};
+pub use redact::{Redaction, RedactionPattern};
 pub use reembed::Reembedded;
 pub use remember::NewMemory;
 pub use search::{SearchHit, SearchRequest, SearchResponse};

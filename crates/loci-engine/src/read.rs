@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::consolidate::{PASSED, WRITTEN};
 use crate::policy::Caller;
+use crate::settings;
 use crate::summary::SAVED;
 use crate::{Engine, Result};
 
@@ -83,6 +84,7 @@ impl Engine {
         let visible = self.visible(caller, request.layers.as_deref()).await?;
         let filter = request.filter.unwrap_or_else(|| Filter::at(self.now()));
         filter.validate()?;
+        settings::within(visible.categories(), &filter.categories)?;
         let limit = request.limit.unwrap_or(50);
         if limit == 0 || limit > PAGE {
             return Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {PAGE}")).into());

@@ -12,8 +12,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::extract::claim::claim_of;
+use crate::nul;
 use crate::policy::{self, Caller};
 use crate::reconcile::claim_key;
+use crate::redact::Pass;
 use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
 use crate::upkeep::fate::rate_of;
 use crate::{Engine, Result, choose_kind, importance};
@@ -83,25 +85,36 @@ impl Engine {
     ///
     /// It meets what its scope knows already: what is said again is not added, what has changed
     /// takes the place of the old, unless it is to be kept as it is.
-    pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+    pub async fn remember(&self, caller: &Caller, mut new: NewMemory) -> Result<Receipt> {
         policy::writer(caller)?;
+        let redacted = self.redact(&mut new)?;
+        self.may_write(caller, new.category.as_deref()).await?;
         let as_is = new.as_is || !self.config.bands.reconcile;
         let (scope, addition) = self.admit(caller, new, None)?;
         let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
         if told && !as_is {
-            return self.learn_one(caller, scope, addition, "remembered").await;
+            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, "remembered").await? });
         }
-        self.keep(caller, scope, addition, Embed::Now, "remembered", Vec::new()).await
+        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, Embed::Now, "remembered", Vec::new()).await? })
+    }
+
+    /// Masks what must not be kept, or refuses it; the names of what was masked.
+    pub(crate) fn redact(&self, new: &mut NewMemory) -> Result<Vec<String>> {
+        let mut pass = Pass::strict(&self.redactor);
+        pass.new_memory(new)?;
+        Ok(pass.found())
     }
 
     /// Checks a new memory and makes the record of it.
     pub(crate) fn admit(
         &self,
         caller: &Caller,
-        new: NewMemory,
+        mut new: NewMemory,
         follows: Option<MemoryId>,
     ) -> Result<(Scope, Addition)> {
         let scope = policy::target(caller, new.layer)?;
+        // Whoever forgot to look through it, nothing goes in unmasked.
+        Pass::quiet(&self.redactor).new_memory(&mut new)?;
         self.check(&new)?;
         let now = self.clock.now();
         let (kind, sure) = match &new.kind {
@@ -247,6 +260,7 @@ impl Engine {
         }
         self.check_tags(&new.tags)?;
         self.check_metadata(&new.metadata)?;
+        nul::without_names(new)?;
         check_validity(new.valid_from, new.valid_until)
     }
 
@@ -265,10 +279,7 @@ impl Engine {
             .hint("split it, shorten it, or raise limits.content_characters")
             .into());
         }
-        if content.contains('\0') {
-            return Err(Error::invalid("content", "content contains a NUL character").into());
-        }
-        Ok(())
+        Ok(nul::without("content", content)?)
     }
 
     pub(crate) fn check_tags(&self, tags: &[String]) -> Result<()> {
@@ -280,7 +291,7 @@ impl Engine {
             Some(tag) => {
                 Err(Error::invalid("tags", format!("`{tag}` is no tag: empty, or longer than 256 bytes")).into())
             }
-            None => Ok(()),
+            None => Ok(tags.iter().try_for_each(|tag| nul::without("tags", tag))?),
         }
     }
 
@@ -290,7 +301,7 @@ impl Engine {
         if bytes > most {
             return Err(Error::invalid("metadata", format!("metadata has {bytes} bytes, more than {most}")).into());
         }
-        Ok(())
+        Ok(nul::without_in(metadata)?)
     }
 }
 

@@ -145,4 +145,7 @@ fn print_receipt(receipt: &Receipt, as_json: bool) {
 
 fn print_told(told: &str, receipt: &Receipt) {
     output::line(&format!("{told} {}", output::muted(&format!("{} v{}", receipt.id, receipt.version))));
+    if !receipt.redacted.is_empty() {
+        output::note(&format!("masked: {}", receipt.redacted.join(", ")));
+    }
 }

@@ -11,6 +11,7 @@ mod life;
 mod model;
 mod pages;
 mod processes;
+mod rules;
 mod run;
 mod serve;
 mod verbs;

@@ -1,8 +1,9 @@
 //! The engine on a real store, with a fixed clock and a stand-in for the model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
-mod graph;
+mod categories;
 mod feed;
+mod graph;
 mod house;
 mod identifiers;
 mod laws;
@@ -12,6 +13,7 @@ mod mind;
 mod operations;
 mod rank;
 mod recall;
+mod redact;
 mod rerank;
 mod session;
 mod upkeep;
