@@ -7,6 +7,7 @@ mod crash;
 mod day;
 mod files;
 mod life;
+mod mcp;
 mod model;
 mod processes;
 mod run;
