@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::command::{
     agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, events, explain,
-    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, operations, pin, query, recall,
+    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, operations, pin, query, recall,
     reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update, weak,
 };
 
@@ -121,6 +121,8 @@ pub(crate) enum Command {
     Reembed(reembed::ReembedArgs),
     /// Serve over HTTP on this machine
     Serve(serve::ServeArgs),
+    /// Serve tools for models on standard input and output
+    Mcp(mcp::McpArgs),
     /// Measure how well recall finds what it should
     Eval(crate::eval::EvalArgs),
     /// Measure what adding and finding cost
@@ -173,6 +175,7 @@ impl Command {
             Command::Import(_) => "import",
             Command::Reembed(_) => "reembed",
             Command::Serve(_) => "serve",
+            Command::Mcp(_) => "mcp",
             Command::Eval(_) => "eval",
             Command::Bench(_) => "bench",
             Command::Config(_) => "config",

@@ -313,6 +313,11 @@ impl Settings {
         serde_json::to_value(public).unwrap_or_default()
     }
 
+    /// How tools are served to those who do not say whose memories they mean: as this machine's user.
+    pub(crate) fn mcp_for_server(&self) -> loci_server::McpOptions {
+        loci_server::McpOptions { user: self.mcp.user.clone().or_else(|| self.user.clone()), ..self.mcp.clone() }
+    }
+
     /// The rules of memory among the settings.
     pub(crate) fn engine(&self) -> Config {
         let mut retrieval = self.retrieval.clone();

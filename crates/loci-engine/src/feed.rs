@@ -220,7 +220,7 @@ impl Engine {
     }
 
     /// The memories that these lines are about, as far as they are still there.
-    async fn told_of(
+    pub(crate) async fn told_of(
         &self,
         visible: &Visible,
         lines: impl Iterator<Item = &LedgerEntry>,
@@ -263,7 +263,7 @@ fn is_about(request: &FeedRequest, line: &LedgerEntry, memory: Option<&Memory>) 
         && request.layers.as_ref().is_none_or(|layers| layers.iter().any(of_layer))
 }
 
-fn entry(line: LedgerEntry, memory: Option<&Memory>) -> FeedEntry {
+pub(crate) fn entry(line: LedgerEntry, memory: Option<&Memory>) -> FeedEntry {
     let readable = |memory: &&Memory| !matches!(memory.state, State::SoftDeleted | State::Proposed);
     FeedEntry {
         changed: changed(&line),

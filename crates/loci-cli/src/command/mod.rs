@@ -27,6 +27,7 @@ pub(crate) mod jobs;
 pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod maintain;
+pub(crate) mod mcp;
 pub(crate) mod operations;
 pub(crate) mod pin;
 pub(crate) mod query;
@@ -104,6 +105,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Import(args) => done(import::run(&context, &args).await),
         Command::Reembed(args) => done(reembed::run(&context, &args).await),
         Command::Serve(args) => done(serve::run(&context, args).await),
+        Command::Mcp(args) => done(mcp::run(&context, args).await),
         Command::Eval(args) => {
             let embedder = context.embedder().await?;
             done(crate::eval::run(&context.settings, embedder, args, context.json).await)

@@ -8,6 +8,7 @@ mod day;
 mod events;
 mod files;
 mod life;
+mod mcp;
 mod model;
 mod pages;
 mod processes;

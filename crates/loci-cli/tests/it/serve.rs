@@ -26,6 +26,11 @@ impl Server {
         Self { child, address }
     }
 
+    /// The address of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
     /// Where it listens.
     pub(crate) fn address(&self) -> &str {
         &self.address
