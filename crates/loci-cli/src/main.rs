@@ -58,4 +58,3 @@ fn misused(error: &clap::Error) -> ExitCode {
     }
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
-

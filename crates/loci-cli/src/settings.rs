@@ -280,7 +280,9 @@ impl Settings {
                 "text" => loci_server::LogFormat::Text,
                 "json" => loci_server::LogFormat::Json,
                 other => {
-                    return Err(wrong(format!("LOCI_LOG_FORMAT is `{other}`")).at("server.log").hint("use text or json"));
+                    return Err(wrong(format!("LOCI_LOG_FORMAT is `{other}`"))
+                        .at("server.log")
+                        .hint("use text or json"));
                 }
             };
             sources.add("server", "LOCI_LOG_FORMAT".to_owned());
@@ -309,6 +311,11 @@ impl Settings {
             }
         }
         serde_json::to_value(public).unwrap_or_default()
+    }
+
+    /// How tools are served to those who do not say whose memories they mean: as this machine's user.
+    pub(crate) fn mcp_for_server(&self) -> loci_server::McpOptions {
+        loci_server::McpOptions { user: self.mcp.user.clone().or_else(|| self.user.clone()), ..self.mcp.clone() }
     }
 
     /// The rules of memory among the settings.

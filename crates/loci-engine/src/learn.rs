@@ -145,7 +145,8 @@ impl Engine {
             found.iter().map(|(id, _)| *id).filter(|id| memories.iter().all(|known| known.id != *id)).collect();
         memories.extend(self.store.fetch(visible, &missing).await?);
         // What only its writer sees meets nothing that others see, or it would be told to them.
-        memories.retain(|known| circle(known) == circle(memory));
+        // What stands in a graph is kept as it is.
+        memories.retain(|known| circle(known) == circle(memory) && !crate::graph::is_part(known));
         let similarity = |id: MemoryId| found.iter().find(|(found, _)| *found == id).and_then(|(_, cosine)| *cosine);
         Ok(memories.iter().map(|known| neighbour(known, similarity(known.id))).collect())
     }

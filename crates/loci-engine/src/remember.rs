@@ -183,9 +183,9 @@ impl Engine {
         Ok((scope, Addition { unless, claim, follows, ..Addition::new(memory) }))
     }
 
-    /// What a memory is about, folded; turns claim nothing.
+    /// What a memory is about, folded; turns and parts of a graph claim nothing.
     pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
-        let told = self.kinds.spec(&memory.kind).class != Class::Episodic;
+        let told = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
         told.then(|| claim_of(&memory.content)).flatten().as_ref().map(claim_key)
     }
 
@@ -195,8 +195,12 @@ impl Engine {
         rules.decay_rate.unwrap_or_else(|| rate_of(self.kinds.spec(kind), rules))
     }
 
-    /// Facts are the same by what they say; events also by when and where they happened.
+    /// Facts are the same by what they say; events also by when and where they happened; parts of a
+    /// graph by what they are there.
     pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
+        if let Some(key) = crate::graph::key_of(memory) {
+            return key;
+        }
         if self.kinds.spec(&memory.kind).class != Class::Episodic {
             // What only its writer sees is nobody else's twin.
             let writer = memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref());

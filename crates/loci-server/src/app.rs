@@ -13,6 +13,7 @@ use utoipa::openapi::OpenApi;
 
 use crate::failure::Failure;
 use crate::guard::{Access, Hosts, Jwt, Rate};
+use crate::mcp;
 use crate::metrics::Metrics;
 use crate::options::{AuthOptions, McpOptions, ServerOptions};
 
@@ -56,11 +57,14 @@ impl App {
     ) -> Result<Self, Error> {
         let server = &options.server;
         server.validate()?;
+        options.mcp.validate()?;
+        let mut access = Access::of_description(description);
+        mcp::admit(&mut access);
         let jwt = options.auth.jwt.as_ref().map(|jwt| Jwt::read(jwt, options.jwt_secret.as_deref())).transpose()?;
         Ok(Self {
             engine,
             hosts: Hosts::new(address, &server.allowed_hosts, &server.cors_origins),
-            access: Access::of_description(description),
+            access,
             rate: Rate::new(server.requests_per_second, server.burst),
             jwt,
             metrics: Metrics::new(),

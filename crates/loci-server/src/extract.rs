@@ -8,7 +8,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use loci_types::{ErrorKind, MemoryId};
 use serde::de::DeserializeOwned;
 
@@ -57,12 +57,16 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let text = parts.uri.query().unwrap_or_default();
-        let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(form_urlencoded::parse(
-            text.as_bytes(),
-        )));
-        read.map(Self).map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
+        params(&parts.uri).map(Self)
     }
+}
+
+/// Reads what stands behind the question mark.
+pub(crate) fn params<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
+    let text = uri.query().unwrap_or_default();
+    let read =
+        serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes())));
+    read.map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
 }
 
 /// The id of a memory in the path. What is no id names nothing that exists.
@@ -106,7 +110,7 @@ pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
         .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
 }
 
-fn told(path: String, problem: &str) -> Failure {
+pub(crate) fn told(path: String, problem: &str) -> Failure {
     // A missing or unknown field is named in the sentence, not in the path.
     let quoted = problem.split('`').nth(1).filter(|_| problem.contains("field"));
     let field = match (path.as_str(), quoted) {

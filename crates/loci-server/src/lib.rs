@@ -12,6 +12,7 @@ mod extract;
 mod failure;
 mod guard;
 mod health;
+mod mcp;
 mod metrics;
 mod options;
 mod router;
@@ -24,6 +25,7 @@ pub(crate) use app::App;
 pub use app::Options;
 pub use door::Door;
 pub use error::Error;
+pub use mcp::{Profile, Stdio};
 pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};
 pub use schedule::Schedule;
 

@@ -20,7 +20,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::failure::{Failure, Told};
-use crate::{App, guard, health, v1};
+use crate::{App, guard, health, mcp, v1};
 
 /// The routes with their description.
 pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
@@ -48,6 +48,7 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
     let seconds = Duration::from_secs(app.options.server.request_seconds);
     let timed = middleware::from_fn(move |request: Request, next: Next| in_time(seconds, request, next));
     routes
+        .merge(mcp::routes())
         .fallback(unknown)
         .method_not_allowed_fallback(other_method)
         .with_state(app.clone())

@@ -5,8 +5,10 @@
 mod bad;
 mod crash;
 mod day;
+mod events;
 mod files;
 mod life;
+mod mcp;
 mod model;
 mod pages;
 mod processes;

@@ -17,12 +17,18 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(home: &Home) -> Self {
-        let mut child = home.command(&["--json", "serve", "--listen=127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+        let mut child =
+            home.command(&["--json", "serve", "--listen=127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
         let address = told["listening"].as_str().unwrap().trim_start_matches("http://").to_owned();
         Self { child, address }
+    }
+
+    /// The address of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
     }
 
     /// Where it listens.
@@ -67,7 +73,10 @@ fn it_makes_the_vectors_that_others_left() {
     let home = Home::with_model();
     let server = Server::start(&home);
     let (_, ready) = server.get("/readyz");
-    assert_eq!((&ready["status"], &ready["components"]["vectors"]["model"]), (&json!("healthy"), &json!("all-MiniLM-L6-v2")));
+    assert_eq!(
+        (&ready["status"], &ready["components"]["vectors"]["model"]),
+        (&json!("healthy"), &json!("all-MiniLM-L6-v2"))
+    );
     home.remember(&["--no-embed", "My cat is called Minka"]);
     let start = Instant::now();
     while home.json(&["stats"])["withoutVector"] != 0 {

@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use loci_models::Embedding;
 use loci_store::{Frequencies, Hit, Measure};
-use loci_types::{Error, Filter, MemoryId, Visible};
+use loci_types::{Error, ErrorKind, Filter, MemoryId, Visible};
 use serde::{Deserialize, Serialize};
 
 use super::{LaneRank, RecallRequest};
@@ -151,6 +151,13 @@ impl Engine {
             }
             Strategy::Semantic => {
                 let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
+                if vector.is_none() && self.embedder.is_some() {
+                    // Nobody else is asked, so nothing found would be taken for nothing there.
+                    return Err(Error::new(ErrorKind::EmbeddingFailed, "the embedding model failed")
+                        .at("strategy")
+                        .hint("try again, or ask with the strategy hybrid, which falls back to words")
+                        .into());
+                }
                 let (embedding, nearest) = vector.unzip();
                 found.lanes = vec![("vector", nearest.unwrap_or_default())];
                 found.embedding = embedding;

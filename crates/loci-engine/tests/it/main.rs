@@ -2,12 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod categories;
+mod feed;
+mod graph;
 mod house;
 mod identifiers;
 mod laws;
 mod learn;
 mod life;
 mod mind;
+mod operations;
 mod rank;
 mod recall;
 mod redact;
