@@ -16,7 +16,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     status: StatusCode,
-    problem: Problem,
+    problem: Box<Problem>,
     retry_after: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ impl Failure {
     pub(crate) fn of(problem: Problem) -> Self {
         let row = ERROR_TABLE.iter().find(|row| row.code == problem.code);
         let status = row.and_then(|row| StatusCode::from_u16(row.status).ok());
-        Self { status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), problem, retry_after: None }
+        Self { status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), problem: Box::new(problem), retry_after: None }
     }
 
     /// A failure of this kind.
@@ -114,6 +114,7 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let Self { status, problem, retry_after } = self;
         let code = problem.code.clone();
+        let problem = *problem;
         let told = Told {
             sort: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),

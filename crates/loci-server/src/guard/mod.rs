@@ -56,7 +56,7 @@ pub(crate) enum Credential {
 impl Who {
     /// The one who may do anything: whoever has the machine itself.
     pub(crate) fn operator() -> Self {
-        Self { credential: Credential::Open, request: uuid::Uuid::now_v7().to_string() }
+        Self { credential: Credential::Open, request: new_request_id() }
     }
 
     /// The caller with these identifiers, as far as the credential admits them.
@@ -215,7 +215,13 @@ fn request_id(headers: &HeaderMap) -> String {
         short && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
     };
     let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()).filter(plain);
-    given.map_or_else(|| uuid::Uuid::now_v7().to_string(), str::to_owned)
+    given.map_or_else(new_request_id, str::to_owned)
+}
+
+/// A new name for a request, in the order they come.
+#[expect(clippy::disallowed_methods, reason = "a name for the log, not a time that anything hangs on")]
+fn new_request_id() -> String {
+    uuid::Uuid::now_v7().to_string()
 }
 
 /// The host that the request is for: from its first line, or from the header.
