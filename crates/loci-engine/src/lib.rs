@@ -6,6 +6,7 @@
 //! knows the time only through [`Clock`].
 
 mod agent;
+mod bounds;
 mod clock;
 mod config;
 mod consent;
@@ -27,6 +28,7 @@ mod kinds;
 mod learn;
 mod maintain;
 pub mod mind;
+mod neighbourhood;
 pub mod pack;
 pub mod plan;
 pub mod policy;
@@ -66,8 +68,10 @@ pub use importance::importance;
 pub use ingest::Turn;
 pub use keys::{MadeKey, NewKey};
 pub use kinds::choose_kind;
+pub use loci_store::{Agent, Stats};
 pub use maintain::{MaintainReport, MaintainRequest, Planned, Step, StepReport};
 pub use mind::Learning;
+pub use neighbourhood::{Neighbour, Neighbourhood};
 pub use policy::Caller;
 pub use query::{QueryRequest, QueryResponse};
 pub use read::{History, Learned, ListRequest, ListResponse};

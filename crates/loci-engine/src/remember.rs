@@ -11,6 +11,7 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bounds;
 use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
 use crate::reconcile::claim_key;
@@ -243,6 +244,15 @@ impl Engine {
         }
         self.check_tags(&new.tags)?;
         self.check_metadata(&new.metadata)?;
+        bounds::short("category", new.category.as_deref(), bounds::LABEL)?;
+        bounds::short("role", new.role.as_deref(), bounds::LABEL)?;
+        for (field, value) in
+            [("threadId", &new.thread_id), ("runId", &new.run_id), ("actorId", &new.actor_id)]
+        {
+            bounds::short(field, value.as_deref(), bounds::REFERENCE)?;
+        }
+        bounds::source(new.source.as_ref())?;
+        bounds::pointer(new.knowledge_pointer.as_ref())?;
         check_validity(new.valid_from, new.valid_until)
     }
 
@@ -272,9 +282,11 @@ impl Engine {
         if tags.len() > most {
             return Err(Error::invalid("tags", format!("there are {} tags, more than {most}", tags.len())).into());
         }
-        match tags.iter().find(|tag| tag.trim().is_empty() || tag.len() > loci_types::IDENTIFIER_BYTES) {
+        let wrong = |tag: &&String| tag.trim().is_empty() || bounds::short("tags", Some(tag), bounds::LABEL).is_err();
+        match tags.iter().find(wrong) {
             Some(tag) => {
-                Err(Error::invalid("tags", format!("`{tag}` is no tag: empty, or longer than 256 bytes")).into())
+                let message = format!("`{tag}` is no tag: empty, longer than 256 characters, or with a NUL in it");
+                Err(Error::invalid("tags", message).into())
             }
             None => Ok(()),
         }
@@ -282,6 +294,9 @@ impl Engine {
 
     pub(crate) fn check_metadata(&self, metadata: &Map<String, Value>) -> Result<()> {
         let most = self.config.limits.metadata_bytes;
+        if metadata.iter().any(|(name, value)| name.contains('\0') || bounds::holds_nul(value)) {
+            return Err(Error::invalid("metadata", "metadata contains a NUL character").into());
+        }
         let bytes = serde_json::to_string(metadata).map_or(0, |text| text.len());
         if bytes > most {
             return Err(Error::invalid("metadata", format!("metadata has {bytes} bytes, more than {most}")).into());

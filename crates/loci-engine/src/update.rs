@@ -7,6 +7,7 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::remember::{check_validity, receipt};
 use crate::text::{content_hash, embedding_text, estimate_tokens};
@@ -64,6 +65,9 @@ impl Engine {
         }
         let (from, until) = (update.valid_from.or(memory.valid_from), update.valid_until.or(memory.valid_until));
         check_validity(from, until)?;
+        bounds::short("category", update.category.as_deref(), bounds::LABEL)?;
+        bounds::source(update.source.as_ref())?;
+        bounds::pointer(update.knowledge_pointer.as_ref())?;
         if let Some(tags) = &update.tags {
             self.check_tags(tags)?;
         }

@@ -89,6 +89,11 @@ impl House {
         self.client.request(method, format!("{}{path}", self.address)).bearer_auth(key)
     }
 
+    /// The same house, to someone who shows nothing.
+    pub(crate) fn stranger(&self) -> Stranger<'_> {
+        Stranger(self)
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         answer(self.request("GET", path)).await
     }
@@ -111,6 +116,15 @@ impl House {
         if let Some(served) = self.served.take() {
             served.await.unwrap();
         }
+    }
+}
+
+/// Someone who shows nothing.
+pub(crate) struct Stranger<'a>(&'a House);
+
+impl Stranger<'_> {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        answer(self.0.client.get(format!("{}{path}", self.0.address))).await
     }
 }
 
