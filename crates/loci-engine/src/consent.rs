@@ -121,6 +121,7 @@ impl Engine {
         policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
+        crate::bounds::short("reason", reason, crate::bounds::REFERENCE)?;
         self.decide(caller, &memory, false, None, reason.unwrap_or("rejected")).await
     }
 

@@ -5,10 +5,18 @@
 
 use serde::Serialize;
 
+use crate::bounds::between;
 use crate::pack::Format;
 use crate::pack::context::{Context, ContextParts, Message, Window, build};
 use crate::policy::Caller;
 use crate::{Engine, RecallRequest, Result};
+
+/// The largest window, in tokens.
+const LARGEST: usize = 10_000_000;
+/// The most tools.
+const TOOLS: usize = 1_024;
+/// The most turns.
+const TURNS: usize = 10_000;
 
 /// What the window is filled with.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -50,6 +58,10 @@ pub struct ContextResponse {
 impl Engine {
     /// Fills a model's window.
     pub async fn context(&self, caller: &Caller, request: ContextRequest) -> Result<ContextResponse> {
+        between("windowTokens", request.window.tokens, 1, LARGEST)?;
+        between("memoryPercent", request.window.memory_percent, 0, 100)?;
+        between("tools", request.tools.len(), 0, TOOLS)?;
+        between("history", request.history.len(), 0, TURNS)?;
         let complexity = crate::plan::complexity::complexity(&request.input);
         let (uncounted, layers) = (request.recall.uncounted, request.recall.layers.clone());
         let recall = RecallRequest { query: request.input.clone(), ..request.recall };

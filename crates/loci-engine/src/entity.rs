@@ -17,6 +17,8 @@ use crate::{Engine, Result};
 
 /// So many memories are told of an entity.
 const TOLD: usize = 20;
+/// So many entities are listed at the most.
+const LISTED: usize = 1_000;
 
 /// What is known of an entity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -116,6 +118,7 @@ fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
 impl Engine {
     /// The entities that the caller may see, those spoken of most first.
     pub async fn entities(&self, caller: &Caller, limit: usize) -> Result<Vec<Entity>> {
+        crate::bounds::between("limit", limit, 1, LISTED)?;
         let visible = self.visible(caller, None).await?;
         Ok(self.store.known_entities(&visible, &EntityFilter::default(), limit).await?)
     }

@@ -7,6 +7,7 @@
 use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, Source, State};
 use serde::Serialize;
 
+use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::reconcile::Decision;
 use crate::remember::receipt;
@@ -34,6 +35,7 @@ impl Engine {
     /// Says that a memory was wrong, and what is right. What someone corrects is sure.
     pub async fn correct(&self, caller: &Caller, old: MemoryId, content: &str, why: Option<&str>) -> Result<Receipt> {
         policy::writer(caller)?;
+        bounds::short("reason", why, bounds::REFERENCE)?;
         let new = NewMemory {
             content: content.to_owned(),
             source: Some(Source { kind: "correction".to_owned(), ..Source::default() }),

@@ -3,6 +3,7 @@
 use jiff::SignedDuration;
 use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
 
+use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::remember::receipt;
 use crate::{Engine, Result};
@@ -16,6 +17,7 @@ impl Engine {
         version: Option<u64>,
         reason: Option<&str>,
     ) -> Result<Receipt> {
+        bounds::short("reason", reason, bounds::REFERENCE)?;
         let days = i64::from(self.config.lifecycle.purge_days);
         let purge_at = self.now().saturating_add(SignedDuration::from_hours(24 * days)).unwrap_or(jiff::Timestamp::MAX);
         let action = Action::Forget { id, expect: version, purge_at };

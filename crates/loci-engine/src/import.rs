@@ -10,7 +10,7 @@ use loci_types::{
     Action, Addition, Batch, Error, ErrorKind, Layer, Memory, MemoryId, Outcome, Space, State, Vector, unit,
 };
 
-use crate::nul;
+use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::remember::check_validity;
@@ -62,7 +62,10 @@ impl Engine {
         }
         check_validity(memory.valid_from, memory.valid_until)?;
         self.check_tags(&memory.tags)?;
-        nul::without_record(memory)?;
+        let names = [&memory.category, &memory.role, &memory.thread_id, &memory.run_id, &memory.actor_id];
+        bounds::names(names.map(Option::as_deref))?;
+        bounds::source(memory.source.as_ref())?;
+        bounds::pointer(memory.knowledge_pointer.as_ref())?;
         self.check_metadata(&memory.metadata)
     }
 

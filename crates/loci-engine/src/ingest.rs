@@ -11,6 +11,7 @@ use loci_types::{Action, Error, Kind, Layer, Memory, Receipt, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::remember::Embed;
@@ -43,6 +44,38 @@ pub struct Turn {
 const ROLES: [&str; 9] = ["user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer"];
 
 impl Engine {
+    /// Takes in turns, in their order. All are checked before the first is taken in.
+    pub async fn ingest_many(&self, caller: &Caller, turns: Vec<Turn>) -> Result<Vec<Vec<Receipt>>> {
+        policy::writer(caller)?;
+        for turn in &turns {
+            policy::target(caller, turn.layer)?;
+            self.check_turn(turn)?;
+        }
+        let mut receipts = Vec::with_capacity(turns.len());
+        for turn in turns {
+            receipts.push(self.ingest(caller, turn).await?);
+        }
+        Ok(receipts)
+    }
+
+    fn check_turn(&self, turn: &Turn) -> Result<()> {
+        if turn.thread_id.trim().is_empty() {
+            return Err(Error::invalid("threadId", "threadId is empty").hint("name the conversation").into());
+        }
+        if let Some(role) = turn.role.as_deref().filter(|role| !ROLES.contains(role)) {
+            return Err(Error::invalid("role", format!("`{role}` is not a role"))
+                .hint(format!("use one of {}", ROLES.join(", ")))
+                .into());
+        }
+        bounds::short("threadId", Some(&turn.thread_id), bounds::REFERENCE)?;
+        bounds::short("actorId", turn.actor_id.as_deref(), bounds::REFERENCE)?;
+        bounds::short("reference", turn.reference.as_deref(), bounds::REFERENCE)?;
+        self.check_metadata(&turn.metadata)?;
+        pieces(&turn.content, self.config.limits.content_characters)
+            .into_iter()
+            .try_for_each(|piece| self.check_content(piece))
+    }
+
     /// Takes in one turn. The receipts are durable, one per piece.
     pub async fn ingest(&self, caller: &Caller, mut turn: Turn) -> Result<Vec<Receipt>> {
         policy::writer(caller)?;
@@ -52,14 +85,7 @@ impl Engine {
         let redacted = pass.found();
         let scope = policy::target(caller, turn.layer)?;
         let seen = policy::only(caller, &scope, None);
-        if turn.thread_id.trim().is_empty() {
-            return Err(Error::invalid("threadId", "threadId is empty").hint("name the conversation").into());
-        }
-        if let Some(role) = turn.role.as_deref().filter(|role| !ROLES.contains(role)) {
-            return Err(Error::invalid("role", format!("`{role}` is not a role"))
-                .hint(format!("use one of {}", ROLES.join(", ")))
-                .into());
-        }
+        self.check_turn(&turn)?;
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
         // What was remembered in a thread is no turn of it.
         let before = before.filter(|memory| memory.kind.name() == Kind::EPISODIC);

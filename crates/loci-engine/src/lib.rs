@@ -7,6 +7,7 @@
 
 mod agent;
 mod answered;
+mod bounds;
 mod categories;
 mod clock;
 mod config;
@@ -32,7 +33,7 @@ mod kinds;
 mod learn;
 mod maintain;
 pub mod mind;
-mod nul;
+mod neighbourhood;
 mod operations;
 pub mod pack;
 pub mod plan;
@@ -80,8 +81,10 @@ pub use importance::importance;
 pub use ingest::Turn;
 pub use keys::{MadeKey, NewKey};
 pub use kinds::choose_kind;
+pub use loci_store::{Agent, Stats};
 pub use maintain::{MaintainReport, MaintainRequest, Planned, Step, StepReport};
 pub use mind::Learning;
+pub use neighbourhood::{Neighbour, Neighbourhood};
 pub use operations::{Bucket, Operations, OperationsRequest};
 pub use policy::Caller;
 pub use query::{QueryRequest, QueryResponse};

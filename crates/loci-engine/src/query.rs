@@ -6,6 +6,7 @@
 use loci_types::{Class, Filter, Layer, LedgerEntry, MemoryId, State};
 use serde::{Deserialize, Serialize};
 
+use crate::bounds::between;
 use crate::pack::delta::{Delta, DeltaChange, DeltaEvent};
 use crate::pack::{Budget, Format, Item, Packed, Related, Share, pack};
 use crate::policy::{self, Caller};
@@ -13,6 +14,8 @@ use crate::{Engine, Recall, RecallHit, RecallRequest, Result};
 
 /// So many entries of the ledger are looked at for a delta header.
 const LOOKED_AT: usize = 500;
+/// The largest budget, in tokens.
+const LARGEST: usize = 1_000_000;
 
 /// A question with a budget.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,6 +66,7 @@ impl Engine {
     pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
         let complexity = crate::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
+        between("budgetTokens", budget_tokens, 1, LARGEST)?;
         let uncounted = request.recall.uncounted;
         let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();

@@ -2,9 +2,10 @@
 
 use jiff::Timestamp;
 use loci_store::{Cursor, Finding, Models, Page, Stats};
-use loci_types::{Edge, Error, Filter, Layer, LedgerEntry, Memory, MemoryId, Reach, Relation, Visible};
+use loci_types::{Edge, Filter, Layer, LedgerEntry, Memory, MemoryId, Reach, Relation, Visible};
 use serde::Serialize;
 
+use crate::bounds::between;
 use crate::consolidate::{PASSED, WRITTEN};
 use crate::policy::Caller;
 use crate::settings;
@@ -13,6 +14,8 @@ use crate::{Engine, Result};
 
 /// The most that one page may hold.
 const PAGE: usize = 100;
+/// The most of a history that is told at once.
+const EVENTS: usize = 1_000;
 
 /// Which memories to list.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -86,9 +89,7 @@ impl Engine {
         filter.validate()?;
         settings::within(visible.categories(), &filter.categories)?;
         let limit = request.limit.unwrap_or(50);
-        if limit == 0 || limit > PAGE {
-            return Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {PAGE}")).into());
-        }
+        between("limit", limit, 1, PAGE)?;
         let after = request.cursor.map(|cursor| cursor.parse::<Cursor>()).transpose()?;
         let listing = self.store.scan(&visible, &filter, Page { after, limit }).await?;
         Ok(ListResponse {
@@ -100,6 +101,7 @@ impl Engine {
 
     /// What happened to a memory, oldest first.
     pub async fn history(&self, caller: &Caller, id: MemoryId, limit: usize) -> Result<History> {
+        between("limit", limit, 1, EVENTS)?;
         let visible = self.visible(caller, None).await?;
         let events = self.store.history(&visible, id, limit).await?;
         if events.is_empty() {

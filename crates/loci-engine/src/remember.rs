@@ -11,8 +11,8 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bounds;
 use crate::extract::claim::claim_of;
-use crate::nul;
 use crate::policy::{self, Caller};
 use crate::reconcile::claim_key;
 use crate::redact::Pass;
@@ -260,7 +260,10 @@ impl Engine {
         }
         self.check_tags(&new.tags)?;
         self.check_metadata(&new.metadata)?;
-        nul::without_names(new)?;
+        let names = [&new.category, &new.role, &new.thread_id, &new.run_id, &new.actor_id];
+        bounds::names(names.map(Option::as_deref))?;
+        bounds::source(new.source.as_ref())?;
+        bounds::pointer(new.knowledge_pointer.as_ref())?;
         check_validity(new.valid_from, new.valid_until)
     }
 
@@ -279,7 +282,7 @@ impl Engine {
             .hint("split it, shorten it, or raise limits.content_characters")
             .into());
         }
-        Ok(nul::without("content", content)?)
+        Ok(bounds::short("content", Some(content), most)?)
     }
 
     pub(crate) fn check_tags(&self, tags: &[String]) -> Result<()> {
@@ -287,21 +290,26 @@ impl Engine {
         if tags.len() > most {
             return Err(Error::invalid("tags", format!("there are {} tags, more than {most}", tags.len())).into());
         }
-        match tags.iter().find(|tag| tag.trim().is_empty() || tag.len() > loci_types::IDENTIFIER_BYTES) {
+        let wrong = |tag: &&String| tag.trim().is_empty() || bounds::short("tags", Some(tag), bounds::LABEL).is_err();
+        match tags.iter().find(wrong) {
             Some(tag) => {
-                Err(Error::invalid("tags", format!("`{tag}` is no tag: empty, or longer than 256 bytes")).into())
+                let message = format!("`{tag}` is no tag: empty, longer than 256 characters, or with a NUL in it");
+                Err(Error::invalid("tags", message).into())
             }
-            None => Ok(tags.iter().try_for_each(|tag| nul::without("tags", tag))?),
+            None => Ok(()),
         }
     }
 
     pub(crate) fn check_metadata(&self, metadata: &Map<String, Value>) -> Result<()> {
         let most = self.config.limits.metadata_bytes;
+        if metadata.iter().any(|(name, value)| name.contains('\0') || bounds::holds_nul(value)) {
+            return Err(Error::invalid("metadata", "metadata contains a NUL character").into());
+        }
         let bytes = serde_json::to_string(metadata).map_or(0, |text| text.len());
         if bytes > most {
             return Err(Error::invalid("metadata", format!("metadata has {bytes} bytes, more than {most}")).into());
         }
-        Ok(nul::without_in(metadata)?)
+        Ok(())
     }
 }
 

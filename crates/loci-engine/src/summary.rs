@@ -18,6 +18,8 @@ use crate::{Engine, NewMemory, Result};
 
 /// So many memories are summarised at the most.
 const MOST: usize = 2_000;
+/// The longest summary, in tokens.
+const LARGEST: usize = 1_000_000;
 /// So many of them are read at once.
 const PAGE: usize = 500;
 /// The tag of summaries.
@@ -81,9 +83,7 @@ impl Engine {
         let rules = &self.config.summarisation;
         let (strategy, target) =
             (request.strategy.unwrap_or(rules.strategy), request.target_tokens.unwrap_or(rules.target_tokens));
-        if target == 0 {
-            return Err(Error::invalid("targetTokens", "a summary needs at least one token").into());
-        }
+        crate::bounds::between("targetTokens", target, 1, LARGEST)?;
         self.summary_of(&caller.tenant, &visible, &memories, strategy, target).await
     }
 

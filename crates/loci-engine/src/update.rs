@@ -7,7 +7,7 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::nul;
+use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::remember::{check_validity, receipt};
@@ -70,8 +70,9 @@ impl Engine {
         }
         let (from, until) = (update.valid_from.or(memory.valid_from), update.valid_until.or(memory.valid_until));
         check_validity(from, until)?;
-        nul::without("category", update.category.as_deref().unwrap_or_default())?;
-        nul::origin(update.source.as_ref(), update.knowledge_pointer.as_ref())?;
+        bounds::short("category", update.category.as_deref(), bounds::LABEL)?;
+        bounds::source(update.source.as_ref())?;
+        bounds::pointer(update.knowledge_pointer.as_ref())?;
         if let Some(tags) = &update.tags {
             self.check_tags(tags)?;
         }

@@ -11,6 +11,8 @@ use crate::{Engine, Result};
 
 /// So many are read at once.
 const PAGE: usize = 2_000;
+/// So many are told at the most.
+const LISTED: usize = 1_000;
 
 /// A memory that fades.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,6 +30,7 @@ pub struct WeakFact {
 impl Engine {
     /// The facts with a confidence below `below` (else the threshold that is set), weakest first.
     pub async fn weak_facts(&self, caller: &Caller, below: Option<f64>, limit: usize) -> Result<Vec<WeakFact>> {
+        crate::bounds::between("limit", limit, 1, LISTED)?;
         let below = below.map_or(Ok(self.config.lifecycle.decayed_below), |below| loci_types::unit("below", below))?;
         let (visible, now) = (self.visible(caller, None).await?, self.now());
         let spaces = match visible.reach() {

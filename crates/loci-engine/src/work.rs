@@ -48,6 +48,7 @@ impl Engine {
     /// Does up to `limit` waiting jobs of these kinds; none: of all but vectors.
     pub async fn work(&self, caller: &Caller, kinds: &[JobKind], limit: usize) -> Result<Worked> {
         policy::operator(caller, "does what was left for later")?;
+        crate::bounds::between("limit", limit, 1, usize::MAX)?;
         let kinds = if kinds.is_empty() { &SLOW } else { kinds };
         let mut worked = Worked::default();
         // One that fails waits for the next time, however long this one takes.

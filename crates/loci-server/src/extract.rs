@@ -3,14 +3,18 @@
 //! Bodies and parameters are read so that whatever is wrong is told by the name of its field, with
 //! the status that belongs to it. Nothing is guessed, nothing unknown is dropped.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri};
-use loci_types::{ErrorKind, MemoryId};
-use serde::de::DeserializeOwned;
+use loci_types::{ErrorKind, Identifier, Identifiers, MemoryId};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 
 use crate::failure::Failure;
 use crate::strict::Strict;
@@ -63,10 +67,46 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
 
 /// Reads what stands behind the question mark.
 pub(crate) fn params<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
-    let text = uri.query().unwrap_or_default();
-    let read =
-        serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes())));
+    parameters(uri.query().unwrap_or_default())
+}
+
+/// Parameters behind the question mark, those that say whose memories are meant apart.
+pub(crate) struct Asked<T>(pub(crate) Identifiers, pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let text = parts.uri.query().unwrap_or_default();
+        let whose = |name: &str| Identifier::ALL.iter().any(|which| which.field() == name);
+        let (mut ours, mut rest) = (form_urlencoded::Serializer::new(String::new()), Vec::new());
+        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
+            match whose(&name) {
+                true => drop(ours.append_pair(&name, &value)),
+                false => rest.push((name, value)),
+            }
+        }
+        let rest = form_urlencoded::Serializer::new(String::new()).extend_pairs(rest).finish();
+        Ok(Self(parameters::<Identifiers>(&ours.finish())?, parameters(&rest)?))
+    }
+}
+
+/// Reads parameters, and says which one is wrong.
+fn parameters<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
+    let pairs = form_urlencoded::parse(text.as_bytes());
+    let read = serde_path_to_error::deserialize(serde_urlencoded::Deserializer::new(pairs));
     read.map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
+}
+
+/// Reads words with commas between them; an empty list is refused.
+pub(crate) fn words<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr,
+    T::Err: Display,
+{
+    let text = String::deserialize(deserializer)?;
+    text.split(',').map(|word| word.trim().parse().map_err(D::Error::custom)).collect()
 }
 
 /// The id of a memory in the path. What is no id names nothing that exists.
@@ -90,11 +130,26 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| {
-            Failure::new(ErrorKind::InvalidInput, "the path is not valid UTF-8", "read the request").field("path")
-        })?;
+        let Path(text) = Path::<String>::from_request_parts(parts, state).await.map_err(|_| unreadable_path())?;
         Ok(Self(text))
     }
+}
+
+/// Two names in the path.
+pub(crate) struct Pair(pub(crate) String, pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Pair {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let Path((first, second)) =
+            Path::<(String, String)>::from_request_parts(parts, state).await.map_err(|_| unreadable_path())?;
+        Ok(Self(first, second))
+    }
+}
+
+fn unreadable_path() -> Failure {
+    Failure::new(ErrorKind::InvalidInput, "the path is not valid UTF-8", "read the request").field("path")
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -53,7 +53,11 @@ impl Failure {
     pub(crate) fn of(problem: Problem) -> Self {
         let row = ERROR_TABLE.iter().find(|row| row.code == problem.code);
         let status = row.and_then(|row| StatusCode::from_u16(row.status).ok());
-        Self { status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), problem: Box::new(problem), retry_after: None }
+        Self {
+            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            problem: Box::new(problem),
+            retry_after: None,
+        }
     }
 
     /// A failure of this kind.
@@ -94,6 +98,22 @@ impl Failure {
         self
     }
 
+    /// The failure as HTTP tells it.
+    pub(crate) fn told(self) -> Told {
+        let Self { status, problem, .. } = self;
+        Told {
+            sort: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            code: problem.code,
+            message: problem.message,
+            operation: problem.operation,
+            details: problem.details,
+            retryable: problem.retryable,
+            hint: problem.hint,
+        }
+    }
+
     /// The problem itself, for other tongues.
     pub(crate) fn problem(&self) -> &Problem {
         &self.problem
@@ -112,21 +132,8 @@ pub(crate) fn word(error: &Error, operation: &str) -> Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        let Self { status, problem, retry_after } = self;
-        let code = problem.code.clone();
-        let problem = *problem;
-        let told = Told {
-            sort: "about:blank",
-            title: status.canonical_reason().unwrap_or("Error"),
-            status: status.as_u16(),
-            code: problem.code,
-            message: problem.message,
-            operation: problem.operation,
-            details: problem.details,
-            retryable: problem.retryable,
-            hint: problem.hint,
-        };
-        let body = serde_json::to_vec(&told).unwrap_or_default();
+        let (status, retry_after, code) = (self.status, self.retry_after, self.problem.code.clone());
+        let body = serde_json::to_vec(&self.told()).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

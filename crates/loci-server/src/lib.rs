@@ -6,6 +6,8 @@
 
 mod app;
 mod connection;
+mod describe;
+mod docs;
 mod door;
 mod error;
 mod extract;
@@ -31,8 +33,7 @@ pub use schedule::Schedule;
 
 /// The published description of the HTTP surface, as JSON.
 pub fn description() -> String {
-    let description = router::described().into_openapi();
-    let mut text = description.to_pretty_json().unwrap_or_default();
+    let mut text = format!("{:#}", describe::described());
     text.push('\n');
     text
 }

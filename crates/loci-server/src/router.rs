@@ -20,7 +20,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::failure::{Failure, Told};
-use crate::{App, guard, health, mcp, v1};
+use crate::{App, docs, guard, health, mcp, v1};
 
 /// The routes with their description.
 pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
@@ -39,7 +39,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
         .build();
     let components = description.components.get_or_insert_default();
     components.security_schemes.insert("key".to_owned(), SecurityScheme::Http(bearer).into());
-    OpenApiRouter::with_openapi(description).merge(v1::routes()).merge(health::routes())
+    OpenApiRouter::with_openapi(description).merge(v1::routes()).merge(health::routes()).merge(docs::routes())
 }
 
 /// All routes, ready to be served.

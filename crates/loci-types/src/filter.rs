@@ -57,6 +57,9 @@ pub enum Grain {
     Year,
 }
 
+/// The most entries of one list.
+const LONGEST: usize = 256;
+
 /// Which memories are meant. An empty list or an absent value leaves that side open.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
@@ -226,12 +229,35 @@ impl Filter {
                 crate::memory::unit(field, value)?;
             }
         }
-        for (field, range) in [("event", self.event), ("created", self.created), ("updated", self.updated)] {
+        for (field, range) in
+            [("eventBefore", self.event), ("createdBefore", self.created), ("updatedBefore", self.updated)]
+        {
             if let (Some(from), Some(until)) = (range.from, range.until)
                 && from > until
             {
-                return Err(Error::invalid(field, format!("the {field} range ends before it starts")));
+                return Err(Error::invalid(field, format!("{field} lies before the start of its range")));
             }
+        }
+        for (field, list) in [
+            ("kinds", &self.kinds),
+            ("categories", &self.categories),
+            ("tags", &self.tags),
+            ("sourceTypes", &self.source_types),
+            ("sourceRoles", &self.source_roles),
+            ("users", &self.users),
+            ("agents", &self.agents),
+            ("sessions", &self.sessions),
+            ("runs", &self.runs),
+            ("actors", &self.actors),
+            ("roles", &self.roles),
+            ("threads", &self.threads),
+        ] {
+            if list.len() > LONGEST {
+                return Err(Error::invalid(field, format!("{field} has {} entries, more than {LONGEST}", list.len())));
+            }
+        }
+        if self.metadata.len() > LONGEST {
+            return Err(Error::invalid("custom", format!("more than {LONGEST} metadata fields are asked for")));
         }
         Ok(())
     }

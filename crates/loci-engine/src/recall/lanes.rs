@@ -18,6 +18,7 @@ use crate::{Engine, Result};
 
 /// Which lanes are asked, and what decides the order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// All lanes; the score decides.

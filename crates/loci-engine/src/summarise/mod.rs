@@ -21,6 +21,7 @@ use crate::pack::tokens::count_tokens;
 
 /// How texts become a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SummaryStrategy {
     /// All at once, in one call.
@@ -85,6 +86,7 @@ pub trait Writer: Send + Sync {
 
 /// What texts say in few words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     /// The summary.

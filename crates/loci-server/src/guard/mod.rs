@@ -83,6 +83,14 @@ impl Who {
         }
     }
 
+    /// What the credential allows; none: the door is open.
+    pub(crate) fn grant(&self) -> Option<&Grant> {
+        match &self.credential {
+            Credential::Open => None,
+            Credential::Proved { grant, .. } => Some(grant),
+        }
+    }
+
     /// The credential's name.
     pub(crate) fn name(&self) -> &str {
         match &self.credential {

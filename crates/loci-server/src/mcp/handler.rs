@@ -26,7 +26,6 @@ use super::{prompts, resources, tool};
 use crate::extract::params;
 use crate::failure::Failure;
 use crate::guard::Who;
-use crate::v1::Whose;
 use crate::{App, Options};
 
 /// Serves one profile.
@@ -64,8 +63,8 @@ impl Handler {
                 let missing = || Failure::unknown_caller("the request did not pass the guard", "send it over HTTP");
                 let parts = context.extensions.get::<Parts>().ok_or_else(missing)?;
                 let who = parts.extensions.get::<Who>().cloned().ok_or_else(missing)?;
-                let whose: Whose = params(&parts.uri)?;
-                Ok((who, whose.into()))
+                let whose: Identifiers = params(&parts.uri)?;
+                Ok((who, whose))
             }
         }
     }

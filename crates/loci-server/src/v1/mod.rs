@@ -3,63 +3,160 @@
 //! Each file is about one sort of thing. Identifiers stand in the body where there is one, and
 //! behind the question mark where there is none; what is absent is filled in from the credential.
 
+mod agents;
+mod batch;
+mod consents;
+mod entities;
+mod filter;
+mod keys;
+mod life;
+mod listing;
 mod memories;
+mod query;
+mod recall;
+mod sessions;
+mod upkeep;
 
 use std::sync::Arc;
 
-use loci_types::Identifiers;
-use serde::Deserialize;
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use loci_engine::Caller;
+use loci_types::{ErrorKind, Identifiers, Memory, MemoryId, Outcome, Receipt};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::App;
+use crate::failure::Failure;
 
 /// The routes under `/v1`.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().merge(memories::routes())
+    OpenApiRouter::new()
+        .merge(memories::routes())
+        .merge(batch::routes())
+        .merge(listing::routes())
+        .merge(recall::routes())
+        .merge(query::routes())
+        .merge(life::routes())
+        .merge(sessions::routes())
+        .merge(entities::routes())
+        .merge(consents::routes())
+        .merge(upkeep::routes())
+        .merge(agents::routes())
+        .merge(keys::routes())
 }
 
-/// Whose memories are meant.
-#[derive(Debug, Clone, Default, Deserialize, utoipa::IntoParams)]
+/// What identifiers may hold: printable, and not blank.
+pub(crate) const IDENTIFIER: &str =
+    r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
+/// What becomes part of a folder and a URL.
+pub(crate) const SLUG: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$";
+/// Text that says something.
+pub(crate) const TEXT: &str = r"^[^\u0000]*[^\s\u0000][^\u0000]*$";
+/// Text that may be stored.
+pub(crate) const PLAIN: &str = r"^[^\u0000]*$";
+
+/// Whose memories are meant, for the description; [`crate::extract::Asked`] reads them.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[expect(dead_code, reason = "only described")]
 pub(crate) struct Whose {
     /// The agent, by its URL-safe slug.
-    #[param(max_length = 96, pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")]
     agent_id: Option<String>,
     /// The user.
-    #[param(min_length = 1, max_length = 64, pattern = r"^[!-~]+$")]
+    #[param(nullable = false, min_length = 1, max_length = 256)]
     user_id: Option<String>,
     /// The session.
-    #[param(min_length = 1, max_length = 64, pattern = r"^[!-~]+$")]
+    #[param(nullable = false, min_length = 1, max_length = 256)]
     session_id: Option<String>,
     /// The project.
-    #[param(min_length = 1, max_length = 64, pattern = r"^[!-~]+$")]
+    #[param(nullable = false, min_length = 1, max_length = 256)]
     project_id: Option<String>,
     /// The team.
-    #[param(min_length = 1, max_length = 64, pattern = r"^[!-~]+$")]
+    #[param(nullable = false, min_length = 1, max_length = 256)]
     team_id: Option<String>,
     /// The organisation.
-    #[param(min_length = 1, max_length = 64, pattern = r"^[!-~]+$")]
+    #[param(nullable = false, min_length = 1, max_length = 256)]
     org_id: Option<String>,
     /// The company.
-    #[param(min_length = 1, max_length = 64, pattern = r"^[!-~]+$")]
+    #[param(nullable = false, min_length = 1, max_length = 256)]
     company_id: Option<String>,
     /// The pool, by its URL-safe slug.
-    #[param(max_length = 96, pattern = r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")]
     pool_id: Option<String>,
 }
 
-impl From<Whose> for Identifiers {
-    fn from(whose: Whose) -> Self {
-        Self {
-            agent_id: whose.agent_id,
-            user_id: whose.user_id,
-            session_id: whose.session_id,
-            project_id: whose.project_id,
-            team_id: whose.team_id,
-            org_id: whose.org_id,
-            company_id: whose.company_id,
-            pool_id: whose.pool_id,
-        }
+/// No parameters beside those that say whose memories are meant.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoMore {}
+
+/// A body that says no more than whose memories are meant.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct OnlyWhose {
+    /// Whose memories are meant.
+    pub(crate) identifiers: Identifiers,
+}
+
+/// How much is told of a write.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Return {
+    /// What happened, and the memory as it is now.
+    #[default]
+    Memory,
+    /// Only what happened.
+    Receipt,
+}
+
+/// How much is to be told of a write.
+#[derive(Debug, Clone, Copy, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Wanted {
+    /// `receipt` leaves the memory out of the answer.
+    #[param(inline, required = false)]
+    pub(crate) r#return: Return,
+}
+
+/// What happened, and the memory as it is now.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Written {
+    /// What happened.
+    #[serde(flatten)]
+    receipt: Receipt,
+    /// The memory as it is now; null if the caller may not see it, absent if it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<Option<Memory>>,
+}
+
+/// Tells what a write came to.
+async fn written(
+    app: &App,
+    caller: &Caller,
+    receipt: Receipt,
+    wanted: Return,
+    created: StatusCode,
+) -> Result<Response, Failure> {
+    let memory = match wanted {
+        Return::Receipt => None,
+        Return::Memory => Some(seen(app, caller, receipt.id).await?),
+    };
+    let status = if receipt.event == Outcome::None { StatusCode::OK } else { created };
+    Ok((status, Json(Written { receipt, memory })).into_response())
+}
+
+/// The memory, if the caller may see it.
+async fn seen(app: &App, caller: &Caller, id: MemoryId) -> Result<Option<Memory>, Failure> {
+    match app.engine.get(caller, id).await {
+        Ok(memory) => Ok(Some(memory)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Failure::of(error.problem("get"))),
     }
 }

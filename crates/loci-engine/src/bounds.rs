@@ -1,0 +1,91 @@
+//! How large, and how odd, may what is given be?
+//!
+//! Numbers lie between two bounds, short texts are short, and no text holds a NUL, which not every
+//! store can keep. What is refused is named by its field.
+
+use loci_types::{Error, KnowledgePointer, Source};
+use serde_json::Value;
+
+/// The longest label: a category, a role, a type.
+pub(crate) const LABEL: usize = 256;
+/// The longest reference: a thread, a message, a reason.
+pub(crate) const REFERENCE: usize = 1_024;
+
+/// Refuses a number that does not lie between two others.
+pub(crate) fn between(field: &'static str, value: usize, least: usize, most: usize) -> Result<(), Error> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::invalid(field, format!("{field} is {value}, but must lie between {least} and {most}")))
+}
+
+/// Refuses a text of more than so many characters, or with a NUL in it.
+pub(crate) fn short(field: &'static str, text: Option<&str>, most: usize) -> Result<(), Error> {
+    let Some(text) = text else { return Ok(()) };
+    let length = text.chars().count();
+    if length > most {
+        return Err(Error::invalid(field, format!("{field} has {length} characters, more than {most}")));
+    }
+    if text.contains('\0') {
+        return Err(Error::invalid(field, format!("{field} contains a NUL character")));
+    }
+    Ok(())
+}
+
+/// Refuses the category, the role, the thread, the run or the actor of a memory, if one is too long.
+pub(crate) fn names([category, role, thread, run, actor]: [Option<&str>; 5]) -> Result<(), Error> {
+    short("category", category, LABEL)?;
+    short("role", role, LABEL)?;
+    short("threadId", thread, REFERENCE)?;
+    short("runId", run, REFERENCE)?;
+    short("actorId", actor, REFERENCE)
+}
+
+/// Refuses a source whose words are too long.
+pub(crate) fn source(given: Option<&Source>) -> Result<(), Error> {
+    let Some(source) = given else { return Ok(()) };
+    short("source.type", Some(&source.kind), LABEL)?;
+    short("source.role", source.role.as_deref(), LABEL)?;
+    short("source.reference", source.reference.as_deref(), REFERENCE)
+}
+
+/// Refuses a pointer whose words are too long.
+pub(crate) fn pointer(given: Option<&KnowledgePointer>) -> Result<(), Error> {
+    let Some(pointer) = given else { return Ok(()) };
+    short("knowledgePointer.sourceType", Some(&pointer.source_type), LABEL)?;
+    short("knowledgePointer.sourceId", Some(&pointer.source_id), REFERENCE)?;
+    short("knowledgePointer.contentHash", Some(&pointer.content_hash), REFERENCE)
+}
+
+/// Whether a NUL stands anywhere in a value.
+pub(crate) fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(holds_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || holds_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_too_large_or_too_odd_is_named() {
+        for (value, good) in [(0, false), (1, true), (4, true), (5, false), (usize::MAX, false)] {
+            assert_eq!(between("depth", value, 1, 4).is_ok(), good, "{value}");
+        }
+        for (text, good) in [("", true), ("ключ", true), ("five5", false), ("a\0", false)] {
+            assert_eq!(short("role", Some(text), 4).is_ok(), good, "{text:?}");
+        }
+        assert_eq!(short("role", Some("a\0"), 4).unwrap_err().field(), Some("role"));
+        for (value, odd) in
+            [(json!({ "a": ["b", 1] }), false), (json!({ "a": ["b\u{0}"] }), true), (json!({ "a\u{0}": null }), true)]
+        {
+            assert_eq!(holds_nul(&value), odd, "{value}");
+        }
+    }
+}

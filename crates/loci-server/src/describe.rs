@@ -1,0 +1,233 @@
+//! What does the published description say beyond what the types say by themselves?
+//!
+//! The types tell names, shapes and words; the tables here tell what the engine enforces: lengths,
+//! ranges, patterns. What only leaves the house is told exactly: a field that is always there is
+//! required, and one that may be missing is never null.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::router;
+use crate::v1::{IDENTIFIER, PLAIN, SLUG, TEXT};
+
+/// The description, whole.
+pub(crate) fn described() -> Value {
+    let mut description = serde_json::to_value(router::described().into_openapi()).unwrap_or_default();
+    narrow(&mut description);
+    let asked = asked(&description);
+    if let Some(schemas) = description["components"]["schemas"].as_object_mut() {
+        for (name, schema) in schemas.iter_mut().filter(|(name, _)| !asked.contains(*name)) {
+            exact(name, schema);
+        }
+    }
+    for operation in operations(&mut description) {
+        parameters(operation);
+    }
+    description
+}
+
+/// What the engine enforces, by schema and field.
+fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
+    let unit = json!({ "minimum": 0, "maximum": 1 });
+    let short = |most: u32| json!({ "maxLength": most, "pattern": PLAIN });
+    let content = json!({ "minLength": 1, "maxLength": 8192, "pattern": TEXT });
+    let name = json!({ "minLength": 1, "maxLength": 256, "pattern": IDENTIFIER });
+    const NEW: &[&str] = &["AddMemory", "NewMemory"];
+    const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
+    const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody"];
+    vec![
+        (&["AddMemory", "NewMemory", "ChangeMemory", "CorrectMemory"], "content", content),
+        (&["Turn"], "content", json!({ "minLength": 1, "pattern": TEXT })),
+        (ANY, "category", short(256)),
+        (NEW, "role", short(256)),
+        (NEW, "threadId", short(1024)),
+        (NEW, "runId", short(1024)),
+        (NEW, "actorId", short(1024)),
+        (
+            ANY,
+            "tags",
+            json!({ "maxItems": 64, "items": { "type": "string", "minLength": 1, "maxLength": 256, "pattern": TEXT } }),
+        ),
+        (ANY, "importance", unit.clone()),
+        (ANY, "confidence", unit.clone()),
+        (NEW, "decayRate", unit),
+        (&["Source"], "type", short(256)),
+        (&["Source"], "role", short(256)),
+        (&["Source"], "reference", short(1024)),
+        (&["KnowledgePointer"], "sourceType", short(256)),
+        (&["KnowledgePointer"], "sourceId", short(1024)),
+        (&["KnowledgePointer"], "contentHash", short(1024)),
+        (&["Turn"], "threadId", json!({ "minLength": 1, "maxLength": 1024, "pattern": TEXT })),
+        (&["Turn"], "actorId", short(1024)),
+        (&["Turn"], "reference", short(1024)),
+        (
+            &["Turn"],
+            "role",
+            json!({ "enum": [
+            "user", "assistant", "tool", "system", "human", "ai", "agent", "function", "developer", null
+        ] }),
+        ),
+        (&["CorrectMemory", "RejectConsent"], "reason", short(1024)),
+        (ASK, "query", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
+        (&["ContextBody"], "input", json!({ "minLength": 1, "maxLength": 8192, "pattern": r"\S" })),
+        (&["Identifiers"], "agentId", json!({ "pattern": SLUG })),
+        (&["Identifiers"], "poolId", json!({ "pattern": SLUG })),
+        (&["Identifiers"], "userId", name.clone()),
+        (&["Identifiers"], "sessionId", name.clone()),
+        (&["Identifiers"], "projectId", name.clone()),
+        (&["Identifiers"], "teamId", name.clone()),
+        (&["Identifiers"], "orgId", name.clone()),
+        (&["Identifiers"], "companyId", name.clone()),
+        (&["QueryBody"], "agent", json!({ "pattern": SLUG })),
+        (&["QueryFilters"], "user_id", name),
+        (&["CreateAgent"], "slug", json!({ "pattern": SLUG })),
+        (&["CreateKey"], "name", json!({ "minLength": 1, "maxLength": 128, "pattern": IDENTIFIER })),
+    ]
+}
+
+/// Fields that are null rather than missing.
+const ALWAYS: &[(&str, &str)] = &[
+    ("ListResponse", "nextCursor"),
+    ("Session", "endedAt"),
+    ("Session", "consolidatedAt"),
+    ("Session", "consolidatedThrough"),
+    ("Proposal", "lapsesAt"),
+    ("WeakFact", "goneAt"),
+    ("Undone", "memoryId"),
+    ("Learned", "firstPassRate"),
+    ("QueryResult", "category"),
+    ("KnownKey", "expiresAt"),
+    ("KnownKey", "revokedAt"),
+    ("WhoAmI", "categories"),
+];
+
+/// Fields that are missing when they are empty, and one that is either.
+const SOMETIMES: &[(&str, &str)] =
+    &[("Receipt", "redacted"), ("Explanation", "overrides"), ("Explanation", "related"), ("Grant", "bounds")];
+
+fn narrow(description: &mut Value) {
+    let schemas = &mut description["components"]["schemas"];
+    for (names, field, more) in bounds() {
+        for name in names {
+            let Some(property) = schemas.get_mut(*name).and_then(|schema| schema["properties"].get_mut(field)) else {
+                continue;
+            };
+            merge(property, &more);
+        }
+    }
+    // Derived kinds are words; the store's numbers are its own.
+    for schema in schemas.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
+        let Some(properties) = schema["properties"].as_object_mut() else { continue };
+        if let Some(version) = properties.get_mut("version") {
+            merge(version, &json!({ "maximum": i64::MAX }));
+        }
+    }
+}
+
+/// Lays fields over an object.
+fn merge(into: &mut Value, more: &Value) {
+    if let (Some(into), Some(more)) = (into.as_object_mut(), more.as_object()) {
+        into.extend(more.clone());
+    }
+}
+
+/// The schemas that a request may hold, however deep.
+fn asked(description: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let paths = description["paths"].as_object().into_iter().flat_map(Map::values);
+    for operation in paths.filter_map(Value::as_object).flat_map(Map::values) {
+        named(&operation["requestBody"], &description["components"]["schemas"], &mut found);
+    }
+    found
+}
+
+fn named(value: &Value, schemas: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(name) = fields.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next())
+                && found.insert(name.to_owned())
+            {
+                named(&schemas[name], schemas, found);
+            }
+            fields.values().for_each(|field| named(field, schemas, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| named(value, schemas, found)),
+        _ => {}
+    }
+}
+
+/// Tells exactly what leaves the house: required or missing, and null only where it is said.
+fn exact(name: &str, schema: &mut Value) {
+    for part in schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
+        exact(name, part);
+    }
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    let mut required = Vec::new();
+    for (field, property) in properties.iter_mut() {
+        let here = (name, field.as_str());
+        let either = name == "Written" && field == "memory";
+        if ALWAYS.contains(&here) || !nullable(property) && !SOMETIMES.contains(&here) {
+            required.push(Value::from(field.as_str()));
+        } else if !either {
+            never_null(property);
+        }
+    }
+    match required.is_empty() {
+        true => drop(schema.as_object_mut().map(|schema| schema.remove("required"))),
+        false => schema["required"] = required.into(),
+    }
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema["type"] == "null"
+}
+
+fn nullable(property: &Value) -> bool {
+    let types = property["type"].as_array().is_some_and(|types| types.contains(&json!("null")));
+    types || property["oneOf"].as_array().is_some_and(|one| one.iter().any(is_null))
+}
+
+fn never_null(property: &mut Value) {
+    if let Some(types) = property["type"].as_array_mut() {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            property["type"] = only.clone();
+        }
+    }
+    if let Some(mut one) = property["oneOf"].as_array().cloned() {
+        one.retain(|schema| !is_null(schema));
+        if let ([only], Some(fields)) = (one.as_slice(), property.as_object_mut()) {
+            fields.remove("oneOf");
+            fields.extend(only.as_object().cloned().unwrap_or_default());
+        }
+    }
+}
+
+fn operations(description: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let paths = description["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
+    paths.filter_map(Value::as_object_mut).flat_map(|path| path.values_mut())
+}
+
+/// Parameters are never null; names of people and places, slugs and versions have their patterns.
+fn parameters(operation: &mut Value) {
+    for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+        let schema = &mut parameter["schema"];
+        never_null(schema);
+        match name.as_str() {
+            "userId" | "sessionId" | "projectId" | "teamId" | "orgId" | "companyId" => {
+                merge(schema, &json!({ "pattern": IDENTIFIER }));
+            }
+            "slug" => merge(schema, &json!({ "pattern": SLUG })),
+            "space" => {
+                merge(schema, &json!({ "pattern": r"^(shared|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$" }))
+            }
+            "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
+            "reason" => merge(schema, &json!({ "pattern": PLAIN })),
+            "tags" | "kinds" | "categories" => merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" })),
+            "cursor" => merge(schema, &json!({ "pattern": "^[A-Za-z0-9_-]{23}$" })),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! How does an agent ask in one call?
+//!
+//! `memory.query` in its own words, with snake_case names and importance from 1 to 5. It is the same
+//! question as any other: whose memories are seen follows from the credential and the identifiers,
+//! and `filters` only narrow.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use loci_engine::pack::Format;
+use loci_engine::{QueryRequest, QueryResponse, RecallHit, RecallRequest};
+use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, TimeRange};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::App;
+use crate::extract::Body;
+use crate::failure::{Failure, Failures};
+use crate::guard::Who;
+
+/// The route of `memory.query`.
+pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
+    OpenApiRouter::new().routes(routes!(query))
+}
+
+/// A question with filters and a budget.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct QueryBody {
+    /// The agent that asks, by its slug; what it may see bounds the answer.
+    agent: Option<String>,
+    /// The question.
+    query: String,
+    /// Only memories of these categories.
+    #[serde(default)]
+    #[schema(max_items = 256)]
+    categories: Vec<String>,
+    /// Only memories that match.
+    #[serde(default)]
+    filters: QueryFilters,
+    /// So many results.
+    #[schema(minimum = 1, maximum = 100)]
+    top_k: Option<usize>,
+    /// How much is told of each.
+    #[serde(default, rename = "return")]
+    wanted: QueryReturn,
+    /// The most tokens of `text`.
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    budget_tokens: Option<usize>,
+    /// Cosine below which the vector lane does not count.
+    #[schema(minimum = 0, maximum = 1)]
+    threshold: Option<f64>,
+    /// Tell what changed since this revision.
+    #[schema(minimum = 0)]
+    since: Option<i64>,
+    /// The conversation that is told.
+    thread_id: Option<String>,
+    /// Whose memories are asked.
+    #[serde(default)]
+    identifiers: Identifiers,
+}
+
+/// Which memories are meant.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+struct QueryFilters {
+    /// Of this user.
+    user_id: Option<String>,
+    /// Of this agent.
+    agent_id: Option<String>,
+    /// In this run.
+    run_id: Option<String>,
+    /// By this actor.
+    actor_id: Option<String>,
+    /// In this role.
+    role: Option<String>,
+    /// Of this category.
+    category: Option<String>,
+    /// Pinned or not.
+    pinned: Option<bool>,
+    /// At least this important, from 1 to 5.
+    #[schema(minimum = 1, maximum = 5)]
+    importance_min: Option<f64>,
+    /// At most this important, from 1 to 5.
+    #[schema(minimum = 1, maximum = 5)]
+    importance_max: Option<f64>,
+    /// It last changed at this day or instant or later.
+    #[serde(deserialize_with = "day_or_instant")]
+    #[schema(value_type = Option<String>)]
+    updated_after: Option<Timestamp>,
+    /// It last changed before this day or instant.
+    #[serde(deserialize_with = "day_or_instant")]
+    #[schema(value_type = Option<String>)]
+    updated_before: Option<Timestamp>,
+    /// It came into the store at this day or instant or later.
+    #[serde(deserialize_with = "day_or_instant")]
+    #[schema(value_type = Option<String>)]
+    created_after: Option<Timestamp>,
+    /// It came into the store before this day or instant.
+    #[serde(deserialize_with = "day_or_instant")]
+    #[schema(value_type = Option<String>)]
+    created_before: Option<Timestamp>,
+}
+
+/// How much is told of each result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum QueryReturn {
+    /// One line.
+    #[default]
+    Bullets,
+    /// The whole text and what is known about it.
+    Full,
+}
+
+/// The answer to a query.
+#[derive(Debug, Serialize, ToSchema)]
+struct QueryAnswer {
+    /// The results that found room in the budget, best first.
+    results: Vec<QueryResult>,
+    /// What goes into the prompt.
+    text: String,
+    /// How many tokens that is.
+    tokens: usize,
+    /// The most it may have been.
+    budget_tokens: usize,
+    /// Results that found no room.
+    left_out: Vec<MemoryId>,
+    /// The revision now; ask for what changed since then the next time.
+    revision: i64,
+    /// What the question was taken to be after.
+    intent: String,
+    /// Parts that could not be asked.
+    degraded: Vec<String>,
+}
+
+/// One result.
+#[derive(Debug, Serialize, ToSchema)]
+struct QueryResult {
+    /// The memory.
+    id: MemoryId,
+    /// Its category; none: it has none.
+    category: Option<String>,
+    /// `[category] what it says`, or the whole text.
+    text: String,
+    /// More, if it was asked for.
+    #[serde(flatten)]
+    full: Option<QueryFull>,
+}
+
+/// What else is known about a result.
+#[derive(Debug, Serialize, ToSchema)]
+struct QueryFull {
+    /// Its kind.
+    kind: String,
+    /// Its score.
+    score: f64,
+    /// From 1 to 5.
+    importance: f64,
+    /// How sure it is, from 0 to 1.
+    confidence: f64,
+    /// Kept whatever happens.
+    pinned: bool,
+    /// Free labels.
+    tags: Vec<String>,
+    /// Anything else, by name.
+    metadata: Map<String, Value>,
+    /// When it came into the store.
+    created_at: Timestamp,
+    /// When it last changed.
+    updated_at: Timestamp,
+}
+
+/// Asks in one call: what matters, within a budget.
+///
+/// `agent` is the agent that asks, `filters.user_id` the user if the identifiers name none. A category
+/// that the agent may not see is refused.
+#[utoipa::path(
+    post, path = "/v1/query", operation_id = "memoryQuery", tag = "recall",
+    request_body(content = QueryBody, example = json!({
+        "agent": "planner", "query": "deployment plan context", "categories": ["tasks", "projects"],
+        "filters": { "user_id": "ann", "pinned": false, "importance_min": 1, "importance_max": 5,
+                     "updated_after": "2025-07-01", "updated_before": null },
+        "top_k": 3, "return": "bullets", "budget_tokens": 512
+    })),
+    responses((status = 200, description = "What matters", body = QueryAnswer), Failures),
+    security(("key" = ["reader"]))
+)]
+async fn query(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Body(body): Body<QueryBody>,
+) -> Result<Json<QueryAnswer>, Failure> {
+    let identifiers = body.whose()?;
+    let caller = who.caller(identifiers, "query")?;
+    let wanted = body.wanted;
+    let filter = body.filter(app.engine.now())?;
+    let request = QueryRequest {
+        recall: RecallRequest {
+            query: body.query,
+            limit: body.top_k,
+            threshold: body.threshold,
+            filter: Some(filter),
+            ..RecallRequest::default()
+        },
+        format: if wanted == QueryReturn::Full { Format::Markdown } else { Format::Bullets },
+        budget_tokens: body.budget_tokens,
+        summarise: false,
+        since: body.since,
+        thread_id: body.thread_id,
+    };
+    let found = app.verb("query", app.engine.query(&caller, request)).await?;
+    Ok(Json(answer(found, wanted)))
+}
+
+impl QueryBody {
+    /// Whose memories are asked: those who are named, the agent that asks, and the user of the filter.
+    fn whose(&self) -> Result<Identifiers, Failure> {
+        let mut whose = self.identifiers.clone();
+        if let (Some(agent), Some(named)) = (&self.agent, &whose.agent_id)
+            && agent != named
+        {
+            let message = format!("agent is `{agent}`, and identifiers.agentId is `{named}`");
+            return Err(Failure::new(ErrorKind::InvalidInput, message, "query").field("agent"));
+        }
+        whose.agent_id = whose.agent_id.or_else(|| self.agent.clone());
+        whose.user_id = whose.user_id.or_else(|| self.filters.user_id.clone());
+        Ok(whose)
+    }
+
+    fn filter(&self, now: Timestamp) -> Result<Filter, Failure> {
+        let filters = self.filters.clone();
+        let mut categories = self.categories.clone();
+        categories.extend(filters.category);
+        let one = |value: Option<String>| value.into_iter().collect::<Vec<_>>();
+        Ok(Filter {
+            categories,
+            users: one(filters.user_id),
+            agents: one(filters.agent_id),
+            runs: one(filters.run_id),
+            actors: one(filters.actor_id),
+            roles: one(filters.role),
+            pinned: filters.pinned,
+            importance_min: unit("importance_min", filters.importance_min)?,
+            importance_max: unit("importance_max", filters.importance_max)?,
+            updated: TimeRange { from: filters.updated_after, until: filters.updated_before },
+            created: TimeRange { from: filters.created_after, until: filters.created_before },
+            ..Filter::at(now)
+        })
+    }
+}
+
+/// Importance from 1 to 5 as the store knows it.
+fn unit(field: &str, given: Option<f64>) -> Result<Option<f64>, Failure> {
+    match given {
+        Some(n) if !(1.0..=5.0).contains(&n) => {
+            let message = format!("{field} is {n}, but must lie between 1 and 5");
+            Err(Failure::new(ErrorKind::InvalidInput, message, "query").field(&format!("filters.{field}")))
+        }
+        given => Ok(given.map(|n| (n - 1.0) / 4.0)),
+    }
+}
+
+fn answer(found: QueryResponse, wanted: QueryReturn) -> QueryAnswer {
+    let cited = found.cited;
+    let results = found.hits.into_iter().filter(|hit| cited.contains(&hit.memory.id));
+    QueryAnswer {
+        results: results.map(|hit| result(hit, wanted)).collect(),
+        text: found.text,
+        tokens: found.tokens,
+        budget_tokens: found.budget_tokens,
+        left_out: found.left_out,
+        revision: found.revision,
+        intent: found.intent,
+        degraded: found.degraded,
+    }
+}
+
+fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {
+    let RecallHit { memory, score, .. } = hit;
+    let label = memory.category.clone().unwrap_or_else(|| memory.kind.name().to_owned());
+    if wanted == QueryReturn::Bullets {
+        let line = memory.content.split_whitespace().collect::<Vec<_>>().join(" ");
+        return QueryResult { id: memory.id, category: memory.category, text: format!("[{label}] {line}"), full: None };
+    }
+    let full = QueryFull {
+        kind: memory.kind.name().to_owned(),
+        score,
+        importance: 1.0 + 4.0 * memory.importance,
+        confidence: memory.confidence,
+        pinned: memory.pinned,
+        tags: memory.tags,
+        metadata: memory.metadata,
+        created_at: memory.created_at,
+        updated_at: memory.updated_at,
+    };
+    QueryResult { id: memory.id, category: memory.category, text: memory.content, full: Some(full) }
+}
+
+/// Reads an instant, or a day, which is its first instant in UTC.
+fn day_or_instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Ok(Some(instant));
+    }
+    let day = text.parse::<Date>().ok().filter(|_| text.len() == 10);
+    let first = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok()).map(|day| day.timestamp());
+    first.map(Some).ok_or_else(|| D::Error::custom(format!("`{text}` is neither a day nor an instant")))
+}

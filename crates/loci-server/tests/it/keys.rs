@@ -1,0 +1,59 @@
+//! Keys, and who one is taken for.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, answer};
+
+#[tokio::test]
+async fn keys_are_made_shown_once_rotated_and_revoked() {
+    let house = House::guarded().await;
+    let body = json!({ "name": "planner", "role": "writer", "bounds": { "users": ["ann"] }, "categories": ["tasks"] });
+    let made = house.post("/v1/keys", body).await.expect(201);
+    let (id, secret) = (made["key"]["id"].as_str().unwrap(), made["secret"].as_str().unwrap());
+    let who = answer(house.request_as(secret, "GET", "/v1/whoami")).await.expect(200);
+    assert_eq!(
+        (&who["role"], &who["bounds"]["users"], &who["categories"], &who["open"]),
+        (&json!("writer"), &json!(["ann"]), &json!(["tasks"]), &json!(false))
+    );
+    assert_eq!(who["credential"], format!("key:{id}"));
+    let listed = house.get("/v1/keys").await;
+    assert!(!listed.text.contains(secret) && !listed.text.contains("hash"));
+    assert_eq!(listed.expect(200)["keys"].as_array().unwrap().len(), 2);
+
+    let rotated = house.post(&format!("/v1/keys/{id}/rotate"), json!({ "graceSeconds": 60 })).await.expect(201);
+    let second = rotated["secret"].as_str().unwrap();
+    for key in [secret, second] {
+        assert_eq!(answer(house.request_as(key, "GET", "/v1/whoami")).await.status, 200);
+    }
+    let new = rotated["key"]["id"].as_str().unwrap();
+    assert_eq!(house.delete(&format!("/v1/keys/{new}")).await.status, 204);
+    assert_eq!(answer(house.request_as(second, "GET", "/v1/whoami")).await.status, 401);
+    for (path, body, status, field) in [
+        ("/v1/keys".to_owned(), json!({ "name": " ", "role": "reader" }), 400, "name"),
+        ("/v1/keys".to_owned(), json!({ "name": "a", "role": "king" }), 400, "role"),
+        ("/v1/keys".to_owned(), json!({ "name": "a", "role": "admin", "bounds": { "users": ["a"] } }), 400, "role"),
+        (
+            "/v1/keys".to_owned(),
+            json!({ "name": "a", "role": "reader", "expiresAt": "2020-01-01T00:00:00Z" }),
+            400,
+            "expiresAt",
+        ),
+        ("/v1/keys".to_owned(), json!({ "name": "a", "role": "reader", "tenant": "other" }), 400, "tenant"),
+        (format!("/v1/keys/{id}/rotate"), json!({ "graceSeconds": 99_999_999 }), 400, "graceSeconds"),
+        ("/v1/keys/none/rotate".to_owned(), json!({}), 404, "id"),
+    ] {
+        house.post(&path, body).await.refused(status, field);
+    }
+    house.delete("/v1/keys/none").await.refused(404, "id");
+}
+
+#[tokio::test]
+async fn without_keys_everyone_is_the_operator() {
+    let house = House::open().await;
+    let who = house.get("/v1/whoami").await.expect(200);
+    assert_eq!((&who["open"], &who["role"], &who["categories"]), (&json!(true), &json!("admin"), &Value::Null));
+    let made = house.post("/v1/keys", json!({ "name": "first", "role": "admin" })).await.expect(201);
+    assert_eq!(house.get("/v1/whoami").await.status, 401);
+    let secret = made["secret"].as_str().unwrap();
+    assert_eq!(answer(house.request_as(secret, "GET", "/v1/whoami")).await.expect(200)["role"], "admin");
+}

@@ -1,0 +1,74 @@
+//! `memory.query`, in its own words.
+
+use serde_json::json;
+
+use crate::house::{House, answer};
+
+#[tokio::test]
+async fn an_agent_asks_in_one_call() {
+    let house = House::open().await;
+    let both = json!({ "userId": "ann", "agentId": "planner" });
+    for (content, category, importance) in [
+        ("The deployment of Atlas is planned for Friday.", "tasks", 1.0),
+        ("Ann likes the deployment music loud.", "style", 0.0),
+    ] {
+        let body = json!({ "content": content, "category": category, "importance": importance, "identifiers": both });
+        house.post("/v1/memories", body).await.expect(201);
+    }
+    let body = json!({
+        "agent": "planner", "query": "deployment plan context", "categories": ["tasks", "projects"],
+        "filters": {
+            "user_id": "ann", "agent_id": "planner", "pinned": false, "importance_min": 1, "importance_max": 5,
+            "updated_after": "2025-07-01", "updated_before": null
+        },
+        "top_k": 3, "return": "bullets", "budget_tokens": 512
+    });
+    let told = house.post("/v1/query", body.clone()).await.expect(200);
+    let results = told["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1);
+    assert_eq!(
+        (&results[0]["category"], &results[0]["text"]),
+        (&json!("tasks"), &json!("[tasks] The deployment of Atlas is planned for Friday."))
+    );
+    assert_eq!(results[0].as_object().unwrap().len(), 3);
+    assert!(told["tokens"].as_u64().unwrap() <= 512 && told["text"].as_str().unwrap().contains("Atlas"));
+
+    let with = |field: &str, value: serde_json::Value| {
+        let mut body = body.clone();
+        body[field] = value;
+        body
+    };
+    let full = house.post("/v1/query", with("return", json!("full"))).await.expect(200);
+    assert_eq!((&full["results"][0]["importance"], &full["results"][0]["kind"].is_string()), (&json!(5.0), &true));
+    let low = json!({ "user_id": "ann", "importance_max": 2 });
+    assert_eq!(house.post("/v1/query", with("filters", low)).await.expect(200)["results"], json!([]));
+    for (field, value, named) in [
+        ("filters", json!({ "user_id": "ann", "importance_min": 0 }), "filters.importance_min"),
+        ("filters", json!({ "user_id": "ann", "importance_max": 6 }), "filters.importance_max"),
+        ("filters", json!({ "user_id": "ann", "updated_after": "soon" }), "filters.updated_after"),
+        ("filters", json!({ "userId": "ann" }), "filters.userId"),
+        ("top_k", json!(0), "limit"),
+        ("budget_tokens", json!(0), "budgetTokens"),
+        ("threshold", json!(2), "threshold"),
+        ("return", json!("poem"), "return"),
+        ("agent", json!("../planner"), "agentId"),
+        ("identifiers", json!({ "agentId": "other" }), "agent"),
+    ] {
+        house.post("/v1/query", with(field, value)).await.refused(400, named);
+    }
+}
+
+#[tokio::test]
+async fn a_category_that_the_agent_may_not_see_is_refused() {
+    let house = House::guarded().await;
+    house.post("/v1/agents", json!({ "slug": "planner", "config": { "categories": ["tasks"] } })).await.expect(201);
+    let key = house.bounded(loci_types::Role::Reader, json!({ "users": ["ann"], "agents": ["planner"] })).await;
+    let ask = |categories: serde_json::Value| {
+        let body = json!({ "agent": "planner", "query": "plan", "categories": categories });
+        answer(house.request_as(&key, "POST", "/v1/query").json(&body))
+    };
+    assert_eq!(ask(json!(["tasks"])).await.status, 200);
+    let refused = ask(json!(["tasks", "secrets"])).await;
+    refused.refused(403, "categories");
+    assert!(refused.body["message"].as_str().unwrap().contains("secrets"));
+}
