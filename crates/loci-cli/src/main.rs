@@ -60,7 +60,7 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 /// What goes on inside is told on standard error, warnings only unless `LOCI_LOG` asks for more.
 fn log() {
-    let wanted = settings::variable("LOCI_LOG").unwrap_or_else(|| "warn".to_owned());
+    let wanted = settings::variable("LOCI_LOG").unwrap_or_else(|| "warn,rmcp=error".to_owned());
     let filter = tracing_subscriber::EnvFilter::try_new(wanted).unwrap_or_else(|_| "warn".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
 }
