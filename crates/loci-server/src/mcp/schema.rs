@@ -32,6 +32,10 @@ fn plain(value: &mut Value) {
             if schema.get("default").is_some_and(Value::is_null) {
                 schema.remove("default");
             }
+            // A description is one line, however the source is broken.
+            if let Some(Value::String(about)) = schema.get_mut("description") {
+                *about = about.replace('\n', " ");
+            }
             schema.values_mut().for_each(plain);
         }
         Value::Array(parts) => parts.iter_mut().for_each(plain),

@@ -3,8 +3,10 @@
 //! Every call goes through [`call`]: the role is asked for there and nowhere else, what is refused
 //! is written down there, and no answer leaves it that is longer than its budget.
 
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 
+use futures::FutureExt;
 use loci_types::{ErrorKind, Role};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -94,17 +96,23 @@ pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, Failure> 
 
 /// Calls a tool of a profile. Whatever goes wrong is an answer too.
 pub(super) async fn call(asked: &Asked, profile: Profile, name: &str, arguments: Value) -> Told {
-    let outcome = attempt(asked, profile, name, arguments).await;
-    let budget = asked.budget();
+    let attempt = AssertUnwindSafe(attempt(asked, profile, name, arguments)).catch_unwind().await;
+    // A defect of ours must not leave the client without an answer.
+    let outcome = attempt.unwrap_or_else(|_| Err(Failure::new(ErrorKind::Internal, "something in Loci broke", name)));
     match outcome {
-        Ok(answer) => answer.within(budget),
+        Ok(answer) => answer.within(asked.budget()),
         Err(failure) => {
-            let problem = failure.problem();
-            if problem.code == ErrorKind::Unauthorized.code() {
-                guard::denied(&asked.app, asked.who.name(), asked.who.request(), name, &problem.code);
-            }
-            Told::failed(problem, profile == Profile::Graph, budget)
+            audit(asked, name, &failure);
+            Told::failed(failure.problem(), profile == Profile::Graph, asked.budget())
         }
+    }
+}
+
+/// Writes down that someone was refused.
+pub(super) fn audit(asked: &Asked, operation: &str, failure: &Failure) {
+    let code = &failure.problem().code;
+    if *code == ErrorKind::Unauthorized.code() {
+        guard::denied(&asked.app, asked.who.name(), asked.who.request(), operation, code);
     }
 }
 

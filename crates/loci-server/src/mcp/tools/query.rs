@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = &[tool!(
     Query => query,
     "Ask memory for a few bullets that fit a budget of tokens, with filters. Use it when you need short, ready \
      context; use search_memory when you want to look around. Returns `results`: with `return` = `bullets` (the \
-     usual) {id, category, text}, with `full` the whole records, and `tokens`, `revision` and `leftOut`. \
+     usual) {id, category, text}, with `full` the whole records, and `tokens`, `revision` and `withoutRoom`, how many did not fit. \
      Example: {\"query\": \"deployment plan\", \"categories\": [\"tasks\"], \"top_k\": 3, \"budget_tokens\": 256}"
 )];
 

@@ -79,8 +79,12 @@ pub(super) fn scored(hit: &RecallHit) -> Value {
 }
 
 fn write(value: &Value) -> String {
-    if list(value, "memories").next().is_none() {
-        return "Nothing is remembered about that.".to_owned();
+    let mut said = lines("What is remembered, best first:", value, "memories");
+    if said.is_empty() {
+        said.push_str("Nothing is remembered about that.\n");
     }
-    lines("What is remembered, best first:", value, "memories")
+    if list(value, "degraded").any(|part| part == "vector") {
+        said.push_str("(Only words were compared; without a model other wordings are missed.)\n");
+    }
+    said
 }
