@@ -6,6 +6,7 @@
 //! knows the time only through [`Clock`].
 
 mod agent;
+mod answered;
 mod clock;
 mod config;
 mod consent;
@@ -18,6 +19,7 @@ mod error;
 mod evolve;
 mod explain;
 pub mod extract;
+mod feed;
 mod forget;
 mod import;
 mod importance;
@@ -27,6 +29,7 @@ mod kinds;
 mod learn;
 mod maintain;
 pub mod mind;
+mod operations;
 pub mod pack;
 pub mod plan;
 pub mod policy;
@@ -52,6 +55,7 @@ mod weak;
 mod work;
 pub mod writing;
 
+pub use answered::Answer;
 pub use clock::{Clock, Fixed, System};
 pub use config::{Bands, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights};
 pub use consent::{Asked, Proposal};
@@ -62,12 +66,14 @@ pub use entity::EntityProfile;
 pub use error::{Error, Result};
 pub use evolve::Chain;
 pub use explain::Provenance;
+pub use feed::{FeedCursor, FeedEntry, FeedPage, FeedRequest};
 pub use importance::importance;
 pub use ingest::Turn;
 pub use keys::{MadeKey, NewKey};
 pub use kinds::choose_kind;
 pub use maintain::{MaintainReport, MaintainRequest, Planned, Step, StepReport};
 pub use mind::Learning;
+pub use operations::{Bucket, Operations, OperationsRequest};
 pub use policy::Caller;
 pub use query::{QueryRequest, QueryResponse};
 pub use read::{History, Learned, ListRequest, ListResponse};
