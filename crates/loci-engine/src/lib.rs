@@ -21,6 +21,7 @@ mod explain;
 pub mod extract;
 mod feed;
 mod forget;
+mod highlight;
 mod import;
 mod importance;
 mod ingest;

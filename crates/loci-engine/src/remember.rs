@@ -67,6 +67,9 @@ pub struct NewMemory {
     pub role: Option<String>,
     /// Kept beside whatever it may repeat or contradict.
     pub as_is: bool,
+    /// Whether its vector is left to a job instead of made while the caller waits.
+    #[serde(skip)]
+    pub embed_later: bool,
 }
 
 /// When the vector of a new memory is made.
@@ -86,12 +89,13 @@ impl Engine {
     pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
         policy::writer(caller)?;
         let as_is = new.as_is || !self.config.bands.reconcile;
+        let embed = if new.embed_later { Embed::Later } else { Embed::Now };
         let (scope, addition) = self.admit(caller, new, None)?;
         let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
         if told && !as_is {
-            return self.learn_one(caller, scope, addition, "remembered").await;
+            return self.learn_one(caller, scope, addition, embed, "remembered").await;
         }
-        self.keep(caller, scope, addition, Embed::Now, "remembered", Vec::new()).await
+        self.keep(caller, scope, addition, embed, "remembered", Vec::new()).await
     }
 
     /// Checks a new memory and makes the record of it.
