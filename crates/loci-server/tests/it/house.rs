@@ -1,0 +1,141 @@
+//! A small house to knock at.
+
+use std::sync::Arc;
+
+use loci_engine::{Caller, Config, Engine, NewKey, System};
+use loci_server::{Door, Options};
+use loci_store::{SqliteOptions, SqliteStore};
+use loci_types::{Grant, Role, Tenant};
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+/// A served engine on a folder of its own, without a model.
+pub(crate) struct House {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) address: String,
+    client: Client,
+    /// Shown with every request; none: nothing is shown.
+    key: Option<String>,
+    closing: Option<oneshot::Sender<()>>,
+    served: Option<tokio::task::JoinHandle<()>>,
+    _folder: tempfile::TempDir,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) body: Value,
+    pub(crate) text: String,
+}
+
+impl House {
+    /// A house that nobody has made a key for.
+    pub(crate) async fn open() -> Self {
+        Self::with(Options::default(), Config::default()).await
+    }
+
+    /// A house with these settings, and no key yet.
+    pub(crate) async fn with(options: Options, config: Config) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
+        let engine = Arc::new(Engine::new(Arc::new(store), None, Arc::new(System), config).unwrap());
+        let door = Door::open("127.0.0.1:0", false).await.unwrap();
+        let address = format!("http://{}", door.address());
+        let (closing, closed) = oneshot::channel::<()>();
+        let serving = engine.clone();
+        let served = tokio::spawn(async move {
+            let closed = async { drop(closed.await) };
+            door.serve(serving, options, None, closed).await.unwrap();
+        });
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { engine, address, client, key: None, closing: Some(closing), served: Some(served), _folder: folder }
+    }
+
+    /// A house with an admin's key, which is shown from now on.
+    pub(crate) async fn guarded() -> Self {
+        let mut house = Self::open().await;
+        house.key = Some(house.key(Grant::whole(Tenant::default())).await);
+        house
+    }
+
+    /// Makes a key that allows this.
+    pub(crate) async fn key(&self, grant: Grant) -> String {
+        let new = NewKey { name: "test".to_owned(), grant, expires_at: None };
+        self.engine.create_key(&Caller::operator(), new).await.unwrap().secret
+    }
+
+    /// Makes a key with a role and bounds, such as `{"users": ["ann"]}`.
+    pub(crate) async fn bounded(&self, role: Role, bounds: Value) -> String {
+        let bounds = serde_json::from_value(bounds).unwrap();
+        self.key(Grant { role, bounds, ..Grant::whole(Tenant::default()) }).await
+    }
+
+    /// A request to this path, with the house's own key.
+    pub(crate) fn request(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let request = self.client.request(method, format!("{}{path}", self.address));
+        match &self.key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
+    }
+
+    /// A request with another key.
+    pub(crate) fn request_as(&self, key: &str, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        self.client.request(method, format!("{}{path}", self.address)).bearer_auth(key)
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        answer(self.request("GET", path)).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        answer(self.request("DELETE", path)).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        answer(self.request("POST", path).json(&body)).await
+    }
+
+    pub(crate) async fn patch(&self, path: &str, body: Value) -> Answer {
+        answer(self.request("PATCH", path).json(&body)).await
+    }
+
+    /// Closes the door, and waits until it is shut.
+    pub(crate) async fn close(mut self) {
+        drop(self.closing.take());
+        if let Some(served) = self.served.take() {
+            served.await.unwrap();
+        }
+    }
+}
+
+/// Sends a request and reads what comes back; text that is no JSON stays text.
+pub(crate) async fn answer(request: RequestBuilder) -> Answer {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let text = response.text().await.unwrap();
+    let body = serde_json::from_str(&text).unwrap_or(Value::Null);
+    Answer { status, headers, body, text }
+}
+
+impl Answer {
+    /// The body, if the status is as expected.
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        self.body
+    }
+
+    /// That it failed with this status, naming this field.
+    #[track_caller]
+    pub(crate) fn refused(&self, status: u16, field: &str) {
+        let named = self.body["details"]["field"].as_str().unwrap_or_default();
+        assert_eq!((self.status, named), (status, field), "{}", self.text);
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+    }
+}

@@ -1,0 +1,4 @@
+//! The door, from outside: a real port, a real client.
+
+mod guard;
+mod house;
