@@ -64,6 +64,7 @@ pub struct FeedPage {
 
 /// One thing that happened. What the memory said before is left to its history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FeedEntry {
     /// The space in which it happened.

@@ -27,6 +27,7 @@ const DAY: i64 = 24 * HOUR;
 
 /// How long a stretch of time is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Bucket {
     /// An hour.
@@ -121,6 +122,7 @@ pub struct OperationsRequest {
 
 /// What was done, counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Operations {
     /// From this instant.

@@ -91,6 +91,7 @@ impl Failure {
     #[must_use]
     pub(crate) fn after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
+        self.problem.retryable = true;
         self
     }
 
@@ -113,7 +114,7 @@ pub(crate) fn word(error: &Error, operation: &str) -> Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let Self { status, problem, retry_after } = self;
-        let code = problem.code.clone();
+        let (code, whole) = (problem.code.clone(), problem.clone());
         let told = Told {
             sort: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
@@ -138,6 +139,8 @@ impl IntoResponse for Failure {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(Code(code));
+        // For those who tell it in another tongue.
+        response.extensions_mut().insert(whole);
         response
     }
 }

@@ -330,6 +330,7 @@ pub struct Feed {
 
 /// How much was done in a stretch of time.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Tally {
     /// The first instant of the stretch.

@@ -3,6 +3,7 @@
 //! Each file is about one sort of thing. Identifiers stand in the body where there is one, and
 //! behind the question mark where there is none; what is absent is filled in from the credential.
 
+mod events;
 mod memories;
 
 use std::sync::Arc;
@@ -11,11 +12,12 @@ use loci_types::Identifiers;
 use serde::Deserialize;
 use utoipa_axum::router::OpenApiRouter;
 
+pub(crate) use self::memories::expected;
 use crate::App;
 
 /// The routes under `/v1`.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().merge(memories::routes())
+    OpenApiRouter::new().merge(memories::routes()).merge(events::routes())
 }
 
 /// Whose memories are meant.

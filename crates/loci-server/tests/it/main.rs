@@ -1,4 +1,8 @@
 //! The door, from outside: a real port, a real client.
 
+mod events;
 mod guard;
 mod house;
+mod idempotency;
+mod openspec;
+mod sse;
