@@ -93,6 +93,11 @@ impl Engine {
         self.embedder.as_ref().map(|embedder| embedder.model())
     }
 
+    /// Whether the best hits are read once more: by their token states, or by someone else.
+    pub fn reads_twice(&self) -> bool {
+        self.reranker.is_some() || self.keeps_tokens()
+    }
+
     /// The store below, for those who look after it.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store

@@ -15,7 +15,7 @@ use crate::engine::embed_job;
 use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, Statement, reconcile};
-use crate::remember::receipt;
+use crate::remember::{Embed, receipt};
 use crate::text::{embedding_text, normalise};
 use crate::upkeep::fate::days_after;
 use crate::{Engine, Result};
@@ -47,9 +47,12 @@ impl Engine {
         caller: &Caller,
         scope: Scope,
         mut addition: Addition,
+        embed: Embed,
         reason: &str,
     ) -> Result<Receipt> {
-        addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
+        if embed == Embed::Now {
+            addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
+        }
         let embedded = addition.vector.is_some();
         if !embedded {
             addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));

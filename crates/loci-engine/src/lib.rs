@@ -25,6 +25,7 @@ mod feed;
 mod find;
 mod forget;
 mod graph;
+mod highlight;
 mod import;
 mod importance;
 mod ingest;

@@ -110,6 +110,14 @@ impl Engine {
         Ok(History { events })
     }
 
+    /// The vectors of these memories by the present model; one without is left out.
+    pub async fn embeddings(&self, caller: &Caller, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>> {
+        let Some(model) = self.model() else { return Ok(Vec::new()) };
+        let visible = self.visible(caller, None).await?;
+        let found = self.store.vectors(&visible, &model.name, ids).await?;
+        Ok(found.into_iter().map(|(id, vector)| (id, vector.values)).collect())
+    }
+
     /// The links of a memory, of these relations or of all.
     pub async fn edges(&self, caller: &Caller, id: MemoryId, relations: &[Relation]) -> Result<Vec<Edge>> {
         let visible = self.visible(caller, None).await?;

@@ -69,6 +69,9 @@ pub struct NewMemory {
     pub role: Option<String>,
     /// Kept beside whatever it may repeat or contradict.
     pub as_is: bool,
+    /// Whether its vector is left to a job instead of made while the caller waits.
+    #[serde(skip)]
+    pub embed_later: bool,
 }
 
 /// When the vector of a new memory is made.
@@ -90,12 +93,13 @@ impl Engine {
         let redacted = self.redact(&mut new)?;
         self.may_write(caller, new.category.as_deref()).await?;
         let as_is = new.as_is || !self.config.bands.reconcile;
+        let embed = if new.embed_later { Embed::Later } else { Embed::Now };
         let (scope, addition) = self.admit(caller, new, None)?;
         let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
         if told && !as_is {
-            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, "remembered").await? });
+            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, "remembered").await? });
         }
-        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, Embed::Now, "remembered", Vec::new()).await? })
+        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, "remembered", Vec::new()).await? })
     }
 
     /// Masks what must not be kept, or refuses it; the names of what was masked.

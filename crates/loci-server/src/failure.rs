@@ -95,6 +95,7 @@ impl Failure {
     #[must_use]
     pub(crate) fn after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
+        self.problem.retryable = true;
         self
     }
 
@@ -133,6 +134,7 @@ pub(crate) fn word(error: &Error, operation: &str) -> Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, retry_after, code) = (self.status, self.retry_after, self.problem.code.clone());
+        let whole = (*self.problem).clone();
         let body = serde_json::to_vec(&self.told()).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
@@ -146,6 +148,8 @@ impl IntoResponse for Failure {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(Code(code));
+        // For those who tell it in another tongue.
+        response.extensions_mut().insert(whole);
         response
     }
 }

@@ -157,6 +157,11 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
+    /// Counts hits of a look as used after all, when only some of them are handed on.
+    pub async fn count_used(&self, caller: &Caller, hits: &[RecallHit]) {
+        self.count_access(caller, None, hits).await;
+    }
+
     /// Counts these hits as used, without making anyone wait.
     pub(crate) async fn count_access<'a>(
         &self,

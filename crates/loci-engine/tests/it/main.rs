@@ -5,6 +5,7 @@ mod categories;
 mod feed;
 mod find;
 mod graph;
+mod handed;
 mod house;
 mod identifiers;
 mod laws;

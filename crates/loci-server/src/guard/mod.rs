@@ -99,6 +99,11 @@ impl Who {
         }
     }
 
+    /// Whether nobody was asked who they are.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.credential, Credential::Open)
+    }
+
     /// The request's name.
     pub(crate) fn request(&self) -> &str {
         &self.request
@@ -210,6 +215,12 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure>
         }
         None => Err(unknown()),
     }
+}
+
+/// Whether what someone came with still lets them in.
+pub(crate) async fn holds(app: &App, headers: &HeaderMap, who: &Who) -> bool {
+    let shown = identify(app, headers).await;
+    shown.is_ok_and(|credential| Who { credential, request: String::new() }.name() == who.name())
 }
 
 async fn authenticate(engine: &Engine, shown: &str) -> Result<Option<loci_types::Key>, Failure> {

@@ -94,6 +94,12 @@ impl House {
         Stranger(self)
     }
 
+    /// A request with no key at all.
+    pub(crate) fn anonymous(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        self.client.request(method, format!("{}{path}", self.address))
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         answer(self.request("GET", path)).await
     }

@@ -97,11 +97,7 @@ impl World {
         house.engine.revoke_key(&Caller::operator(), &id).await.unwrap();
         strangers.push(known("revoked", revoked));
         let soon = house.engine.now().saturating_add(SignedDuration::from_millis(1)).unwrap();
-        let short = NewKey {
-            name: "short".to_owned(),
-            grant: Grant::whole(Tenant::default()),
-            expires_at: Some(soon),
-        };
+        let short = NewKey { name: "short".to_owned(), grant: Grant::whole(Tenant::default()), expires_at: Some(soon) };
         let expired = house.engine.create_key(&Caller::operator(), short).await.unwrap();
         while house.engine.now() <= soon {
             tokio::task::yield_now().await;
@@ -132,7 +128,8 @@ impl World {
         let mut response = request.send().await.unwrap();
         let status = response.status().as_u16();
         let mut text = String::new();
-        let patience = Duration::from_millis(if path.contains("/events") || path.contains("/stream") { 400 } else { 20_000 });
+        let patience =
+            Duration::from_millis(if path.contains("/events") || path.contains("/stream") { 400 } else { 20_000 });
         while let Ok(Ok(Some(bytes))) = tokio::time::timeout(patience, response.chunk()).await {
             text.push_str(&String::from_utf8_lossy(&bytes));
         }
@@ -172,7 +169,8 @@ fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "buildContext" => json!({ "input": format!("where is {SECRET} Meridian?") }),
         "memoryQuery" => json!({ "query": format!("where is {SECRET} Meridian?") }),
         "supersedeMemory" | "correctMemory" => json!({ "content": "a stranger was here" }),
-        "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "retryJob" | "runJobs" => {
+        "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "retryJob"
+        | "runJobs" => {
             return None;
         }
         "pinMemory" => json!({ "pinned": true }),
@@ -254,7 +252,11 @@ async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, na
         assert_eq!(status, 401, "{told}: {text}");
         return;
     }
-    if named && stranger.sort.starts_with("wrong ") && matches!(stranger.sort, "wrong user" | "wrong agent") && !has_body {
+    if named
+        && stranger.sort.starts_with("wrong ")
+        && matches!(stranger.sort, "wrong user" | "wrong agent")
+        && !has_body
+    {
         assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
     }
     // What is not theirs is as good as absent: the same answer as for an id that never was.
@@ -337,7 +339,8 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
             }
         }
     }
-    for uri in ["loci://context", "loci://changes", "loci://changes/agent", "loci://stats", "memory://knowledge-graph"] {
+    for uri in ["loci://context", "loci://changes", "loci://changes/agent", "loci://stats", "memory://knowledge-graph"]
+    {
         for stranger in &world.strangers {
             for profile in ["default", "graph"] {
                 let (status, text) = rpc(&world, stranger, profile, "resources/read", json!({ "uri": uri })).await;

@@ -2,13 +2,18 @@
 
 mod bad;
 mod description;
+mod events;
 mod graph;
 mod guard;
 mod house;
+mod idempotency;
+mod isolation;
 mod keys;
 mod life;
 mod memories;
+mod openspec;
 mod query;
 mod recall;
 mod sessions;
+mod sse;
 mod upkeep;

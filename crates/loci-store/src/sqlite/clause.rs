@@ -97,6 +97,9 @@ impl Clause {
         if !filter.layers.is_empty() {
             self.any("m.layer", filter.layers.iter().map(|layer| Value::Text(layer.name().to_owned())));
         }
+        if !filter.access_policies.is_empty() {
+            self.any("m.access_policy", filter.access_policies.iter().map(|one| Value::Text(one.name().to_owned())));
+        }
         if !filter.tags.is_empty() {
             self.and(&format!("m.row IN (SELECT memory FROM tags WHERE tag IN ({}))", places(filter.tags.len())));
             self.values.extend(text(&filter.tags));
