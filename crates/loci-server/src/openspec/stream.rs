@@ -128,10 +128,13 @@ async fn updates(app: Arc<App>, who: Who, headers: HeaderMap, following: Followi
         return Err(word(&error.hint("leave it out, or ask with type=query"), OPERATION));
     }
     let caller = who.caller(following.identifiers(), OPERATION)?;
-    // The views on kinds and layers are kept by the feed itself; the archive is no news.
     let mut filter = loci_types::Filter::at(app.engine.now());
     let meant = Meant::of(types(following.types.as_deref())).map_err(|error| word(&error, OPERATION))?;
     let layers = meant.narrow(&mut filter, app.engine.kinds(), &caller);
+    if filter.states == [Stands::Archived] {
+        let error = Error::invalid("types", "the archive is not followed").hint("ask for it with type=query");
+        return Err(word(&error, OPERATION));
+    }
     let layers = layers.or_else(|| (!filter.layers.is_empty()).then_some(filter.layers));
     let request = FeedRequest { layers, kinds: filter.kinds, events: TOLD.to_vec(), ..FeedRequest::default() };
     let wish = Wish { caller: caller.clone(), request, after: following.after };

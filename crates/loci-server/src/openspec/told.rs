@@ -86,7 +86,6 @@ fn turned(response: Response, mut problem: Problem, timestamp: Timestamp) -> Res
     let mut told = Json(Told { error, request_id, timestamp }).into_response();
     *told.status_mut() = parts.status;
     told.headers_mut().extend(parts.headers);
-    told.extensions_mut().insert(failure::Code(String::new()));
     told
 }
 

@@ -373,6 +373,7 @@ async fn changes_and_results_come_as_streams() {
         ("type=query&query=cat&limit=0", "options.limit"),
         ("after=nowhere", "after"),
         ("types=galaxy", "layer"),
+        ("types=archival", "types"),
     ] {
         let told = house.get(&at(&format!("/stream?{query}"))).await;
         assert_eq!((told.status, told.body["error"]["details"]["field"].as_str()), (400, Some(field)), "{}", told.text);
