@@ -84,9 +84,17 @@ pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Ne
     answer(app, request, next).await.unwrap_or_else(IntoResponse::into_response)
 }
 
+/// What is sent by POST and only asks, so that sending it again does no harm, and what answers with a
+/// secret, which is not kept anywhere.
+const PASSED: [&str; 7] =
+    ["/v1/recall", "/v1/context", "/v1/query", "/v1/memories/search", "/v1/summarise", "/v1/maintenance", "/v1/keys"];
+
 fn is_meant(method: &Method, path: &str) -> bool {
     let writes = matches!(*method, Method::POST | Method::PUT | Method::PATCH | Method::DELETE);
-    writes && (path.starts_with("/v1/") || openspec::is_here(path))
+    let passed =
+        PASSED.iter().any(|one| path.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    let here = path.starts_with("/v1/") || openspec::is_here(path) && !path.ends_with("/query");
+    writes && here && !passed
 }
 
 async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response, Failure> {
@@ -149,7 +157,11 @@ async fn keep(app: &App, caller: &Caller, key: &str, fingerprint: &Fingerprint, 
         return Failure::new(ErrorKind::Internal, "the answer was cut off", "request").into_response();
     };
     let told = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
-    if let Some(body) = told {
+    if let Some(mut body) = told {
+        // The receipt is kept and not the words: what is erased must not come back from here.
+        if let Some(memory) = body.get_mut("memory") {
+            *memory = Value::Null;
+        }
         let answer = Answer { status: status.as_u16(), body };
         if let Err(error) = app.engine.keep_answer(caller, key, fingerprint, answer).await {
             tracing::warn!(%error, "an answer was not kept for when its request comes again");
@@ -221,6 +233,11 @@ mod tests {
             (Method::PUT, "/openspec/v1/knowledge/x", true),
             (Method::POST, "/mcp", false),
             (Method::POST, "/v1x", false),
+            (Method::POST, "/v1/recall", false),
+            (Method::POST, "/v1/keys", false),
+            (Method::POST, "/v1/keys/a/rotate", false),
+            (Method::POST, "/v1/memories/search", false),
+            (Method::POST, "/openspec/v1/knowledge/query", false),
         ] {
             assert_eq!(is_meant(&method, path), expect, "{method} {path}");
         }
