@@ -143,6 +143,10 @@ struct Operation {
     method: String,
     path: String,
     public: bool,
+    /// Whether it needs a body.
+    bodied: bool,
+    /// Whether its body may say whose memories are meant.
+    identified: bool,
 }
 
 fn operations() -> Vec<Operation> {
@@ -152,11 +156,24 @@ fn operations() -> Vec<Operation> {
         for (method, operation) in item.as_object().unwrap() {
             let Some(id) = operation["operationId"].as_str() else { continue };
             let public = operation["security"].as_array().is_some_and(|all| all.iter().all(|one| one == &json!({})));
-            found.push(Operation { id: id.to_owned(), method: method.to_uppercase(), path: path.clone(), public });
+            let identified =
+                identified(&description, &operation["requestBody"]["content"]["application/json"]["schema"]);
+            let (id, method, path) = (id.to_owned(), method.to_uppercase(), path.clone());
+            let bodied = operation["requestBody"]["required"] == json!(true);
+            found.push(Operation { id, method, path, public, bodied, identified });
         }
     }
     assert!(found.len() > 40, "the description lost its operations");
     found
+}
+
+/// Whether a schema, or one that it refers to, has the property `identifiers`.
+fn identified(description: &Value, schema: &Value) -> bool {
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return identified(description, &description["components"]["schemas"][name]);
+    }
+    let parts = ["oneOf", "anyOf", "allOf"].into_iter().filter_map(|word| schema[word].as_array()).flatten();
+    schema["properties"]["identifiers"].is_object() || parts.into_iter().any(|part| identified(description, part))
 }
 
 /// What is sent to an operation that takes a body.
@@ -192,18 +209,20 @@ fn body(id: &str, memory: MemoryId) -> Option<Value> {
     Some(body)
 }
 
-/// Operations with a body whose identifiers stand elsewhere than in `identifiers`.
-fn name(id: &str, body: &mut Value) {
-    let layer = json!({ "agent_id": "keeper", "user_id": "victim" });
-    match id {
-        "memoryQuery" => body["filters"] = json!({ "user_id": "victim", "agent_id": "keeper" }),
-        "openspecQuery" => body["layer"] = layer,
+/// Says whose memories are meant, where this operation reads it.
+fn name(operation: &Operation, body: &mut Option<Value>) {
+    let ids = json!({ "agent_id": "keeper", "user_id": "victim" });
+    if operation.identified {
+        body.get_or_insert_with(|| json!({}))["identifiers"] = json!({ "agentId": "keeper", "userId": "victim" });
+    }
+    let Some(body) = body else { return };
+    match operation.id.as_str() {
+        "memoryQuery" => body["filters"] = ids,
+        "openspecQuery" => body["layer"] = ids,
         "openspecCreate" | "openspecUpdate" => {
             body["options"] = json!({ "layer": { "type": "agent", "agent_id": "keeper", "user_id": "victim" } });
         }
-        "changeMemory" | "supersedeMemory" | "correctMemory" | "pinMemory" | "undo" | "maintain" | "createAgent"
-        | "createKey" | "rotateKey" | "openspecBatch" => {}
-        _ => body["identifiers"] = json!({ "agentId": "keeper", "userId": "victim" }),
+        _ => {}
     }
 }
 
@@ -233,15 +252,22 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
 async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, named: bool, nobody: MemoryId) {
     let told = format!("{} by {} (named: {named})", operation.id, stranger.sort);
     let mut sent = body(&operation.id, world.memory);
-    if named && let Some(body) = &mut sent {
-        name(&operation.id, body);
+    assert!(sent.is_some() || !operation.bodied, "{} has no line in the table", operation.id);
+    if named {
+        name(operation, &mut sent);
     }
-    let mut query = if named && sent.is_none() { "?agentId=keeper&userId=victim".to_owned() } else { String::new() };
-    if operation.id == "events" {
-        query.push_str(if query.is_empty() { "?after=all" } else { "&after=all" });
+    let mut query: Vec<&str> = match operation.id.as_str() {
+        "followEvents" => vec!["after=all"],
+        "openspecStream" => vec!["type=updates"],
+        _ => Vec::new(),
+    };
+    if named && sent.is_none() {
+        let snake = operation.path.starts_with("/openspec");
+        query.push(if snake { "agent_id=keeper&user_id=victim" } else { "agentId=keeper&userId=victim" });
     }
+    let query = query.join("&");
     let has_body = sent.is_some();
-    let path = |memory: MemoryId| format!("{}{query}", fill(&operation.path, &memory.to_string()));
+    let path = |memory: MemoryId| format!("{}?{query}", fill(&operation.path, &memory.to_string()));
     let (status, text) = world.call(stranger, &operation.method, &path(world.memory), sent.as_ref()).await;
     assert!(status < 500, "{told}: {status} {text}");
     assert!(!text.contains(SECRET) || has_body && text.contains("not exist"), "{told}: {status} {text}");
