@@ -9,10 +9,10 @@ LISTEN ?= 127.0.0.1:7077
 # nextest where it is installed; the toolchain's own runner where it is not.
 RUNNER := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" || echo test)
 
-.PHONY: help run build model test check format lint documentation eval bench clean
+.PHONY: help run build model test check format lint documentation eval bench openapi fuzz-http clean
 
 help: ## What can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 run: model build ## Fetch the model, build, show a first remember and recall, then serve on loopback
 	@scripts/first-steps.sh $(LOCI)
@@ -44,6 +44,13 @@ bench: build ## What adding and finding cost, as JSON lines
 
 eval: model build ## Recall measured on CORPUS and QUESTIONS, written to RUN
 	$(LOCI) eval --corpus $(CORPUS) --questions $(QUESTIONS) --out $(RUN)
+
+openapi: ## Renew docs/openapi.json
+	UPDATE=1 cargo test --locked --package loci-server --test it -- the_description_is_committed
+
+fuzz-http: ## Ask the server everything its description allows, and much that it does not
+	cargo build --locked --workspace --bin loci
+	scripts/fuzz-http.sh
 
 clean: ## What was built
 	cargo clean
