@@ -13,7 +13,7 @@ RUNNER := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" 
 TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python \
   LOCI_TEST_INSPECTOR=$(abspath $(TARGET))/test-tools/node/node_modules/@modelcontextprotocol/inspector/cli/build/cli.js
 
-.PHONY: help run build model test test-tools check format lint documentation eval bench clean
+.PHONY: help run build model test test-tools check format lint documentation eval bench openapi fuzz-http clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,13 @@ bench: build ## What adding and finding cost, as JSON lines
 
 eval: model build ## Recall measured on CORPUS and QUESTIONS, written to RUN
 	$(LOCI) eval --corpus $(CORPUS) --questions $(QUESTIONS) --out $(RUN)
+
+openapi: ## Renew docs/openapi.json
+	UPDATE=1 cargo test --locked --package loci-server --test it -- the_description_is_committed
+
+fuzz-http: ## Ask the server everything its description allows, and much that it does not
+	cargo build --locked --workspace --bin loci
+	scripts/fuzz-http.sh
 
 clean: ## What was built
 	cargo clean

@@ -3,7 +3,7 @@
 //! Numbers lie between two bounds, short texts are short, and no text holds a NUL, which not every
 //! store can keep. What is refused is named by its field.
 
-use loci_types::{Error, KnowledgePointer, Source};
+use loci_types::{Error, KnowledgePointer, Layer, Source};
 use serde_json::Value;
 
 /// The longest label: a category, a role, a type.
@@ -17,6 +17,16 @@ pub(crate) fn between(field: &'static str, value: usize, least: usize, most: usi
         return Ok(());
     }
     Err(Error::invalid(field, format!("{field} is {value}, but must lie between {least} and {most}")))
+}
+
+/// Refuses a list of layers that names none.
+pub(crate) fn some_layers(layers: Option<&[Layer]>) -> Result<(), Error> {
+    match layers {
+        Some([]) => {
+            Err(Error::invalid("layers", "layers is empty").hint("leave it out for all that the identifiers open"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a text of more than so many characters, or with a NUL in it.

@@ -119,9 +119,6 @@ pub(crate) fn visible_in(
     if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
-    if layers.is_some_and(<[Layer]>::is_empty) {
-        return Err(Error::invalid("layers", "layers is empty").hint("leave it out for all that the identifiers open"));
-    }
     let mut layers = layers.map_or_else(|| caller.identifiers.layers(), <[Layer]>::to_vec);
     layers.sort();
     layers.dedup();

@@ -5,7 +5,7 @@ use loci_store::{Cursor, Finding, Models, Page, Stats};
 use loci_types::{Edge, Filter, Layer, LedgerEntry, Memory, MemoryId, Reach, Relation, Visible};
 use serde::Serialize;
 
-use crate::bounds::between;
+use crate::bounds::{between, some_layers};
 use crate::consolidate::{PASSED, WRITTEN};
 use crate::policy::Caller;
 use crate::settings;
@@ -84,6 +84,7 @@ impl Engine {
 
     /// A page of memories, newest first.
     pub async fn list(&self, caller: &Caller, request: ListRequest) -> Result<ListResponse> {
+        some_layers(request.layers.as_deref())?;
         let visible = self.visible(caller, request.layers.as_deref()).await?;
         let filter = request.filter.unwrap_or_else(|| Filter::at(self.now()));
         filter.validate()?;

@@ -45,6 +45,7 @@ pub struct SearchHit {
 impl Engine {
     /// Searches each layer and merges by precedence.
     pub async fn search(&self, caller: &Caller, request: SearchRequest) -> Result<SearchResponse> {
+        crate::bounds::some_layers(request.layers.as_deref())?;
         let (filter, limit, _) = self.read_request(&request)?;
         let searched = request.layers.clone().unwrap_or_else(|| caller.identifiers.layers());
         // Refuses before anything is searched: a missing identifier, or no layer at all.

@@ -89,6 +89,7 @@ pub struct RecallHit {
 impl Engine {
     /// Finds what matters to a question.
     pub async fn recall(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
+        crate::bounds::some_layers(request.layers.as_deref())?;
         let settings = self.settings_of(caller).await?;
         let visible = policy::visible_in(caller, request.layers.as_deref(), settings.categories)?;
         request.limit = request.limit.or(settings.limit);
