@@ -174,7 +174,11 @@ pub(crate) fn told(path: String, problem: &str) -> Failure {
         (path, Some(name)) if !path.ends_with(name) => format!("{path}.{name}"),
         (path, _) => path.to_owned(),
     };
-    Failure::new(ErrorKind::InvalidInput, format!("{field}: {problem}"), "read the request").field(&field)
+    let last = field.rsplit('.').next().unwrap_or_default().split('[').next().unwrap_or_default();
+    let layer =
+        matches!(last, "layer" | "layers") && problem.contains("unknown variant") || problem.contains("is no layer");
+    let kind = if layer { ErrorKind::InvalidLayer } else { ErrorKind::InvalidInput };
+    Failure::new(kind, format!("{field}: {problem}"), "read the request").field(&field)
 }
 
 fn cut_off(rejection: BytesRejection) -> Failure {

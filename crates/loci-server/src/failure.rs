@@ -51,6 +51,7 @@ pub(crate) struct Told {
 impl Failure {
     /// A failure with the status that its code has.
     pub(crate) fn of(problem: Problem) -> Self {
+        let problem = outward(problem);
         let row = ERROR_TABLE.iter().find(|row| row.code == problem.code);
         let status = row.and_then(|row| StatusCode::from_u16(row.status).ok());
         Self {
@@ -124,6 +125,23 @@ impl Failure {
     pub(crate) fn code(&self) -> StatusCode {
         self.status
     }
+}
+
+/// The problem as callers from afar are told it: where the data lie is nobody's business but the
+/// operator's, who finds it in the log.
+fn outward(mut problem: Problem) -> Problem {
+    if problem.details.remove("file").is_none() {
+        return problem;
+    }
+    tracing::error!(code = problem.code, operation = problem.operation, "{}", problem.message);
+    let message = match problem.code.as_str() {
+        "STORE_CORRUPT" => "the stored data cannot be read",
+        "STORAGE_UNAVAILABLE" => "the disk is full or cannot be written",
+        _ => "the store failed",
+    };
+    problem.message = message.to_owned();
+    problem.hint = Some("the server's log tells more".to_owned());
+    problem
 }
 
 /// Words that do not fit.

@@ -65,7 +65,6 @@ pub(crate) const PLAIN: &str = r"^[^\u0000]*$";
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-#[expect(dead_code, reason = "only described")]
 pub(crate) struct Whose {
     /// The agent, by its URL-safe slug.
     #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")]

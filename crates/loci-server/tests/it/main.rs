@@ -2,9 +2,11 @@
 
 mod bad;
 mod description;
+mod errors;
 mod events;
 mod graph;
 mod guard;
+mod hostile;
 mod house;
 mod idempotency;
 mod isolation;
