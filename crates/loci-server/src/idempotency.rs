@@ -158,16 +158,28 @@ async fn keep(app: &App, caller: &Caller, key: &str, fingerprint: &Fingerprint, 
     };
     let told = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
     if let Some(mut body) = told {
-        // The receipt is kept and not the words: what is erased must not come back from here.
-        if let Some(memory) = body.get_mut("memory") {
-            *memory = Value::Null;
-        }
+        without_words(&mut body);
         let answer = Answer { status: status.as_u16(), body };
         if let Err(error) = app.engine.keep_answer(caller, key, fingerprint, answer).await {
             tracing::warn!(%error, "an answer was not kept for when its request comes again");
         }
     }
     Response::from_parts(parts, Body::from(bytes))
+}
+
+/// What happened is kept and not the words: what is erased must not come back from here.
+fn without_words(body: &mut Value) {
+    if let Some(memory) = body.get_mut("memory") {
+        *memory = Value::Null;
+    }
+    let Some(Value::Object(entry)) = body.get_mut("entry") else { return };
+    entry.retain(|name, _| name != "content" && name != "source" && name != "embedding");
+    if let Some(Value::Object(metadata)) = entry.get_mut("metadata") {
+        // What is always told stays, empty; scores say nothing of the content.
+        metadata.retain(|name, _| matches!(name.as_str(), "tags" | "custom" | "confidence" | "importance"));
+        metadata.insert("tags".to_owned(), Value::Array(Vec::new()));
+        metadata.insert("custom".to_owned(), Value::Object(serde_json::Map::new()));
+    }
 }
 
 /// Whether the same request would be answered so again: a failure of ours, or a lack of rights or
@@ -246,6 +258,25 @@ mod tests {
         {
             assert_eq!(lasts(StatusCode::from_u16(status).unwrap()), expect, "{status}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_has_no_words() {
+        let mut body = serde_json::json!({
+            "status": "created",
+            "memory": { "content": "sesame" },
+            "entry": {
+                "id": "a", "version": 1, "content": "sesame", "source": { "type": "sesame" },
+                "metadata": { "title": "sesame", "tags": ["sesame"], "importance": 0.5, "custom": { "a": "sesame" } }
+            }
+        });
+        without_words(&mut body);
+        assert!(!body.to_string().contains("sesame"), "{body}");
+        assert_eq!(
+            (&body["entry"]["id"], &body["entry"]["version"], &body["status"]),
+            (&"a".into(), &1.into(), &"created".into())
+        );
+        assert_eq!(body["entry"]["metadata"]["importance"], 0.5);
     }
 
     #[test]

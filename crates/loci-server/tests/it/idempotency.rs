@@ -32,15 +32,27 @@ async fn a_request_that_comes_again_is_given_its_answer() {
     let id = made(&house).await;
     let first = put(&house, &id, "one", 0.3).await;
     let again = put(&house, &id, "one", 0.3).await;
-    assert_eq!(first.body["entry"]["version"], 2);
-    assert_eq!((again.status, &again.body), (200, &first.body));
     assert_eq!(
-        (first.headers.get("idempotent-replayed"), &again.headers["idempotent-replayed"]),
-        (None, &"true".parse().unwrap())
+        (&first.body["entry"]["version"], &first.body["entry"]["content"]),
+        (&json!(2), &json!("Ann plays the cello"))
     );
+    for name in ["id", "version", "layer", "created_at", "updated_at"] {
+        assert_eq!(first.body["entry"][name], again.body["entry"][name], "{name}");
+    }
+    assert_eq!((again.status, &again.body["status"]), (200, &first.body["status"]));
+    // What was said is not kept a second time, so that it can be erased.
+    assert!(!again.text.contains("cello"), "{}", again.text);
+    assert_eq!(again.headers["idempotent-replayed"], "true");
+    assert!(!first.headers.contains_key("idempotent-replayed"));
     assert_ne!(first.headers["x-request-id"], again.headers["x-request-id"]);
-    // With another key it is another request.
-    assert_eq!(put(&house, &id, "two", 0.3).await.body["entry"]["version"], 3);
+    // With another key it is another request, and the first is not done again after it.
+    assert_eq!(put(&house, &id, "two", 0.5).await.body["entry"]["version"], 3);
+    assert_eq!(put(&house, &id, "one", 0.3).await.body["entry"]["version"], 2);
+    let last = put(&house, &id, "three", 0.5).await;
+    assert_eq!(
+        (&last.body["entry"]["version"], &last.body["entry"]["metadata"]["importance"]),
+        (&json!(3), &json!(0.5))
+    );
     // And a key is one request's.
     let other = put(&house, &id, "one", 0.4).await;
     assert_eq!((other.status, &other.body["error"]["details"]["field"]), (400, &json!("Idempotency-Key")));

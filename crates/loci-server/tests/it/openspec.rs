@@ -94,7 +94,7 @@ async fn an_entry_is_made_changed_told_of_and_removed() {
         (&told["entry"]["metadata"]["custom"]["room"], &told["entry"]["metadata"]["custom"]["floor"]),
         (&Value::Null, &json!(1))
     );
-    refused(&put(&house, id, change).await, 409, "VERSION_CONFLICT", "");
+    refused(&put(&house, id, change).await, 409, "VERSION_CONFLICT", "version");
 
     let path = at(&format!("/{}", id.as_str().unwrap()));
     let about = house.get(&format!("{path}/metadata?user_id=ann")).await.expect(200);
@@ -107,7 +107,7 @@ async fn an_entry_is_made_changed_told_of_and_removed() {
     assert_eq!((events.first(), events.contains(&"update")), (Some(&"add"), true), "{events:?}");
 
     let stale = answer(house.request("DELETE", &format!("{path}?user_id=ann")).header("If-Match", "\"1\"")).await;
-    refused(&stale, 409, "VERSION_CONFLICT", "");
+    refused(&stale, 409, "VERSION_CONFLICT", "version");
     let gone = house.delete(&format!("{path}?user_id=ann")).await.expect(200);
     assert_eq!(gone, json!({ "deleted": true, "entry_id": id }));
     let found = house.post(&at("/query"), json!({ "query": "gate", "layer": { "user_id": "ann" } })).await.expect(200);
