@@ -199,7 +199,6 @@ mod tests {
     #[serde(deny_unknown_fields, default)]
     struct Outer {
         inner: Inner,
-        #[expect(dead_code, reason = "only read")]
         count: u32,
     }
 
