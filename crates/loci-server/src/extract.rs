@@ -227,7 +227,7 @@ mod tests {
         };
         check("", "body");
         check("{", "body");
-        check("[1", "body");
+        check("[1", "[0]");
         check("[]", "body");
         check("null", "body");
         check(r#"{"inner":["a"]}"#, "inner");

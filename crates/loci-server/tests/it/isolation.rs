@@ -70,13 +70,13 @@ impl World {
         };
         let memory = engine.remember(&victim(), secret).await.unwrap().id;
         let turn = Turn {
-            thread_id: format!("thread of {SECRET}"),
+            thread_id: "monday".to_owned(),
             content: format!("I met Anna Petrova in {SECRET} and my name is Vera."),
             role: Some("user".to_owned()),
             ..Turn::default()
         };
         engine.ingest(&victim(), turn).await.unwrap();
-        engine.end_session(&victim(), &format!("thread of {SECRET}")).await.unwrap();
+        engine.end_session(&victim(), "monday").await.unwrap();
         engine.work(&Caller::operator(), &[], 16).await.unwrap();
         let strangers = Self::strangers(&house).await;
         Self { house, memory, strangers }
@@ -182,9 +182,9 @@ fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "addMemory" => json!({ "content": "a stranger was here" }),
         "addMemories" => json!({ "memories": [{ "content": "strangers were here" }] }),
         "changeMemory" => json!({ "content": "a stranger was here" }),
-        "searchMemories" | "recall" => json!({ "query": format!("where is {SECRET} Meridian?") }),
-        "buildContext" => json!({ "input": format!("where is {SECRET} Meridian?") }),
-        "memoryQuery" => json!({ "query": format!("where is {SECRET} Meridian?") }),
+        "searchMemories" | "recall" => json!({ "query": "where does the cache of Meridian lie?" }),
+        "buildContext" => json!({ "input": "where does the cache of Meridian lie?" }),
+        "memoryQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "supersedeMemory" | "correctMemory" => json!({ "content": "a stranger was here" }),
         "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "retryJob"
         | "runJobs" => {
@@ -193,14 +193,14 @@ fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "pinMemory" => json!({ "pinned": true }),
         "undo" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
         "ingestTurns" => json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] }),
-        "summarise" => json!({ "threadId": format!("thread of {SECRET}") }),
+        "summarise" => json!({ "threadId": "monday" }),
         "uniteEntities" => json!({ "into": "Anna Petrova", "from": "Vera" }),
         "divideEntity" => json!({ "id": memory, "name": "Anna Petrova" }),
         "maintain" => json!({ "dryRun": true }),
         "createAgent" => json!({ "slug": "keeper", "config": {} }),
         "createKey" => json!({ "name": "mine", "grant": { "tenant": "default", "role": "admin" } }),
         "rotateKey" => json!({}),
-        "openspecQuery" => json!({ "query": format!("where is {SECRET} Meridian?") }),
+        "openspecQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "openspecCreate" => json!({ "entry": { "content": "a stranger was here" } }),
         "openspecUpdate" => json!({ "entry": { "content": "a stranger was here" } }),
         "openspecBatch" => json!({ "operation": "delete", "entries": [{ "id": memory }] }),
@@ -271,7 +271,7 @@ async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, na
     let path = |memory: MemoryId| format!("{}?{query}", fill(&operation.path, &memory.to_string()));
     let (status, text) = world.call(stranger, &operation.method, &path(world.memory), sent.as_ref()).await;
     assert!(status < 500, "{told}: {status} {text}");
-    assert!(!text.contains(SECRET) || has_body && text.contains("not exist"), "{told}: {status} {text}");
+    assert!(!text.contains(SECRET), "{told}: {status} {text}");
     if operation.public {
         return;
     }
@@ -295,7 +295,7 @@ async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, na
 
 /// The arguments that a tool is called with.
 fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
-    let question = format!("where is {SECRET} Meridian?");
+    let question = "where does the cache of Meridian lie?";
     Some(match tool {
         "search_memory" | "memory_query" => json!({ "query": question }),
         "remember_fact" => json!({ "fact": "a stranger was here" }),
