@@ -66,7 +66,7 @@ impl Engine {
     pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
         let complexity = crate::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
-        between("budgetTokens", budget_tokens, 1, LARGEST)?;
+        between("budgetTokens", budget_tokens, 0, LARGEST)?;
         let uncounted = request.recall.uncounted;
         let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();

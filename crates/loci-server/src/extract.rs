@@ -160,9 +160,18 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 /// Reads JSON, and says which field is wrong.
 pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-    let value = serde_json::from_slice(bytes).map_err(|error| told("body".to_owned(), &error.to_string()))?;
-    serde_path_to_error::deserialize(Strict(value))
-        .map_err(|error| told(error.path().to_string(), &error.inner().to_string()))
+    let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
+        told(error.path().to_string(), &error.inner().to_string())
+    };
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(wrong)?;
+    reader.end().map_err(|error| told("body".to_owned(), &error.to_string()))?;
+    // Only where there is a list can one have been taken for an object.
+    if bytes.contains(&b'[') {
+        let value = serde_json::from_slice(bytes).map_err(|error| told("body".to_owned(), &error.to_string()))?;
+        serde_path_to_error::deserialize::<_, T>(Strict(value)).map_err(wrong)?;
+    }
+    Ok(read)
 }
 
 pub(crate) fn told(path: String, problem: &str) -> Failure {

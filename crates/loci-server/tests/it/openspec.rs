@@ -115,7 +115,7 @@ async fn an_entry_is_made_changed_told_of_and_removed() {
     // It could still be restored; now it is gone.
     assert_eq!(house.get(&format!("{path}/metadata?user_id=ann")).await.status, 200);
     house.delete(&format!("{path}?user_id=ann&hard_delete=true")).await.expect(200);
-    refused(&house.get(&format!("{path}/metadata?user_id=ann")).await, 404, "MEMORY_NOT_FOUND", "");
+    refused(&house.get(&format!("{path}/metadata?user_id=ann")).await, 404, "MEMORY_NOT_FOUND", "id");
     house.close().await;
 }
 
