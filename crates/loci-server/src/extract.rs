@@ -178,8 +178,8 @@ pub(crate) fn told(path: String, problem: &str) -> Failure {
     // A missing or unknown field is named in the sentence, not in the path.
     let quoted = problem.split('`').nth(1).filter(|_| problem.contains("field"));
     let field = match (path.as_str(), quoted) {
-        ("." | "", Some(name)) => name.to_owned(),
-        ("." | "", None) => "body".to_owned(),
+        ("." | "" | "?", Some(name)) => name.to_owned(),
+        ("." | "" | "?", None) => "body".to_owned(),
         (path, Some(name)) if !path.ends_with(name) => format!("{path}.{name}"),
         (path, _) => path.to_owned(),
     };
