@@ -15,6 +15,7 @@ use crate::serve::Server;
 
 /// What a client is found by, if `make test-tools` has fetched it.
 #[expect(clippy::disallowed_methods, reason = "a test reads where its clients lie")]
+#[expect(clippy::print_stdout, reason = "what is skipped must be seen")]
 fn tool(variable: &str) -> Option<PathBuf> {
     let found = std::env::var_os(variable).map(PathBuf::from);
     if found.is_none() {
