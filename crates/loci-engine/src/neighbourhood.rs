@@ -79,8 +79,7 @@ impl Engine {
             }
         }
         let told = self.store.fetch(&visible, &order).await?;
-        let nodes: Vec<_> =
-            told.into_iter().map(|memory| Neighbour { depth: steps[&memory.id], memory }).collect();
+        let nodes: Vec<_> = told.into_iter().map(|memory| Neighbour { depth: steps[&memory.id], memory }).collect();
         steps.retain(|id, _| nodes.iter().any(|node| node.memory.id == *id));
         found.retain(|edge| steps.contains_key(&edge.source_id) && steps.contains_key(&edge.target_id));
         found.sort_by_key(|edge| edge.id);

@@ -246,9 +246,7 @@ impl Engine {
         self.check_metadata(&new.metadata)?;
         bounds::short("category", new.category.as_deref(), bounds::LABEL)?;
         bounds::short("role", new.role.as_deref(), bounds::LABEL)?;
-        for (field, value) in
-            [("threadId", &new.thread_id), ("runId", &new.run_id), ("actorId", &new.actor_id)]
-        {
+        for (field, value) in [("threadId", &new.thread_id), ("runId", &new.run_id), ("actorId", &new.actor_id)] {
             bounds::short(field, value.as_deref(), bounds::REFERENCE)?;
         }
         bounds::source(new.source.as_ref())?;

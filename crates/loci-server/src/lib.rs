@@ -18,6 +18,7 @@ mod metrics;
 mod options;
 mod router;
 mod schedule;
+mod strict;
 mod v1;
 mod worker;
 

@@ -24,10 +24,7 @@ use crate::guard::Who;
 
 /// The routes of memories.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(add))
-        .routes(routes!(get, change, forget))
-        .routes(routes!(restore))
+    OpenApiRouter::new().routes(routes!(add)).routes(routes!(get, change, forget)).routes(routes!(restore))
 }
 
 /// Something to remember, and whose it is. Only the content is required.
@@ -276,7 +273,7 @@ async fn change(
 #[serde(default, deny_unknown_fields)]
 struct Reason {
     /// Why, for the history.
-    #[param(nullable = false, min_length = 1, max_length = 1024)]
+    #[param(nullable = false, max_length = 1024)]
     reason: Option<String>,
 }
 

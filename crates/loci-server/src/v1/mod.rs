@@ -49,7 +49,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
 }
 
 /// What identifiers may hold: printable, and not blank.
-pub(crate) const IDENTIFIER: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
+pub(crate) const IDENTIFIER: &str =
+    r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
 /// What becomes part of a folder and a URL.
 pub(crate) const SLUG: &str = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$";
 /// Text that says something.
@@ -61,7 +62,6 @@ pub(crate) const PLAIN: &str = r"^[^\u0000]*$";
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-#[expect(dead_code, reason = "only described")]
 pub(crate) struct Whose {
     /// The agent, by its URL-safe slug.
     #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$")]

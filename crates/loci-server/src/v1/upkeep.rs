@@ -76,7 +76,7 @@ async fn maintain(
 struct JobStates {
     /// In these states; none: in all.
     #[serde(deserialize_with = "words")]
-    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    #[param(inline, style = Form, explode = false, required = false, min_items = 1)]
     states: Vec<JobState>,
 }
 
@@ -129,11 +129,7 @@ struct Jobs {
     responses((status = 200, description = "The jobs", body = Jobs), Failures),
     security(("key" = ["admin"]))
 )]
-async fn jobs(
-    State(app): State<Arc<App>>,
-    who: Who,
-    Params(asked): Params<JobStates>,
-) -> Result<Json<Jobs>, Failure> {
+async fn jobs(State(app): State<Arc<App>>, who: Who, Params(asked): Params<JobStates>) -> Result<Json<Jobs>, Failure> {
     let caller = who.alone("jobs")?;
     let states: Vec<&str> = asked.states.iter().map(|state| state.name()).collect();
     let jobs = app.verb("jobs", app.engine.jobs(&caller, &states)).await?;

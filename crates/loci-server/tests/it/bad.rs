@@ -14,6 +14,8 @@ async fn bodies_that_cannot_be_read_are_refused() {
         (&b""[..], "body"),
         (b"{", "body"),
         (b"[]", "body"),
+        (b"[{\"userId\":\"ann\"},\"a\"]", "body"),
+        (b"{\"content\":\"a\",\"identifiers\":[null,\"ann\"]}", "identifiers"),
         (b"null", "body"),
         (b"{\"content\":7}", "content"),
         (b"{\"content\":null}", "content"),
@@ -70,7 +72,11 @@ async fn values_out_of_range_are_named() {
         (json!({ "content": "a", "identifiers": { "poolId": ".." } }), 400, "poolId"),
         (json!({ "content": "a", "identifiers": {} }), 400, "identifiers"),
         (json!({ "content": "a", "layer": "team" }), 400, "teamId"),
-        (json!({ "content": "a", "validFrom": "2026-02-01T00:00:00Z", "validUntil": "2026-01-01T00:00:00Z" }), 400, "validUntil"),
+        (
+            json!({ "content": "a", "validFrom": "2026-02-01T00:00:00Z", "validUntil": "2026-01-01T00:00:00Z" }),
+            400,
+            "validUntil",
+        ),
     ];
     for (mut body, status, field) in table {
         if body.get("identifiers").is_none() {
@@ -105,7 +111,8 @@ async fn odd_words_are_only_words() {
         });
         let added = house.post("/v1/memories", body).await.expect(201);
         assert_eq!(added["memory"]["content"], format!("Ann said {odd}"));
-        let filter = json!({ "tags": [odd], "categories": [odd], "threads": [odd], "custom": { odd: odd }, "sourceType": odd });
+        let filter =
+            json!({ "tags": [odd], "categories": [odd], "threads": [odd], "custom": { odd: odd }, "sourceType": odd });
         let body = json!({ "query": odd, "identifiers": { "userId": odd.trim() }, "filter": filter, "limit": 3 });
         assert!(house.post("/v1/recall", body.clone()).await.expect(200)["hits"].is_array(), "{odd}");
         house.post("/v1/memories/search", body).await.expect(200);

@@ -32,7 +32,12 @@ async fn keys_are_made_shown_once_rotated_and_revoked() {
         ("/v1/keys".to_owned(), json!({ "name": " ", "role": "reader" }), 400, "name"),
         ("/v1/keys".to_owned(), json!({ "name": "a", "role": "king" }), 400, "role"),
         ("/v1/keys".to_owned(), json!({ "name": "a", "role": "admin", "bounds": { "users": ["a"] } }), 400, "role"),
-        ("/v1/keys".to_owned(), json!({ "name": "a", "role": "reader", "expiresAt": "2020-01-01T00:00:00Z" }), 400, "expiresAt"),
+        (
+            "/v1/keys".to_owned(),
+            json!({ "name": "a", "role": "reader", "expiresAt": "2020-01-01T00:00:00Z" }),
+            400,
+            "expiresAt",
+        ),
         ("/v1/keys".to_owned(), json!({ "name": "a", "role": "reader", "tenant": "other" }), 400, "tenant"),
         (format!("/v1/keys/{id}/rotate"), json!({ "graceSeconds": 99_999_999 }), 400, "graceSeconds"),
         ("/v1/keys/none/rotate".to_owned(), json!({}), 404, "id"),

@@ -14,7 +14,10 @@ async fn knowledge_is_changed_on_purpose_and_taken_back() {
     let body = json!({ "identifiers": ann, "content": "Ann lives in Vienna now." });
     let new = house.post(&path(&old, "supersede"), body).await.expect(201);
     assert_eq!(new["memory"]["supersedesId"], old["id"]);
-    let right = house.post(&path(&new, "correct"), json!({ "content": "Ann lives in Linz.", "reason": "a slip" })).await.expect(201);
+    let right = house
+        .post(&path(&new, "correct"), json!({ "content": "Ann lives in Linz.", "reason": "a slip" }))
+        .await
+        .expect(201);
     let chain = house.get(&path(&old, "chain")).await.expect(200);
     assert_eq!((chain["versions"].as_array().unwrap().len(), &chain["head"]), (3, &right["id"]));
     let told = house.get(&path(&right, "explain")).await.expect(200);

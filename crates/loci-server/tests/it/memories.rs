@@ -17,7 +17,10 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
         "eventTime": "2026-01-01T00:00:00Z", "threadId": "t", "source": { "type": "manual" }
     });
     let added = house.post("/v1/memories", body.clone()).await.expect(201);
-    assert_eq!((&added["event"], &added["version"], &added["embeddingGenerated"]), (&json!("created"), &json!(1), &json!(false)));
+    assert_eq!(
+        (&added["event"], &added["version"], &added["embeddingGenerated"]),
+        (&json!("created"), &json!(1), &json!(false))
+    );
     assert_eq!((&added["memory"]["kind"], &added["memory"]["tags"]), (&json!("preference"), &json!(["drinks"])));
     let again = house.post("/v1/memories?return=receipt", body).await.expect(200);
     assert_eq!((&again["event"], &again["id"], again.get("memory")), (&json!("none"), &added["id"], None));
@@ -39,7 +42,9 @@ async fn a_memory_is_added_read_changed_forgotten_and_restored() {
     tagged("W/\"2\"", json!({ "importance": 0.1, "version": 2 })).await.expect(200);
     house.patch(&path, json!({})).await.refused(400, "update");
 
-    let gone = |tag: &'static str| answer(house.request("DELETE", &format!("{path}?reason=moved&userId=ann")).header("If-Match", tag));
+    let gone = |tag: &'static str| {
+        answer(house.request("DELETE", &format!("{path}?reason=moved&userId=ann")).header("If-Match", tag))
+    };
     assert_eq!(gone("\"2\"").await.status, 409);
     assert_eq!(gone("*").await.expect(200)["event"], "deleted");
     assert_eq!(house.get(&path).await.expect(200)["state"], "soft_deleted");
@@ -63,7 +68,8 @@ async fn many_are_added_at_once() {
     let house = House::open().await;
     let memories = json!([{ "content": "Ann lives in Graz." }, { "content": " " }, { "content": "Ann plays chess." }]);
     let ann = json!({ "userId": "ann" });
-    let stopped = house.post("/v1/memories/batch", json!({ "identifiers": ann, "memories": memories })).await.expect(200);
+    let stopped =
+        house.post("/v1/memories/batch", json!({ "identifiers": ann, "memories": memories })).await.expect(200);
     assert_eq!((&stopped["succeeded"], &stopped["failed"]), (&json!(1), &json!(1)));
     let problem = &stopped["results"][1]["problem"];
     assert_eq!((&problem["code"], &problem["details"]["field"]), (&json!("INVALID_INPUT"), &json!("content")));

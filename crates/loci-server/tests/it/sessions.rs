@@ -15,7 +15,10 @@ async fn turns_come_in_all_or_none() {
     let long = "word ".repeat(2_000);
     let body = json!({ "identifiers": who, "turns": [turn("I moved to Graz last week."), turn(&long)] });
     let heard = house.post("/v1/sessions/turns", body).await.expect(200);
-    assert_eq!((heard["receipts"][0].as_array().unwrap().len(), heard["receipts"][1].as_array().unwrap().len()), (1, 2));
+    assert_eq!(
+        (heard["receipts"][0].as_array().unwrap().len(), heard["receipts"][1].as_array().unwrap().len()),
+        (1, 2)
+    );
     for (body, field) in [
         (json!({ "turns": [] }), "turns"),
         (json!({ "turns": vec![turn("x"); 501] }), "turns"),
@@ -45,7 +48,7 @@ async fn what_is_sensitive_waits_for_consent() {
     let house = House::open().await;
     let who = json!({ "userId": "ann", "sessionId": "monday" });
     let turns = json!([
-        { "threadId": "t1", "role": "user", "content": "I have diabetes. My phone number is 555-0142." },
+        { "threadId": "t1", "role": "user", "content": "My name is Anna Berg. I live in Graz." },
         { "threadId": "t1", "role": "assistant", "content": "Thank you for telling me." }
     ]);
     house.post("/v1/sessions/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);
@@ -60,6 +63,12 @@ async fn what_is_sensitive_waits_for_consent() {
     if waiting.len() > 1 {
         house.post(&format!("/v1/consents/{}/reject", id(1)), json!({ "reason": "private" })).await.expect(200);
     }
-    assert_eq!(house.get("/v1/consents?userId=ann").await.expect(200)["proposals"].as_array().unwrap().len(), waiting.len().saturating_sub(2));
-    house.post(&format!("/v1/consents/{}/accept", id(0)), json!({ "identifiers": { "userId": "bob" } })).await.expect(404);
+    assert_eq!(
+        house.get("/v1/consents?userId=ann").await.expect(200)["proposals"].as_array().unwrap().len(),
+        waiting.len().saturating_sub(2)
+    );
+    house
+        .post(&format!("/v1/consents/{}/accept", id(0)), json!({ "identifiers": { "userId": "bob" } }))
+        .await
+        .expect(404);
 }
