@@ -33,6 +33,9 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     let short = |most: u32| json!({ "maxLength": most, "pattern": PLAIN });
     let content = json!({ "minLength": 1, "maxLength": 8192, "pattern": TEXT });
     let name = json!({ "minLength": 1, "maxLength": 256, "pattern": IDENTIFIER });
+    let day = json!({ "anyOf": [
+        { "type": "string", "format": "date-time" }, { "type": "string", "format": "date" }, { "type": "null" }
+    ] });
     const NEW: &[&str] = &["AddMemory", "NewMemory"];
     const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
     const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody"];
@@ -81,6 +84,10 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["Identifiers"], "companyId", name.clone()),
         (&["QueryBody"], "agent", json!({ "pattern": SLUG })),
         (&["QueryFilters"], "user_id", name),
+        (&["QueryFilters"], "updated_after", day.clone()),
+        (&["QueryFilters"], "updated_before", day.clone()),
+        (&["QueryFilters"], "created_after", day.clone()),
+        (&["QueryFilters"], "created_before", day),
         (&["CreateAgent"], "slug", json!({ "pattern": SLUG })),
         (&["CreateKey"], "name", json!({ "minLength": 1, "maxLength": 128, "pattern": IDENTIFIER })),
     ]
@@ -103,24 +110,34 @@ const ALWAYS: &[(&str, &str)] = &[
 ];
 
 /// Fields that are missing when they are empty, and one that is either.
-const SOMETIMES: &[(&str, &str)] =
-    &[("Receipt", "redacted"), ("Explanation", "overrides"), ("Explanation", "related"), ("Grant", "bounds")];
+const SOMETIMES: &[(&str, &str)] = &[
+    ("Receipt", "redacted"),
+    ("Explanation", "overrides"),
+    ("Explanation", "related"),
+    ("Grant", "bounds"),
+    ("LedgerEntry", "old"),
+    ("LedgerEntry", "new"),
+];
 
 fn narrow(description: &mut Value) {
-    let schemas = &mut description["components"]["schemas"];
+    let Some(schemas) = description.pointer_mut("/components/schemas") else { return };
     for (names, field, more) in bounds() {
         for name in names {
-            let Some(property) = schemas.get_mut(*name).and_then(|schema| schema["properties"].get_mut(field)) else {
-                continue;
-            };
-            merge(property, &more);
+            if let Some(property) = schemas.pointer_mut(&format!("/{name}/properties/{field}")) {
+                merge(property, &more);
+            }
         }
     }
-    // Derived kinds are words; the store's numbers are its own.
     for schema in schemas.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
-        let Some(properties) = schema["properties"].as_object_mut() else { continue };
+        let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { continue };
         if let Some(version) = properties.get_mut("version") {
             merge(version, &json!({ "maximum": i64::MAX }));
+        }
+        // What is absent is absent: only defaults that say something are told.
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            if matches!(property.get("default"), Some(Value::Null)) || property.get("default") == Some(&json!("")) {
+                property.remove("default");
+            }
         }
     }
 }
@@ -159,6 +176,8 @@ fn named(value: &Value, schemas: &Value, found: &mut BTreeSet<String>) {
 
 /// Tells exactly what leaves the house: required or missing, and null only where it is said.
 fn exact(name: &str, schema: &mut Value) {
+    // What is refused when it comes in may well be said beside other things when it goes out.
+    drop(schema.as_object_mut().map(|schema| schema.remove("additionalProperties")));
     for part in schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
         exact(name, part);
     }
@@ -189,11 +208,9 @@ fn nullable(property: &Value) -> bool {
 }
 
 fn never_null(property: &mut Value) {
-    if let Some(types) = property["type"].as_array_mut() {
+    if let Some(mut types) = property["type"].as_array().cloned() {
         types.retain(|name| name != "null");
-        if let [only] = types.as_slice() {
-            property["type"] = only.clone();
-        }
+        property["type"] = if let [only] = types.as_slice() { only.clone() } else { types.into() };
     }
     if let Some(mut one) = property["oneOf"].as_array().cloned() {
         one.retain(|schema| !is_null(schema));
@@ -211,7 +228,7 @@ fn operations(description: &mut Value) -> impl Iterator<Item = &mut Value> {
 
 /// Parameters are never null; names of people and places, slugs and versions have their patterns.
 fn parameters(operation: &mut Value) {
-    for parameter in operation["parameters"].as_array_mut().into_iter().flatten() {
+    for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
         let name = parameter["name"].as_str().unwrap_or_default().to_owned();
         let schema = &mut parameter["schema"];
         never_null(schema);
@@ -226,7 +243,6 @@ fn parameters(operation: &mut Value) {
             "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
             "reason" => merge(schema, &json!({ "pattern": PLAIN })),
             "tags" | "kinds" | "categories" => merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" })),
-            "cursor" => merge(schema, &json!({ "pattern": "^[A-Za-z0-9_-]{23}$" })),
             _ => {}
         }
     }

@@ -27,11 +27,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
         if !is_json(request.headers()) {
-            let said = Failure::new(ErrorKind::InvalidInput, "the body must be JSON", "read the request");
-            return Err(said
-                .status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
-                .field("Content-Type")
-                .hint("send the header `Content-Type: application/json`"));
+            return Err(not_json());
         }
         let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
         json(&bytes).map(Self)
@@ -45,12 +41,12 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for MaybeBody
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
-        let typed = request.headers().contains_key(CONTENT_TYPE);
-        if typed {
-            return Body::from_request(request, state).await.map(|Body(read)| Self(read));
+        if request.headers().contains_key(CONTENT_TYPE) && !is_json(request.headers()) {
+            return Err(not_json());
         }
         let bytes = Bytes::from_request(request, state).await.map_err(cut_off)?;
-        if bytes.is_empty() { Ok(Self(T::default())) } else { json(&bytes).map(Self) }
+        let read: Option<T> = if bytes.is_empty() { None } else { json(&bytes)? };
+        Ok(Self(read.unwrap_or_default()))
     }
 }
 
@@ -158,6 +154,13 @@ fn is_json(headers: &HeaderMap) -> bool {
     sort == "application/json" || sort.starts_with("application/") && sort.ends_with("+json")
 }
 
+fn not_json() -> Failure {
+    Failure::new(ErrorKind::InvalidInput, "the body must be JSON", "read the request")
+        .status(StatusCode::UNSUPPORTED_MEDIA_TYPE)
+        .field("Content-Type")
+        .hint("send the header `Content-Type: application/json`")
+}
+
 /// Reads JSON, and says which field is wrong.
 pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
@@ -175,11 +178,13 @@ pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
 }
 
 pub(crate) fn told(path: String, problem: &str) -> Failure {
+    // Where a document breaks off there is no field to name: only how far it was read.
+    let path = path.trim_end_matches('?').trim_end_matches('.').to_owned();
     // A missing or unknown field is named in the sentence, not in the path.
     let quoted = problem.split('`').nth(1).filter(|_| problem.contains("field"));
     let field = match (path.as_str(), quoted) {
-        ("." | "" | "?", Some(name)) => name.to_owned(),
-        ("." | "" | "?", None) => "body".to_owned(),
+        ("." | "", Some(name)) => name.to_owned(),
+        ("." | "", None) => "body".to_owned(),
         (path, Some(name)) if !path.ends_with(name) => format!("{path}.{name}"),
         (path, _) => path.to_owned(),
     };
@@ -221,7 +226,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let check = |text: &str, field: &str| {
-            let failure = json::<Outer>(text.as_bytes()).map(|read| read.inner).unwrap_err();
+            let failure = json::<Outer>(text.as_bytes()).map(|read| (read.inner, read.count)).unwrap_err();
             assert_eq!(failure.problem().details["field"], field, "{text}: {failure:?}");
             assert_eq!(failure.code(), StatusCode::BAD_REQUEST);
         };
@@ -238,6 +243,10 @@ mod tests {
         check(r#"{"inner":{"name":"a","more":1}}"#, "inner.more");
         check(r#"{"inner":{"name":7}}"#, "inner.name");
         check(r#"{"count":1} x"#, "body");
+        check("[]", "body");
+        check(r#"[{"name":"a"},1]"#, "body");
+        check(r#"{"inner":["a"]}"#, "inner");
+        check(r#"{"count":1,"count":2}"#, "count");
         check(&format!("{}{}", "[".repeat(10_000), "]".repeat(10_000)), "body");
         assert!(json::<Outer>(b"{\"inner\":{\"name\":\"\xff\"}}").is_err());
     }

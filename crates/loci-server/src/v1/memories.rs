@@ -274,7 +274,7 @@ async fn change(
 #[serde(default, deny_unknown_fields)]
 struct Reason {
     /// Why, for the history.
-    #[param(nullable = false, min_length = 1, max_length = 1024)]
+    #[param(nullable = false, max_length = 1024)]
     reason: Option<String>,
 }
 

@@ -151,32 +151,33 @@ struct QueryResult {
     category: Option<String>,
     /// `[category] what it says`, or the whole text.
     text: String,
-    /// More, if it was asked for.
-    #[serde(flatten)]
-    full: Option<QueryFull>,
-}
-
-/// What else is known about a result.
-#[derive(Debug, Serialize, ToSchema)]
-struct QueryFull {
-    /// Its kind.
-    kind: String,
+    /// Its kind; like all that follows only if `full` was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
     /// Its score.
-    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
     /// From 1 to 5.
-    importance: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    importance: Option<f64>,
     /// How sure it is, from 0 to 1.
-    confidence: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confidence: Option<f64>,
     /// Kept whatever happens.
-    pinned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned: Option<bool>,
     /// Free labels.
-    tags: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<String>>,
     /// Anything else, by name.
-    metadata: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<Map<String, Value>>,
     /// When it came into the store.
-    created_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created_at: Option<Timestamp>,
     /// When it last changed.
-    updated_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<Timestamp>,
 }
 
 /// Asks in one call: what matters, within a budget.
@@ -218,6 +219,7 @@ async fn query(
         thread_id: body.thread_id,
     };
     let found = app.verb("query", app.engine.query(&caller, request)).await?;
+    app.metrics.found(found.hits.len());
     Ok(Json(answer(found, wanted)))
 }
 
@@ -286,23 +288,28 @@ fn answer(found: QueryResponse, wanted: QueryReturn) -> QueryAnswer {
 
 fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {
     let RecallHit { memory, score, .. } = hit;
-    let label = memory.category.clone().unwrap_or_else(|| memory.kind.name().to_owned());
-    if wanted == QueryReturn::Bullets {
-        let line = memory.content.split_whitespace().collect::<Vec<_>>().join(" ");
-        return QueryResult { id: memory.id, category: memory.category, text: format!("[{label}] {line}"), full: None };
-    }
-    let full = QueryFull {
-        kind: memory.kind.name().to_owned(),
-        score,
-        importance: 1.0 + 4.0 * memory.importance,
-        confidence: memory.confidence,
-        pinned: memory.pinned,
-        tags: memory.tags,
-        metadata: memory.metadata,
-        created_at: memory.created_at,
-        updated_at: memory.updated_at,
+    let full = wanted == QueryReturn::Full;
+    let text = match (&memory.category, full) {
+        (_, true) => memory.content,
+        (category, false) => {
+            let line = memory.content.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("[{}] {line}", category.as_deref().unwrap_or(memory.kind.name()))
+        }
     };
-    QueryResult { id: memory.id, category: memory.category, text: memory.content, full: Some(full) }
+    QueryResult {
+        id: memory.id,
+        text,
+        category: memory.category,
+        kind: full.then(|| memory.kind.name().to_owned()),
+        score: full.then_some(score),
+        importance: full.then_some(1.0 + 4.0 * memory.importance),
+        confidence: full.then_some(memory.confidence),
+        pinned: full.then_some(memory.pinned),
+        tags: full.then_some(memory.tags),
+        metadata: full.then_some(memory.metadata),
+        created_at: full.then_some(memory.created_at),
+        updated_at: full.then_some(memory.updated_at),
+    }
 }
 
 /// Reads an instant, or a day, which is its first instant in UTC.

@@ -114,6 +114,7 @@ async fn recall(
         for_thread: body.for_thread,
     };
     let found = app.verb("recall", app.engine.recall(&caller, request)).await?;
+    app.metrics.found(found.hits.len());
     let told = |hit: loci_engine::RecallHit| FoundMemory {
         memory: hit.memory,
         score: hit.score,
@@ -170,7 +171,9 @@ async fn search(
         filter: body.filter.map(|filter| filter.at(app.engine.now())),
         ..SearchRequest::default()
     };
-    app.verb("search", app.engine.search(&caller, request)).await.map(Json)
+    let found = app.verb("search", app.engine.search(&caller, request)).await?;
+    app.metrics.found(found.results.len());
+    Ok(Json(found))
 }
 
 /// What a model's window is filled with.

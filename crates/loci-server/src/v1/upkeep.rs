@@ -76,7 +76,7 @@ async fn maintain(
 struct JobStates {
     /// In these states; none: in all.
     #[serde(deserialize_with = "words")]
-    #[param(style = Form, explode = false, required = false, min_items = 1)]
+    #[param(inline, style = Form, explode = false, required = false, min_items = 1)]
     states: Vec<JobState>,
 }
 

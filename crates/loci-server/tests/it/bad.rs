@@ -14,6 +14,8 @@ async fn bodies_that_cannot_be_read_are_refused() {
         (&b""[..], "body"),
         (b"{", "body"),
         (b"[]", "body"),
+        (b"[{\"userId\":\"ann\"},\"a\"]", "body"),
+        (b"{\"content\":\"a\",\"identifiers\":[null,\"ann\"]}", "identifiers"),
         (b"null", "body"),
         (b"{\"content\":7}", "content"),
         (b"{\"content\":null}", "content"),
