@@ -67,7 +67,7 @@ impl House {
             door.serve(serving, options, None, closed).await.unwrap();
         });
         let client = Client::builder().no_proxy().build().unwrap();
-        Self { engine, address, client, key: None, closing: Some(closing), served: Some(served), folder: folder }
+        Self { engine, address, client, key: None, closing: Some(closing), served: Some(served), folder }
     }
 
     /// A house with an admin's key, which is shown from now on.

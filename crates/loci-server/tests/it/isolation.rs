@@ -238,7 +238,7 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
     let world = World::new().await;
     let before = world.belongings().await;
     assert!(before.len() >= 2, "the victim has something to lose");
-    let nobody = MemoryId(uuid::Uuid::now_v7());
+    let nobody = MemoryId(uuid::Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0007));
     for operation in operations() {
         for stranger in &world.strangers {
             for named in [true, false] {
