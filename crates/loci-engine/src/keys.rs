@@ -5,7 +5,7 @@
 
 use data_encoding::BASE32_NOPAD;
 use jiff::{SignedDuration, Timestamp};
-use loci_types::{Error, ErrorKind, Grant, Key};
+use loci_types::{Error, ErrorKind, Grant, Key, Tenant};
 
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -101,6 +101,12 @@ impl Engine {
         let expect = known.as_ref().map_or([0; 32], |key| key.hash);
         let proved = blake3::hash(secret.as_bytes()) == blake3::Hash::from_bytes(expect);
         Ok(known.filter(|key| proved && key.holds(self.now())))
+    }
+
+    /// The tenants that there are, for the work of the house.
+    pub async fn tenants(&self, caller: &Caller) -> Result<Vec<Tenant>> {
+        policy::operator(caller, "knows the tenants")?;
+        Ok(self.store.tenants().await?)
     }
 
     /// Whether callers must show who they are: someone has made a key here.

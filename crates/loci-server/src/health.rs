@@ -15,6 +15,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::failure::{Failure, Failures};
+use crate::guard::Who;
 use crate::metrics::Held;
 
 /// The routes that tell how the house is.
@@ -72,10 +73,11 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
     responses((status = 200, description = "Counters", body = String, content_type = "application/openmetrics-text"), Failures),
     security(("key" = ["admin"]))
 )]
-async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Failure> {
-    let operator = Caller::operator();
-    let stats = app.verb("stats", app.engine.stats(&operator)).await?;
-    let learned = app.verb("stats", app.engine.learned(&operator)).await?.unwrap_or_default();
+async fn metrics(State(app): State<Arc<App>>, who: Who) -> Result<Response, Failure> {
+    // What there is, is told of the admin's own tenant; what was done, of the server.
+    let caller = who.alone("metrics")?;
+    let stats = app.verb("stats", app.engine.stats(&caller)).await?;
+    let learned = app.verb("stats", app.engine.learned(&caller)).await?.unwrap_or_default();
     let episodic = stats.by_kind.get("episodic").copied().unwrap_or_default();
     let held = Held {
         by_layer: stats.by_layer.into_iter().collect(),

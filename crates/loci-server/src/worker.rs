@@ -24,20 +24,17 @@ const SLOW: usize = 8;
 
 /// Works until told that the house is closing.
 pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, mut closed: watch::Receiver<bool>) {
-    let operator = Caller::operator();
     let mut next = due(&engine, schedule.as_ref());
     while !*closed.borrow() {
         let mut busy = false;
-        match engine.embed_waiting(&operator, JOBS).await {
-            Ok(done) => busy |= done > 0,
-            Err(error) => tracing::warn!(%error, "waiting vectors were not made"),
+        let night = next.is_some_and(|next| next <= engine.now());
+        for operator in operators(&engine).await {
+            busy |= work(&engine, &operator).await;
+            if night {
+                maintain(&engine, &operator).await;
+            }
         }
-        match engine.work(&operator, &[], SLOW).await {
-            Ok(worked) => busy |= worked.done > 0,
-            Err(error) => tracing::warn!(%error, "waiting jobs were not done"),
-        }
-        if next.is_some_and(|next| next <= engine.now()) {
-            maintain(&engine, &operator).await;
+        if night {
             next = due(&engine, schedule.as_ref());
         }
         if busy {
@@ -48,6 +45,30 @@ pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, mut clo
             _ = closed.wait_for(|closed| *closed) => return,
         }
     }
+}
+
+/// Whoever looks after each of the tenants.
+async fn operators(engine: &Engine) -> Vec<Caller> {
+    match engine.tenants(&Caller::operator()).await {
+        Ok(tenants) => tenants.into_iter().map(|tenant| Caller { tenant, ..Caller::operator() }).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "the tenants could not be read");
+            Vec::new()
+        }
+    }
+}
+
+/// A round of the work that waits; true if something was done.
+async fn work(engine: &Engine, operator: &Caller) -> bool {
+    let vectors = engine.embed_waiting(operator, JOBS).await.unwrap_or_else(|error| {
+        tracing::warn!(%error, "waiting vectors were not made");
+        0
+    });
+    let jobs = engine.work(operator, &[], SLOW).await.map(|worked| worked.done).unwrap_or_else(|error| {
+        tracing::warn!(%error, "waiting jobs were not done");
+        0
+    });
+    vectors > 0 || jobs > 0
 }
 
 fn due(engine: &Engine, schedule: Option<&Schedule>) -> Option<Timestamp> {

@@ -152,6 +152,9 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> Result<Vec<(MemoryId, usize)>>;
 
+    /// The tenants that there are, by name: those that something was written for, or a credential made.
+    async fn tenants(&self) -> Result<Vec<Tenant>>;
+
     /// The spaces of a tenant that were written to.
     async fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>>;
 

@@ -19,4 +19,5 @@ mod query;
 mod recall;
 mod sessions;
 mod sse;
+mod tenants;
 mod upkeep;

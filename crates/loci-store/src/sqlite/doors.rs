@@ -537,6 +537,11 @@ impl Store for SqliteStore {
         self.on_catalogue(move |connection| keys::revoke(connection, &tenant, &id, at)).await
     }
 
+    async fn tenants(&self) -> Result<Vec<Tenant>> {
+        let names = self.on_catalogue(|connection| keys::tenants(connection)).await?;
+        names.iter().map(|name| Ok(Tenant::new(name)?)).collect()
+    }
+
     async fn has_keys(&self) -> Result<bool> {
         self.on_catalogue(|connection| keys::any(connection)).await
     }

@@ -45,6 +45,11 @@ pub(super) fn revoke(connection: &Connection, tenant: &Tenant, id: &str, at: Tim
     Ok(changed > 0)
 }
 
+/// The tenants that are known, by name.
+pub(super) fn tenants(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    connection.prepare_cached("SELECT name FROM tenants ORDER BY name")?.query_map([], |row| row.get(0))?.collect()
+}
+
 /// Whether any key was ever made here.
 pub(super) fn any(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM keys)")?.query_row([], |row| row.get(0))

@@ -24,11 +24,13 @@ fn key(id: &str, tenant: &Tenant) -> Key {
 pub async fn keys_are_kept_within_their_tenant(store: &dyn Store) {
     let (ours, theirs) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
     assert!(!good(store.has_keys().await));
+    assert_eq!(good(store.tenants().await), []);
     assert_eq!(good(store.key("a").await), None);
     for one in [key("a", &ours), key("b", &ours), key("c", &theirs)] {
         good(store.put_key(one).await);
     }
     assert!(good(store.has_keys().await));
+    assert_eq!(good(store.tenants().await), [ours.clone(), theirs.clone()]);
     assert_eq!(good(store.key("c").await), Some(key("c", &theirs)));
     assert_eq!(good(store.keys(&ours).await), [key("a", &ours), key("b", &ours)]);
     store.put_key(key("a", &theirs)).await.expect_err("an id is taken once");
