@@ -9,7 +9,11 @@ LISTEN ?= 127.0.0.1:7077
 # nextest where it is installed; the toolchain's own runner where it is not.
 RUNNER := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" || echo test)
 
-.PHONY: help run build model test check format lint documentation eval bench openapi fuzz-http clean
+# Where the clients of tests lie, if they could be fetched.
+TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python \
+  LOCI_TEST_INSPECTOR=$(abspath $(TARGET))/test-tools/node/node_modules/@modelcontextprotocol/inspector/cli/build/cli.js
+
+.PHONY: help run build model test test-tools check format lint documentation eval bench openapi fuzz-http clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -25,8 +29,12 @@ build: ## The release binary
 model: ## Fetch the embedding model (83 MB, once) and check its hash
 	@scripts/fetch-model.sh
 
-test: model ## Everything that is tested, with what it needs
+test: model test-tools ## Everything that is tested, with what it needs
+	@$(foreach pair,$(TEST_TOOLS),[ ! -e "$(word 2,$(subst =, ,$(pair)))" ] || export $(pair);) \
 	cargo $(RUNNER) --locked --workspace
+
+test-tools: ## Fetch the clients that tests talk to (once)
+	@scripts/test-tools.sh $(abspath $(TARGET))/test-tools
 
 check: format lint test documentation ## What CI runs
 

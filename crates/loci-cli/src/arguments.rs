@@ -14,9 +14,9 @@ use loci_types::{Error, Filter, Identifiers, Layer, State, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
-    agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, explain, export,
-    forget, get, history, import, ingest, init, jobs, key, list, maintain, pin, query, recall, reembed, remember,
-    restore, search, serve, session, stats, summarise, supersede, undo, update, weak,
+    agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, events, explain,
+    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, operations, pin, query, recall,
+    reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update, weak,
 };
 
 /// Long-term memory for AI agents.
@@ -105,6 +105,10 @@ pub(crate) enum Command {
     Jobs(jobs::JobsArgs),
     /// Learn, fade, tidy and purge, as every night
     Maintain(maintain::MaintainArgs),
+    /// Show what happens, as it happens
+    Events(Box<events::EventsArgs>),
+    /// Count what was done, by time, part and event
+    Operations(operations::OperationsArgs),
     /// Count what there is
     Stats(stats::StatsArgs),
     /// Look for damage, and mend what can be mended
@@ -117,6 +121,8 @@ pub(crate) enum Command {
     Reembed(reembed::ReembedArgs),
     /// Serve over HTTP on this machine
     Serve(serve::ServeArgs),
+    /// Serve tools for models on standard input and output
+    Mcp(mcp::McpArgs),
     /// Measure how well recall finds what it should
     Eval(crate::eval::EvalArgs),
     /// Measure what adding and finding cost
@@ -161,12 +167,15 @@ impl Command {
             Command::Summarise(_) => "summarise",
             Command::Jobs(_) => "jobs",
             Command::Maintain(_) => "maintain",
+            Command::Events(_) => "events",
+            Command::Operations(_) => "operations",
             Command::Stats(_) => "stats",
             Command::Doctor(_) => "doctor",
             Command::Export(_) => "export",
             Command::Import(_) => "import",
             Command::Reembed(_) => "reembed",
             Command::Serve(_) => "serve",
+            Command::Mcp(_) => "mcp",
             Command::Eval(_) => "eval",
             Command::Bench(_) => "bench",
             Command::Config(_) => "config",

@@ -8,6 +8,7 @@ mod command;
 mod context;
 mod eval;
 mod fault;
+mod log;
 mod output;
 mod settings;
 mod shape;
@@ -31,7 +32,7 @@ async fn main() -> ExitCode {
         Err(error) => return misused(&error),
     };
     let (operation, json) = (arguments.command.name(), arguments.json);
-    log();
+    log::start(&arguments);
     match command::run(arguments).await {
         Ok(code) => code,
         Err(error) => {
@@ -56,11 +57,4 @@ fn misused(error: &clap::Error) -> ExitCode {
         drop(error.print());
     }
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
-}
-
-/// What goes on inside is told on standard error, warnings only unless `LOCI_LOG` asks for more.
-fn log() {
-    let wanted = settings::variable("LOCI_LOG").unwrap_or_else(|| "warn".to_owned());
-    let filter = tracing_subscriber::EnvFilter::try_new(wanted).unwrap_or_else(|_| "warn".into());
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).without_time().init();
 }

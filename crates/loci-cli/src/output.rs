@@ -44,6 +44,11 @@ pub(crate) fn note(text: &str) {
     drop(writeln!(std::io::stderr().lock(), "{text}"));
 }
 
+/// Ends the command well, whatever still waits for input.
+pub(crate) fn finish() -> ! {
+    std::process::exit(0)
+}
+
 /// Tells a failure: for people by default, as one JSON object when asked.
 pub(crate) fn problem(problem: &Problem, as_json: bool) {
     if as_json {

@@ -18,6 +18,12 @@ pub(crate) struct Settings {
     pub(crate) data: Option<PathBuf>,
     /// Who is meant when no identifier is given.
     pub(crate) user: Option<String>,
+    /// Where the categories and their allowlists stand, beside this file unless the path is absolute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) categories_file: Option<PathBuf>,
+    /// What stands there.
+    #[serde(skip)]
+    pub(crate) categories: loci_engine::Categories,
     /// Who embeds.
     pub(crate) embeddings: Embeddings,
     /// Who reads the best hits once more.
@@ -48,6 +54,8 @@ pub(crate) struct Settings {
     pub(crate) sessions: loci_engine::Sessions,
     /// When long conversations are made shorter.
     pub(crate) summarisation: loci_engine::Summarisation,
+    /// What is masked or refused before it is kept.
+    pub(crate) redaction: loci_engine::Redaction,
     /// Kinds beside the built-in ones.
     pub(crate) kinds: Vec<loci_types::KindSpec>,
 }
@@ -208,14 +216,28 @@ impl Settings {
             Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(wrong(format!("{} cannot be read: {error}", path.display()))),
         };
-        let settings = Self::parse(&text).map_err(|message| {
+        let mut settings = Self::parse(&text).map_err(|message| {
             wrong(format!("{}: {message}", path.display())).hint("`loci config check` prints every key with its value")
         })?;
+        settings.read_categories(&path)?;
         let mut sources = Sources::default();
         for key in toml::from_str::<toml::Table>(&text).unwrap_or_default().keys() {
             sources.add(key, path.display().to_string());
         }
         Ok((settings, sources))
+    }
+
+    /// Reads the categories file, if one is named in the configuration at `path`.
+    fn read_categories(&mut self, path: &Path) -> Result<(), Error> {
+        let Some(named) = &self.categories_file else { return Ok(()) };
+        let file = path.parent().unwrap_or(Path::new("")).join(named);
+        let refused = |message: String| wrong(format!("{}: {message}", file.display())).at("categories_file");
+        let text = std::fs::read_to_string(&file).map_err(|error| refused(format!("it cannot be read: {error}")))?;
+        self.categories = categories(&text).map_err(|error| {
+            let told = refused(error.to_string());
+            error.advice().map_or(told.clone(), |hint| told.clone().hint(hint))
+        })?;
+        Ok(())
     }
 
     /// Lays the environment over what the file says.
@@ -253,6 +275,18 @@ impl Settings {
             self.llm.model = model;
             sources.add("llm", "LOCI_LLM_MODEL".to_owned());
         }
+        if let Some(format) = variable("LOCI_LOG_FORMAT") {
+            self.server.log = match format.as_str() {
+                "text" => loci_server::LogFormat::Text,
+                "json" => loci_server::LogFormat::Json,
+                other => {
+                    return Err(wrong(format!("LOCI_LOG_FORMAT is `{other}`"))
+                        .at("server.log")
+                        .hint("use text or json"));
+                }
+            };
+            sources.add("server", "LOCI_LOG_FORMAT".to_owned());
+        }
         if let Some(listen) = variable("LOCI_LISTEN") {
             self.server.listen = listen;
             sources.add("server", "LOCI_LISTEN".to_owned());
@@ -279,6 +313,11 @@ impl Settings {
         serde_json::to_value(public).unwrap_or_default()
     }
 
+    /// How tools are served to those who do not say whose memories they mean: as this machine's user.
+    pub(crate) fn mcp_for_server(&self) -> loci_server::McpOptions {
+        loci_server::McpOptions { user: self.mcp.user.clone().or_else(|| self.user.clone()), ..self.mcp.clone() }
+    }
+
     /// The rules of memory among the settings.
     pub(crate) fn engine(&self) -> Config {
         let mut retrieval = self.retrieval.clone();
@@ -295,9 +334,23 @@ impl Settings {
             consent: self.consent.clone(),
             sessions: self.sessions.clone(),
             summarisation: self.summarisation.clone(),
+            redaction: self.redaction.clone(),
+            categories: self.categories.clone(),
             kinds: self.kinds.clone(),
         }
     }
+}
+
+/// Reads and checks the text of a categories file.
+fn categories(text: &str) -> Result<loci_engine::Categories, Error> {
+    let wrong = |error: String| {
+        wrong(error.trim_end().to_owned()).hint("it has `categories` with `system` and `custom`, and `allowlists`")
+    };
+    if text.trim().is_empty() {
+        return Ok(loci_engine::Categories::default());
+    }
+    let made: loci_engine::Categories = serde_saphyr::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    made.validate().map(|()| made)
 }
 
 fn wrong(message: String) -> Error {
@@ -308,4 +361,67 @@ fn wrong(message: String) -> Error {
 #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the specification of categories writes it.
+    const WRITTEN: &str = "
+categories:
+  system:
+    - name: profile
+      context: all
+    - name: event
+      context: rag
+      rag_length: 30
+    - name: activity
+      context: rag
+      rag_length: 50
+  custom: []
+allowlists:
+  supervisor: [profile, goals, preferences, event, activity, relationships, tasks]
+  planner:    [goals, tasks, projects]
+  stylist:    [preferences, tone, style]
+  researcher: [knowledge, interests, history]
+  executor:   [tasks, recent_activity, constraints]
+";
+
+    #[test]
+    fn a_categories_file_is_read_and_a_wrong_one_is_told_by_its_key() {
+        let made = categories(WRITTEN).unwrap();
+        assert_eq!((made.iter().count(), made.allowlists.len()), (3, 5));
+        assert_eq!((made.system[0].rag_length, made.system[2].rag_length), (None, Some(50)));
+        assert!(made.allowlists["planner"].contains("projects"));
+        assert_eq!(categories("\n").unwrap(), loci_engine::Categories::default());
+        for (text, told) in [
+            ("categories:\n  systems: []\n", "systems"),
+            ("allowlists:\n  planner: [gaols]\n", "gaols"),
+            ("allowlists:\n  a: [goals]\n  a: [tasks]\n", "a"),
+            ("categories:\n  custom:\n    - {name: a, context: all, rag_length: 3}\n", "rag_length"),
+            ("categories:\n  custom:\n    - {name: a, context: most}\n", "most"),
+            ("categories: [\n", ""),
+        ] {
+            let error = categories(text).unwrap_err();
+            assert!(error.to_string().contains(told), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_categories_file_lies_beside_the_configuration() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("rules")).unwrap();
+        std::fs::write(folder.path().join("rules/own.yaml"), WRITTEN).unwrap();
+        let config = folder.path().join("loci.toml");
+        std::fs::write(&config, "categories_file = \"rules/own.yaml\"\n[redaction]\nrefuse = [\"iban\"]\n").unwrap();
+        let (settings, _) = Settings::read(Some(&config)).unwrap();
+        let engine = settings.engine();
+        assert_eq!((engine.categories.system.len(), engine.redaction.refuse.len()), (3, 1));
+        assert!(toml::to_string(&settings).unwrap().contains("rules/own.yaml"));
+        std::fs::write(&config, "categories_file = \"none.yaml\"\n").unwrap();
+        let error = Settings::read(Some(&config)).unwrap_err();
+        assert_eq!(error.field(), Some("categories_file"));
+        assert!(error.to_string().contains("none.yaml"), "{error}");
+    }
 }

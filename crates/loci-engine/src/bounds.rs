@@ -42,6 +42,15 @@ pub(crate) fn short(field: &'static str, text: Option<&str>, most: usize) -> Res
     Ok(())
 }
 
+/// Refuses the category, the role, the thread, the run or the actor of a memory, if one is too long.
+pub(crate) fn names([category, role, thread, run, actor]: [Option<&str>; 5]) -> Result<(), Error> {
+    short("category", category, LABEL)?;
+    short("role", role, LABEL)?;
+    short("threadId", thread, REFERENCE)?;
+    short("runId", run, REFERENCE)?;
+    short("actorId", actor, REFERENCE)
+}
+
 /// Refuses a source whose words are too long.
 pub(crate) fn source(given: Option<&Source>) -> Result<(), Error> {
     let Some(source) = given else { return Ok(()) };

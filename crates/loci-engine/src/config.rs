@@ -9,8 +9,10 @@ use jiff::tz::TimeZone;
 use loci_types::{Error, ErrorKind, KindSpec, Kinds, Layer};
 use serde::{Deserialize, Serialize};
 
+use crate::categories::Categories;
 use crate::mind::Learning;
 use crate::recall::Clue;
+use crate::redact::Redaction;
 use crate::summarise::SummaryStrategy;
 
 /// The rules of memory that a configuration may change.
@@ -33,6 +35,10 @@ pub struct Config {
     pub sessions: Sessions,
     /// When long conversations are made shorter.
     pub summarisation: Summarisation,
+    /// What is masked or refused before it is kept.
+    pub redaction: Redaction,
+    /// Which categories there are, how they come into a context, and who may see them.
+    pub categories: Categories,
     /// Kinds beside the built-in ones.
     pub kinds: Vec<KindSpec>,
 }
@@ -386,6 +392,8 @@ impl Config {
             }
         }
         self.learning.validate()?;
+        self.redaction.validate()?;
+        self.categories.validate()?;
         self.retrieval.time_zone()?;
         self.retrieval.weights.validate()?;
         Kinds::with(self.kinds.clone()).map(drop)

@@ -20,6 +20,7 @@ use crate::mind::Mind;
 use crate::plan::exemplars::Exemplars;
 use crate::policy::Caller;
 use crate::recall::{Shelf, late};
+use crate::redact::{Pass, Redactor};
 use crate::{Clock, Config, Result};
 
 /// The memory of agents.
@@ -31,6 +32,7 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) config: Config,
     pub(crate) kinds: Kinds,
+    pub(crate) redactor: Redactor,
     pub(crate) analyser: Analyser,
     pub(crate) shelf: Shelf,
     pub(crate) exemplars: Exemplars,
@@ -51,6 +53,7 @@ impl Engine {
         config.validate()?;
         let kinds = Kinds::with(config.kinds.clone())?;
         let time_zone = config.retrieval.time_zone()?;
+        let redactor = Redactor::new(&config.redaction)?;
         Ok(Self {
             store,
             embedder,
@@ -63,6 +66,7 @@ impl Engine {
             time_zone,
             config,
             kinds,
+            redactor,
             ids: Mutex::new(ContextV7::new()),
             behind: tokio::sync::Mutex::default(),
         })
@@ -87,6 +91,11 @@ impl Engine {
     /// The model that embeds; none: words alone.
     pub fn model(&self) -> Option<&loci_models::Model> {
         self.embedder.as_ref().map(|embedder| embedder.model())
+    }
+
+    /// Whether the best hits are read once more: by their token states, or by someone else.
+    pub fn reads_twice(&self) -> bool {
+        self.reranker.is_some() || self.keeps_tokens()
     }
 
     /// The store below, for those who look after it.
@@ -165,7 +174,7 @@ impl Engine {
     pub(crate) fn change(&self, caller: &Caller, node: &str, reason: &str, action: Action) -> Change {
         Change {
             action,
-            reason: reason.to_owned(),
+            reason: self.tellable(reason),
             provenance: Provenance {
                 actor: self.actor(caller),
                 node: node.to_owned(),
@@ -174,6 +183,14 @@ impl Engine {
             },
             at: self.clock.now(),
         }
+    }
+
+    /// A reason as the ledger may tell it: someone may have given it in their own words.
+    fn tellable(&self, reason: &str) -> String {
+        let mut told = reason.to_owned();
+        // A quiet pass refuses nothing, so there is no error to tell.
+        let _ = Pass::quiet(&self.redactor).text("reason", &mut told);
+        told
     }
 
     /// Who the ledger says did it: whoever they say they are, else the credential they came with.

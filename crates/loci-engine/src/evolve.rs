@@ -44,7 +44,9 @@ impl Engine {
         self.replace(caller, old, new, why.unwrap_or("corrected")).await
     }
 
-    async fn replace(&self, caller: &Caller, old: MemoryId, new: NewMemory, reason: &str) -> Result<Receipt> {
+    async fn replace(&self, caller: &Caller, old: MemoryId, mut new: NewMemory, reason: &str) -> Result<Receipt> {
+        let redacted = self.redact(&mut new)?;
+        self.may_write(caller, new.category.as_deref()).await?;
         let visible = self.visible(caller, None).await?;
         let known = self.one(&visible, old).await?;
         in_use(&known)?;
@@ -77,7 +79,7 @@ impl Engine {
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes };
         let applied = self.store.apply(batch).await?;
         self.shelf.forget(old);
-        receipt(applied.first(), embedded, false)
+        Ok(Receipt { redacted, ..receipt(applied.first(), embedded, false)? })
     }
 
     /// Says that a memory is right: it is sure, and never fades.

@@ -24,6 +24,24 @@ impl Engine {
         self.on_one(caller, id, reason.unwrap_or("forgotten"), action).await
     }
 
+    /// Removes a memory at once and for good, with every trace of what it said; the ledger keeps that it
+    /// was there.
+    pub async fn erase(
+        &self,
+        caller: &Caller,
+        id: MemoryId,
+        version: Option<u64>,
+        reason: Option<&str>,
+    ) -> Result<Receipt> {
+        policy::writer(caller)?;
+        let visible = self.visible(caller, None).await?;
+        let found = self.one(&visible, id).await?.version;
+        if let Some(expected) = version.filter(|expected| *expected != found) {
+            return Err(loci_store::Error::Conflict { id, expected, found }.into());
+        }
+        self.on_one(caller, id, reason.unwrap_or("erased"), Action::Erase { id }).await
+    }
+
     /// Brings a hidden memory back.
     pub async fn restore(&self, caller: &Caller, id: MemoryId) -> Result<Receipt> {
         policy::writer(caller)?;

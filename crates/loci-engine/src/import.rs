@@ -10,9 +10,12 @@ use loci_types::{
     Action, Addition, Batch, Error, ErrorKind, Layer, Memory, MemoryId, Outcome, Space, State, Vector, unit,
 };
 
+use crate::bounds;
 use crate::policy::{self, Caller};
+use crate::redact::Pass;
 use crate::remember::check_validity;
-use crate::text::{content_hash, embedding_text};
+use crate::settings::within;
+use crate::text::{content_hash, embedding_text, estimate_tokens};
 use crate::{Engine, NewMemory, Result};
 
 /// The largest count that every JSON reader takes exactly.
@@ -20,7 +23,8 @@ const MOST: u64 = 1 << 53;
 
 impl Engine {
     /// The record that `remember` would make of this, without keeping it.
-    pub fn draft(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
+    pub fn draft(&self, caller: &Caller, mut new: NewMemory) -> Result<Memory> {
+        self.redact(&mut new)?;
         Ok(self.admit(caller, new, None)?.1.memory)
     }
 
@@ -31,6 +35,9 @@ impl Engine {
             return Err(Error::new(ErrorKind::Unauthorized, format!("{scope} is not a scope of this caller"))
                 .at("identifiers")
                 .into());
+        }
+        if !self.config.redaction.refuse.is_empty() {
+            Pass::strict(&self.redactor).record(&mut memory.clone())?;
         }
         self.check_content(&memory.content)?;
         self.kinds.parse(memory.kind.name())?;
@@ -55,15 +62,26 @@ impl Engine {
         }
         check_validity(memory.valid_from, memory.valid_until)?;
         self.check_tags(&memory.tags)?;
+        let names = [&memory.category, &memory.role, &memory.thread_id, &memory.run_id, &memory.actor_id];
+        bounds::names(names.map(Option::as_deref))?;
+        bounds::source(memory.source.as_ref())?;
+        bounds::pointer(memory.knowledge_pointer.as_ref())?;
         self.check_metadata(&memory.metadata)
     }
 
     /// Keeps records as they are, many per transaction. One outcome each, in order: created, or
     /// none for a record whose id or text its scope already has.
-    pub async fn import_many(&self, caller: &Caller, memories: Vec<Memory>) -> Result<Vec<Outcome>> {
+    pub async fn import_many(&self, caller: &Caller, mut memories: Vec<Memory>) -> Result<Vec<Outcome>> {
         policy::writer(caller)?;
-        for memory in &memories {
+        let allowed = self.categories_of(caller).await?;
+        for memory in &mut memories {
+            let mut pass = Pass::strict(&self.redactor);
+            pass.record(memory)?;
+            if !pass.found().is_empty() {
+                memory.tokens = estimate_tokens(&memory.content);
+            }
             self.check_record(caller, memory)?;
+            within(allowed.as_ref(), memory.category.as_slice())?;
         }
         let here = self.already_here(caller, &memories).await?;
         let mut outcomes = vec![Outcome::None; memories.len()];

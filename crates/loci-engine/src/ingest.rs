@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::bounds;
 use crate::policy::{self, Caller};
+use crate::redact::Pass;
 use crate::remember::Embed;
 use crate::{Engine, NewMemory, Result};
 
@@ -76,8 +77,12 @@ impl Engine {
     }
 
     /// Takes in one turn. The receipts are durable, one per piece.
-    pub async fn ingest(&self, caller: &Caller, turn: Turn) -> Result<Vec<Receipt>> {
+    pub async fn ingest(&self, caller: &Caller, mut turn: Turn) -> Result<Vec<Receipt>> {
         policy::writer(caller)?;
+        // Before it is cut: half a secret is not known for one.
+        let mut pass = Pass::strict(&self.redactor);
+        pass.turn(&mut turn)?;
+        let redacted = pass.found();
         let scope = policy::target(caller, turn.layer)?;
         let seen = policy::only(caller, &scope, None);
         self.check_turn(&turn)?;
@@ -118,7 +123,7 @@ impl Engine {
             let more = std::mem::take(&mut more);
             let receipt = self.keep(caller, scope, addition, Embed::Later, "a turn of the conversation", more).await?;
             follows = Some(receipt.id);
-            receipts.push(receipt);
+            receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }
         Ok(receipts)
     }

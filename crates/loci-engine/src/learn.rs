@@ -15,7 +15,7 @@ use crate::engine::embed_job;
 use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, Statement, reconcile};
-use crate::remember::receipt;
+use crate::remember::{Embed, receipt};
 use crate::text::{embedding_text, normalise};
 use crate::upkeep::fate::days_after;
 use crate::{Engine, Result};
@@ -47,9 +47,12 @@ impl Engine {
         caller: &Caller,
         scope: Scope,
         mut addition: Addition,
+        embed: Embed,
         reason: &str,
     ) -> Result<Receipt> {
-        addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
+        if embed == Embed::Now {
+            addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
+        }
         let embedded = addition.vector.is_some();
         if !embedded {
             addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));
@@ -145,7 +148,8 @@ impl Engine {
             found.iter().map(|(id, _)| *id).filter(|id| memories.iter().all(|known| known.id != *id)).collect();
         memories.extend(self.store.fetch(visible, &missing).await?);
         // What only its writer sees meets nothing that others see, or it would be told to them.
-        memories.retain(|known| circle(known) == circle(memory));
+        // What stands in a graph is kept as it is.
+        memories.retain(|known| circle(known) == circle(memory) && !crate::graph::is_part(known));
         let similarity = |id: MemoryId| found.iter().find(|(found, _)| *found == id).and_then(|(_, cosine)| *cosine);
         Ok(memories.iter().map(|known| neighbour(known, similarity(known.id))).collect())
     }

@@ -86,7 +86,7 @@ impl Caller {
 }
 
 /// The categories that both sides allow; none: all of them.
-fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String>>) -> Option<BTreeSet<String>> {
+pub(crate) fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String>>) -> Option<BTreeSet<String>> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.intersection(other).cloned().collect()),
         (one, other) => one.or_else(|| other.cloned()),

@@ -66,7 +66,7 @@ impl Engine {
     pub async fn query(&self, caller: &Caller, request: QueryRequest) -> Result<QueryResponse> {
         let complexity = crate::plan::complexity::complexity(&request.recall.query);
         let budget_tokens = request.budget_tokens.unwrap_or_else(|| complexity.budget());
-        between("budgetTokens", budget_tokens, 1, LARGEST)?;
+        between("budgetTokens", budget_tokens, 0, LARGEST)?;
         let uncounted = request.recall.uncounted;
         let told = request.recall.for_thread.clone().or_else(|| request.thread_id.clone());
         let layers = request.recall.layers.clone();
@@ -84,7 +84,7 @@ impl Engine {
     }
 
     /// Recalls what may come into a prompt: kinds that are only for those who ask for them by kind or
-    /// category stay out, and nothing is counted yet.
+    /// category stay out, categories keep to their modes, and nothing is counted yet.
     pub(crate) async fn recall_for_prompt(
         &self,
         caller: &Caller,
@@ -92,14 +92,23 @@ impl Engine {
         limit: usize,
     ) -> Result<Recall> {
         let settings = self.settings_of(caller).await?;
-        request.limit = request.limit.or(settings.limit).or(Some(limit.min(self.config.retrieval.max_limit)));
+        let most = self.config.retrieval.max_limit;
+        let limit = request.limit.or(settings.limit).unwrap_or_else(|| limit.min(most));
+        let categories = &self.config.categories;
+        request.limit = Some(categories.limit(limit, most.max(limit)));
         request.uncounted = true;
         let now = request.at.unwrap_or_else(|| self.now());
         let filter = request.filter.get_or_insert_with(|| Filter::at(now));
+        let (layers, whole) = (request.layers.clone(), categories.any_whole().then(|| filter.clone()));
         if filter.kinds.is_empty() && filter.categories.is_empty() {
             filter.kinds = self.kinds.iter().filter(|kind| kind.in_context).map(|kind| kind.name.clone()).collect();
         }
-        self.recall(caller, request).await
+        let mut found = self.recall(caller, request).await?;
+        categories.keep(&mut found.hits, limit);
+        if let Some(filter) = whole {
+            self.add_whole(&self.visible(caller, layers.as_deref()).await?, &filter, &mut found.hits).await?;
+        }
+        Ok(found)
     }
 
     /// Counts what came into a prompt; what found no room was of no use.

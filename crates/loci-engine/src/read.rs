@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::bounds::{between, some_layers};
 use crate::consolidate::{PASSED, WRITTEN};
 use crate::policy::Caller;
+use crate::settings;
 use crate::summary::SAVED;
 use crate::{Engine, Result};
 
@@ -87,6 +88,7 @@ impl Engine {
         let visible = self.visible(caller, request.layers.as_deref()).await?;
         let filter = request.filter.unwrap_or_else(|| Filter::at(self.now()));
         filter.validate()?;
+        settings::within(visible.categories(), &filter.categories)?;
         let limit = request.limit.unwrap_or(50);
         between("limit", limit, 1, PAGE)?;
         let after = request.cursor.map(|cursor| cursor.parse::<Cursor>()).transpose()?;
@@ -107,6 +109,14 @@ impl Engine {
             return Err(loci_store::Error::NotFound(id).into());
         }
         Ok(History { events })
+    }
+
+    /// The vectors of these memories by the present model; one without is left out.
+    pub async fn embeddings(&self, caller: &Caller, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vec<f32>)>> {
+        let Some(model) = self.model() else { return Ok(Vec::new()) };
+        let visible = self.visible(caller, None).await?;
+        let found = self.store.vectors(&visible, &model.name, ids).await?;
+        Ok(found.into_iter().map(|(id, vector)| (id, vector.values)).collect())
     }
 
     /// The links of a memory, of these relations or of all.

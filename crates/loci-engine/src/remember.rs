@@ -15,6 +15,7 @@ use crate::bounds;
 use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
 use crate::reconcile::claim_key;
+use crate::redact::Pass;
 use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
 use crate::upkeep::fate::rate_of;
 use crate::{Engine, Result, choose_kind, importance};
@@ -68,6 +69,9 @@ pub struct NewMemory {
     pub role: Option<String>,
     /// Kept beside whatever it may repeat or contradict.
     pub as_is: bool,
+    /// Whether its vector is left to a job instead of made while the caller waits.
+    #[serde(skip)]
+    pub embed_later: bool,
 }
 
 /// When the vector of a new memory is made.
@@ -84,25 +88,37 @@ impl Engine {
     ///
     /// It meets what its scope knows already: what is said again is not added, what has changed
     /// takes the place of the old, unless it is to be kept as it is.
-    pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+    pub async fn remember(&self, caller: &Caller, mut new: NewMemory) -> Result<Receipt> {
         policy::writer(caller)?;
+        let redacted = self.redact(&mut new)?;
+        self.may_write(caller, new.category.as_deref()).await?;
         let as_is = new.as_is || !self.config.bands.reconcile;
+        let embed = if new.embed_later { Embed::Later } else { Embed::Now };
         let (scope, addition) = self.admit(caller, new, None)?;
         let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
         if told && !as_is {
-            return self.learn_one(caller, scope, addition, "remembered").await;
+            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, "remembered").await? });
         }
-        self.keep(caller, scope, addition, Embed::Now, "remembered", Vec::new()).await
+        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, "remembered", Vec::new()).await? })
+    }
+
+    /// Masks what must not be kept, or refuses it; the names of what was masked.
+    pub(crate) fn redact(&self, new: &mut NewMemory) -> Result<Vec<String>> {
+        let mut pass = Pass::strict(&self.redactor);
+        pass.new_memory(new)?;
+        Ok(pass.found())
     }
 
     /// Checks a new memory and makes the record of it.
     pub(crate) fn admit(
         &self,
         caller: &Caller,
-        new: NewMemory,
+        mut new: NewMemory,
         follows: Option<MemoryId>,
     ) -> Result<(Scope, Addition)> {
         let scope = policy::target(caller, new.layer)?;
+        // Whoever forgot to look through it, nothing goes in unmasked.
+        Pass::quiet(&self.redactor).new_memory(&mut new)?;
         self.check(&new)?;
         let now = self.clock.now();
         let (kind, sure) = match &new.kind {
@@ -171,9 +187,9 @@ impl Engine {
         Ok((scope, Addition { unless, claim, follows, ..Addition::new(memory) }))
     }
 
-    /// What a memory is about, folded; turns claim nothing.
+    /// What a memory is about, folded; turns and parts of a graph claim nothing.
     pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
-        let told = self.kinds.spec(&memory.kind).class != Class::Episodic;
+        let told = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
         told.then(|| claim_of(&memory.content)).flatten().as_ref().map(claim_key)
     }
 
@@ -183,8 +199,12 @@ impl Engine {
         rules.decay_rate.unwrap_or_else(|| rate_of(self.kinds.spec(kind), rules))
     }
 
-    /// Facts are the same by what they say; events also by when and where they happened.
+    /// Facts are the same by what they say; events also by when and where they happened; parts of a
+    /// graph by what they are there.
     pub(crate) fn twin_key(&self, memory: &Memory) -> loci_types::ContentHash {
+        if let Some(key) = crate::graph::key_of(memory) {
+            return key;
+        }
         if self.kinds.spec(&memory.kind).class != Class::Episodic {
             // What only its writer sees is nobody else's twin.
             let writer = memory.actor_id.as_deref().or(memory.identifiers.user_id.as_deref());
@@ -244,11 +264,8 @@ impl Engine {
         }
         self.check_tags(&new.tags)?;
         self.check_metadata(&new.metadata)?;
-        bounds::short("category", new.category.as_deref(), bounds::LABEL)?;
-        bounds::short("role", new.role.as_deref(), bounds::LABEL)?;
-        for (field, value) in [("threadId", &new.thread_id), ("runId", &new.run_id), ("actorId", &new.actor_id)] {
-            bounds::short(field, value.as_deref(), bounds::REFERENCE)?;
-        }
+        let names = [&new.category, &new.role, &new.thread_id, &new.run_id, &new.actor_id];
+        bounds::names(names.map(Option::as_deref))?;
         bounds::source(new.source.as_ref())?;
         bounds::pointer(new.knowledge_pointer.as_ref())?;
         check_validity(new.valid_from, new.valid_until)
@@ -269,10 +286,7 @@ impl Engine {
             .hint("split it, shorten it, or raise limits.content_characters")
             .into());
         }
-        if content.contains('\0') {
-            return Err(Error::invalid("content", "content contains a NUL character").into());
-        }
-        Ok(())
+        Ok(bounds::short("content", Some(content), most)?)
     }
 
     pub(crate) fn check_tags(&self, tags: &[String]) -> Result<()> {

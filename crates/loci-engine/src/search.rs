@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::policy::Caller;
 use crate::score::Terms;
+use crate::settings;
 use crate::{Engine, RecallHit, RecallRequest, Result};
 
 /// The same question as recall's; `limit` counts per layer.
@@ -49,6 +50,7 @@ impl Engine {
         let searched = request.layers.clone().unwrap_or_else(|| caller.identifiers.layers());
         // Refuses before anything is searched: a missing identifier, or no layer at all.
         let visible = self.visible(caller, Some(&searched)).await?;
+        settings::within(visible.categories(), &filter.categories)?;
         let wanted = self.config.retrieval.max_limit;
         // A search by similarity stands on it alone, so it keeps to what the model calls similar.
         let floor = self.embedder.as_ref().map_or(0.0, |model| f64::from(model.model().similarity_threshold));
@@ -90,7 +92,8 @@ impl Engine {
     }
 }
 
-fn plain(score: f64, memory: Memory) -> RecallHit {
+/// A memory as a hit that no lane has weighed.
+pub(crate) fn plain(score: f64, memory: Memory) -> RecallHit {
     RecallHit {
         memory,
         score,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use loci_types::{Error, Layer, Visible};
+use loci_types::{Error, ErrorKind, Layer, Visible};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -64,13 +64,40 @@ impl Engine {
         }
     }
 
-    /// The settings of the agent that asks; none are set if it is not registered.
+    /// The settings of the agent that asks; none are set if it is not registered. Its categories are
+    /// those of its allowlist too, registered or not.
     pub(crate) async fn settings_of(&self, caller: &Caller) -> Result<AgentSettings> {
         let Some(slug) = &caller.identifiers.agent_id else { return Ok(AgentSettings::default()) };
-        match self.store.agent(&caller.tenant, slug).await? {
-            Some(agent) => Ok(AgentSettings::read(&agent.config)?),
-            None => Ok(AgentSettings::default()),
+        let mut settings = match self.store.agent(&caller.tenant, slug).await? {
+            Some(agent) => AgentSettings::read(&agent.config)?,
+            None => AgentSettings::default(),
+        };
+        settings.categories = self.config.categories.narrow(slug, settings.categories);
+        Ok(settings)
+    }
+
+    /// The categories that this caller may see and write, by its agent and its credential; none: all.
+    pub(crate) async fn categories_of(&self, caller: &Caller) -> Result<Option<BTreeSet<String>>> {
+        Ok(policy::both(self.settings_of(caller).await?.categories, caller.categories.as_ref()))
+    }
+
+    /// Refuses to write a category that the caller could not see. No category at all is nobody's.
+    pub(crate) async fn may_write(&self, caller: &Caller, category: Option<&str>) -> Result<()> {
+        let Some(category) = category else { return Ok(()) };
+        Ok(within(self.categories_of(caller).await?.as_ref(), &[category])?)
+    }
+}
+
+/// Refuses categories outside of those that are allowed (none: all are), by name.
+pub(crate) fn within<T: AsRef<str>>(allowed: Option<&BTreeSet<String>>, asked: &[T]) -> Result<(), Error> {
+    let Some(allowed) = allowed else { return Ok(()) };
+    match asked.iter().map(AsRef::as_ref).find(|category| !allowed.contains(*category)) {
+        Some(refused) => {
+            Err(Error::new(ErrorKind::Unauthorized, format!("this agent may not see the category `{refused}`"))
+                .at("categories")
+                .hint("`loci agent list` shows what it may see; the allowlists stand in the categories file"))
         }
+        None => Ok(()),
     }
 }
 

@@ -35,8 +35,12 @@ pub(crate) fn event_key(text: &str, place: &[Option<&str>]) -> ContentHash {
     ContentHash(*hasher.finalize().as_bytes())
 }
 
-/// The text that is embedded: a named speaker's words carry the name, because questions ask for it.
+/// The text that is embedded: a named speaker's words carry the name, because questions ask for it,
+/// and so does what is said of an entity of the graph.
 pub(crate) fn embedding_text(memory: &Memory) -> String {
+    if let Some(name) = crate::graph::subject(memory) {
+        return format!("{name}: {}", memory.content);
+    }
     match (&memory.actor_id, &memory.role) {
         (Some(actor), None) => format!("{actor}: {}", memory.content),
         _ => memory.content.clone(),

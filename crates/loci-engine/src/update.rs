@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::bounds;
 use crate::policy::{self, Caller};
+use crate::redact::Pass;
 use crate::remember::{check_validity, receipt};
 use crate::text::{content_hash, embedding_text, estimate_tokens};
 use crate::{Engine, Result};
@@ -54,8 +55,12 @@ pub struct Update {
 
 impl Engine {
     /// Changes a memory that the caller may see.
-    pub async fn update(&self, caller: &Caller, id: MemoryId, update: Update) -> Result<Receipt> {
+    pub async fn update(&self, caller: &Caller, id: MemoryId, mut update: Update) -> Result<Receipt> {
         policy::writer(caller)?;
+        let mut pass = Pass::strict(&self.redactor);
+        pass.update(&mut update)?;
+        let redacted = pass.found();
+        self.may_write(caller, update.category.as_deref()).await?;
         let visible = self.visible(caller, None).await?;
         let memory = self.one(&visible, id).await?;
         for (field, value) in [("importance", update.importance), ("confidence", update.confidence)] {
@@ -128,6 +133,6 @@ impl Engine {
         let change = self.change(caller, "hotpath", "updated", Action::Revise(Box::new(revision)));
         let space = memory.scope()?.space();
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes: vec![change] }).await?;
-        receipt(applied.first(), embedded, true)
+        Ok(Receipt { redacted, ..receipt(applied.first(), embedded, true)? })
     }
 }

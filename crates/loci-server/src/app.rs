@@ -12,8 +12,12 @@ use tokio::sync::watch;
 use utoipa::openapi::OpenApi;
 
 use crate::failure::Failure;
+use crate::follow::Seats;
 use crate::guard::{Access, Hosts, Jwt, Rate};
+use crate::idempotency::UnderWay;
+use crate::mcp;
 use crate::metrics::Metrics;
+use crate::openspec;
 use crate::options::{AuthOptions, McpOptions, ServerOptions};
 
 /// Everything that the server is started with.
@@ -40,6 +44,10 @@ pub(crate) struct App {
     pub(crate) rate: Rate,
     pub(crate) jwt: Option<Jwt>,
     pub(crate) metrics: Metrics,
+    /// Who is following what happens.
+    pub(crate) seats: Seats,
+    /// Requests with a key that are under way.
+    pub(crate) under_way: UnderWay,
     /// Becomes true when the house closes, so that streams end.
     pub(crate) closed: watch::Receiver<bool>,
     local: bool,
@@ -56,14 +64,20 @@ impl App {
     ) -> Result<Self, Error> {
         let server = &options.server;
         server.validate()?;
+        options.mcp.validate()?;
+        let mut access = Access::of_description(description);
+        mcp::admit(&mut access);
         let jwt = options.auth.jwt.as_ref().map(|jwt| Jwt::read(jwt, options.jwt_secret.as_deref())).transpose()?;
+        access.alias(openspec::ROOT, openspec::ALIAS);
         Ok(Self {
             engine,
             hosts: Hosts::new(address, &server.allowed_hosts, &server.cors_origins),
-            access: Access::of_description(description),
+            access,
             rate: Rate::new(server.requests_per_second, server.burst),
             jwt,
             metrics: Metrics::new(),
+            seats: Seats::default(),
+            under_way: UnderWay::default(),
             closed,
             local: address.ip().is_loopback(),
             options,

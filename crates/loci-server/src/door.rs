@@ -56,6 +56,7 @@ impl Door {
         let app = App::new(engine.clone(), options, self.address, &description, closed.clone())?;
         let app = Arc::new(app);
         let worker = tokio::spawn(worker::run(engine.clone(), schedule, closed.clone()));
+        let sweeper = tokio::spawn(sweep(app.clone()));
         let mut serving = tokio::spawn(async move {
             let routes = router::routes(&app);
             connection::serve(self.listener, routes, &app.options.server, closed).await
@@ -69,11 +70,20 @@ impl Door {
             Some(ended) => ended,
             None => serving.await,
         };
+        sweeper.abort();
         if worker.await.is_err() {
             tracing::error!("the background worker ended before its time");
         }
         engine.flush().await;
         ended.map_err(|error| Error::Stopped(std::io::Error::other(error)))?.map_err(Error::Stopped)
+    }
+}
+
+/// Forgets the rates of callers that have been quiet, now and then.
+async fn sweep(app: Arc<App>) {
+    loop {
+        tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+        app.rate.sweep();
     }
 }
 

@@ -11,7 +11,7 @@ use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use loci_types::{ErrorKind, Identifier, Identifiers, MemoryId};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -57,8 +57,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        parameters(parts.uri.query().unwrap_or_default()).map(Self)
+        params(&parts.uri).map(Self)
     }
+}
+
+/// Reads what stands behind the question mark.
+pub(crate) fn params<T: DeserializeOwned>(uri: &Uri) -> Result<T, Failure> {
+    parameters(uri.query().unwrap_or_default())
 }
 
 /// Parameters behind the question mark, those that say whose memories are meant apart.
@@ -161,15 +166,18 @@ pub(crate) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let wrong = |error: serde_path_to_error::Error<serde_json::Error>| {
         told(error.path().to_string(), &error.inner().to_string())
     };
-    // The first reading finds what is malformed or said twice, the second takes no list for an object.
     let mut reader = serde_json::Deserializer::from_slice(bytes);
-    drop(serde_path_to_error::deserialize::<_, T>(&mut reader).map_err(wrong)?);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(wrong)?;
     reader.end().map_err(|error| told("body".to_owned(), &error.to_string()))?;
-    let value = serde_json::from_slice(bytes).map_err(|error| told("body".to_owned(), &error.to_string()))?;
-    serde_path_to_error::deserialize(Strict(value)).map_err(wrong)
+    // Only where there is a list can one have been taken for an object.
+    if bytes.contains(&b'[') {
+        let value = serde_json::from_slice(bytes).map_err(|error| told("body".to_owned(), &error.to_string()))?;
+        serde_path_to_error::deserialize::<_, T>(Strict(value)).map_err(wrong)?;
+    }
+    Ok(read)
 }
 
-fn told(path: String, problem: &str) -> Failure {
+pub(crate) fn told(path: String, problem: &str) -> Failure {
     // Where a document breaks off there is no field to name: only how far it was read.
     let path = path.trim_end_matches('?').trim_end_matches('.').to_owned();
     // A missing or unknown field is named in the sentence, not in the path.
@@ -180,7 +188,11 @@ fn told(path: String, problem: &str) -> Failure {
         (path, Some(name)) if !path.ends_with(name) => format!("{path}.{name}"),
         (path, _) => path.to_owned(),
     };
-    Failure::new(ErrorKind::InvalidInput, format!("{field}: {problem}"), "read the request").field(&field)
+    let last = field.rsplit('.').next().unwrap_or_default().split('[').next().unwrap_or_default();
+    let layer =
+        matches!(last, "layer" | "layers") && problem.contains("unknown variant") || problem.contains("is no layer");
+    let kind = if layer { ErrorKind::InvalidLayer } else { ErrorKind::InvalidInput };
+    Failure::new(kind, format!("{field}: {problem}"), "read the request").field(&field)
 }
 
 fn cut_off(rejection: BytesRejection) -> Failure {
@@ -220,7 +232,10 @@ mod tests {
         };
         check("", "body");
         check("{", "body");
-        check("[1", "body");
+        check("[1", "[0]");
+        check("[]", "body");
+        check("null", "body");
+        check(r#"{"inner":["a"]}"#, "inner");
         check(r#"{"count":-1}"#, "count");
         check(r#"{"count":"many"}"#, "count");
         check(r#"{"extra":1}"#, "extra");

@@ -16,7 +16,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
 #[derive(Debug, Clone)]
 pub(crate) struct Failure {
     status: StatusCode,
-    problem: Problem,
+    problem: Box<Problem>,
     retry_after: Option<u64>,
 }
 
@@ -51,9 +51,14 @@ pub(crate) struct Told {
 impl Failure {
     /// A failure with the status that its code has.
     pub(crate) fn of(problem: Problem) -> Self {
+        let problem = outward(problem);
         let row = ERROR_TABLE.iter().find(|row| row.code == problem.code);
         let status = row.and_then(|row| StatusCode::from_u16(row.status).ok());
-        Self { status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), problem, retry_after: None }
+        Self {
+            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            problem: Box::new(problem),
+            retry_after: None,
+        }
     }
 
     /// A failure of this kind.
@@ -91,6 +96,7 @@ impl Failure {
     #[must_use]
     pub(crate) fn after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
+        self.problem.retryable = true;
         self
     }
 
@@ -121,6 +127,23 @@ impl Failure {
     }
 }
 
+/// The problem as callers from afar are told it: where the data lie is nobody's business but the
+/// operator's, who finds it in the log.
+fn outward(mut problem: Problem) -> Problem {
+    if problem.details.remove("file").is_none() {
+        return problem;
+    }
+    tracing::error!(code = problem.code, operation = problem.operation, "{}", problem.message);
+    let message = match problem.code.as_str() {
+        "STORE_CORRUPT" => "the stored data cannot be read",
+        "STORAGE_UNAVAILABLE" => "the disk is full or cannot be written",
+        _ => "the store failed",
+    };
+    problem.message = message.to_owned();
+    problem.hint = Some("the server's log tells more".to_owned());
+    problem
+}
+
 /// Words that do not fit.
 pub(crate) fn word(error: &Error, operation: &str) -> Failure {
     Failure::of(error.problem(operation))
@@ -129,6 +152,7 @@ pub(crate) fn word(error: &Error, operation: &str) -> Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (status, retry_after, code) = (self.status, self.retry_after, self.problem.code.clone());
+        let whole = (*self.problem).clone();
         let body = serde_json::to_vec(&self.told()).unwrap_or_default();
         let mut response = (status, body).into_response();
         let headers = response.headers_mut();
@@ -142,6 +166,8 @@ impl IntoResponse for Failure {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(Code(code));
+        // For those who tell it in another tongue.
+        response.extensions_mut().insert(whole);
         response
     }
 }

@@ -189,9 +189,11 @@ impl Metrics {
         self.summaries.set(signed(held.summaries));
         self.saved.set(signed(held.saved));
         let mut text = String::new();
-        // Writing into a string cannot fail.
-        drop(encode(&mut text, &self.registry));
-        text
+        match encode(&mut text, &self.registry) {
+            Ok(()) => text,
+            // Writing into a string cannot fail.
+            Err(_) => String::new(),
+        }
     }
 }
 

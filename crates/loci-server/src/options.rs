@@ -8,6 +8,8 @@ use std::path::PathBuf;
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
+use crate::mcp::Profile;
+
 /// Where and how the server listens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -98,14 +100,27 @@ pub struct JwtOptions {
 #[serde(default, deny_unknown_fields)]
 pub struct McpOptions {
     /// The tools at `/mcp`: `default`, `full` or `graph`.
-    pub profile: String,
+    pub profile: Profile,
     /// The most tokens of one answer.
     pub budget_tokens: usize,
+    /// Whose memories are meant when neither credential nor address says; none: the user `me`.
+    pub user: Option<String>,
 }
 
 impl Default for McpOptions {
     fn default() -> Self {
-        Self { profile: "default".to_owned(), budget_tokens: 4_000 }
+        Self { profile: Profile::Default, budget_tokens: 4_000, user: None }
+    }
+}
+
+impl McpOptions {
+    /// Refuses a budget in which nothing could be said.
+    pub fn validate(&self) -> Result<(), Error> {
+        if (256..=1_000_000).contains(&self.budget_tokens) {
+            return Ok(());
+        }
+        let message = format!("mcp.budget_tokens is {}, but must lie between 256 and 1000000", self.budget_tokens);
+        Err(Error::new(ErrorKind::Configuration, message).at("mcp.budget_tokens").hint("leave it out for the default"))
     }
 }
 

@@ -20,7 +20,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::failure::{Failure, Told};
-use crate::{App, docs, guard, health, v1};
+use crate::{App, docs, guard, health, idempotency, mcp, openspec, v1};
 
 /// The routes with their description.
 pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
@@ -39,7 +39,10 @@ pub(crate) fn described() -> OpenApiRouter<Arc<App>> {
         .build();
     let components = description.components.get_or_insert_default();
     components.security_schemes.insert("key".to_owned(), SecurityScheme::Http(bearer).into());
-    OpenApiRouter::with_openapi(description).merge(v1::routes()).merge(health::routes()).merge(docs::routes())
+    let routes = OpenApiRouter::with_openapi(description).merge(v1::routes()).merge(openspec::routes());
+    let mut routes = routes.merge(health::routes()).merge(docs::routes());
+    idempotency::describe(routes.get_openapi_mut());
+    routes
 }
 
 /// All routes, ready to be served.
@@ -48,15 +51,19 @@ pub(crate) fn routes(app: &Arc<App>) -> Router {
     let seconds = Duration::from_secs(app.options.server.request_seconds);
     let timed = middleware::from_fn(move |request: Request, next: Next| in_time(seconds, request, next));
     routes
+        .merge(mcp::routes())
+        .merge(openspec::again())
         .fallback(unknown)
         .method_not_allowed_fallback(other_method)
         .with_state(app.clone())
         .layer(timed)
         .layer(DefaultBodyLimit::max(app.options.server.body_bytes))
+        .layer(middleware::from_fn_with_state(app.clone(), idempotency::once))
         .layer(middleware::from_fn_with_state(app.clone(), guard::pass))
         .layer(cors(&app.options.server.cors_origins))
         .layer(CompressionLayer::new())
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn_with_state(app.clone(), openspec::in_its_words))
         .layer(middleware::from_fn(provider))
 }
 
@@ -91,6 +98,9 @@ fn cors(origins: &[String]) -> CorsLayer {
             header::IF_MATCH,
             HeaderName::from_static("idempotency-key"),
             HeaderName::from_static("last-event-id"),
+            HeaderName::from_static("mcp-protocol-version"),
+            HeaderName::from_static("mcp-method"),
+            HeaderName::from_static("mcp-name"),
             HeaderName::from_static("x-api-key"),
         ])
         .expose_headers([guard::REQUEST_ID, header::ETAG, header::RETRY_AFTER])

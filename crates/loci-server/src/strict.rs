@@ -1,14 +1,13 @@
-//! Is an object an object?
+//! Is this JSON of the shape that was asked for?
 //!
-//! Readers of structures also take a list of values in the order of the fields. Who sends one has not
-//! meant what would be read, so here a structure is read from an object and from nothing else.
+//! Serde reads a struct from a list as well, by position. Nobody who sends `["ann"]` for identifiers
+//! means that, so here an object is an object and a list is a list.
 
-use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{Error as _, IntoDeserializer, Unexpected, Visitor};
-use serde::{Deserializer, forward_to_deserialize_any};
+use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
+use serde::de::{self, Deserializer, EnumAccess, IntoDeserializer, Unexpected, VariantAccess, Visitor};
 use serde_json::{Error, Value};
 
-/// A value whose objects are read as objects only.
+/// A value that is read strictly.
 pub(crate) struct Strict(pub(crate) Value);
 
 impl<'de> IntoDeserializer<'de, Error> for Strict {
@@ -16,6 +15,19 @@ impl<'de> IntoDeserializer<'de, Error> for Strict {
 
     fn into_deserializer(self) -> Self {
         self
+    }
+}
+
+impl Strict {
+    fn sort(&self) -> Unexpected<'_> {
+        match &self.0 {
+            Value::Null => Unexpected::Unit,
+            Value::Bool(value) => Unexpected::Bool(*value),
+            Value::Number(number) => Unexpected::Float(number.as_f64().unwrap_or_default()),
+            Value::String(text) => Unexpected::Str(text),
+            Value::Array(_) => Unexpected::Seq,
+            Value::Object(_) => Unexpected::Map,
+        }
     }
 }
 
@@ -28,19 +40,19 @@ impl<'de> Deserializer<'de> for Strict {
             Value::Object(fields) => {
                 visitor.visit_map(MapDeserializer::new(fields.into_iter().map(|(name, value)| (name, Strict(value)))))
             }
-            value => value.deserialize_any(visitor),
+            plain => plain.deserialize_any(visitor),
         }
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
-        _: &'static [&'static str],
+        _name: &'static str,
+        _fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.0 {
-            Value::Array(_) => Err(Error::invalid_type(Unexpected::Seq, &"an object")),
-            _ => self.deserialize_any(visitor),
+            Value::Object(_) => self.deserialize_any(visitor),
+            _ => Err(de::Error::invalid_type(self.sort(), &"an object")),
         }
     }
 
@@ -51,7 +63,7 @@ impl<'de> Deserializer<'de> for Strict {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _name: &'static str, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -61,11 +73,49 @@ impl<'de> Deserializer<'de> for Strict {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.0.deserialize_enum(name, variants, visitor)
+        match self.0 {
+            // Words alone; what carries a value is read as serde_json reads it.
+            Value::String(word) => visitor.visit_enum(Word(word)),
+            other => other.deserialize_enum(name, variants, visitor),
+        }
     }
 
-    forward_to_deserialize_any! {
+    serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq
         tuple tuple_struct map identifier ignored_any
+    }
+}
+
+struct Word(String);
+
+impl<'de> EnumAccess<'de> for Word {
+    type Error = Error;
+    type Variant = Alone;
+
+    fn variant_seed<S: de::DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Alone), Error> {
+        let word: StrDeserializer<'_, Error> = self.0.as_str().into_deserializer();
+        seed.deserialize(word).map(|variant| (variant, Alone))
+    }
+}
+
+struct Alone;
+
+impl<'de> VariantAccess<'de> for Alone {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<S: de::DeserializeSeed<'de>>(self, _: S) -> Result<S::Value, Error> {
+        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a value"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
+        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a value"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Error> {
+        Err(de::Error::invalid_type(Unexpected::UnitVariant, &"a value"))
     }
 }

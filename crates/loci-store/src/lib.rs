@@ -14,6 +14,6 @@ pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Ageing, Agent, Applied, Changes, EntityFilter, Finding, Frequencies, Hit, Listing, Measure, Models, Page, Place,
-    Stats, Store, Strip,
+    Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,
+    Place, Stats, Store, Strip, Tally,
 };

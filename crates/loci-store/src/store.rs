@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
     Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, Layer, LedgerEntry, Memory, MemoryId, Outcome,
-    Relation, Scope, Session, SessionFilter, Space, State, Tenant, Vector, Visible,
+    Relation, Scope, Session, SessionFilter, Space, State, Tenant, TimeRange, Vector, Visible,
 };
 use serde::Serialize;
 
@@ -102,6 +102,19 @@ pub trait Store: Send + Sync {
         since: i64,
         limit: usize,
     ) -> Result<Changes>;
+
+    /// The earliest lines of one space's ledger after a number, oldest first, and how far was looked.
+    /// A line is told to those who see its memory, in whatever state that is; one about no memory or
+    /// about one that is gone, to those who see the whole tenant and every category. One call looks at
+    /// a bounded number of lines, so there may be more when fewer than `limit` came.
+    async fn feed(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Feed>;
+
+    /// The number of the last line of each visible space that was written to; costs the same at any size.
+    async fn positions(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>>;
+
+    /// How many lines that the feed would tell were written in each stretch of time, by part of Loci
+    /// and event. The stretches are `bucket` long and counted from 1970; empty ones are left out.
+    async fn tally(&self, visible: &Visible, range: TimeRange, bucket: Duration) -> Result<Vec<Tally>>;
 
     /// The newest memory of a thread within one visible scope.
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>>;
@@ -304,6 +317,30 @@ pub struct Changes {
     pub revision: i64,
     /// The entries, oldest first.
     pub entries: Vec<LedgerEntry>,
+}
+
+/// A stretch of a space's ledger.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Feed {
+    /// The lines that may be told, oldest first.
+    pub entries: Vec<LedgerEntry>,
+    /// The number of the last line that was looked at; the next stretch starts after it.
+    pub position: i64,
+}
+
+/// How much was done in a stretch of time.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Tally {
+    /// The first instant of the stretch.
+    pub start: Timestamp,
+    /// The part of Loci that did it; empty if the ledger does not tell.
+    pub node: String,
+    /// What was done: the name of an event.
+    pub op: String,
+    /// How often.
+    pub count: u64,
 }
 
 /// How often words occur.

@@ -26,6 +26,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ("candle-core", &["loci-models"]),
     ("reqwest", &["loci-models"]),
     ("axum", &["loci-server"]),
+    ("rmcp", &["loci-server"]),
     ("clap", &["loci-cli"]),
     ("anyhow", &["loci-cli"]),
 ];

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::{ContentHash, Error, Memory, State};
+use crate::{AccessPolicy, ContentHash, Error, Memory, State};
 
 /// A range of instants: from inclusive, until exclusive; either end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -101,6 +101,8 @@ pub struct Filter {
     pub updated: TimeRange,
     /// Any of these layers.
     pub layers: Vec<crate::Layer>,
+    /// Any of these access policies.
+    pub access_policies: Vec<AccessPolicy>,
     /// Any of these users.
     pub users: Vec<String>,
     /// Any of these agents.
@@ -146,6 +148,7 @@ impl Filter {
             created: TimeRange::default(),
             updated: TimeRange::default(),
             layers: Vec::new(),
+            access_policies: Vec::new(),
             users: Vec::new(),
             agents: Vec::new(),
             sessions: Vec::new(),
@@ -193,6 +196,7 @@ impl Filter {
             && self.created.holds(Some(memory.created_at))
             && self.updated.holds(Some(memory.updated_at))
             && (self.layers.is_empty() || self.layers.contains(&memory.layer))
+            && (self.access_policies.is_empty() || self.access_policies.contains(&memory.access_policy))
             && any(&self.users, memory.identifiers.user_id.as_deref())
             && any(&self.agents, memory.identifiers.agent_id.as_deref())
             && any(&self.sessions, memory.identifiers.session_id.as_deref())

@@ -10,6 +10,8 @@ mod life;
 mod meter;
 mod recall;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 /// What to measure.
@@ -24,24 +26,28 @@ pub(crate) struct BenchArgs {
     /// The seed of all made-up data
     #[arg(long, default_value_t = 7)]
     seed: u64,
+    /// Leave the stores in this folder, for measurements from outside
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
 }
 
 /// Runs the measurements in a scratch folder.
 pub(crate) async fn run(args: BenchArgs) -> Result<()> {
     let scratch = tempfile::tempdir()?;
+    let folder = args.keep.as_deref().unwrap_or(scratch.path());
     meter::print("seed", 1, "seed", args.seed as f64);
     let wanted = |work: &str| args.what == work || args.what == "all";
     if wanted("add") {
-        add::measure(scratch.path(), args.seed).await?;
+        add::measure(folder, args.seed).await?;
     }
     if wanted("find") {
-        find::measure(scratch.path(), args.seed, args.largest).await?;
+        find::measure(folder, args.seed, args.largest).await?;
     }
     if wanted("recall") {
-        recall::measure(scratch.path(), args.seed, args.largest).await?;
+        recall::measure(folder, args.seed, args.largest).await?;
     }
     if wanted("life") {
-        life::measure(scratch.path(), args.seed, args.largest).await?;
+        life::measure(folder, args.seed, args.largest).await?;
     }
     Ok(())
 }

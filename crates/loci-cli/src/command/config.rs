@@ -47,7 +47,19 @@ pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBu
         Error::new(ErrorKind::Configuration, format!("the settings cannot be written: {error}")).at("config")
     })?;
     output::line("# Where each setting came from:");
-    for key in ["data", "user", "embeddings", "store", "server", "limits", "retrieval", "lifecycle", "kinds"] {
+    for key in [
+        "data",
+        "user",
+        "embeddings",
+        "store",
+        "server",
+        "limits",
+        "retrieval",
+        "lifecycle",
+        "redaction",
+        "categories_file",
+        "kinds",
+    ] {
         output::line(&format!("#   {key}: {}", context.sources.of(key)));
     }
     output::line(&format!("# The data folder in force: {}", folder.display()));

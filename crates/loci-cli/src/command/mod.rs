@@ -14,6 +14,7 @@ pub(crate) mod correct;
 pub(crate) mod doctor;
 pub(crate) mod edges;
 pub(crate) mod entity;
+pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod forget;
@@ -26,6 +27,8 @@ pub(crate) mod jobs;
 pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod maintain;
+pub(crate) mod mcp;
+pub(crate) mod operations;
 pub(crate) mod pin;
 pub(crate) mod query;
 pub(crate) mod recall;
@@ -94,12 +97,15 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Summarise(args) => done(summarise::run(&context, *args).await),
         Command::Jobs(args) => done(jobs::run(&context, args).await),
         Command::Maintain(args) => done(maintain::run(&context, &args).await),
+        Command::Events(args) => done(events::run(&context, *args).await),
+        Command::Operations(args) => done(operations::run(&context, args).await),
         Command::Stats(args) => done(stats::run(&context, &args).await),
         Command::Doctor(args) => doctor::run(&context, &args).await,
         Command::Export(args) => done(export::run(&context, &args).await),
         Command::Import(args) => done(import::run(&context, &args).await),
         Command::Reembed(args) => done(reembed::run(&context, &args).await),
         Command::Serve(args) => done(serve::run(&context, args).await),
+        Command::Mcp(args) => done(mcp::run(&context, args).await),
         Command::Eval(args) => {
             let embedder = context.embedder().await?;
             done(crate::eval::run(&context.settings, embedder, args, context.json).await)
@@ -141,4 +147,7 @@ fn print_receipt(receipt: &Receipt, as_json: bool) {
 
 fn print_told(told: &str, receipt: &Receipt) {
     output::line(&format!("{told} {}", output::muted(&format!("{} v{}", receipt.id, receipt.version))));
+    if !receipt.redacted.is_empty() {
+        output::note(&format!("masked: {}", receipt.redacted.join(", ")));
+    }
 }

@@ -50,7 +50,7 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
         server: settings.server.clone(),
         auth: settings.auth.clone(),
         jwt_secret: secret,
-        mcp: settings.mcp.clone(),
+        mcp: settings.mcp_for_server(),
         config: settings.public(),
     };
     door.serve(engine, options, schedule, asked_to_stop()).await?;
@@ -59,7 +59,7 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
 }
 
 /// Done when a person or the system asks for an end.
-async fn asked_to_stop() {
+pub(crate) async fn asked_to_stop() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

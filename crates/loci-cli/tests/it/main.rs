@@ -5,10 +5,14 @@
 mod bad;
 mod crash;
 mod day;
+mod events;
 mod files;
 mod life;
+mod mcp;
 mod model;
+mod pages;
 mod processes;
+mod rules;
 mod run;
 mod serve;
 mod verbs;

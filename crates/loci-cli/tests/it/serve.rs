@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -17,7 +17,8 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(home: &Home) -> Self {
-        let mut child = home.command(&["--json", "serve", "--listen=127.0.0.1:0"]).spawn().unwrap();
+        let mut child =
+            home.command(&["--json", "serve", "--listen=127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
@@ -25,7 +26,17 @@ impl Server {
         Self { child, address }
     }
 
-    fn get(&self, path: &str) -> (u16, Value) {
+    /// The address of a path.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub(crate) fn get(&self, path: &str) -> (u16, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address).unwrap();
         let mut answer = String::new();
@@ -48,13 +59,11 @@ impl Server {
 fn it_says_how_it_is_and_ends_when_asked() {
     let home = Home::new();
     let server = Server::start(&home);
-    assert_eq!(server.get("/healthz"), (200, json!({ "status": "ok" })));
+    assert_eq!(server.get("/healthz"), (200, json!({ "status": "healthy" })));
     let (status, ready) = server.get("/readyz");
     assert_eq!((status, &ready["status"]), (200, &json!("degraded")));
-    assert_eq!(
-        (&ready["parts"]["store"]["status"], &ready["parts"]["vectors"]["status"]),
-        (&json!("ok"), &json!("off"))
-    );
+    let parts = &ready["components"];
+    assert_eq!((&parts["store"]["status"], &parts["vectors"]["status"]), (&json!("healthy"), &json!("degraded")));
     assert_eq!(server.get("/nowhere").0, 404);
     server.stop();
 }
@@ -64,7 +73,10 @@ fn it_makes_the_vectors_that_others_left() {
     let home = Home::with_model();
     let server = Server::start(&home);
     let (_, ready) = server.get("/readyz");
-    assert_eq!((&ready["status"], &ready["parts"]["vectors"]["model"]), (&json!("ready"), &json!("all-MiniLM-L6-v2")));
+    assert_eq!(
+        (&ready["status"], &ready["components"]["vectors"]["model"]),
+        (&json!("healthy"), &json!("all-MiniLM-L6-v2"))
+    );
     home.remember(&["--no-embed", "My cat is called Minka"]);
     let start = Instant::now();
     while home.json(&["stats"])["withoutVector"] != 0 {

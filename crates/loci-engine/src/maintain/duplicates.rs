@@ -81,7 +81,7 @@ impl Engine {
             };
             let ids: Vec<MemoryId> = page.iter().filter(lately).map(|memory| memory.id).collect();
             let mut new = self.store.fetch(&policy::whole(tenant), &ids).await?;
-            new.retain(|memory| !memory.access_policy.writer_only());
+            new.retain(|memory| !memory.access_policy.writer_only() && !crate::graph::is_part(memory));
             for memory in new {
                 let scope = memory.scope()?;
                 let count = by_scope.entry(scope.key()).or_default();

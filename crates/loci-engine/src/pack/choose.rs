@@ -40,7 +40,8 @@ impl<'a> Choice<'a> {
             let mut part = ((room as f64 * budget.part(*share)) as usize).min(choice.left);
             let mut full = false;
             for entry in entries().filter(|entry| entry.item.share == *share) {
-                let cost = if full { None } else { choice.cost(&entry, part) };
+                // What did not match the question waits until all that did has found its room.
+                let cost = if full || entry.item.score == 0.0 { None } else { choice.cost(&entry, part) };
                 match cost {
                     Some(cost) => {
                         part -= cost.sum();

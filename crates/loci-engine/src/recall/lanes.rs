@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use loci_models::Embedding;
 use loci_store::{Frequencies, Hit, Measure};
-use loci_types::{Error, Filter, MemoryId, Visible};
+use loci_types::{Error, ErrorKind, Filter, MemoryId, Visible};
 use serde::{Deserialize, Serialize};
 
 use super::{LaneRank, RecallRequest};
@@ -26,6 +26,8 @@ pub enum Strategy {
     Hybrid,
     /// The vector lane alone; its cosine is the relevance.
     Semantic,
+    /// The lexical lane alone; how a memory fares beside the best is the relevance.
+    Lexical,
     /// The newest first.
     Recency,
     /// The most important first.
@@ -34,13 +36,14 @@ pub enum Strategy {
 
 impl Strategy {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Hybrid, Self::Semantic, Self::Recency, Self::Importance];
+    pub const ALL: [Self; 5] = [Self::Hybrid, Self::Semantic, Self::Lexical, Self::Recency, Self::Importance];
 
     /// The word, as it is given and printed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hybrid => "hybrid",
             Self::Semantic => "semantic",
+            Self::Lexical => "lexical",
             Self::Recency => "recency",
             Self::Importance => "importance",
         }
@@ -152,9 +155,22 @@ impl Engine {
             }
             Strategy::Semantic => {
                 let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
+                if vector.is_none() && self.embedder.is_some() {
+                    // Nobody else is asked, so nothing found would be taken for nothing there.
+                    return Err(Error::new(ErrorKind::EmbeddingFailed, "the embedding model failed")
+                        .at("strategy")
+                        .hint("try again, or ask with the strategy hybrid, which falls back to words")
+                        .into());
+                }
                 let (embedding, nearest) = vector.unzip();
                 found.lanes = vec![("vector", nearest.unwrap_or_default())];
                 found.embedding = embedding;
+            }
+            Strategy::Lexical => {
+                let mut hits = self.store.lexical(visible, &request.query, filter, wanted).await?;
+                let best = hits.first().map_or(1.0, |hit| hit.score.max(f64::MIN_POSITIVE));
+                hits.iter_mut().for_each(|hit| hit.score /= best);
+                found.lanes = vec![("lexical", hits)];
             }
             Strategy::Recency => {
                 found.lanes = vec![("recency", self.store.foremost(visible, filter, Measure::Newest, wanted).await?)];

@@ -34,6 +34,7 @@ pub use self::lanes::Strategy;
 pub(crate) use self::shelf::Shelf;
 use crate::plan::Plan;
 use crate::policy::{self, Caller};
+use crate::settings;
 use crate::{Engine, Result};
 
 /// A question to the memory.
@@ -95,17 +96,7 @@ impl Engine {
         request.threshold = request.threshold.or(settings.threshold);
         let weights = settings.weights.unwrap_or(self.config.retrieval.weights);
         let (filter, limit, now) = self.read_request(&request)?;
-        if let Some(allowed) = visible.categories()
-            && let Some(refused) = filter.categories.iter().find(|category| !allowed.contains(*category))
-        {
-            return Err(Error::new(
-                ErrorKind::Unauthorized,
-                format!("this agent may not see the category `{refused}`"),
-            )
-            .at("categories")
-            .hint("`loci agent list` shows what it may see")
-            .into());
-        }
+        settings::within(visible.categories(), &filter.categories)?;
         let mut plan = Plan::of(&request.query, &now.to_zoned(self.time_zone.clone()));
         // "The latest on the flat" is about the flat; only a question about nothing else is about the newest.
         let vague = self.analyser.distinct_query_terms(&request.query).len() <= 1;
@@ -165,6 +156,11 @@ impl Engine {
         let filter = request.filter.clone().unwrap_or_else(|| Filter::at(now));
         filter.validate()?;
         Ok((filter, limit, now))
+    }
+
+    /// Counts hits of a look as used after all, when only some of them are handed on.
+    pub async fn count_used(&self, caller: &Caller, hits: &[RecallHit]) {
+        self.count_access(caller, None, hits).await;
     }
 
     /// Counts these hits as used, without making anyone wait.

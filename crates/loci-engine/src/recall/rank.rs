@@ -162,7 +162,7 @@ fn lane(lanes: &[LaneRank], name: &str) -> Option<f64> {
     lanes.iter().find(|lane| lane.lane == name).map(|lane| lane.score)
 }
 
-/// The relevance of a strategy of one lane: the cosine, the importance, or the place in line.
+/// The relevance of a strategy of one lane: the cosine, the share of the best, the importance, or the place in line.
 fn lane_alone(strategy: Strategy, lanes: Option<&Vec<LaneRank>>) -> f64 {
     let Some(first) = lanes.and_then(|lanes| lanes.first()) else { return 0.0 };
     match strategy {

@@ -75,6 +75,13 @@ impl House {
         Engine::new(Arc::new(store), Some(self.embedder.clone()), self.clock.clone(), config).unwrap()
     }
 
+    /// The same folder by other rules.
+    pub(crate) fn reopened(self, config: Config) -> Self {
+        let store = SqliteStore::open(self.folder.path(), SqliteOptions::default()).unwrap();
+        let engine = Engine::new(Arc::new(store), Some(self.embedder.clone()), self.clock.clone(), config).unwrap();
+        Self { engine, ..self }
+    }
+
     /// The same house, with a language model.
     pub(crate) fn with_mind(self, mind: Mind) -> Self {
         Self { engine: self.engine.with_mind(mind), ..self }

@@ -1,14 +1,21 @@
 //! The engine on a real store, with a fixed clock and a stand-in for the model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod categories;
+mod feed;
+mod find;
+mod graph;
+mod handed;
 mod house;
 mod identifiers;
 mod laws;
 mod learn;
 mod life;
 mod mind;
+mod operations;
 mod rank;
 mod recall;
+mod redact;
 mod rerank;
 mod session;
 mod upkeep;

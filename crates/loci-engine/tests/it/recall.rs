@@ -203,7 +203,7 @@ async fn an_agents_settings_narrow_what_it_recalls() {
         [("work", "the lamp in the office"), ("work", "a lamp in the lab"), ("home", "the lamp at home")]
     {
         let new = NewMemory { category: Some(category.into()), layer: Some(Layer::User), ..new(content) };
-        house.engine.remember(&desk, new).await.unwrap();
+        house.engine.remember(&user("ana"), new).await.unwrap();
     }
     let home = Filter { categories: vec!["home".into()], ..Filter::at(house.engine.now()) };
     let refused = house.engine.recall(&desk, RecallRequest { filter: Some(home), ..ask("lamp") }).await.unwrap_err();

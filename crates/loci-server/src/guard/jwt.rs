@@ -125,3 +125,130 @@ fn public_keys(text: &str) -> Result<Vec<(Option<String>, Algorithm, DecodingKey
         false => Ok(keys),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::encoding::AsDer;
+    use aws_lc_rs::signature::KeyPair;
+    use jsonwebtoken::{EncodingKey, Header, encode};
+    use serde_json::json;
+
+    use super::*;
+
+    const SECRET: &str = "a secret of thirty-two bytes or more";
+
+    fn options() -> JwtOptions {
+        JwtOptions { audience: "loci".to_owned(), secret_env: Some("JWT_SECRET".to_owned()), ..JwtOptions::default() }
+    }
+
+    fn soon() -> u64 {
+        jsonwebtoken::get_current_timestamp() + 600
+    }
+
+    fn claims() -> Value {
+        let allows = json!({ "tenant": "acme", "role": "writer", "bounds": { "users": ["ann"] } });
+        json!({ "sub": "ann", "aud": "loci", "exp": soon(), "loci": allows })
+    }
+
+    fn signed(claims: &Value) -> String {
+        encode(&Header::default(), claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn a_token_counts_only_if_everything_is_right() {
+        let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
+        let (subject, grant) = jwt.prove(&signed(&claims())).unwrap();
+        assert_eq!((subject.as_str(), grant.tenant.name()), ("ann", "acme"));
+        let check = |change: fn(&mut Value)| {
+            let mut wrong = claims();
+            change(&mut wrong);
+            assert!(jwt.prove(&signed(&wrong)).is_none(), "{wrong}");
+        };
+        check(|claims| claims["exp"] = (soon() - 3_600).into());
+        check(|claims| drop(claims.as_object_mut().unwrap().remove("exp")));
+        check(|claims| claims["aud"] = "another".into());
+        check(|claims| drop(claims.as_object_mut().unwrap().remove("aud")));
+        check(|claims| claims["nbf"] = soon().into());
+        check(|claims| drop(claims.as_object_mut().unwrap().remove("loci")));
+        check(|claims| claims["loci"]["role"] = "king".into());
+        check(|claims| claims["loci"]["tenant"] = "../acme".into());
+        check(|claims| claims["loci"]["users"] = json!(["ann"]));
+        check(|claims| claims["loci"]["role"] = "admin".into());
+    }
+
+    #[test]
+    fn a_signature_must_be_of_the_sort_that_is_set() {
+        let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
+        let plain = |text: Value| data_encoding::BASE64URL_NOPAD.encode(text.to_string().as_bytes());
+        let none = format!("{}.{}.", plain(json!({ "alg": "none", "typ": "JWT" })), plain(claims()));
+        let other = encode(&Header::default(), &claims(), &EncodingKey::from_secret(b"another secret")).unwrap();
+        let longer = encode(&Header::new(Algorithm::HS512), &claims(), &EncodingKey::from_secret(SECRET.as_bytes()));
+        let good = signed(&claims());
+        let cut = good[..good.len() - 4].to_owned();
+        let changed = good.replacen('.', ".A", 1);
+        for wrong in [none, other, longer.unwrap(), cut, changed, String::new(), "a.b.c".to_owned(), "..".to_owned()] {
+            assert!(jwt.prove(&wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn public_keys_prove_tokens_of_their_own_sort() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jwks.json");
+        let ed = aws_lc_rs::signature::Ed25519KeyPair::generate().unwrap();
+        let rsa = aws_lc_rs::rsa::KeyPair::generate(aws_lc_rs::rsa::KeySize::Rsa2048).unwrap();
+        let text = |bytes: &[u8]| data_encoding::BASE64URL_NOPAD.encode(bytes);
+        let public = rsa.public_key();
+        let modulus = text(public.modulus().big_endian_without_leading_zero());
+        let exponent = text(public.exponent().big_endian_without_leading_zero());
+        let set = json!({ "keys": [
+            { "kty": "OKP", "crv": "Ed25519", "kid": "one", "alg": "EdDSA", "x": text(ed.public_key().as_ref()) },
+            { "kty": "RSA", "kid": "two", "alg": "RS256", "n": modulus, "e": exponent },
+        ] });
+        std::fs::write(&path, set.to_string()).unwrap();
+        let options = JwtOptions {
+            jwks_file: Some(path),
+            issuer: Some("https://id.example".to_owned()),
+            audience: "loci".to_owned(),
+            ..JwtOptions::default()
+        };
+        let jwt = Jwt::read(&options, None).unwrap();
+        let mut claims = claims();
+        claims["iss"] = "https://id.example".into();
+        let header = |algorithm, id: Option<&str>| Header { kid: id.map(str::to_owned), ..Header::new(algorithm) };
+        let ed_key = EncodingKey::from_ed_der(ed.to_pkcs8().unwrap().as_ref());
+        let pkcs8: aws_lc_rs::encoding::Pkcs8V1Der<'_> = rsa.as_der().unwrap();
+        let pem = format!(
+            "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+            data_encoding::BASE64.encode(pkcs8.as_ref())
+        );
+        let rsa_key = EncodingKey::from_rsa_pem(pem.as_bytes()).unwrap();
+        let sign = |header: &Header, key: &EncodingKey, claims: &Value| encode(header, claims, key).unwrap();
+        for (header, key) in [
+            (header(Algorithm::EdDSA, Some("one")), &ed_key),
+            (header(Algorithm::EdDSA, None), &ed_key),
+            (header(Algorithm::RS256, Some("two")), &rsa_key),
+        ] {
+            assert!(jwt.prove(&sign(&header, key, &claims)).is_some(), "{header:?}");
+        }
+        assert!(jwt.prove(&sign(&header(Algorithm::EdDSA, Some("two")), &ed_key, &claims)).is_none());
+        // The public key must not pass for a shared secret.
+        let forged = EncodingKey::from_secret(modulus.as_bytes());
+        assert!(jwt.prove(&sign(&header(Algorithm::HS256, Some("two")), &forged, &claims)).is_none());
+        claims["iss"] = "https://evil.example".into();
+        assert!(jwt.prove(&sign(&header(Algorithm::EdDSA, Some("one")), &ed_key, &claims)).is_none());
+    }
+
+    #[test]
+    fn settings_that_prove_nothing_are_refused() {
+        let check = |options: JwtOptions, secret: Option<&str>, field: &str| {
+            assert_eq!(Jwt::read(&options, secret).err().and_then(|error| error.field()), Some(field));
+        };
+        check(JwtOptions { audience: String::new(), ..options() }, Some(SECRET), "auth.jwt.audience");
+        check(options(), None, "auth.jwt.secret_env");
+        check(options(), Some("short"), "auth.jwt.secret_env");
+        check(JwtOptions { secret_env: None, ..options() }, None, "auth.jwt");
+        let missing = JwtOptions { secret_env: None, jwks_file: Some("no such file".into()), ..options() };
+        check(missing, None, "auth.jwt.jwks_file");
+    }
+}

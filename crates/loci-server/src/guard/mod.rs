@@ -19,6 +19,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use loci_engine::{Caller, Engine};
 use loci_types::{ErrorKind, Grant, Identifiers, Role};
+use tracing::Instrument;
 
 pub(crate) use self::access::Access;
 use self::bearer::bearer;
@@ -55,7 +56,7 @@ pub(crate) enum Credential {
 impl Who {
     /// The one who may do anything: whoever has the machine itself.
     pub(crate) fn operator() -> Self {
-        Self { credential: Credential::Open, request: uuid::Uuid::now_v7().to_string() }
+        Self { credential: Credential::Open, request: new_request_id() }
     }
 
     /// The caller with these identifiers, as far as the credential admits them.
@@ -98,6 +99,11 @@ impl Who {
         }
     }
 
+    /// Whether nobody was asked who they are.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.credential, Credential::Open)
+    }
+
     /// The request's name.
     pub(crate) fn request(&self) -> &str {
         &self.request
@@ -134,7 +140,8 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
         Ok((who, rated)) => {
             name = Some(who.name().to_owned());
             request.extensions_mut().insert(who);
-            let mut response = next.run(request).await;
+            let span = tracing::info_span!("request", id = named, credential = name, %method, route);
+            let mut response = next.run(request).instrument(span).await;
             rated.tell(response.headers_mut());
             response
         }
@@ -210,6 +217,12 @@ async fn identify(app: &App, headers: &HeaderMap) -> Result<Credential, Failure>
     }
 }
 
+/// Whether what someone came with still lets them in.
+pub(crate) async fn holds(app: &App, headers: &HeaderMap, who: &Who) -> bool {
+    let shown = identify(app, headers).await;
+    shown.is_ok_and(|credential| Who { credential, request: String::new() }.name() == who.name())
+}
+
 async fn authenticate(engine: &Engine, shown: &str) -> Result<Option<loci_types::Key>, Failure> {
     engine.authenticate(shown).await.map_err(|error| Failure::of(error.problem("authenticate")))
 }
@@ -221,7 +234,13 @@ fn request_id(headers: &HeaderMap) -> String {
         short && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte))
     };
     let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()).filter(plain);
-    given.map_or_else(|| uuid::Uuid::now_v7().to_string(), str::to_owned)
+    given.map_or_else(new_request_id, str::to_owned)
+}
+
+/// A new name for a request, in the order they come.
+#[expect(clippy::disallowed_methods, reason = "a name for the log, not a time that anything hangs on")]
+fn new_request_id() -> String {
+    uuid::Uuid::now_v7().to_string()
 }
 
 /// The host that the request is for: from its first line, or from the header.

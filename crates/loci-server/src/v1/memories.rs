@@ -106,6 +106,7 @@ impl AddMemory {
             actor_id: self.actor_id,
             role: self.role,
             as_is: self.as_is,
+            embed_later: false,
         };
         (self.identifiers, new)
     }

@@ -7,6 +7,7 @@ mod agents;
 mod batch;
 mod consents;
 mod entities;
+mod events;
 mod filter;
 mod keys;
 mod life;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
+pub(crate) use self::memories::expected;
 use crate::App;
 use crate::failure::Failure;
 
@@ -46,6 +48,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(upkeep::routes())
         .merge(agents::routes())
         .merge(keys::routes())
+        .merge(events::routes())
 }
 
 /// What identifiers may hold: printable, and not blank.

@@ -53,7 +53,7 @@ struct QueryBody {
     #[serde(default, rename = "return")]
     wanted: QueryReturn,
     /// The most tokens of `text`.
-    #[schema(minimum = 1, maximum = 1_000_000)]
+    #[schema(minimum = 0, maximum = 1_000_000)]
     budget_tokens: Option<usize>,
     /// Cosine below which the vector lane does not count.
     #[schema(minimum = 0, maximum = 1)]

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use loci_engine::mind::Mind;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
+use loci_models::Embedder;
 use loci_server::{Door, Options};
 use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Grant, Role, Tenant};
@@ -19,7 +21,7 @@ pub(crate) struct House {
     key: Option<String>,
     closing: Option<oneshot::Sender<()>>,
     served: Option<tokio::task::JoinHandle<()>>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// What came back.
@@ -39,9 +41,23 @@ impl House {
 
     /// A house with these settings, and no key yet.
     pub(crate) async fn with(options: Options, config: Config) -> Self {
+        Self::thinking(options, config, None, None).await
+    }
+
+    /// The same, with minds outside.
+    pub(crate) async fn thinking(
+        options: Options,
+        config: Config,
+        embedder: Option<Arc<dyn Embedder>>,
+        mind: Option<Mind>,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
-        let engine = Arc::new(Engine::new(Arc::new(store), None, Arc::new(System), config).unwrap());
+        let engine = Engine::new(Arc::new(store), embedder, Arc::new(System), config).unwrap();
+        let engine = Arc::new(match mind {
+            Some(mind) => engine.with_mind(mind),
+            None => engine,
+        });
         let door = Door::open("127.0.0.1:0", false).await.unwrap();
         let address = format!("http://{}", door.address());
         let (closing, closed) = oneshot::channel::<()>();
@@ -51,7 +67,7 @@ impl House {
             door.serve(serving, options, None, closed).await.unwrap();
         });
         let client = Client::builder().no_proxy().build().unwrap();
-        Self { engine, address, client, key: None, closing: Some(closing), served: Some(served), _folder: folder }
+        Self { engine, address, client, key: None, closing: Some(closing), served: Some(served), folder }
     }
 
     /// A house with an admin's key, which is shown from now on.
@@ -59,6 +75,11 @@ impl House {
         let mut house = Self::open().await;
         house.key = Some(house.key(Grant::whole(Tenant::default())).await);
         house
+    }
+
+    /// Where its data lie.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
     }
 
     /// Makes a key that allows this.
@@ -92,6 +113,12 @@ impl House {
     /// The same house, to someone who shows nothing.
     pub(crate) fn stranger(&self) -> Stranger<'_> {
         Stranger(self)
+    }
+
+    /// A request with no key at all.
+    pub(crate) fn anonymous(&self, method: &str, path: &str) -> RequestBuilder {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        self.client.request(method, format!("{}{path}", self.address))
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -1,14 +1,22 @@
 //! The door, from outside: a real port, a real client.
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod bad;
 mod description;
+mod errors;
+mod events;
 mod graph;
 mod guard;
+mod hostile;
 mod house;
+mod idempotency;
+mod isolation;
 mod keys;
 mod life;
 mod memories;
+mod openspec;
 mod query;
 mod recall;
 mod sessions;
+mod sse;
 mod upkeep;

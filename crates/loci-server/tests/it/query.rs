@@ -48,7 +48,7 @@ async fn an_agent_asks_in_one_call() {
         ("filters", json!({ "user_id": "ann", "updated_after": "soon" }), "filters.updated_after"),
         ("filters", json!({ "userId": "ann" }), "filters.userId"),
         ("top_k", json!(0), "limit"),
-        ("budget_tokens", json!(0), "budgetTokens"),
+        ("budget_tokens", json!(1_000_001), "budgetTokens"),
         ("threshold", json!(2), "threshold"),
         ("return", json!("poem"), "return"),
         ("agent", json!("../planner"), "agentId"),

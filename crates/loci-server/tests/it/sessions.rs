@@ -48,7 +48,7 @@ async fn what_is_sensitive_waits_for_consent() {
     let house = House::open().await;
     let who = json!({ "userId": "ann", "sessionId": "monday" });
     let turns = json!([
-        { "threadId": "t1", "role": "user", "content": "My name is Anna Berg. I live in Graz." },
+        { "threadId": "t1", "role": "user", "content": "My name is Vera and I live in Graz." },
         { "threadId": "t1", "role": "assistant", "content": "Thank you for telling me." }
     ]);
     house.post("/v1/sessions/turns", json!({ "identifiers": who, "turns": turns })).await.expect(200);

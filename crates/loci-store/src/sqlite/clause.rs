@@ -66,6 +66,13 @@ impl Clause {
         Ok(Some(clause))
     }
 
+    /// The condition on `ledger l LEFT JOIN memories m` for lines that may be told. What is about no
+    /// memory, or about one that is gone, has neither scope nor category to be judged by.
+    pub(super) fn told(&self) -> String {
+        let gone = if self.scopes.is_none() && !self.narrowed { "1" } else { "0" };
+        format!("((m.row IS NULL AND {gone}) OR (m.row IS NOT NULL AND {}))", self.sql)
+    }
+
     fn meant(&mut self, filter: &Filter) {
         let text = |values: &[String]| values.iter().map(|value| Value::Text(value.clone())).collect::<Vec<_>>();
         self.any("m.state", filter.states.iter().map(|state| Value::Text(state.name().to_owned())));
@@ -89,6 +96,9 @@ impl Clause {
         }
         if !filter.layers.is_empty() {
             self.any("m.layer", filter.layers.iter().map(|layer| Value::Text(layer.name().to_owned())));
+        }
+        if !filter.access_policies.is_empty() {
+            self.any("m.access_policy", filter.access_policies.iter().map(|one| Value::Text(one.name().to_owned())));
         }
         if !filter.tags.is_empty() {
             self.and(&format!("m.row IN (SELECT memory FROM tags WHERE tag IN ({}))", places(filter.tags.len())));

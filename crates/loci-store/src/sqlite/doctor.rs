@@ -6,11 +6,37 @@
 
 use std::path::Path;
 
+use loci_types::Visible;
 use rusqlite::Connection;
 
-use super::{lexicon, schema};
+use super::{SqliteStore, lexicon, schema};
 use crate::text::Analyser;
 use crate::{Error, Finding, Result};
+
+impl SqliteStore {
+    /// Asks the catalogue and the file of every visible space.
+    pub(super) fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        let damage = match self.inner.catalogue.damage() {
+            Err(Error::Damaged { problem, .. }) => Some(problem),
+            outcome => outcome?,
+        };
+        if let Some(problem) = damage {
+            let file = self.inner.folder.join("catalogue.db").display().to_string();
+            findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
+        }
+        for space in self.spaces_of(visible)? {
+            if self.inner.catalogue.was_written(visible.tenant(), &space.space)? && space.is_blank()? {
+                let file = space.path.display().to_string();
+                let problem = "what was written here is lost: the file is missing or empty".to_owned();
+                findings.push(Finding { file, check: "file".into(), problem, repaired: false });
+            } else if space.path.exists() {
+                findings.extend(examine(&space.path, &self.inner.analyser, repair)?);
+            }
+        }
+        Ok(findings)
+    }
+}
 
 /// A question with the number of rows that are wrong, and how to mend them.
 struct Check {

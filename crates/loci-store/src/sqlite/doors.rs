@@ -4,7 +4,6 @@
 //! brings the answers together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -12,15 +11,16 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
     Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId, Reach,
-    Relation, Scope, Session, SessionFilter, Space, Tenant, Vector, Visible,
+    Relation, Scope, Session, SessionFilter, Space, Tenant, TimeRange, Vector, Visible,
 };
 
 use super::apply::Desk;
 use super::clause::Clause;
-use super::{SqliteStore, around, blocking, doctor, entities, jobs, keys, lexicon, life, notes, read, sessions};
+use super::gather::{add, best, best_then_newest, folder_bytes, one_scale};
+use super::{SqliteStore, around, blocking, entities, feed, jobs, keys, lexicon, life, notes, read, sessions, tally};
 use crate::{
-    Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Error, Finding, Frequencies, Hit, Listing, Measure, Models,
-    Page, Result, Stats, Store, Strip,
+    Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Error, Feed, Finding, Frequencies, Hit, Listing, Measure,
+    Models, Page, Result, Stats, Store, Strip, Tally,
 };
 
 #[async_trait]
@@ -234,6 +234,33 @@ impl Store for SqliteStore {
             })
             .await?;
         Ok(found.into_iter().next().unwrap_or_default())
+    }
+
+    async fn feed(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Feed> {
+        let nothing = Feed { entries: Vec::new(), position: after };
+        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
+            return Ok(nothing);
+        }
+        let (open, visible) = (self.space(visible.tenant(), space), visible.clone());
+        let page =
+            blocking(move || open.read(|connection| feed::page(connection, &open.space, &visible, after, limit)));
+        Ok(page.await?.unwrap_or(nothing))
+    }
+
+    async fn positions(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>> {
+        let found =
+            self.read(visible, |connection, space, _| Ok((space.space.clone(), feed::end(connection)?))).await?;
+        Ok(found.into_iter().collect())
+    }
+
+    async fn tally(&self, visible: &Visible, range: TimeRange, bucket: Duration) -> Result<Vec<Tally>> {
+        let bucket = tally::micros(bucket)?;
+        let found = self
+            .read(visible, move |connection, space, visible| {
+                tally::count(connection, &space.space, visible, range, bucket)
+            })
+            .await?;
+        Ok(tally::together(found))
     }
 
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>> {
@@ -516,65 +543,6 @@ impl Store for SqliteStore {
 
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
         let (store, visible) = (self.clone(), visible.clone());
-        blocking(move || {
-            let mut findings = Vec::new();
-            let damage = match store.inner.catalogue.damage() {
-                Err(Error::Damaged { problem, .. }) => Some(problem),
-                outcome => outcome?,
-            };
-            if let Some(problem) = damage {
-                let file = store.inner.folder.join("catalogue.db").display().to_string();
-                findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
-            }
-            for space in store.spaces_of(&visible)? {
-                if store.inner.catalogue.was_written(visible.tenant(), &space.space)? && space.is_blank()? {
-                    let file = space.path.display().to_string();
-                    let problem = "what was written here is lost: the file is missing or empty".to_owned();
-                    findings.push(Finding { file, check: "file".into(), problem, repaired: false });
-                } else if space.path.exists() {
-                    findings.extend(doctor::examine(&space.path, &store.inner.analyser, repair)?);
-                }
-            }
-            Ok(findings)
-        })
-        .await
+        blocking(move || store.examine(&visible, repair)).await
     }
-}
-
-/// BM25 counts how rare a word is within its file, so scores of different files have different
-/// scales. They meet as shares of the best in each.
-fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
-    found.retain(|hits| !hits.is_empty());
-    if found.len() > 1 {
-        for hits in &mut found {
-            let top = hits.iter().map(|hit| hit.score).fold(f64::MIN_POSITIVE, f64::max);
-            hits.iter_mut().for_each(|hit| hit.score /= top);
-        }
-    }
-    found
-}
-
-fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-    hits.truncate(limit);
-    hits
-}
-
-fn best_then_newest(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
-    let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
-    hits.truncate(limit);
-    hits
-}
-
-fn add(all: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
-    for (name, count) in more {
-        *all.entry(name).or_default() += count;
-    }
-}
-
-fn folder_bytes(folder: Option<&Path>) -> u64 {
-    let Some(Ok(files)) = folder.map(std::fs::read_dir) else { return 0 };
-    files.flatten().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

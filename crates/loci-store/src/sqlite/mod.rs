@@ -12,7 +12,9 @@ mod clause;
 mod doctor;
 mod doors;
 mod entities;
+mod feed;
 mod file;
+mod gather;
 mod graph;
 mod index;
 mod jobs;
@@ -25,6 +27,7 @@ mod row;
 mod schema;
 mod sessions;
 mod space;
+mod tally;
 mod writer;
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -150,7 +150,7 @@ pub(super) fn entry(
 }
 
 /// The columns of the ledger that [`row::read_entry`] expects.
-const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
+pub(super) const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
     l.thread_id, l.request_id";
 
 /// What happened to visible memories after a revision.

@@ -3,7 +3,7 @@
 //! The law is [`Filter::matches`]; each lane must answer as it does.
 
 use loci_store::Store;
-use loci_types::{Filter, KnowledgePointer, Layer, Memory, Source, State, TimeRange};
+use loci_types::{AccessPolicy, Filter, KnowledgePointer, Layer, Memory, Source, State, TimeRange};
 use serde_json::json;
 
 use crate::hand::{Hand, good};
@@ -62,6 +62,11 @@ const CASES: &[Case] = &[
     Case("created", |m| m.created_at = at(200), |f| f.created = range(Some(200), Some(201))),
     Case("updated", |m| m.updated_at = at(300), |f| f.updated = range(Some(300), Some(301))),
     Case("layers", |_| (), |f| f.layers = vec![Layer::Session, Layer::Org]),
+    Case(
+        "access policies",
+        |m| m.access_policy = AccessPolicy::Public,
+        |f| f.access_policies = vec![AccessPolicy::Public, AccessPolicy::Organization],
+    ),
     Case("users", |m| m.identifiers.user_id = Some("anna".into()), |f| f.users = words(&["anna"])),
     Case("agents", |m| m.identifiers.agent_id = Some("bot".into()), |f| f.agents = words(&["bot"])),
     Case("sessions", |m| m.identifiers.session_id = Some("s".into()), |f| f.sessions = words(&["s"])),

@@ -11,6 +11,7 @@ pub mod chains;
 pub mod claims;
 pub mod consent;
 pub mod entities;
+pub mod feed;
 pub mod filters;
 pub mod foremost;
 pub mod frequencies;
@@ -27,6 +28,7 @@ pub mod records;
 pub mod removal;
 pub mod sessions;
 pub mod states;
+pub mod tally;
 pub mod unions;
 pub mod visibility;
 pub mod words;
@@ -176,6 +178,18 @@ macro_rules! store_contract {
                 a_line_is_told_to_those_who_see_its_memory
                 a_line_about_no_memory_is_for_the_whole
                 the_delta_tells_of_consent_and_of_what_time_took
+            }
+            feed {
+                the_earliest_lines_come_first
+                what_may_not_be_told_is_passed_over
+                a_line_of_the_feed_is_for_those_who_see_its_memory
+                what_is_gone_is_told_to_the_whole
+                positions_are_those_of_the_visible_spaces
+                nothing_is_lost_while_others_write
+            }
+            tally {
+                lines_are_counted_by_time_part_and_event
+                only_what_may_be_told_is_counted
             }
             frequencies {
                 a_word_counts_once_per_memory

@@ -1,0 +1,86 @@
+//! `loci mcp`: how does a model reach it from its own machine?
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use loci_engine::Caller;
+use loci_server::{Options, Profile, Schedule, Stdio};
+use loci_types::{Error, ErrorKind};
+
+use crate::arguments::ScopeFlags;
+use crate::command::serve::asked_to_stop;
+use crate::context::{Context, Nobody};
+use crate::{fault, output};
+
+/// Which tools, and of whose memory.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  loci mcp
+  loci mcp --user ann --agent planner --project atlas
+  loci mcp --profile full
+  loci mcp --profile graph --import memory.json
+
+Speaks the Model Context Protocol on standard input and output, for clients that start their servers
+themselves. The names below say whose memories the tools may see and write; a model cannot leave them.
+`graph` has the tools of the official memory server, and --import takes over its file first; importing
+twice adds nothing. While it runs it makes waiting vectors and learns from sessions that are over.")]
+pub(crate) struct McpArgs {
+    /// The tools: default, full or graph [default: as mcp.profile says]
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Import the official memory server's file before anything is served
+    #[arg(long, value_name = "FILE")]
+    import: Option<PathBuf>,
+    #[command(flatten)]
+    scope: ScopeFlags,
+}
+
+/// Serves until the client hangs up or someone asks for an end.
+pub(crate) async fn run(context: &Context, args: McpArgs) -> Result<()> {
+    let settings = &context.settings;
+    let profile = match &args.profile {
+        Some(name) => name.parse::<Profile>()?,
+        None => settings.mcp.profile,
+    };
+    settings.mcp.validate()?;
+    let caller = context.caller(&args.scope, false, Nobody::User);
+    loci_engine::policy::visible(&caller, None)?;
+    let zone = jiff::tz::TimeZone::get(&settings.engine().retrieval.time_zone).unwrap_or(jiff::tz::TimeZone::UTC);
+    let schedule = Schedule::read(&settings.lifecycle.schedule, zone)?;
+    if let Some(file) = &args.import {
+        import(context, &caller, file).await?;
+    }
+    // Both take a moment, which nobody should wait for who only says hello.
+    std::thread::spawn(loci_engine::pack::tokens::prepare);
+    let opening = async {
+        let engine = context.engine_with_model(false, &caller).await;
+        engine.map(Arc::new).map_err(|error| fault::read(&error, "open").0)
+    };
+    let options = Options {
+        server: settings.server.clone(),
+        mcp: settings.mcp.clone(),
+        config: settings.public(),
+        ..Options::default()
+    };
+    let served = Stdio { profile, identifiers: caller.identifiers.clone(), options, schedule };
+    served.serve(opening, asked_to_stop()).await?;
+    // A thread may still wait for standard input, which cannot be woken; everything is kept.
+    output::finish()
+}
+
+/// Takes over a file of the official memory server.
+async fn import(context: &Context, caller: &Caller, file: &PathBuf) -> Result<()> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Error::new(ErrorKind::InvalidInput, format!("{} cannot be read: {error}", file.display())).at("import")
+    })?;
+    let engine = context.engine()?;
+    let done = engine.graph_import(caller, &text).await.with_context(|| file.display().to_string())?;
+    output::note(&format!(
+        "Imported {} entities, {} observations and {} relations; {} were here already.",
+        done.entities, done.observations, done.relations, done.skipped
+    ));
+    engine.flush().await;
+    Ok(())
+}

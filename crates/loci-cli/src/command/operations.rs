@@ -1,0 +1,76 @@
+//! `loci operations`: how much is done, by which part of Loci, and when?
+
+use anyhow::Result;
+use clap::Args;
+use loci_engine::{Bucket, OperationsRequest};
+use loci_types::{Error, Event};
+
+use crate::arguments::{ScopeFlags, moment};
+use crate::context::{Context, Nobody};
+use crate::{output, shape};
+
+/// What to count, and in which stretches of time.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  loci operations
+  loci operations --since 2026-01-01 --by week
+  loci operations --by hour --since 2026-01-31 --until 2026-02-01 --node worker
+  loci operations --by whole --op add --op delete --json
+
+Without times the last seven days are counted, each by itself.")]
+pub(crate) struct OperationsArgs {
+    /// From this time: RFC 3339, or YYYY-MM-DD (midnight UTC)
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Until before this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// In stretches of an hour, a day or a week, or the whole at once
+    #[arg(long, value_name = "STRETCH", default_value = "day")]
+    by: String,
+    /// Only what this part did: hotpath, context, episodic, worker or operator; may be repeated
+    #[arg(long)]
+    node: Vec<String>,
+    /// Only this event, such as add or delete; may be repeated
+    #[arg(long, value_name = "EVENT")]
+    op: Vec<String>,
+    #[command(flatten)]
+    scope: ScopeFlags,
+}
+
+/// Prints the sums.
+pub(crate) async fn run(context: &Context, args: OperationsArgs) -> Result<()> {
+    let request = OperationsRequest {
+        from: moment("since", args.since.as_deref())?,
+        until: moment("until", args.until.as_deref())?,
+        bucket: args.by.parse()?,
+        nodes: args.node,
+        ops: events(&args.op)?,
+    };
+    let caller = context.caller(&args.scope, false, Nobody::Operator);
+    let told = context.engine()?.operations(&caller, request).await?;
+    if context.json {
+        output::json(&told);
+        return Ok(());
+    }
+    if told.counts.is_empty() {
+        output::line(&format!(
+            "Nothing was done between {} and {}.",
+            shape::instant(told.from),
+            shape::instant(told.until)
+        ));
+        return Ok(());
+    }
+    let head = if told.bucket == Bucket::Whole { "since" } else { told.bucket.name() };
+    let rows = told.counts.iter().map(|one| {
+        let node = if one.node.is_empty() { "–" } else { &one.node };
+        vec![shape::instant(one.start), node.to_owned(), one.op.clone(), one.count.to_string()]
+    });
+    output::line(&shape::table(&[head, "part", "event", "how often"], rows.collect()));
+    Ok(())
+}
+
+/// Events by their names, in small letters or in capitals.
+pub(crate) fn events(names: &[String]) -> Result<Vec<Event>, Error> {
+    names.iter().map(|name| name.to_ascii_lowercase().parse()).collect()
+}

@@ -1,0 +1,85 @@
+//! What happens is told line by line, and counted.
+
+use std::io::{BufRead, BufReader};
+
+use serde_json::{Value, json};
+
+use crate::bad::check;
+use crate::run::Home;
+
+/// The lines of a run that must succeed.
+fn lines(home: &Home, args: &[&str]) -> Vec<Value> {
+    let run = home.run(&[&["--json"], args].concat());
+    assert_eq!(run.code, 0, "{args:?}: {run:?}");
+    run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn events_go_on_where_they_were_left() {
+    let home = Home::new();
+    assert_eq!(lines(&home, &["events"]), [Value::Null; 0]);
+    let ann = home.remember(&["--user=ann", "The lamp is green"]);
+    let own = home.remember(&["--user=ann", "--agent=bot", "The door squeaks"]);
+    home.json(&["forget", &ann]);
+    let all = lines(&home, &["events"]);
+    let told: Vec<_> = all.iter().map(|line| (line["event"].as_str().unwrap(), line["memoryId"].as_str())).collect();
+    assert_eq!(told, [("ADD", Some(ann.as_str())), ("ADD", Some(own.as_str())), ("DELETE", Some(ann.as_str()))]);
+    assert_eq!((&all[1]["content"], &all[1]["layer"]), (&json!("The door squeaks"), &json!("agent")));
+    assert_eq!(all[0]["content"], Value::Null, "what is forgotten is not told again");
+    for (place, line) in all.iter().enumerate() {
+        let since = line["cursor"].as_str().unwrap();
+        assert_eq!(lines(&home, &["events", "--since", since]), all[place + 1..], "{since}");
+    }
+    assert_eq!(lines(&home, &["events", "--limit=2"]), all[..2]);
+    assert_eq!(lines(&home, &["events", "--event=DELETE"]).len(), 1);
+    assert_eq!(lines(&home, &["events", "--user=ben"]), [Value::Null; 0]);
+    assert_eq!(lines(&home, &["events", "--since=now"]), [Value::Null; 0]);
+    let run = home.run(&["events", "--memory", &own]);
+    assert!(run.out.contains("ADD") && run.out.contains("The door squeaks") && run.out.contains(&own), "{run:?}");
+    assert!(run.err.contains("--since all~agent_memory_bot.1~shared.2"), "{run:?}");
+    check(&home, &["events", "--since=yesterday"], "INVALID_INPUT", 20, "cursor");
+    check(&home, &["events", "--event=explode"], "INVALID_INPUT", 20, "event");
+    check(&home, &["events", "--limit=0"], "INVALID_INPUT", 20, "limit");
+}
+
+#[test]
+fn whoever_follows_is_told_what_others_do() {
+    let home = Home::new();
+    home.remember(&["--user=ann", "The lamp is green"]);
+    let mut child = home.command(&["--json", "events", "--follow", "--since=all"]).spawn().unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&told.next().unwrap().unwrap()).unwrap();
+    assert_eq!(next()["content"], "The lamp is green");
+    // A new agent in another process.
+    home.remember(&["--user=ann", "--agent=bot", "The door squeaks"]);
+    assert_eq!(next()["content"], "The door squeaks");
+    home.remember(&["--user=ann", "The roof leaks"]);
+    assert_eq!(next()["content"], "The roof leaks");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn operations_are_counted() {
+    let home = Home::new();
+    let run = home.run(&["operations"]);
+    assert!(run.code == 0 && run.out.contains("Nothing was done"), "{run:?}");
+    let id = home.remember(&["--user=ann", "The lamp is green"]);
+    home.remember(&["--user=ben", "The door squeaks"]);
+    home.json(&["forget", &id]);
+    let told = home.json(&["operations", "--by=whole"]);
+    let counts: Vec<_> =
+        told["counts"].as_array().unwrap().iter().map(|one| (&one["node"], &one["op"], &one["count"])).collect();
+    let hotpath = json!("hotpath");
+    assert_eq!(counts, [(&hotpath, &json!("add"), &json!(2)), (&hotpath, &json!("delete"), &json!(1))]);
+    assert_eq!(home.json(&["operations", "--user=ben"])["counts"].as_array().unwrap().len(), 1);
+    assert_eq!(home.json(&["operations", "--node=worker"])["counts"], json!([]));
+    assert_eq!(home.json(&["operations", "--op=DELETE"])["counts"][0]["count"], 1);
+    let run = home.run(&["operations", "--by=hour"]);
+    assert!(["hour", "part", "hotpath", "delete"].iter().all(|word| run.out.contains(word)), "{run:?}");
+    check(&home, &["operations", "--by=month"], "INVALID_INPUT", 20, "bucket");
+    check(&home, &["operations", "--by=hour", "--since=2020-01-01"], "INVALID_INPUT", 20, "bucket");
+    check(&home, &["operations", "--since=2999-01-01"], "INVALID_INPUT", 20, "from");
+    check(&home, &["operations", "--since=soon"], "INVALID_INPUT", 20, "since");
+    check(&home, &["operations", "--op=explode"], "INVALID_INPUT", 20, "event");
+}

@@ -1,0 +1,225 @@
+//! What is one record of the graph?
+//!
+//! An entity, an observation and a relation are a memory each. Its metadata says what it is; its key
+//! follows from that alone, so that the same thing has the same key whoever makes it, and a record
+//! that was updated or imported keeps its place.
+
+use loci_types::{ContentHash, EntityType, Memory, MemoryId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::GraphRelation;
+use crate::extract::Mention;
+
+/// The tag of every record, and the name of the metadata field that describes it.
+pub(super) const GRAPH: &str = "graph";
+
+/// One record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// A thing with a name and a type.
+    Entity {
+        /// Its name, which no other entity of the scope has.
+        name: String,
+        /// Its type, in the words of whoever made it.
+        entity_type: String,
+    },
+    /// Something that is said of an entity.
+    Observation {
+        /// The name of the entity.
+        name: String,
+        /// The record of the entity. One that is made anew under the same name starts without these.
+        of: MemoryId,
+        /// What is said.
+        text: String,
+        /// How often the same call had said it before.
+        repeat: usize,
+    },
+    /// What stands between two names, whether or not there are entities behind them.
+    Relation(GraphRelation),
+}
+
+/// How a record is described in the metadata. The text of an observation is the content itself.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "part", rename_all = "snake_case", rename_all_fields = "camelCase")]
+enum Described {
+    Entity {
+        name: String,
+        entity_type: String,
+    },
+    Observation {
+        entity: String,
+        entity_id: MemoryId,
+        #[serde(default)]
+        repeat: usize,
+    },
+    Relation {
+        from: String,
+        to: String,
+        relation_type: String,
+    },
+}
+
+impl Part {
+    /// The part that a memory is, if it is one.
+    pub(super) fn read(memory: &Memory) -> Option<Self> {
+        if !memory.tags.iter().any(|tag| tag == GRAPH) {
+            return None;
+        }
+        Some(match Described::deserialize(memory.metadata.get(GRAPH)?).ok()? {
+            Described::Entity { name, entity_type } => Part::Entity { name, entity_type },
+            Described::Observation { entity, entity_id, repeat } => {
+                Part::Observation { name: entity, of: entity_id, text: memory.content.clone(), repeat }
+            }
+            Described::Relation { from, to, relation_type } => {
+                Part::Relation(GraphRelation { from, to, relation_type })
+            }
+        })
+    }
+
+    /// What the metadata of its memory says.
+    pub(super) fn metadata(&self) -> Map<String, Value> {
+        let described = match self.clone() {
+            Part::Entity { name, entity_type } => Described::Entity { name, entity_type },
+            Part::Observation { name, of, repeat, .. } => {
+                Described::Observation { entity: name, entity_id: of, repeat }
+            }
+            Part::Relation(GraphRelation { from, to, relation_type }) => {
+                Described::Relation { from, to, relation_type }
+            }
+        };
+        Map::from_iter([(GRAPH.to_owned(), json!(described))])
+    }
+
+    /// The text of its memory, in words that recall can find.
+    pub(super) fn content(&self) -> String {
+        match self {
+            Part::Entity { name, entity_type } if entity_type.trim().is_empty() => format!("{name} is an entity"),
+            Part::Entity { name, entity_type } => format!("{name} is {} {entity_type}", article(entity_type)),
+            Part::Observation { text, .. } => text.clone(),
+            Part::Relation(GraphRelation { from, to, relation_type }) => format!("{from} {relation_type} {to}"),
+        }
+    }
+
+    /// The key under which it lies; while it is live, nothing else of its scope has it.
+    pub(super) fn key(&self) -> ContentHash {
+        match self {
+            Part::Entity { name, .. } => entity_key(name),
+            Part::Observation { of, text, repeat, .. } => {
+                key("graph observation", &[of.to_string().as_str(), text, &repeat.to_string()])
+            }
+            Part::Relation(GraphRelation { from, to, relation_type }) => {
+                key("graph relation", &[from, relation_type, to])
+            }
+        }
+    }
+
+    /// The things it speaks of.
+    pub(super) fn mentions(&self) -> Vec<Mention> {
+        let of_type = |name: &String, entity_type| Mention { name: name.clone(), entity_type, aliases: Vec::new() };
+        let mut mentions = match self {
+            Part::Entity { name, entity_type } => {
+                vec![of_type(name, entity_type.to_lowercase().parse().unwrap_or(EntityType::Concept))]
+            }
+            Part::Observation { name, .. } => vec![of_type(name, EntityType::Concept)],
+            Part::Relation(GraphRelation { from, to, .. }) => {
+                vec![of_type(from, EntityType::Concept), of_type(to, EntityType::Concept)]
+            }
+        };
+        mentions.dedup();
+        mentions
+    }
+}
+
+/// The key of the entity with this name.
+pub(super) fn entity_key(name: &str) -> ContentHash {
+    key("graph entity", &[name])
+}
+
+/// Each part stands with its length, so that no two lists of parts come to the same bytes.
+fn key(what: &str, parts: &[&str]) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    for part in std::iter::once(&what).chain(parts) {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    ContentHash(*hasher.finalize().as_bytes())
+}
+
+fn article(word: &str) -> &'static str {
+    let vowel = word.trim_start().starts_with(|letter: char| "aeiouAEIOU".contains(letter));
+    if vowel { "an" } else { "a" }
+}
+
+/// The key of a memory that is part of a graph; none: it is not.
+pub(crate) fn key_of(memory: &Memory) -> Option<ContentHash> {
+    Part::read(memory).map(|part| part.key())
+}
+
+/// Whether a memory is part of a graph, where things are kept word for word: what is like it
+/// neither replaces it nor is taken up by it.
+pub(crate) fn is_part(memory: &Memory) -> bool {
+    Part::read(memory).is_some()
+}
+
+/// The name of the entity of which a memory is an observation.
+pub(crate) fn subject(memory: &Memory) -> Option<String> {
+    match Part::read(memory)? {
+        Part::Observation { name, .. } => Some(name),
+        Part::Entity { .. } | Part::Relation(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn relation(from: &str, relation_type: &str, to: &str) -> Part {
+        Part::Relation(GraphRelation { from: from.into(), to: to.into(), relation_type: relation_type.into() })
+    }
+
+    fn observation(of: u128, text: &str, repeat: usize) -> Part {
+        Part::Observation { name: "Ana".into(), of: MemoryId(Uuid::from_u128(of)), text: text.into(), repeat }
+    }
+
+    #[test]
+    fn different_things_have_different_keys() {
+        let entity = |name: &str| Part::Entity { name: name.into(), entity_type: "person".into() };
+        let parts = [
+            entity("Ana"),
+            entity("ana"),
+            entity(" Ana"),
+            observation(1, "Ana", 0),
+            observation(1, "Ana", 1),
+            observation(2, "Ana", 0),
+            relation("a", "b", "c"),
+            relation("a", "c", "b"),
+            relation("ab", "", "c"),
+            relation("a", "b ", "c"),
+        ];
+        for (place, part) in parts.iter().enumerate() {
+            for other in &parts[place + 1..] {
+                assert_ne!(part.key(), other.key(), "{part:?} {other:?}");
+            }
+        }
+        // A type is no part of what an entity is.
+        let other = Part::Entity { name: "Ana".into(), entity_type: "robot".into() };
+        assert_eq!(other.key(), entity("Ana").key());
+    }
+
+    #[test]
+    fn a_record_says_what_it_is() {
+        for (name, entity_type, content) in [
+            ("Ana", "person", "Ana is a person"),
+            ("Acme", "Organization", "Acme is an Organization"),
+            ("Ana", " ", "Ana is an entity"),
+        ] {
+            let part = Part::Entity { name: name.into(), entity_type: entity_type.into() };
+            assert_eq!(part.content(), content);
+        }
+        assert_eq!(relation("Ana", "works at", "Acme").content(), "Ana works at Acme");
+        assert_eq!(observation(1, " as it is. ", 0).content(), " as it is. ");
+    }
+}

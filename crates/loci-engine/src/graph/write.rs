@@ -1,0 +1,330 @@
+//! How does the graph grow and shrink?
+//!
+//! A call is one batch: all of it happens, or nothing. What a call relies on is guarded within the
+//! batch: an entity that someone else made first refuses the mention of ours, one that was taken away
+//! refuses what is said of it, and one of which something was said since refuses to be taken away.
+//! Whoever was refused looks anew.
+
+use std::collections::{HashMap, HashSet};
+
+use loci_types::{
+    Action, Addition, Batch, Entity, EntityId, Error, ErrorKind, IDENTIFIER_BYTES, Memory, MemoryId, Patch, Revision,
+    Source, Visible,
+};
+use serde_json::json;
+
+use super::draft::{Draft, keys_of};
+use super::part::{GRAPH, Part, entity_key};
+use super::read::Place;
+use super::{AddedObservations, GraphEntity, GraphRelation, Observed};
+use crate::entity::resolve;
+use crate::extract::Mention;
+use crate::policy::{self, Caller};
+use crate::text::embedding_text;
+use crate::upkeep::fate::days_after;
+use crate::{Engine, NewMemory, Result};
+
+/// Someone else may change the same at the same moment; then it is looked at anew.
+const TRIES: usize = 32;
+/// The metadata field of an entity that tells which was the last thing said of it.
+const LAST: &str = "lastObservation";
+
+impl Engine {
+    /// Adds entities. Returns those that are new; one whose name is taken is passed over.
+    pub async fn graph_create_entities(&self, caller: &Caller, entities: Vec<GraphEntity>) -> Result<Vec<GraphEntity>> {
+        let place = self.graph_writer(caller).await?;
+        entities.iter().try_for_each(|entity| self.check_entity(entity))?;
+        for attempt in 1.. {
+            let mut draft = Draft::default();
+            let keys = entities.iter().map(|entity| entity_key(&entity.name));
+            draft.hold(&self.graph_held(&place.visible, keys).await?);
+            let created = entities.iter().filter(|entity| self.draft_entity(&mut draft, entity)).cloned().collect();
+            if self.graph_commit(caller, &place, draft, None, attempt).await? {
+                return Ok(created);
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    /// Adds relations. Returns those that are new; one that is there is passed over.
+    pub async fn graph_create_relations(
+        &self,
+        caller: &Caller,
+        relations: Vec<GraphRelation>,
+    ) -> Result<Vec<GraphRelation>> {
+        let place = self.graph_writer(caller).await?;
+        relations.iter().try_for_each(check_relation)?;
+        for attempt in 1.. {
+            let mut draft = Draft::default();
+            let keys = relations.iter().map(|relation| Part::Relation(relation.clone()).key());
+            draft.hold(&self.graph_held(&place.visible, keys).await?);
+            let new = |relation: &&GraphRelation| draft.relate(self.new_id(self.now()), relation);
+            let created = relations.iter().filter(new).cloned().collect();
+            if self.graph_commit(caller, &place, draft, None, attempt).await? {
+                return Ok(created);
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    /// Says something of entities that are there. Returns, for each, what was new.
+    pub async fn graph_add_observations(
+        &self,
+        caller: &Caller,
+        observations: Vec<Observed>,
+    ) -> Result<Vec<AddedObservations>> {
+        let place = self.graph_writer(caller).await?;
+        for observed in &observations {
+            observed.contents.iter().try_for_each(|text| self.check_observation("contents", text))?;
+        }
+        for attempt in 1.. {
+            let mut draft = Draft::default();
+            let names = observations.iter().map(|observed| entity_key(&observed.entity_name));
+            draft.hold(&self.graph_held(&place.visible, names).await?);
+            let mut keys = Vec::new();
+            for Observed { entity_name, contents } in &observations {
+                let of = draft.entity(entity_name).ok_or_else(|| missing(entity_name))?;
+                keys.extend(keys_of(of, contents));
+            }
+            draft.hold(&self.graph_held(&place.visible, keys).await?);
+            let mut added = Vec::new();
+            for Observed { entity_name, contents } in &observations {
+                let of = draft.entity(entity_name).ok_or_else(|| missing(entity_name))?;
+                let added_observations = draft.observe(of, entity_name, contents, || self.new_id(self.now()));
+                added.push(AddedObservations { entity_name: entity_name.clone(), added_observations });
+            }
+            if self.graph_commit(caller, &place, draft, None, attempt).await? {
+                return Ok(added);
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    /// Takes entities away, with what is said of them and every relation of their names.
+    pub async fn graph_delete_entities(&self, caller: &Caller, names: &[String]) -> Result<()> {
+        let names: HashSet<&String> = names.iter().collect();
+        self.graph_remove(caller, |part| match part {
+            Part::Entity { name, .. } | Part::Observation { name, .. } => names.contains(name),
+            Part::Relation(relation) => names.contains(&relation.from) || names.contains(&relation.to),
+        })
+        .await
+    }
+
+    /// Takes back what was said of entities.
+    pub async fn graph_delete_observations(&self, caller: &Caller, deletions: &[Observed]) -> Result<()> {
+        let said: HashSet<(&String, &String)> = deletions
+            .iter()
+            .flat_map(|observed| observed.contents.iter().map(|text| (&observed.entity_name, text)))
+            .collect();
+        self.graph_remove(
+            caller,
+            |part| matches!(part, Part::Observation { name, text, .. } if said.contains(&(name, text))),
+        )
+        .await
+    }
+
+    /// Takes relations away.
+    pub async fn graph_delete_relations(&self, caller: &Caller, relations: &[GraphRelation]) -> Result<()> {
+        let gone: HashSet<&GraphRelation> = relations.iter().collect();
+        self.graph_remove(caller, |part| matches!(part, Part::Relation(relation) if gone.contains(relation))).await
+    }
+
+    /// Where a caller who may write does so.
+    pub(super) async fn graph_writer(&self, caller: &Caller) -> Result<Place> {
+        policy::writer(caller)?;
+        let place = self.graph_place(caller).await?;
+        if place.visible.categories().is_some() {
+            let message = "a knowledge graph has no categories, and this caller sees only some";
+            let hint = "write with a credential or an agent that is bound to no categories";
+            return Err(Error::new(ErrorKind::Unauthorized, message).at("categories").hint(hint).into());
+        }
+        Ok(place)
+    }
+
+    pub(super) fn draft_entity(&self, draft: &mut Draft, entity: &GraphEntity) -> bool {
+        let id = self.new_id(self.now());
+        let new = draft.name(id, &entity.name, &entity.entity_type);
+        if new {
+            draft.observe(id, &entity.name, &entity.observations, || self.new_id(self.now()));
+        }
+        new
+    }
+
+    /// Writes a draft; false if someone else was quicker and it must be made anew.
+    pub(super) async fn graph_commit(
+        &self,
+        caller: &Caller,
+        place: &Place,
+        draft: Draft,
+        source: Option<Source>,
+        attempt: usize,
+    ) -> Result<bool> {
+        if draft.added.is_empty() {
+            return Ok(true);
+        }
+        let mut actions: Vec<Action> = draft.observed.iter().map(|(of, last)| said_of(*of, *last)).collect();
+        let (named, known) = self.graph_names(&place.visible, &draft).await?;
+        let name = |entity| Action::Name { scope: place.scope.clone(), entity: Box::new(entity) };
+        actions.extend(named.into_iter().map(name));
+        for (addition, part) in self.graph_additions(caller, draft, source).await? {
+            let memory = addition.memory.id;
+            actions.push(Action::Add(Box::new(addition)));
+            // Refused when the memory was not added, because someone else has added the same.
+            let spoken = part.mentions().into_iter().filter_map(|mention| known.get(&mention.name));
+            actions.extend(spoken.map(|entity| Action::Mention { memory, entity: *entity }));
+        }
+        self.graph_apply(caller, place, "added to the knowledge graph", actions, attempt).await
+    }
+
+    /// The memories of a draft, with their vectors.
+    async fn graph_additions(
+        &self,
+        caller: &Caller,
+        draft: Draft,
+        source: Option<Source>,
+    ) -> Result<Vec<(Addition, Part)>> {
+        let mut additions = Vec::with_capacity(draft.added.len());
+        for (id, part) in draft.added {
+            let new = NewMemory {
+                content: part.content(),
+                kind: Some("fact".to_owned()),
+                tags: vec![GRAPH.to_owned()],
+                metadata: part.metadata(),
+                source: source.clone(),
+                // A graph forgets nothing of its own accord.
+                decay_rate: Some(0.0),
+                pinned: true,
+                ..NewMemory::default()
+            };
+            let (_, mut addition) = self.admit(caller, new, None)?;
+            addition.memory.id = id;
+            additions.push((addition, part));
+        }
+        let texts: Vec<String> = additions.iter().map(|(addition, _)| embedding_text(&addition.memory)).collect();
+        let mut vectors = self.embed_or_wait(&texts).await.map(Vec::into_iter);
+        for (addition, _) in &mut additions {
+            addition.vector = vectors.as_mut().and_then(Iterator::next);
+            if addition.vector.is_none() {
+                addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));
+            }
+        }
+        Ok(additions)
+    }
+
+    /// The things that a draft speaks of: those that are new, and who goes by which name.
+    async fn graph_names(&self, visible: &Visible, draft: &Draft) -> Result<(Vec<Entity>, HashMap<String, EntityId>)> {
+        let mut seen = HashSet::new();
+        // An entity is told of before anything is said of it, so its type is the one that counts.
+        let mentions: Vec<Mention> = draft
+            .added
+            .iter()
+            .flat_map(|(_, part)| part.mentions())
+            .filter(|mention| seen.insert(mention.name.clone()))
+            .collect();
+        let names: Vec<String> = mentions.iter().map(|mention| mention.name.clone()).collect();
+        let mut known = self.store.entities(visible, &names).await?;
+        let at = self.now();
+        let resolved = resolve(&mentions, &mut known, at, || EntityId(self.new_id(at).0));
+        Ok((resolved.named, names.into_iter().zip(resolved.ids).collect()))
+    }
+
+    /// Takes every part away that is meant.
+    async fn graph_remove(&self, caller: &Caller, meant: impl Fn(&Part) -> bool) -> Result<()> {
+        let place = self.graph_writer(caller).await?;
+        let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
+        for attempt in 1.. {
+            let records = self.graph_records(&place.visible).await?;
+            let gone = records.iter().filter_map(|memory| Part::read(memory).filter(&meant).map(|part| (memory, part)));
+            let forget = |(memory, part): (&Memory, Part)| {
+                // What was said of it since it was read would be left behind.
+                let expect = matches!(part, Part::Entity { .. }).then_some(memory.version);
+                Action::Forget { id: memory.id, expect, purge_at }
+            };
+            let actions: Vec<Action> = gone.map(forget).collect();
+            if self.graph_apply(caller, &place, "taken out of the knowledge graph", actions, attempt).await? {
+                return Ok(());
+            }
+        }
+        unreachable!("the last try returns")
+    }
+
+    /// Applies a batch; false if it was refused, perhaps because someone else was quicker, and it is
+    /// worth another try.
+    async fn graph_apply(
+        &self,
+        caller: &Caller,
+        place: &Place,
+        reason: &str,
+        actions: Vec<Action>,
+        attempt: usize,
+    ) -> Result<bool> {
+        use loci_store::Error::{Conflict, NotFound, Refused};
+        if actions.is_empty() {
+            return Ok(true);
+        }
+        for action in &actions {
+            if let Action::Forget { id, .. } = action {
+                self.shelf.forget(*id);
+            }
+        }
+        let changes = actions.into_iter().map(|action| self.change(caller, "hotpath", reason, action)).collect();
+        let batch = Batch { tenant: caller.tenant.clone(), space: place.scope.space(), changes };
+        match self.store.apply(batch).await {
+            Ok(_) => Ok(true),
+            Err(Conflict { .. } | NotFound(_) | Refused(_)) if attempt < TRIES => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn check_entity(&self, entity: &GraphEntity) -> Result<()> {
+        check_name("name", &entity.name)?;
+        check_word("entityType", &entity.entity_type)?;
+        entity.observations.iter().try_for_each(|text| self.check_observation("observations", text))
+    }
+
+    fn check_observation(&self, field: &'static str, text: &str) -> Result<()> {
+        self.check_content(text).map_err(|error| match error {
+            crate::Error::Word(error) => error.at(field).into(),
+            error => error,
+        })
+    }
+}
+
+/// The entity was there and has got something new. Refused when it is there no longer.
+fn said_of(of: MemoryId, last: MemoryId) -> Action {
+    let metadata = Some([(LAST.to_owned(), json!(last))].into_iter().collect());
+    let patch = Patch { metadata, ..Patch::default() };
+    Action::Revise(Box::new(Revision { id: of, expect: None, patch, vector: None, jobs: Vec::new() }))
+}
+
+pub(super) fn check_relation(relation: &GraphRelation) -> Result<()> {
+    check_name("from", &relation.from)?;
+    check_name("to", &relation.to)?;
+    check_word("relationType", &relation.relation_type)
+}
+
+fn check_name(field: &'static str, name: &str) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::invalid(field, format!("{field} is empty")).hint("give the entity's name").into());
+    }
+    check_word(field, name)
+}
+
+fn check_word(field: &'static str, word: &str) -> Result<()> {
+    if word.len() > IDENTIFIER_BYTES {
+        let message = format!("{field} has {} bytes, more than {IDENTIFIER_BYTES}", word.len());
+        return Err(Error::invalid(field, message).hint("say the rest in an observation").into());
+    }
+    if word.contains('\0') {
+        return Err(Error::invalid(field, format!("{field} contains a NUL character")).into());
+    }
+    Ok(())
+}
+
+/// Agents know these words from the official server.
+fn missing(name: &str) -> crate::Error {
+    Error::new(ErrorKind::NotFound, format!("Entity with name {name} not found"))
+        .at("entityName")
+        .hint("create the entity first; names are compared letter by letter")
+        .into()
+}

@@ -1,0 +1,293 @@
+//! Was this request sent before?
+//!
+//! Whoever does not know whether a write arrived sends it again with the same `Idempotency-Key`, and is
+//! given the first answer. A key belongs to its credential and to one request. What has begun is
+//! finished and its answer kept even if the caller has gone: that is when it comes again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::body::{Body, HttpBody, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use loci_engine::{Answer, Caller};
+use loci_types::{ErrorKind, Problem};
+use serde_json::Value;
+use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{OpenApi, RefOr, Required};
+
+use crate::failure::Failure;
+use crate::guard::Who;
+use crate::{App, openspec};
+
+/// The header with the key.
+const KEY: &str = "Idempotency-Key";
+/// The header of an answer that was given before.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+/// The largest answer that is kept, in bytes.
+const LARGEST: u64 = 64 << 10;
+
+type Fingerprint = [u8; 32];
+
+/// The requests with a key that are under way in this process.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnderWay(Arc<Mutex<HashMap<(String, String), Fingerprint>>>);
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+struct Begun {
+    all: UnderWay,
+    name: (String, String),
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.all.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+    }
+}
+
+impl UnderWay {
+    fn begin(&self, who: &Who, key: &str, fingerprint: Fingerprint) -> Result<Begun, Failure> {
+        let name = (who.name().to_owned(), key.to_owned());
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.get(&name) {
+            None => {
+                all.insert(name.clone(), fingerprint);
+                Ok(Begun { all: self.clone(), name })
+            }
+            Some(other) if *other == fingerprint => {
+                Err(Failure::new(ErrorKind::Conflict, "the same request is under way", "request")
+                    .field(KEY)
+                    .hint("ask again a little later: then its answer is given")
+                    .after(1))
+            }
+            Some(_) => {
+                let message = format!("{KEY} `{key}` was used for another request");
+                Err(Failure::new(ErrorKind::InvalidInput, message, "request")
+                    .field(KEY)
+                    .hint("use a new key for each request, and the same only to send one again"))
+            }
+        }
+    }
+}
+
+/// Gives a request that comes again the answer it was given.
+pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if !is_meant(request.method(), request.uri().path()) || !request.headers().contains_key(KEY) {
+        return next.run(request).await;
+    }
+    answer(app, request, next).await.unwrap_or_else(IntoResponse::into_response)
+}
+
+/// What is sent by POST and only asks, so that sending it again does no harm, and what answers with a
+/// secret, which is not kept anywhere.
+const PASSED: [&str; 7] =
+    ["/v1/recall", "/v1/context", "/v1/query", "/v1/memories/search", "/v1/summarise", "/v1/maintenance", "/v1/keys"];
+
+fn is_meant(method: &Method, path: &str) -> bool {
+    let writes = matches!(*method, Method::POST | Method::PUT | Method::PATCH | Method::DELETE);
+    let passed =
+        PASSED.iter().any(|one| path.strip_prefix(one).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    let here = path.starts_with("/v1/") || openspec::is_here(path) && !path.ends_with("/query");
+    writes && here && !passed
+}
+
+async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    let key = key(&parts.headers)?;
+    let who = parts.extensions.get::<Who>().cloned();
+    let who = who.ok_or_else(|| Failure::new(ErrorKind::Internal, "the request did not pass the guard", "request"))?;
+    let caller = who.alone("request")?;
+    let body = to_bytes(body, app.options.server.body_bytes).await.map_err(|_| {
+        Failure::new(ErrorKind::InvalidInput, "the body is too large, or was cut off", "read the request")
+            .field("body")
+            .hint("send less at once")
+            .status(StatusCode::PAYLOAD_TOO_LARGE)
+    })?;
+    let mut hasher = blake3::Hasher::new();
+    for part in [parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()] {
+        hasher.update(part.as_bytes()).update(&[0]);
+    }
+    let fingerprint = *hasher.update(&body).finalize().as_bytes();
+    let begun = app.under_way.begin(&who, &key, fingerprint)?;
+    if let Some(kept) = app.verb("answered", app.engine.answered(&caller, &key, &fingerprint)).await? {
+        return Ok(replayed(kept));
+    }
+    let request = Request::from_parts(parts, Body::from(body));
+    // In a task of its own: a caller who goes away does not stop it half way.
+    let done = tokio::spawn(async move {
+        let response = next.run(request).await;
+        let response = keep(&app, &caller, &key, &fingerprint, response).await;
+        drop(begun);
+        response
+    });
+    match done.await {
+        Ok(response) => Ok(response),
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Failure::new(ErrorKind::Internal, "the request was ended", "request")),
+        },
+    }
+}
+
+fn key(headers: &HeaderMap) -> Result<String, Failure> {
+    let mut keys = headers.get_all(KEY).iter();
+    match (keys.next().and_then(|key| key.to_str().ok()), keys.next()) {
+        (Some(key), None) => Ok(key.to_owned()),
+        _ => Err(Failure::new(ErrorKind::InvalidInput, format!("{KEY} must be one word of ASCII"), "request")
+            .field(KEY)
+            .hint("a random UUID will do")),
+    }
+}
+
+/// Keeps an answer that would be the same again. One that cannot be kept is given all the same.
+async fn keep(app: &App, caller: &Caller, key: &str, fingerprint: &Fingerprint, response: Response) -> Response {
+    let status = response.status();
+    let small = response.body().size_hint().upper().is_some_and(|bytes| bytes <= LARGEST);
+    if !lasts(status) || !small {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let Ok(bytes) = to_bytes(body, LARGEST as usize).await else {
+        return Failure::new(ErrorKind::Internal, "the answer was cut off", "request").into_response();
+    };
+    let told = if bytes.is_empty() { Some(Value::Null) } else { serde_json::from_slice(&bytes).ok() };
+    if let Some(mut body) = told {
+        without_words(&mut body);
+        let answer = Answer { status: status.as_u16(), body };
+        if let Err(error) = app.engine.keep_answer(caller, key, fingerprint, answer).await {
+            tracing::warn!(%error, "an answer was not kept for when its request comes again");
+        }
+    }
+    Response::from_parts(parts, Body::from(bytes))
+}
+
+/// What happened is kept and not the words: what is erased must not come back from here.
+fn without_words(body: &mut Value) {
+    if let Some(memory) = body.get_mut("memory") {
+        *memory = Value::Null;
+    }
+    let Some(Value::Object(entry)) = body.get_mut("entry") else { return };
+    entry.retain(|name, _| name != "content" && name != "source" && name != "embedding");
+    if let Some(Value::Object(metadata)) = entry.get_mut("metadata") {
+        // What is always told stays, empty; scores say nothing of the content.
+        metadata.retain(|name, _| matches!(name.as_str(), "tags" | "custom" | "confidence" | "importance"));
+        metadata.insert("tags".to_owned(), Value::Array(Vec::new()));
+        metadata.insert("custom".to_owned(), Value::Object(serde_json::Map::new()));
+    }
+}
+
+/// Whether the same request would be answered so again: a failure of ours, or a lack of rights or
+/// patience, passes.
+fn lasts(status: StatusCode) -> bool {
+    let passing = matches!(status.as_u16(), 401 | 403 | 408 | 429);
+    status.is_success() || status.is_client_error() && !passing
+}
+
+fn replayed(kept: Answer) -> Response {
+    let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+    let problem = status.is_client_error().then(|| serde_json::from_value::<Problem>(kept.body.clone()).ok()).flatten();
+    let mut response = match (problem, kept.body) {
+        (Some(problem), _) => Failure::of(problem).status(status).into_response(),
+        (None, Value::Null) => status.into_response(),
+        (None, body) => (status, Json(body)).into_response(),
+    };
+    if response.headers().get(CONTENT_TYPE).is_none() && status == StatusCode::NO_CONTENT {
+        *response.body_mut() = Body::empty();
+    }
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    response
+}
+
+/// Tells of the header at every operation that heeds it.
+pub(crate) fn describe(description: &mut OpenApi) {
+    let text = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(255))
+        .pattern(Some("^[!-~]+$"))
+        .build();
+    let header = ParameterBuilder::new()
+        .name(KEY)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Names the request. Sent again with the same key within a day, it is not done again but given its first \
+             answer, with `Idempotent-Replayed: true`",
+        ))
+        .schema(Some(text))
+        .build();
+    for (path, item) in &mut description.paths.paths {
+        if !is_meant(&Method::POST, path) {
+            continue;
+        }
+        for operation in [&mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten() {
+            operation.parameters.get_or_insert_default().push(RefOr::T(header.clone()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_writes_are_meant_and_only_lasting_answers_kept() {
+        for (method, path, expect) in [
+            (Method::POST, "/v1/memories", true),
+            (Method::GET, "/v1/memories", false),
+            (Method::DELETE, "/api/v1/knowledge/x", true),
+            (Method::PUT, "/openspec/v1/knowledge/x", true),
+            (Method::POST, "/mcp", false),
+            (Method::POST, "/v1x", false),
+            (Method::POST, "/v1/recall", false),
+            (Method::POST, "/v1/keys", false),
+            (Method::POST, "/v1/keys/a/rotate", false),
+            (Method::POST, "/v1/memories/search", false),
+            (Method::POST, "/openspec/v1/knowledge/query", false),
+        ] {
+            assert_eq!(is_meant(&method, path), expect, "{method} {path}");
+        }
+        for (status, expect) in
+            [(200, true), (201, true), (400, true), (404, true), (401, false), (403, false), (429, false), (503, false)]
+        {
+            assert_eq!(lasts(StatusCode::from_u16(status).unwrap()), expect, "{status}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_has_no_words() {
+        let mut body = serde_json::json!({
+            "status": "created",
+            "memory": { "content": "sesame" },
+            "entry": {
+                "id": "a", "version": 1, "content": "sesame", "source": { "type": "sesame" },
+                "metadata": { "title": "sesame", "tags": ["sesame"], "importance": 0.5, "custom": { "a": "sesame" } }
+            }
+        });
+        without_words(&mut body);
+        assert!(!body.to_string().contains("sesame"), "{body}");
+        assert_eq!(
+            (&body["entry"]["id"], &body["entry"]["version"], &body["status"]),
+            (&"a".into(), &1.into(), &"created".into())
+        );
+        assert_eq!(body["entry"]["metadata"]["importance"], 0.5);
+    }
+
+    #[test]
+    fn one_key_is_one_request_at_a_time() {
+        let (all, who) = (UnderWay::default(), Who::operator());
+        let begun = all.begin(&who, "k", [1; 32]).unwrap();
+        let again = all.begin(&who, "k", [1; 32]).unwrap_err();
+        assert_eq!((again.code().as_u16(), again.problem().retryable), (409, true));
+        assert_eq!(all.begin(&who, "k", [2; 32]).unwrap_err().code().as_u16(), 400);
+        assert!(all.begin(&who, "other", [2; 32]).is_ok());
+        drop(begun);
+        assert!(all.begin(&who, "k", [2; 32]).is_ok());
+    }
+}

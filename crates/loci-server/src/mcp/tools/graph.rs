@@ -1,0 +1,361 @@
+//! How do clients of the official memory server feel at home?
+//!
+//! Its nine tools by their names, with its arguments and its answers: indented JSON as text, and
+//! the same as structured content. Unlike it, an answer has an end: beyond [`MOST`] tokens whole
+//! entities are left out, and a second text says so.
+
+use loci_engine::pack::tokens::count_tokens;
+use loci_engine::{AddedObservations, Graph, GraphEntity, GraphRelation, Observed};
+use loci_types::Role;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::mcp::answer::Answer;
+use crate::mcp::asked::Asked;
+use crate::mcp::schema;
+use crate::mcp::tool::{Effect, Tool, read, verb};
+
+/// The most tokens of an answer's text.
+const MOST: usize = 25_000;
+
+/// One line of the table, with the shape of the answer.
+macro_rules! graph_tool {
+    ($name:literal, $title:literal, $role:ident, $effect:ident,
+     $input:ty => $run:path => $output:ty, $description:literal) => {
+        Tool {
+            name: $name,
+            title: $title,
+            description: $description,
+            input: schema::of::<$input>,
+            output: Some(schema::of::<$output>),
+            effect: Effect::$effect,
+            role: Role::$role,
+            run: |asked, arguments| Box::pin(async move { $run(asked, read::<$input>(arguments)?).await }),
+        }
+    };
+}
+
+/// The nine tools.
+pub(super) const TOOLS: &[Tool] = &[
+    graph_tool!(
+        "create_entities", "Create entities", Writer, Adds,
+        Entities => create_entities => Entities,
+        "Add entities with their observations. A name that is there already is passed over; only the new ones are \
+         returned."
+    ),
+    graph_tool!(
+        "create_relations", "Create relations", Writer, Adds,
+        Relations => create_relations => Relations,
+        "Add relations between entities, worded actively (`works at`). Ones that are there already are passed over; \
+         only the new ones are returned."
+    ),
+    graph_tool!(
+        "add_observations", "Add observations", Writer, Adds,
+        Observations => add_observations => Results,
+        "Add observations to entities that are there. What is known already is passed over; returns what was added \
+         to each."
+    ),
+    graph_tool!(
+        "delete_entities", "Delete entities", Writer, Removes,
+        Names => delete_entities => Done,
+        "Delete entities by name, and every relation that starts or ends at them. Absent ones are no failure."
+    ),
+    graph_tool!(
+        "delete_observations", "Delete observations", Writer, Removes,
+        Deletions => delete_observations => Done,
+        "Delete single observations of entities. Absent ones are no failure."
+    ),
+    graph_tool!(
+        "delete_relations", "Delete relations", Writer, Removes,
+        Relations => delete_relations => Done,
+        "Delete relations that match exactly. Absent ones are no failure."
+    ),
+    graph_tool!(
+        "read_graph", "Read graph", Reader, Reads,
+        Nothing => read_graph => Shown,
+        "Get every entity with its observations and every relation. For a large graph search_nodes is the better way."
+    ),
+    graph_tool!(
+        "search_nodes", "Search nodes", Reader, Reads,
+        Query => search_nodes => Shown,
+        "Find entities in whose name, type or observations a text occurs, in whatever case, with their relations."
+    ),
+    graph_tool!(
+        "open_nodes", "Open nodes", Reader, Reads,
+        Opened => open_nodes => Shown,
+        "Get the entities with exactly these names, with their relations."
+    ),
+];
+
+/// A thing that is known.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Entity {
+    /// Its name, by which it is found again.
+    name: String,
+    /// What sort of thing it is.
+    entity_type: String,
+    /// What is said of it.
+    observations: Vec<String>,
+}
+
+/// What stands between two entities.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Relation {
+    /// The name of the entity where it starts.
+    from: String,
+    /// The name of the entity where it ends.
+    to: String,
+    /// What it says, worded actively.
+    relation_type: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Entities {
+    entities: Vec<Entity>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Relations {
+    relations: Vec<Relation>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Observations {
+    observations: Vec<Observing>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Observing {
+    /// The name of the entity.
+    entity_name: String,
+    /// What is said of it.
+    contents: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Names {
+    /// The names of the entities to delete.
+    entity_names: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Deletions {
+    deletions: Vec<Deleting>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Deleting {
+    /// The name of the entity.
+    entity_name: String,
+    /// The observations to delete.
+    observations: Vec<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Query {
+    /// The text to look for.
+    query: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Opened {
+    /// The names of the entities.
+    names: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Results {
+    results: Vec<Added>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Added {
+    entity_name: String,
+    added_observations: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Done {
+    success: bool,
+    message: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Shown {
+    entities: Vec<Entity>,
+    relations: Vec<Relation>,
+}
+
+impl From<Entity> for GraphEntity {
+    fn from(given: Entity) -> Self {
+        Self { name: given.name, entity_type: given.entity_type, observations: given.observations }
+    }
+}
+
+impl From<Relation> for GraphRelation {
+    fn from(given: Relation) -> Self {
+        Self { from: given.from, to: given.to, relation_type: given.relation_type }
+    }
+}
+
+fn relations(given: Relations) -> Vec<GraphRelation> {
+    given.relations.into_iter().map(GraphRelation::from).collect()
+}
+
+async fn create_entities(asked: &Asked, given: Entities) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    let entities = given.entities.into_iter().map(GraphEntity::from).collect();
+    let made = verb(asked, "graph", asked.app.engine.graph_create_entities(&caller, entities)).await?;
+    Ok(listed("entities", &made))
+}
+
+async fn create_relations(asked: &Asked, given: Relations) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    let made = verb(asked, "graph", asked.app.engine.graph_create_relations(&caller, relations(given))).await?;
+    Ok(listed("relations", &made))
+}
+
+async fn add_observations(asked: &Asked, given: Observations) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    let said = |one: Observing| Observed { entity_name: one.entity_name, contents: one.contents };
+    let observed = given.observations.into_iter().map(said).collect();
+    let work = asked.app.engine.graph_add_observations(&caller, observed);
+    let added: Vec<AddedObservations> = verb(asked, "graph", work).await?;
+    Ok(listed("results", &added))
+}
+
+async fn delete_entities(asked: &Asked, given: Names) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    verb(asked, "graph", asked.app.engine.graph_delete_entities(&caller, &given.entity_names)).await?;
+    Ok(done("The entities and their relations are deleted."))
+}
+
+async fn delete_observations(asked: &Asked, given: Deletions) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    let said = |one: Deleting| Observed { entity_name: one.entity_name, contents: one.observations };
+    let deletions: Vec<Observed> = given.deletions.into_iter().map(said).collect();
+    verb(asked, "graph", asked.app.engine.graph_delete_observations(&caller, &deletions)).await?;
+    Ok(done("The observations are deleted."))
+}
+
+async fn delete_relations(asked: &Asked, given: Relations) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    verb(asked, "graph", asked.app.engine.graph_delete_relations(&caller, &relations(given))).await?;
+    Ok(done("The relations are deleted."))
+}
+
+async fn read_graph(asked: &Asked, _: Nothing) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    Ok(shown(verb(asked, "graph", asked.app.engine.graph_read(&caller)).await?))
+}
+
+async fn search_nodes(asked: &Asked, given: Query) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    Ok(shown(verb(asked, "graph", asked.app.engine.graph_search(&caller, &given.query)).await?))
+}
+
+async fn open_nodes(asked: &Asked, given: Opened) -> Result<Answer, Failure> {
+    let caller = asked.caller("graph")?;
+    Ok(shown(verb(asked, "graph", asked.app.engine.graph_open(&caller, &given.names)).await?))
+}
+
+/// The whole graph, as the resource shows it.
+pub(in crate::mcp) async fn whole(asked: &Asked) -> Result<String, Failure> {
+    let caller = asked.caller("graph")?;
+    let (graph, _) = fitting(verb(asked, "graph", asked.app.engine.graph_read(&caller)).await?, MOST);
+    Ok(indented(&graph))
+}
+
+/// A list, which is the text by itself.
+fn listed(name: &'static str, list: &impl Serialize) -> Answer {
+    Answer::whole(json!({ name: list }), vec![indented(list)])
+}
+
+fn done(message: &str) -> Answer {
+    Answer::whole(json!({ "success": true, "message": message }), vec![message.to_owned()])
+}
+
+fn shown(graph: Graph) -> Answer {
+    let (graph, left) = fitting(graph, MOST);
+    let mut texts = vec![indented(&graph)];
+    if left > 0 {
+        texts.push(format!(
+            "{left} entities and their relations were left out because the answer would have more than {MOST} tokens. \
+             Ask for less with search_nodes or open_nodes."
+        ));
+    }
+    Answer::whole(json!(graph), texts)
+}
+
+/// As many entities as fit, with the relations of those that are shown, and how many do not.
+fn fitting(mut graph: Graph, most: usize) -> (Graph, usize) {
+    if count_tokens(&indented(&graph)) <= most {
+        return (graph, 0);
+    }
+    let entities = std::mem::take(&mut graph.entities);
+    let of = |count: usize| {
+        let kept = entities[..count].to_vec();
+        // A relation is told as long as neither of its ends was left out.
+        let gone: std::collections::HashSet<&str> = entities[count..].iter().map(|one| one.name.as_str()).collect();
+        let told = |one: &&GraphRelation| !gone.contains(one.from.as_str()) && !gone.contains(one.to.as_str());
+        Graph { entities: kept, relations: graph.relations.iter().filter(told).cloned().collect() }
+    };
+    let (mut least, mut over) = (0, entities.len());
+    while least + 1 < over {
+        let middle = usize::midpoint(least, over);
+        match count_tokens(&indented(&of(middle))) <= most {
+            true => least = middle,
+            false => over = middle,
+        }
+    }
+    let mut kept = of(least);
+    // Relations alone may be too many as well.
+    while count_tokens(&indented(&kept)) > most && !kept.relations.is_empty() {
+        kept.relations.truncate(kept.relations.len() / 2);
+    }
+    (kept, entities.len() - least)
+}
+
+/// JSON with two spaces, as these clients know it.
+fn indented(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_graph_is_cut_between_entities() {
+        let entity = |n: usize| GraphEntity {
+            name: format!("entity {n}"),
+            entity_type: "thing".to_owned(),
+            observations: vec!["is one of many".to_owned()],
+        };
+        let relation = |n: usize| GraphRelation {
+            from: format!("entity {n}"),
+            to: format!("entity {}", n + 1),
+            relation_type: "comes before".to_owned(),
+        };
+        let graph = Graph { entities: (0..500).map(entity).collect(), relations: (0..499).map(relation).collect() };
+        let (whole, none) = fitting(graph.clone(), 100_000);
+        assert_eq!((whole, none), (graph.clone(), 0));
+        let (cut, left) = fitting(graph.clone(), 5_000);
+        assert_eq!(cut.entities.len() + left, 500);
+        assert!(cut.entities.len() > 20 && cut.relations.len() == cut.entities.len() - 1);
+        assert!(count_tokens(&indented(&cut)) <= 5_000);
+        let (nothing, all) = fitting(graph, 10);
+        assert_eq!((nothing.entities.len(), all), (0, 500));
+    }
+}

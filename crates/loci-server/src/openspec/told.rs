@@ -1,0 +1,152 @@
+//! How does a knowledge provider tell a failure?
+//!
+//! With the same codes and statuses as everywhere, in another shape. What failed is turned on its way
+//! out, so that the guard, the bounds and defects are told so as well.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use loci_types::Problem;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, ResponseBuilder};
+use utoipa::{IntoResponses, ToSchema};
+
+use super::{ALIAS, ROOT};
+use crate::App;
+use crate::failure;
+use crate::guard::REQUEST_ID;
+
+/// A failure, as knowledge providers tell it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OpenSpecFailure)]
+pub(super) struct Told {
+    /// What failed.
+    error: ToldError,
+    /// The request in which it did.
+    request_id: Option<String>,
+    /// When.
+    timestamp: Timestamp,
+}
+
+/// What failed.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OpenSpecError)]
+struct ToldError {
+    /// The public code, such as `MEMORY_NOT_FOUND`.
+    code: String,
+    /// A sentence for people.
+    message: String,
+    /// The operation that failed.
+    operation: String,
+    /// More, by name: the field, the limit.
+    #[schema(value_type = Object)]
+    details: BTreeMap<String, Value>,
+    /// Whether the same call may succeed later.
+    retryable: bool,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// Whether a path is one of ours.
+pub(crate) fn is_here(path: &str) -> bool {
+    let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    under(ROOT) || under(ALIAS)
+}
+
+/// Tells failures of our paths in our words.
+pub(crate) async fn in_its_words(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let ours = is_here(request.uri().path());
+    let response = next.run(request).await;
+    let failed = response.extensions().get::<Problem>().cloned();
+    match failed {
+        Some(problem) if ours => turned(response, problem, app.engine.now()),
+        _ => response,
+    }
+}
+
+fn turned(response: Response, mut problem: Problem, timestamp: Timestamp) -> Response {
+    if let Some(Value::String(field)) = problem.details.get_mut("field") {
+        *field = snake(field);
+    }
+    let (mut parts, _) = response.into_parts();
+    let request_id = parts.headers.get(&REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    for name in [CONTENT_LENGTH, CONTENT_ENCODING, CONTENT_TYPE] {
+        parts.headers.remove(name);
+    }
+    let Problem { code, message, operation, details, retryable, hint } = problem;
+    let error = ToldError { code, message, operation, details, retryable, hint };
+    let mut told = Json(Told { error, request_id, timestamp }).into_response();
+    *told.status_mut() = parts.status;
+    told.headers_mut().extend(parts.headers);
+    told
+}
+
+/// The engine's names of fields, as they are written here. Names of headers stay.
+fn snake(field: &str) -> String {
+    if field.contains('-') {
+        return field.to_owned();
+    }
+    let mut name = String::with_capacity(field.len() + 4);
+    for letter in field.chars() {
+        if letter.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+/// The failures that every operation may tell of, for the published description.
+pub(super) struct ToldFailures;
+
+impl IntoResponses for ToldFailures {
+    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+        let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("OpenSpecFailure"))).build();
+        let plain = failure::Failures::responses();
+        let turned = |about: RefOr<utoipa::openapi::Response>| match about {
+            RefOr::T(response) => {
+                let told = ResponseBuilder::new().description(response.description);
+                RefOr::T(told.content("application/json", content.clone()).build())
+            }
+            other => other,
+        };
+        plain.into_iter().map(|(status, about)| (status, turned(about))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_named_as_they_are_written_here() {
+        for (engine, here) in [
+            ("userId", "user_id"),
+            ("content", "content"),
+            ("If-Match", "If-Match"),
+            ("options.limit", "options.limit"),
+        ] {
+            assert_eq!(snake(engine), here);
+        }
+    }
+
+    #[test]
+    fn only_our_own_paths_are_ours() {
+        for (path, expect) in [
+            ("/openspec/v1/knowledge", true),
+            ("/api/v1/knowledge/query", true),
+            ("/openspec/v1/knowledges", false),
+            ("/v1/memories", false),
+        ] {
+            assert_eq!(is_here(path), expect, "{path}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! Can anyone reach what is not theirs?
+//!
+//! The routes come from the published description and the tools from the server's own list, so a
+//! new one that has no line in the tables below fails the test. Each is called by strangers of seven
+//! sorts, naming the one whose memories they are not to see and naming nobody.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use loci_engine::{Caller, ListRequest, NewKey, NewMemory, Turn};
+use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, Tenant};
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+/// A word that stands in everything that must not be told.
+const SECRET: &str = "zanzibar";
+
+/// A house in which someone has something to lose.
+struct World {
+    house: House,
+    memory: MemoryId,
+    strangers: Vec<Stranger>,
+}
+
+/// Someone who has no business here.
+struct Stranger {
+    sort: &'static str,
+    key: Option<String>,
+}
+
+impl Stranger {
+    /// Whether they are not even let in.
+    fn unknown(&self) -> bool {
+        matches!(self.sort, "no key" | "revoked" | "expired")
+    }
+}
+
+fn victim() -> Caller {
+    let identifiers = Identifiers {
+        agent_id: Some("keeper".to_owned()),
+        user_id: Some("victim".to_owned()),
+        ..Identifiers::default()
+    };
+    Caller::new(identifiers)
+}
+
+fn set(values: &[&str]) -> BTreeSet<String> {
+    values.iter().map(|value| (*value).to_owned()).collect()
+}
+
+fn writer(users: &[&str], agents: &[&str], categories: Option<&[&str]>) -> Grant {
+    Grant {
+        tenant: Tenant::default(),
+        role: Role::Writer,
+        bounds: Bounds { users: set(users), agents: set(agents), ..Bounds::default() },
+        categories: categories.map(set),
+    }
+}
+
+impl World {
+    async fn new() -> Self {
+        let house = House::guarded().await;
+        let engine = &house.engine;
+        let secret = NewMemory {
+            content: format!("The cache of the Meridian project lies in {SECRET}"),
+            category: Some("secrets".to_owned()),
+            ..NewMemory::default()
+        };
+        let memory = engine.remember(&victim(), secret).await.unwrap().id;
+        let turn = Turn {
+            thread_id: "monday".to_owned(),
+            content: format!("I met Anna Petrova in {SECRET} and my name is Vera."),
+            role: Some("user".to_owned()),
+            ..Turn::default()
+        };
+        engine.ingest(&victim(), turn).await.unwrap();
+        engine.end_session(&victim(), "monday").await.unwrap();
+        engine.work(&Caller::operator(), &[], 16).await.unwrap();
+        let strangers = Self::strangers(&house).await;
+        Self { house, memory, strangers }
+    }
+
+    async fn strangers(house: &House) -> Vec<Stranger> {
+        let known = |sort, key| Stranger { sort, key: Some(key) };
+        let other = Tenant::new("other").unwrap();
+        let mut strangers = vec![
+            Stranger { sort: "no key", key: None },
+            known("wrong tenant", house.key(Grant::whole(other)).await),
+            known("wrong user", house.key(writer(&["bob"], &["keeper"], None)).await),
+            known("wrong agent", house.key(writer(&["victim"], &["other"], None)).await),
+            known("wrong category", house.key(writer(&["victim"], &["keeper"], Some(&["tasks"]))).await),
+        ];
+        let revoked = house.key(Grant::whole(Tenant::default())).await;
+        let id = revoked.split('_').nth(1).unwrap().to_owned();
+        house.engine.revoke_key(&Caller::operator(), &id).await.unwrap();
+        strangers.push(known("revoked", revoked));
+        let soon = house.engine.now().saturating_add(SignedDuration::from_millis(1)).unwrap();
+        let short = NewKey { name: "short".to_owned(), grant: Grant::whole(Tenant::default()), expires_at: Some(soon) };
+        let expired = house.engine.create_key(&Caller::operator(), short).await.unwrap();
+        while house.engine.now() <= soon {
+            tokio::task::yield_now().await;
+        }
+        strangers.push(known("expired", expired.secret));
+        strangers
+    }
+
+    /// Everything that the victim has, as it stands.
+    async fn belongings(&self) -> Vec<(MemoryId, u64, String)> {
+        let filter = Some(self.house.engine.everything(None));
+        let request = ListRequest { filter, limit: Some(100), ..ListRequest::default() };
+        let listed = self.house.engine.list(&victim(), request).await.unwrap();
+        let of = |memory: loci_types::Memory| (memory.id, memory.version, format!("{:?}", memory.state));
+        listed.memories.into_iter().map(of).collect()
+    }
+
+    /// Calls, and returns status and text; of a stream only what comes at once.
+    async fn call(&self, stranger: &Stranger, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
+        let request = match &stranger.key {
+            Some(key) => self.house.request_as(key, method, path),
+            None => self.house.anonymous(method, path),
+        };
+        let request = match body {
+            Some(body) => request.json(body),
+            None => request,
+        };
+        let mut response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let mut text = String::new();
+        let patience =
+            Duration::from_millis(if path.contains("/events") || path.contains("/stream") { 400 } else { 20_000 });
+        while let Ok(Ok(Some(bytes))) = tokio::time::timeout(patience, response.chunk()).await {
+            text.push_str(&String::from_utf8_lossy(&bytes));
+        }
+        (status, text)
+    }
+}
+
+/// An operation of the description.
+struct Operation {
+    id: String,
+    method: String,
+    path: String,
+    public: bool,
+    /// Whether it needs a body.
+    bodied: bool,
+    /// Whether its body may say whose memories are meant.
+    identified: bool,
+}
+
+fn operations() -> Vec<Operation> {
+    let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
+    let mut found = Vec::new();
+    for (path, item) in description["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let Some(id) = operation["operationId"].as_str() else { continue };
+            let public = operation["security"].as_array().is_some_and(|all| all.iter().all(|one| one == &json!({})));
+            let identified =
+                identified(&description, &operation["requestBody"]["content"]["application/json"]["schema"]);
+            let (id, method, path) = (id.to_owned(), method.to_uppercase(), path.clone());
+            let bodied = operation["requestBody"]["required"] == json!(true);
+            found.push(Operation { id, method, path, public, bodied, identified });
+        }
+    }
+    assert!(found.len() > 40, "the description lost its operations");
+    found
+}
+
+/// Whether a schema, or one that it refers to, has the property `identifiers`.
+fn identified(description: &Value, schema: &Value) -> bool {
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return identified(description, &description["components"]["schemas"][name]);
+    }
+    let parts = ["oneOf", "anyOf", "allOf"].into_iter().filter_map(|word| schema[word].as_array()).flatten();
+    schema["properties"]["identifiers"].is_object() || parts.into_iter().any(|part| identified(description, part))
+}
+
+/// What is sent to an operation that takes a body.
+fn body(id: &str, memory: MemoryId) -> Option<Value> {
+    let body = match id {
+        "addMemory" => json!({ "content": "a stranger was here" }),
+        "addMemories" => json!({ "memories": [{ "content": "strangers were here" }] }),
+        "changeMemory" => json!({ "content": "a stranger was here" }),
+        "searchMemories" | "recall" => json!({ "query": "where does the cache of Meridian lie?" }),
+        "buildContext" => json!({ "input": "where does the cache of Meridian lie?" }),
+        "memoryQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
+        "supersedeMemory" | "correctMemory" => json!({ "content": "a stranger was here" }),
+        "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "retryJob"
+        | "runJobs" => {
+            return None;
+        }
+        "pinMemory" => json!({ "pinned": true }),
+        "undo" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
+        "ingestTurns" => json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] }),
+        "summarise" => json!({ "threadId": "monday" }),
+        "uniteEntities" => json!({ "into": "Anna Petrova", "from": "Vera" }),
+        "divideEntity" => json!({ "id": memory, "name": "Anna Petrova" }),
+        "maintain" => json!({ "dryRun": true }),
+        "createAgent" => json!({ "slug": "keeper", "config": {} }),
+        "createKey" => json!({ "name": "mine", "grant": { "tenant": "default", "role": "admin" } }),
+        "rotateKey" => json!({}),
+        "openspecQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
+        "openspecCreate" => json!({ "entry": { "content": "a stranger was here" } }),
+        "openspecUpdate" => json!({ "entry": { "content": "a stranger was here" } }),
+        "openspecBatch" => json!({ "operation": "delete", "entries": [{ "id": memory }] }),
+        _ => return None,
+    };
+    Some(body)
+}
+
+/// Says whose memories are meant, where this operation reads it.
+fn name(operation: &Operation, body: &mut Option<Value>) {
+    let ids = json!({ "agent_id": "keeper", "user_id": "victim" });
+    if operation.identified {
+        body.get_or_insert_with(|| json!({}))["identifiers"] = json!({ "agentId": "keeper", "userId": "victim" });
+    }
+    let Some(body) = body else { return };
+    match operation.id.as_str() {
+        "memoryQuery" => body["filters"] = ids,
+        "openspecQuery" => body["layer"] = ids,
+        "openspecCreate" | "openspecUpdate" => {
+            body["options"] = json!({ "layer": { "type": "agent", "agent_id": "keeper", "user_id": "victim" } });
+        }
+        _ => {}
+    }
+}
+
+fn fill(path: &str, memory: &str) -> String {
+    path.replace("{id}", memory)
+        .replace("{slug}", "keeper")
+        .replace("{name}", "Anna%20Petrova")
+        .replace("{space}", "agent_memory_keeper")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_route_tells_or_changes_what_is_not_the_callers() {
+    let world = World::new().await;
+    let before = world.belongings().await;
+    assert!(before.len() >= 2, "the victim has something to lose");
+    let nobody = MemoryId(uuid::Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0007));
+    for operation in operations() {
+        for stranger in &world.strangers {
+            for named in [true, false] {
+                try_route(&world, &operation, stranger, named, nobody).await;
+            }
+        }
+    }
+    let after = world.belongings().await;
+    assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
+}
+
+async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, named: bool, nobody: MemoryId) {
+    let told = format!("{} by {} (named: {named})", operation.id, stranger.sort);
+    let mut sent = body(&operation.id, world.memory);
+    assert!(sent.is_some() || !operation.bodied, "{} has no line in the table", operation.id);
+    if named {
+        name(operation, &mut sent);
+    }
+    let mut query: Vec<&str> = match operation.id.as_str() {
+        "followEvents" => vec!["after=all"],
+        "openspecStream" => vec!["type=updates"],
+        _ => Vec::new(),
+    };
+    if named && sent.is_none() {
+        let snake = operation.path.starts_with("/openspec");
+        query.push(if snake { "agent_id=keeper&user_id=victim" } else { "agentId=keeper&userId=victim" });
+    }
+    let query = query.join("&");
+    let has_body = sent.is_some();
+    let path = |memory: MemoryId| format!("{}?{query}", fill(&operation.path, &memory.to_string()));
+    let (status, text) = world.call(stranger, &operation.method, &path(world.memory), sent.as_ref()).await;
+    assert!(status < 500, "{told}: {status} {text}");
+    assert!(!text.contains(SECRET), "{told}: {status} {text}");
+    if operation.public {
+        return;
+    }
+    if stranger.unknown() {
+        assert_eq!(status, 401, "{told}: {text}");
+        return;
+    }
+    let nobodys = matches!(operation.id.as_str(), "openspecDiscover" | "whoami");
+    let outside = matches!(stranger.sort, "wrong user" | "wrong agent");
+    if named && outside && !nobodys && (operation.identified || !has_body) {
+        assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
+    }
+    // What is not theirs is as good as absent: the same answer as for an id that never was.
+    if operation.path.contains("/memories/{id}") || operation.path.contains("/graph/{id}") {
+        let (other, absent) = world.call(stranger, &operation.method, &path(nobody), sent.as_ref()).await;
+        let plain = |text: &str, id: MemoryId| text.replace(&id.to_string(), "ID");
+        assert_eq!((status, plain(&text, world.memory)), (other, plain(&absent, nobody)), "{told}");
+        assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
+    }
+}
+
+/// The arguments that a tool is called with.
+fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
+    let question = "where does the cache of Meridian lie?";
+    Some(match tool {
+        "search_memory" | "memory_query" => json!({ "query": question }),
+        "remember_fact" => json!({ "fact": "a stranger was here" }),
+        "correct_fact" => json!({ "fact_id": memory, "correction": "a stranger was here" }),
+        "supersede_fact" => json!({ "fact_id": memory, "fact": "a stranger was here" }),
+        "update_memory" => json!({ "memory_id": memory, "content": "a stranger was here" }),
+        "confirm_fact" | "explain_fact" => json!({ "fact_id": memory }),
+        "get_memory" | "forget_memory" | "restore_memory" | "memory_history" => json!({ "memory_id": memory }),
+        "pin_memory" => json!({ "memory_id": memory, "pinned": true }),
+        "get_entity_info" => json!({ "entity_name": "Anna Petrova" }),
+        "memory_stats" | "weak_facts" | "list_memories" | "list_entities" | "list_consents" | "recent_changes"
+        | "read_graph" => json!({}),
+        "ingest_turns" => json!({ "thread_id": "t", "turns": [{ "role": "user", "content": "a stranger was here" }] }),
+        "end_session" => json!({ "session": "monday" }),
+        "get_context" => json!({ "input": question }),
+        "decide_consent" => json!({ "proposal_id": memory, "decision": "accept" }),
+        "undo_change" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
+        "search_nodes" => json!({ "query": SECRET }),
+        "open_nodes" => json!({ "names": ["Anna Petrova"] }),
+        "create_entities" => json!({ "entities": [{ "name": "n", "entityType": "t", "observations": [] }] }),
+        "create_relations" => json!({ "relations": [{ "from": "n", "to": "m", "relationType": "r" }] }),
+        "add_observations" => json!({ "observations": [{ "entityName": "Anna Petrova", "contents": ["x"] }] }),
+        "delete_entities" => json!({ "entityNames": ["Anna Petrova"] }),
+        "delete_observations" => json!({ "deletions": [{ "entityName": "Anna Petrova", "observations": ["x"] }] }),
+        "delete_relations" => json!({ "relations": [{ "from": "n", "to": "m", "relationType": "r" }] }),
+        _ => return None,
+    })
+}
+
+async fn rpc(world: &World, stranger: &Stranger, profile: &str, method: &str, params: Value) -> (u16, String) {
+    let path = format!("/mcp/{profile}");
+    let request = match &stranger.key {
+        Some(key) => world.house.request_as(key, "POST", &path),
+        None => world.house.anonymous("POST", &path),
+    };
+    let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let request = request
+        .header("Accept", "application/json, text/event-stream")
+        .header("MCP-Protocol-Version", "2025-06-18")
+        .json(&sent);
+    let response = request.send().await.unwrap();
+    (response.status().as_u16(), response.text().await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_tool_tells_or_changes_what_is_not_the_callers() {
+    let world = World::new().await;
+    let before = world.belongings().await;
+    let admin = Stranger { sort: "admin", key: Some(world.house.key(Grant::whole(Tenant::default())).await) };
+    for profile in ["default", "full", "graph"] {
+        let (status, text) = rpc(&world, &admin, profile, "tools/list", json!({})).await;
+        assert_eq!(status, 200, "{text}");
+        let listed: Value = serde_json::from_str(&text).unwrap();
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        assert!(tools.len() >= 9, "{profile}: {text}");
+        for tool in tools {
+            let name = tool["name"].as_str().unwrap();
+            let arguments = arguments(name, world.memory).unwrap_or_else(|| panic!("{name} has no line in the table"));
+            for stranger in &world.strangers {
+                let params = json!({ "name": name, "arguments": arguments });
+                let (status, text) = rpc(&world, stranger, profile, "tools/call", params).await;
+                let told = format!("{name} of {profile} by {}: {status} {text}", stranger.sort);
+                assert!(status < 500, "{told}");
+                assert_eq!(status == 401, stranger.unknown(), "{told}");
+                assert!(!text.contains(SECRET), "{told}");
+            }
+        }
+    }
+    for uri in ["loci://context", "loci://changes", "loci://changes/agent", "loci://stats", "memory://knowledge-graph"]
+    {
+        for stranger in &world.strangers {
+            for profile in ["default", "graph"] {
+                let (status, text) = rpc(&world, stranger, profile, "resources/read", json!({ "uri": uri })).await;
+                assert!(status < 500 && !text.contains(SECRET), "{uri} by {}: {status} {text}", stranger.sort);
+            }
+        }
+    }
+    let after = world.belongings().await;
+    assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
+}

@@ -1,0 +1,55 @@
+//! What comes next in the ledger of a space?
+//!
+//! The numbers of the lines have no gaps and are given in the order of the commits, so whoever goes
+//! on after the last number looked at misses nothing. Lines that may not be told are passed over once.
+
+use loci_types::{Space, Visible};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::clause::{self, Clause};
+use super::read::ENTRY;
+use super::row;
+use crate::Feed;
+
+/// So many lines are looked at in one call.
+const LOOKED_AT: i64 = 1_000;
+
+/// The number of the last line.
+pub(super) fn end(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row([], |row| row.get(0))
+}
+
+/// The earliest lines after a number that may be told.
+pub(super) fn page(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    after: i64,
+    limit: usize,
+) -> rusqlite::Result<Feed> {
+    let end = end(connection)?;
+    if limit == 0 || end <= after {
+        return Ok(Feed { entries: Vec::new(), position: after });
+    }
+    // Nothing of these scopes was ever written, so no line is about them.
+    let Some(clause) = Clause::visible(connection, space, visible)? else {
+        return Ok(Feed { entries: Vec::new(), position: end });
+    };
+    let last = end.min(after.max(0).saturating_add(LOOKED_AT));
+    let sql = format!(
+        "SELECT {ENTRY} FROM ledger l LEFT JOIN memories m ON m.row = l.memory \
+         WHERE l.sequence > ? AND l.sequence <= ? AND {} ORDER BY l.sequence LIMIT ?",
+        clause.told()
+    );
+    let mut values = vec![Value::Integer(after), Value::Integer(last)];
+    values.extend(clause.values);
+    values.push(clause::limit(limit));
+    let entries: Vec<_> = connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
+        .collect::<rusqlite::Result<_>>()?;
+    let full = entries.last().filter(|_| entries.len() >= limit);
+    let position = full.map_or(last, |entry| entry.sequence);
+    Ok(Feed { entries, position })
+}

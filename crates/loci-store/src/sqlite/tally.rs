@@ -1,0 +1,67 @@
+//! How much was done, and when?
+//!
+//! Lines of the ledger are counted where they lie; only the sums leave the database.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_types::{Space, TimeRange, Visible};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::clause::Clause;
+use crate::{Error, Result, Tally};
+
+/// A stretch with the part of Loci and the event.
+type Place = (i64, String, String);
+
+/// The length of a stretch as the database counts it.
+pub(super) fn micros(bucket: Duration) -> Result<i64> {
+    if bucket.as_micros() == 0 {
+        return Err(Error::from(loci_types::Error::invalid("bucket", "a stretch of no time holds nothing")));
+    }
+    Ok(i64::try_from(bucket.as_micros()).unwrap_or(i64::MAX))
+}
+
+/// What one space adds to the sums.
+pub(super) fn count(
+    connection: &Connection,
+    space: &Space,
+    visible: &Visible,
+    range: TimeRange,
+    bucket: i64,
+) -> rusqlite::Result<Vec<(Place, u64)>> {
+    let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
+    // The remainder of a time before 1970 is negative; the stretch starts before it all the same.
+    let sql = format!(
+        "SELECT l.at - CASE WHEN l.at % ?1 < 0 THEN l.at % ?1 + ?1 ELSE l.at % ?1 END, coalesce(l.node, ''), l.event, \
+         count(*) FROM ledger l LEFT JOIN memories m ON m.row = l.memory \
+         WHERE l.at >= ?2 AND l.at < ?3 AND {} GROUP BY 1, 2, 3",
+        clause.told()
+    );
+    let mut values = vec![
+        Value::Integer(bucket),
+        Value::Integer(range.from.map_or(i64::MIN, Timestamp::as_microsecond)),
+        Value::Integer(range.until.map_or(i64::MAX, Timestamp::as_microsecond)),
+    ];
+    values.extend(clause.values);
+    connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)))?
+        .collect()
+}
+
+/// The sums over all spaces, in the order of time.
+pub(super) fn together(found: Vec<Vec<(Place, u64)>>) -> Vec<Tally> {
+    let mut sums: BTreeMap<Place, u64> = BTreeMap::new();
+    for (place, count) in found.into_iter().flatten() {
+        *sums.entry(place).or_default() += count;
+    }
+    let tally = |((start, node, op), count): (Place, u64)| {
+        // A stretch may be so long that no calendar knows its start.
+        let start = Timestamp::from_microsecond(start).unwrap_or(Timestamp::MIN);
+        Tally { start, node, op, count }
+    };
+    sums.into_iter().map(tally).collect()
+}

@@ -1,0 +1,191 @@
+//! Who is told what comes next?
+
+use loci_store::{Feed, Store};
+use loci_types::{AccessPolicy, Action, Aged, Batch, Memory, MemoryId, Patch, Reach, Space, State, Tenant, Visible};
+
+use crate::hand::{Hand, good, name_in};
+use crate::samples::*;
+
+async fn feed(store: &dyn Store, visible: &Visible, after: i64, limit: usize) -> Feed {
+    good(store.feed(visible, &user("anna").space(), after, limit).await)
+}
+
+/// All that is told, read in pages of this size, with the number where it ends.
+async fn all(store: &dyn Store, visible: &Visible, space: &Space, limit: usize) -> Feed {
+    let end = good(store.positions(visible).await).get(space).copied().unwrap_or(0);
+    let mut all = Feed::default();
+    while all.position < end {
+        let page = good(store.feed(visible, space, all.position, limit).await);
+        assert!(page.entries.len() <= limit, "{} of {limit}", page.entries.len());
+        assert!(page.position > all.position, "each page goes on");
+        assert!(page.entries.iter().all(|entry| all.position < entry.sequence && entry.sequence <= page.position));
+        all.entries.extend(page.entries);
+        all.position = page.position;
+    }
+    assert_eq!(all.position, end, "no further than the end");
+    all
+}
+
+/// What is told, each line by its event and memory.
+async fn told(store: &dyn Store, visible: &Visible) -> Vec<(String, Option<MemoryId>)> {
+    let feed = all(store, visible, &user("anna").space(), 100).await;
+    feed.entries.into_iter().map(|entry| (entry.event, entry.memory_id)).collect()
+}
+
+fn line(event: &str, id: MemoryId) -> (String, Option<MemoryId>) {
+    (event.to_owned(), Some(id))
+}
+
+/// The earliest lines come first, each once, whatever the size of the pages, and as history has them.
+pub async fn the_earliest_lines_come_first(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let mut ids = Vec::new();
+    for number in 0..9 {
+        ids.push(hand.remember(&anna, &format!("note {number}")).await);
+    }
+    hand.forget(&anna, ids[0]).await;
+    let seen = visible(std::slice::from_ref(&anna));
+    let expect = all(store, &seen, &anna.space(), 1_000).await;
+    let found: Vec<_> = expect.entries.iter().filter_map(|entry| entry.memory_id).collect();
+    assert_eq!(found, [ids.as_slice(), &ids[..1]].concat());
+    for limit in 1..12 {
+        assert_eq!(all(store, &seen, &anna.space(), limit).await, expect, "pages of {limit}");
+    }
+    let history = good(store.history(&seen, ids[0], 9).await);
+    assert_eq!([&expect.entries[0], &expect.entries[9]], [&history[0], &history[1]], "as history tells it");
+    let end = expect.position;
+    for (after, limit) in [(end, 5), (end + 7, 5), (3, 0), (i64::MAX, usize::MAX)] {
+        assert_eq!(feed(store, &seen, after, limit).await, Feed { entries: Vec::new(), position: after });
+    }
+    assert_eq!(feed(store, &seen, -5, 1).await.entries, expect.entries[..1]);
+    assert_eq!(feed(store, &seen, 4, usize::MAX).await.entries, expect.entries[4..]);
+}
+
+/// Lines that may not be told are looked at once, and a bounded number in one call.
+pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let first = hand.remember(&anna, "first").await;
+    let many = (0..2_500).map(|number| add(memory(10_000 + number, &ben, &format!("other {number}"))));
+    good(store.apply(batch(&ben.space(), many.collect())).await);
+    let last = hand.remember(&anna, "last").await;
+    let seen = visible(std::slice::from_ref(&anna));
+    let end = good(store.positions(&seen).await)[&anna.space()];
+    let mut looks = 0;
+    let (mut position, mut ids) = (0, Vec::new());
+    while position < end {
+        let page = feed(store, &seen, position, 10).await;
+        assert!(page.position > position);
+        ids.extend(page.entries.iter().filter_map(|entry| entry.memory_id));
+        (position, looks) = (page.position, looks + 1);
+    }
+    assert_eq!(ids, [first, last]);
+    assert!(looks > 1, "one look is bounded");
+    let stranger = visible(&[user("nobody")]);
+    assert_eq!(feed(store, &stranger, 0, 10).await, Feed { entries: Vec::new(), position: end }, "at one look");
+}
+
+/// A line is for those who may see the memory it is about, whatever state that is in.
+pub async fn a_line_of_the_feed_is_for_those_who_see_its_memory(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let plain = hand.keep(Memory { category: Some("work".into()), ..hand.sample(&anna, "one") }).await;
+    let secret =
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "two") };
+    let secret = hand.keep(secret).await;
+    let other = hand.remember(&ben, "three").await;
+    hand.forget(&anna, plain).await;
+    let add = |id| line("ADD", id);
+    let theirs = grant(Tenant::new("other").unwrap_or_default(), Reach::Whole, None, None);
+    for (seen, expect) in [
+        (whole(), vec![add(plain), add(secret), add(other), line("DELETE", plain)]),
+        (visible(std::slice::from_ref(&anna)), vec![add(plain), line("DELETE", plain)]),
+        (seen_by(Some("ben"), std::slice::from_ref(&anna)), vec![add(plain), add(secret), line("DELETE", plain)]),
+        (visible(&[ben]), vec![add(other)]),
+        (bound(&["work"]), vec![add(plain), line("DELETE", plain)]),
+        (bound(&["home"]), vec![]),
+        (visible(&[agent("bot")]), vec![]),
+        (visible(&[]), vec![]),
+        (theirs, vec![]),
+    ] {
+        assert_eq!(told(store, &seen).await, expect, "{seen:?}");
+    }
+    let open = Patch { access_policy: Some(AccessPolicy::Shared), ..Patch::default() };
+    hand.must(&anna.space(), Action::Revise(Box::new(revision(secret, open)))).await;
+    assert_eq!(told(store, &visible(&[anna])).await.len(), 4, "what was opened is told from then on");
+}
+
+fn bound(categories: &[&str]) -> Visible {
+    grant(Tenant::default(), Reach::Whole, Some(categories), None)
+}
+
+/// What is gone, and what is about no memory, is for those who see the whole.
+pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let work = |text: &str| Memory { category: Some("work".into()), ..hand.sample(&anna, text) };
+    let (kept, purged, erased) =
+        (hand.keep(work("one")).await, hand.keep(work("two")).await, hand.keep(work("three")).await);
+    hand.forget(&anna, purged).await;
+    hand.must(&anna.space(), Action::Purge { id: purged }).await;
+    hand.must(&anna.space(), Action::Erase { id: erased }).await;
+    hand.must(&anna.space(), Action::Age { aged: vec![Aged { id: kept, confidence: 0.5, relevance: 0.5 }] }).await;
+    hand.must(&anna.space(), name_in(&anna, entity(7, "Harbour", &[]))).await;
+    let add = |id| line("ADD", id);
+    for seen in [visible(std::slice::from_ref(&anna)), bound(&["work"])] {
+        assert_eq!(told(store, &seen).await, [add(kept)], "{seen:?}");
+    }
+    let mut expect = vec![add(kept), add(purged), add(erased)];
+    expect.extend([line("DELETE", purged), line("TTL", purged), line("ERASE", erased)]);
+    expect.extend([("TTL".to_owned(), None), ("ENTITY".to_owned(), None)]);
+    assert_eq!(told(store, &whole()).await, expect);
+    let gone = all(store, &whole(), &anna.space(), 9).await.entries;
+    let mut gone = gone.iter().filter(|entry| [Some(purged), Some(erased)].contains(&entry.memory_id));
+    assert!(gone.all(|entry| entry.old.is_none() && entry.new.is_none()), "a tombstone tells no content");
+    let faded = Action::Fade { id: kept, state: State::Decayed, confidence: None, relevance: None, purge_at: None };
+    hand.must(&anna.space(), faded).await;
+    assert_eq!(told(store, &visible(&[anna])).await, [add(kept), line("TTL", kept)]);
+}
+
+/// The last number of each visible space that was written to, and of no other.
+pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
+    let (hand, anna, bot) = (Hand::on(store), user("anna"), agent("bot"));
+    let positions = async |visible: &Visible| good(store.positions(visible).await).into_iter().collect::<Vec<_>>();
+    assert_eq!(positions(&whole()).await, []);
+    assert_eq!(positions(&visible(std::slice::from_ref(&anna))).await, []);
+    hand.remember(&anna, "one").await;
+    let id = hand.remember(&anna, "two").await;
+    hand.remember(&bot, "three").await;
+    hand.must(&anna.space(), Action::Touch { ids: vec![id] }).await;
+    let (shared, own) = ((anna.space(), 2), (bot.space(), 1));
+    let theirs = Tenant::new("other").unwrap_or_default();
+    let changes = vec![add(memory(900, &anna, "theirs"))];
+    good(store.apply(Batch { tenant: theirs.clone(), space: anna.space(), changes }).await);
+    for (seen, expect) in [
+        (whole(), vec![own.clone(), shared.clone()]),
+        (visible(std::slice::from_ref(&anna)), vec![shared.clone()]),
+        (visible(&[user("nobody")]), vec![shared.clone()]),
+        (visible(&[bot, agent("nobody")]), vec![own]),
+        (visible(&[]), vec![]),
+        (grant(theirs, Reach::Whole, None, None), vec![(anna.space(), 1)]),
+    ] {
+        assert_eq!(positions(&seen).await, expect, "{seen:?}");
+    }
+    hand.forget(&anna, id).await;
+    assert_eq!(positions(&visible(&[anna])).await, [(shared.0, 3)]);
+}
+
+/// Whoever reads while others write is told every line once and in order.
+pub async fn nothing_is_lost_while_others_write(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let seen = visible(std::slice::from_ref(&anna));
+    let (mut position, mut written, mut read) = (0, Vec::new(), Vec::new());
+    for round in 0..40 {
+        for number in 0..round % 4 {
+            hand.remember(&ben, &format!("theirs {round} {number}")).await;
+            written.push(hand.remember(&anna, &format!("note {round} {number}")).await);
+        }
+        let page = feed(store, &seen, position, 1 + round % 3).await;
+        read.extend(page.entries.iter().filter_map(|entry| entry.memory_id));
+        position = page.position;
+    }
+    read.extend(feed(store, &seen, position, 100).await.entries.iter().filter_map(|entry| entry.memory_id));
+    assert_eq!(read, written);
+}
