@@ -12,10 +12,13 @@ use crate::settings::{Settings, variable};
 /// Begins to tell.
 pub(crate) fn start(arguments: &Arguments) {
     let serving = matches!(arguments.command, Command::Serve(_));
-    // The protocol's own library tells of every client that hangs up.
-    let usual = if serving { "info,rmcp=error" } else { "warn,rmcp=error" };
+    let usual = if serving { "info" } else { "warn" };
     let wanted = variable("LOCI_LOG").unwrap_or_else(|| usual.to_owned());
-    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| usual.into());
+    let mut filter = EnvFilter::try_new(wanted).unwrap_or_else(|_| usual.into());
+    // The protocol's own library would tell what is said, whatever is asked for.
+    if let Ok(quiet) = "rmcp=error".parse() {
+        filter = filter.add_directive(quiet);
+    }
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // Settings that cannot be read are told of by the command itself.
     let settings = if serving { Settings::load(arguments.config.as_deref()).ok() } else { None };

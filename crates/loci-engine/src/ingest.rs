@@ -50,6 +50,8 @@ impl Engine {
         for turn in &turns {
             policy::target(caller, turn.layer)?;
             self.check_turn(turn)?;
+            // What would be refused is refused before anything is taken in.
+            Pass::strict(&self.redactor).turn(&mut turn.clone())?;
         }
         let mut receipts = Vec::with_capacity(turns.len());
         for turn in turns {

@@ -23,6 +23,9 @@ pub struct Caller {
     pub role: Role,
     /// The categories that their credential lets them see; none: all.
     pub categories: Option<BTreeSet<String>>,
+    /// The agents that their credential is bound to. Whoever leaves the agent out is still one of them,
+    /// and sees no more than they all may.
+    pub agents: BTreeSet<String>,
     /// The credential they came with, for the ledger; none: there was none to show.
     pub credential: Option<String>,
     /// The request in which they ask, for the ledger.
@@ -39,6 +42,7 @@ impl Caller {
             operator: false,
             role: Role::Writer,
             categories: None,
+            agents: BTreeSet::new(),
             credential: None,
             request: None,
         }
@@ -79,6 +83,7 @@ impl Caller {
             operator,
             role: grant.role,
             categories: grant.categories.clone(),
+            agents: grant.bounds.agents.iter().filter(|slug| *slug != loci_types::ANY).cloned().collect(),
             credential: Some(credential.to_owned()),
             ..Self::new(asked)
         })

@@ -90,11 +90,17 @@ impl Engine {
     /// takes the place of the old, unless it is to be kept as it is.
     pub async fn remember(&self, caller: &Caller, mut new: NewMemory) -> Result<Receipt> {
         policy::writer(caller)?;
+        self.check_content(&new.content)?;
         let redacted = self.redact(&mut new)?;
         self.may_write(caller, new.category.as_deref()).await?;
         let as_is = new.as_is || !self.config.bands.reconcile;
         let embed = if new.embed_later { Embed::Later } else { Embed::Now };
-        let (scope, addition) = self.admit(caller, new, None)?;
+        let (scope, mut addition) = self.admit(caller, new, None)?;
+        if self.categories_of(caller).await?.is_some() {
+            // Whoever sees only some categories must not learn from an answer what the others hold.
+            let category = addition.memory.category.as_deref();
+            addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
+        }
         let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
         if told && !as_is {
             return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, "remembered").await? });

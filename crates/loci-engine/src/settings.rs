@@ -67,7 +67,18 @@ impl Engine {
     /// The settings of the agent that asks; none are set if it is not registered. Its categories are
     /// those of its allowlist too, registered or not.
     pub(crate) async fn settings_of(&self, caller: &Caller) -> Result<AgentSettings> {
-        let Some(slug) = &caller.identifiers.agent_id else { return Ok(AgentSettings::default()) };
+        if let Some(slug) = &caller.identifiers.agent_id {
+            return self.settings_of_agent(caller, slug).await;
+        }
+        // No agent is named, but only some may ask with this credential: what all of them may see.
+        let mut categories = None;
+        for slug in &caller.agents {
+            categories = policy::both(categories, self.settings_of_agent(caller, slug).await?.categories.as_ref());
+        }
+        Ok(AgentSettings { categories, ..AgentSettings::default() })
+    }
+
+    async fn settings_of_agent(&self, caller: &Caller, slug: &str) -> Result<AgentSettings> {
         let mut settings = match self.store.agent(&caller.tenant, slug).await? {
             Some(agent) => AgentSettings::read(&agent.config)?,
             None => AgentSettings::default(),

@@ -38,15 +38,21 @@ pub(crate) async fn serve(
 ) -> io::Result<()> {
     let builder = Arc::new(builder(options));
     let (graceful, room) = (GracefulShutdown::new(), Arc::new(Semaphore::new(options.connections)));
-    let stalled = Duration::from_secs(options.stalled_seconds);
+    let patience = Patience {
+        begin: Duration::from_secs(options.header_seconds),
+        stalled: Duration::from_secs(options.stalled_seconds),
+    };
     loop {
-        let permit = room.clone().acquire_owned().await.map_err(io::Error::other)?;
+        let next = async {
+            let permit = room.clone().acquire_owned().await.map_err(io::Error::other)?;
+            listener.accept().await.map(|(stream, _)| (stream, permit))
+        };
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = next => accepted,
             _ = closed.wait_for(|closed| *closed) => break,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, permit) = match accepted {
+            Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file handles, or the caller is gone already: neither ends the server.
                 tracing::warn!(%error, "a connection was not accepted");
@@ -57,7 +63,7 @@ pub(crate) async fn serve(
         drop(stream.set_nodelay(true));
         let service = TowerToHyperService::new(routes.clone());
         let connection =
-            builder.serve_connection_with_upgrades(TokioIo::new(Patient::new(stream, stalled)), service).into_owned();
+            builder.serve_connection_with_upgrades(TokioIo::new(Patient::new(stream, patience)), service).into_owned();
         let watched = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = watched.await {
@@ -90,17 +96,34 @@ fn builder(options: &ServerOptions) -> Builder<TokioExecutor> {
     builder
 }
 
-/// A stream that gives up on a reader who takes nothing.
+/// How long a caller is waited for.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// Until they have begun to speak.
+    begin: Duration,
+    /// While they take nothing.
+    stalled: Duration,
+}
+
+/// So many bytes tell which protocol is spoken; until then no timer of the protocol runs.
+const BEGUN: usize = 24;
+
+/// A stream that gives up on a caller who says nothing and on a reader who takes nothing.
 struct Patient {
     stream: TcpStream,
-    patience: Duration,
+    patience: Patience,
+    /// Bytes that came.
+    heard: usize,
+    /// Runs until the caller has begun.
+    silence: Option<Pin<Box<Sleep>>>,
     /// Runs while a write waits.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    fn new(stream: TcpStream, patience: Duration) -> Self {
-        Self { stream, patience, waiting: None }
+    fn new(stream: TcpStream, patience: Patience) -> Self {
+        let silence = Some(Box::pin(tokio::time::sleep(patience.begin)));
+        Self { stream, patience, heard: 0, silence, waiting: None }
     }
 
     /// Passes the outcome of a write on, or ends the stream if nobody has read for too long.
@@ -109,7 +132,7 @@ impl Patient {
             self.waiting = None;
             return outcome;
         }
-        let patience = self.patience;
+        let patience = self.patience.stalled;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + patience)));
         match waiting.as_mut().poll(context) {
             Poll::Ready(()) => Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the reader takes nothing"))),
@@ -124,7 +147,19 @@ impl AsyncRead for Patient {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.heard = self.heard.saturating_add(buffer.filled().len() - before);
+        if self.heard >= BEGUN {
+            self.silence = None;
+        }
+        if outcome.is_pending()
+            && let Some(silence) = &mut self.silence
+            && silence.as_mut().poll(context).is_ready()
+        {
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the caller says nothing")));
+        }
+        outcome
     }
 }
 

@@ -242,7 +242,9 @@ fn parameters(operation: &mut Value) {
             }
             "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
             "reason" => merge(schema, &json!({ "pattern": PLAIN })),
-            "tags" | "kinds" | "categories" => merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" })),
+            "tags" | "kinds" | "categories" if schema["type"] == "array" => {
+                merge(&mut schema["items"], &json!({ "pattern": "^[^,]+$" }))
+            }
             _ => {}
         }
     }

@@ -84,7 +84,6 @@ async fn metrics(State(app): State<Arc<App>>, who: Who) -> Result<Response, Fail
         episodic,
         semantic: stats.memories.saturating_sub(episodic),
         bytes: stats.bytes,
-        summaries: 0,
         saved: learned.tokens_saved,
     };
     let sort = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::body::{Body, HttpBody, to_bytes};
-use axum::extract::{Request, State};
-use axum::http::header::CONTENT_TYPE;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::{CONTENT_TYPE, IF_MATCH};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -78,7 +78,9 @@ impl UnderWay {
 
 /// Gives a request that comes again the answer it was given.
 pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if !is_meant(request.method(), request.uri().path()) || !request.headers().contains_key(KEY) {
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    // Another method than the path has is for the router to refuse.
+    if !is_kept(&request) || !app.access.knows(request.method(), route) {
         return next.run(request).await;
     }
     answer(app, request, next).await.unwrap_or_else(IntoResponse::into_response)
@@ -86,8 +88,21 @@ pub(crate) async fn once(State(app): State<Arc<App>>, request: Request, next: Ne
 
 /// What is sent by POST and only asks, so that sending it again does no harm, and what answers with a
 /// secret, which is not kept anywhere.
-const PASSED: [&str; 7] =
-    ["/v1/recall", "/v1/context", "/v1/query", "/v1/memories/search", "/v1/summarise", "/v1/maintenance", "/v1/keys"];
+const PASSED: [&str; 8] = [
+    "/v1/recall",
+    "/v1/context",
+    "/v1/query",
+    "/v1/memories/search",
+    "/v1/summarise",
+    "/v1/maintenance",
+    "/v1/keys",
+    "/v1/entities",
+];
+
+/// Whether this request is one whose answer is kept.
+pub(crate) fn is_kept(request: &Request) -> bool {
+    is_meant(request.method(), request.uri().path()) && request.headers().contains_key(KEY)
+}
 
 fn is_meant(method: &Method, path: &str) -> bool {
     let writes = matches!(*method, Method::POST | Method::PUT | Method::PATCH | Method::DELETE);
@@ -103,7 +118,10 @@ async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response,
     let who = parts.extensions.get::<Who>().cloned();
     let who = who.ok_or_else(|| Failure::new(ErrorKind::Internal, "the request did not pass the guard", "request"))?;
     let caller = who.alone("request")?;
-    let body = to_bytes(body, app.options.server.body_bytes).await.map_err(|_| {
+    let patience = std::time::Duration::from_secs(app.options.server.request_seconds);
+    let late = |_| Failure::new(ErrorKind::Provider, "the request took too long", "request");
+    let read = tokio::time::timeout(patience, to_bytes(body, app.options.server.body_bytes));
+    let body = read.await.map_err(late)?.map_err(|_| {
         Failure::new(ErrorKind::InvalidInput, "the body is too large, or was cut off", "read the request")
             .field("body")
             .hint("send less at once")
@@ -113,6 +131,8 @@ async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response,
     for part in [parts.method.as_str(), parts.uri.path(), parts.uri.query().unwrap_or_default()] {
         hasher.update(part.as_bytes()).update(&[0]);
     }
+    let expected = parts.headers.get(IF_MATCH).map(HeaderValue::as_bytes).unwrap_or_default();
+    hasher.update(expected).update(&[0]);
     let fingerprint = *hasher.update(&body).finalize().as_bytes();
     let begun = app.under_way.begin(&who, &key, fingerprint)?;
     if let Some(kept) = app.verb("answered", app.engine.answered(&caller, &key, &fingerprint)).await? {
@@ -126,7 +146,13 @@ async fn answer(app: Arc<App>, request: Request, next: Next) -> Result<Response,
         drop(begun);
         response
     });
-    match done.await {
+    // It is the waiting that ends, not the work: the answer is there when the request comes again.
+    let Ok(done) = tokio::time::timeout(patience, done).await else {
+        return Err(Failure::new(ErrorKind::Provider, "the request took too long", "request")
+            .hint("ask again with the same key a little later: then its answer is given")
+            .after(5));
+    };
+    match done {
         Ok(response) => Ok(response),
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
@@ -182,11 +208,10 @@ fn without_words(body: &mut Value) {
     }
 }
 
-/// Whether the same request would be answered so again: a failure of ours, or a lack of rights or
-/// patience, passes.
+/// Whether an answer is kept: what was done. What was refused changed nothing, would be refused again,
+/// and its words may repeat what was sent.
 fn lasts(status: StatusCode) -> bool {
-    let passing = matches!(status.as_u16(), 401 | 403 | 408 | 429);
-    status.is_success() || status.is_client_error() && !passing
+    status.is_success()
 }
 
 fn replayed(kept: Answer) -> Response {
@@ -253,9 +278,17 @@ mod tests {
         ] {
             assert_eq!(is_meant(&method, path), expect, "{method} {path}");
         }
-        for (status, expect) in
-            [(200, true), (201, true), (400, true), (404, true), (401, false), (403, false), (429, false), (503, false)]
-        {
+        for (status, expect) in [
+            (200, true),
+            (201, true),
+            (400, false),
+            (404, false),
+            (409, false),
+            (401, false),
+            (403, false),
+            (429, false),
+            (503, false),
+        ] {
             assert_eq!(lasts(StatusCode::from_u16(status).unwrap()), expect, "{status}");
         }
     }

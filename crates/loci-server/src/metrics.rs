@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -65,12 +65,6 @@ pub(crate) struct Metrics {
     retrieve: Histogram,
     requests: Family<Requested, Counter>,
     denied: Family<Coded, Counter>,
-    size: Family<Layered, Gauge>,
-    episodic: Gauge,
-    semantic: Gauge,
-    bytes: Gauge,
-    summaries: Gauge,
-    saved: Gauge,
 }
 
 /// What the store holds, as it is told at each look.
@@ -84,8 +78,6 @@ pub(crate) struct Held {
     pub(crate) semantic: u64,
     /// Bytes on disk.
     pub(crate) bytes: u64,
-    /// Summaries that were made.
-    pub(crate) summaries: u64,
     /// Tokens that summaries have saved.
     pub(crate) saved: u64,
 }
@@ -105,12 +97,6 @@ impl Metrics {
             retrieve: milliseconds(),
             requests: Family::default(),
             denied: Family::default(),
-            size: Family::default(),
-            episodic: Gauge::default(),
-            semantic: Gauge::default(),
-            bytes: Gauge::default(),
-            summaries: Gauge::default(),
-            saved: Gauge::default(),
         };
         metrics.register();
         metrics
@@ -125,12 +111,6 @@ impl Metrics {
         registry.register("memory_retrieve_hit_rate", "Share of searches that found anything", self.hit_rate.clone());
         registry.register("memory_store_duration", "Milliseconds per write", self.store.clone());
         registry.register("memory_retrieve_duration", "Milliseconds per search", self.retrieve.clone());
-        registry.register("memory_storage_size", "Memories by layer", self.size.clone());
-        registry.register("memory_episodic_count", "Episodes", self.episodic.clone());
-        registry.register("memory_semantic_count", "Memories that are no episodes", self.semantic.clone());
-        registry.register("memory_storage_bytes", "Bytes on disk", self.bytes.clone());
-        registry.register("memory_summarization_runs", "Summaries that were made", self.summaries.clone());
-        registry.register("memory_summarization_tokens_saved", "Tokens that summaries saved", self.saved.clone());
         registry.register("http_requests", "Requests by method, route and status", self.requests.clone());
         registry.register("denials", "Requests and tool calls that were refused, by code", self.denied.clone());
     }
@@ -162,7 +142,7 @@ impl Metrics {
     }
 
     /// A request was answered.
-    pub(crate) fn request(&self, method: &Method, route: &str, status: u16, _took: Duration) {
+    pub(crate) fn request(&self, method: &Method, route: &str, status: u16) {
         // Only methods that we know: a caller must not be able to invent names without end.
         let method = if matches!(method.as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS") {
             method.as_str()
@@ -178,22 +158,41 @@ impl Metrics {
         self.denied.get_or_create(&Coded { code: code.to_owned() }).inc();
     }
 
-    /// Everything, as Prometheus reads it.
+    /// Everything, as Prometheus reads it: what was done by the server, and what the caller holds.
     pub(crate) fn text(&self, held: &Held) -> String {
-        for (layer, count) in &held.by_layer {
-            self.size.get_or_create(&Layered { layer: layer.clone() }).set(signed(*count));
-        }
-        self.episodic.set(signed(held.episodic));
-        self.semantic.set(signed(held.semantic));
-        self.bytes.set(signed(held.bytes));
-        self.summaries.set(signed(held.summaries));
-        self.saved.set(signed(held.saved));
         let mut text = String::new();
-        match encode(&mut text, &self.registry) {
+        let summarised = self.operations.get_or_create(&Operation { operation: "summarise".to_owned() }).get();
+        // What is held is of one tenant, and made anew for each who asks.
+        let parts = [&self.registry, &held.registry(summarised)];
+        let written = parts.into_iter().try_for_each(|part| encode_registry(&mut text, part));
+        match written.and_then(|()| encode_eof(&mut text)) {
             Ok(()) => text,
             // Writing into a string cannot fail.
             Err(_) => String::new(),
         }
+    }
+}
+
+impl Held {
+    fn registry(&self, summarised: u64) -> Registry {
+        let mut registry = Registry::with_prefix("loci");
+        let size = Family::<Layered, Gauge>::default();
+        for (layer, count) in &self.by_layer {
+            size.get_or_create(&Layered { layer: layer.clone() }).set(signed(*count));
+        }
+        registry.register("memory_storage_size", "Memories by layer", size);
+        for (name, about, value) in [
+            ("memory_episodic_count", "Episodes", self.episodic),
+            ("memory_semantic_count", "Memories that are no episodes", self.semantic),
+            ("memory_storage_bytes", "Bytes on disk", self.bytes),
+            ("memory_summarization_runs", "Summaries that were asked for", summarised),
+            ("memory_summarization_tokens_saved", "Tokens that summaries saved", self.saved),
+        ] {
+            let gauge: Gauge = Gauge::default();
+            gauge.set(signed(value));
+            registry.register(name, about, gauge);
+        }
+        registry
     }
 }
 

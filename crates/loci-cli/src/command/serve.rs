@@ -58,18 +58,27 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     Ok(())
 }
 
-/// Done when a person or the system asks for an end.
-pub(crate) async fn asked_to_stop() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
+/// Done when a person or the system asks for an end. Whoever has called this is heard from then on,
+/// not only once the future is waited for.
+#[cfg(unix)]
+pub(crate) fn asked_to_stop() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    async move {
+        match signals {
+            (Ok(mut terminate), Ok(mut interrupt)) => {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = interrupt.recv() => {}
+                }
             }
-            return;
+            _ => drop(tokio::signal::ctrl_c().await),
         }
     }
+}
+
+/// Done when a person asks for an end.
+#[cfg(not(unix))]
+pub(crate) async fn asked_to_stop() {
     drop(tokio::signal::ctrl_c().await);
 }

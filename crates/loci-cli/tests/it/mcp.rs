@@ -198,8 +198,8 @@ fn greetings_do_not_wait_for_the_model() {
     assert_eq!(told["protocolVersion"], "2025-06-18");
     assert_eq!((&told["serverInfo"]["name"], told["instructions"].is_string()), (&json!("loci"), true));
     println!("greeted after {greeted:?}");
-    // A machine that builds beside is slow; loading the model alone takes longer than this.
-    assert!(greeted < Duration::from_secs(1), "{greeted:?}");
+    // A machine that builds beside is slow, so the bound is wide; usually it takes a hundredth of a second.
+    assert!(greeted < Duration::from_secs(5), "{greeted:?}");
     let kept = talk.call("remember_fact", json!({ "fact": "My cat is called Minka" }));
     println!("first call after {:?}", start.elapsed());
     assert_eq!(kept["structuredContent"]["event"], "created");

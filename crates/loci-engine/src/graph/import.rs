@@ -80,11 +80,15 @@ impl Engine {
             Line::Entity(mut entity) => {
                 let before = entity.observations.len();
                 entity.observations.retain(|text| !text.trim().is_empty());
+                self.graph_mask(
+                    [&mut entity.name, &mut entity.entity_type].into_iter().chain(&mut entity.observations),
+                )?;
                 self.check_entity(&entity)?;
                 let blank = before - entity.observations.len();
                 Ok((Line::Entity(entity), blank))
             }
-            Line::Relation(relation) => {
+            Line::Relation(mut relation) => {
+                self.graph_mask([&mut relation.from, &mut relation.to, &mut relation.relation_type])?;
                 check_relation(&relation)?;
                 Ok((Line::Relation(relation), 0))
             }

@@ -17,22 +17,34 @@ use super::draft::{Draft, keys_of};
 use super::part::{GRAPH, Part, entity_key};
 use super::read::Place;
 use super::{AddedObservations, GraphEntity, GraphRelation, Observed};
+use crate::bounds::between;
 use crate::entity::resolve;
 use crate::extract::Mention;
 use crate::policy::{self, Caller};
+use crate::redact::Pass;
 use crate::text::embedding_text;
 use crate::upkeep::fate::days_after;
 use crate::{Engine, NewMemory, Result};
 
 /// Someone else may change the same at the same moment; then it is looked at anew.
 const TRIES: usize = 32;
+/// The most entities, relations or sets of observations of one call.
+const CALL: usize = 1_000;
 /// The metadata field of an entity that tells which was the last thing said of it.
 const LAST: &str = "lastObservation";
 
 impl Engine {
     /// Adds entities. Returns those that are new; one whose name is taken is passed over.
-    pub async fn graph_create_entities(&self, caller: &Caller, entities: Vec<GraphEntity>) -> Result<Vec<GraphEntity>> {
+    pub async fn graph_create_entities(
+        &self,
+        caller: &Caller,
+        mut entities: Vec<GraphEntity>,
+    ) -> Result<Vec<GraphEntity>> {
         let place = self.graph_writer(caller).await?;
+        between("entities", entities.len(), 0, CALL)?;
+        for entity in &mut entities {
+            self.graph_mask([&mut entity.name, &mut entity.entity_type].into_iter().chain(&mut entity.observations))?;
+        }
         entities.iter().try_for_each(|entity| self.check_entity(entity))?;
         for attempt in 1.. {
             let mut draft = Draft::default();
@@ -50,9 +62,13 @@ impl Engine {
     pub async fn graph_create_relations(
         &self,
         caller: &Caller,
-        relations: Vec<GraphRelation>,
+        mut relations: Vec<GraphRelation>,
     ) -> Result<Vec<GraphRelation>> {
         let place = self.graph_writer(caller).await?;
+        between("relations", relations.len(), 0, CALL)?;
+        for relation in &mut relations {
+            self.graph_mask([&mut relation.from, &mut relation.to, &mut relation.relation_type])?;
+        }
         relations.iter().try_for_each(check_relation)?;
         for attempt in 1.. {
             let mut draft = Draft::default();
@@ -71,9 +87,13 @@ impl Engine {
     pub async fn graph_add_observations(
         &self,
         caller: &Caller,
-        observations: Vec<Observed>,
+        mut observations: Vec<Observed>,
     ) -> Result<Vec<AddedObservations>> {
         let place = self.graph_writer(caller).await?;
+        between("observations", observations.len(), 0, CALL)?;
+        for observed in &mut observations {
+            self.graph_mask([&mut observed.entity_name].into_iter().chain(&mut observed.contents))?;
+        }
         for observed in &observations {
             observed.contents.iter().try_for_each(|text| self.check_observation("contents", text))?;
         }
@@ -127,6 +147,12 @@ impl Engine {
     pub async fn graph_delete_relations(&self, caller: &Caller, relations: &[GraphRelation]) -> Result<()> {
         let gone: HashSet<&GraphRelation> = relations.iter().collect();
         self.graph_remove(caller, |part| matches!(part, Part::Relation(relation) if gone.contains(relation))).await
+    }
+
+    /// Masks what must not be kept before anything is made of it, or refuses it.
+    pub(super) fn graph_mask<'a>(&self, texts: impl IntoIterator<Item = &'a mut String>) -> Result<()> {
+        let mut pass = Pass::strict(&self.redactor);
+        Ok(texts.into_iter().try_for_each(|text| pass.text("content", text))?)
     }
 
     /// Where a caller who may write does so.

@@ -25,6 +25,9 @@ struct Group {
     sign: Option<char>,
 }
 
+/// The most groups that a card's digits stand in.
+const GROUPS: usize = 6;
+
 /// Where numbers of payment cards stand.
 pub(super) fn cards(text: &str) -> Vec<Range<usize>> {
     let Some(digits) = DIGITS.as_ref() else { return Vec::new() };
@@ -37,7 +40,9 @@ fn cards_in(text: &str, run: Range<usize>) -> Vec<Range<usize>> {
     let mut first = 0;
     while first < groups.len() {
         // The longest first: nineteen digits may begin with sixteen that pass by chance.
-        let last = (first..groups.len()).rev().find(|last| is_card(text, &groups, first, *last));
+        // A card has five groups at most; without a bound a long list of numbers would never end.
+        let end = groups.len().min(first + GROUPS);
+        let last = (first..end).rev().find(|last| is_card(text, &groups, first, *last));
         if let Some(last) = last {
             let range = groups[first].range.start..groups[last].range.end;
             if stands_alone(text, &range) {

@@ -118,6 +118,14 @@ fn what_is_assigned_to_a_secret_name_is_secret() {
 }
 
 #[test]
+fn a_long_list_of_numbers_is_gone_through_once() {
+    // With every pair of ends looked at this would not end within the life of the machine.
+    for list in ["1 ".repeat(100_000), "4111-".repeat(50_000), "1".repeat(200_000)] {
+        assert!(number::cards(&list).is_empty());
+    }
+}
+
+#[test]
 fn cards_pass_their_checksum() {
     check(
         "card",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use loci_engine::{
     Caller, Categories, Config, ContextRequest, Error, ListRequest, NewMemory, QueryRequest, RecallRequest, Update,
 };
-use loci_types::{ErrorKind, Filter, Identifiers, Layer, MemoryId};
+use loci_types::{ErrorKind, Filter, Grant, Identifiers, Layer, MemoryId, Outcome};
 use serde_json::json;
 
 use crate::house::{House, ask, new, user};
@@ -200,4 +200,20 @@ async fn a_category_that_comes_whole_keeps_to_the_budget_and_to_the_wall() {
     let query = QueryRequest { recall: ask("lamp"), ..QueryRequest::default() };
     let answer = plain.engine.query(&ana, query).await.unwrap();
     assert!(!categories_of(&answer.hits).contains(&"profile"));
+}
+
+#[tokio::test]
+async fn leaving_the_agent_out_opens_nothing() {
+    let house = rules(json!([{ "name": "profile" }]), json!({ "planner": ["tasks"] }));
+    let secret = house.engine.remember(&user("ana"), of("profile", "The lamp is red")).await.unwrap().id;
+    let grant = json!({ "tenant": "default", "role": "writer", "bounds": { "agents": ["planner"], "users": ["ana"] } });
+    let grant: Grant = serde_json::from_value(grant).unwrap();
+    let as_user = Caller::admitted(&grant, "k", user("ana").identifiers).unwrap();
+    assert_eq!(house.engine.get(&as_user, secret).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(house.engine.list(&as_user, ListRequest::default()).await.unwrap().total_count, 0);
+    let refused = house.engine.remember(&as_user, of("profile", "The shed is blue")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unauthorized);
+    // The same words as in what is hidden are new to whoever may not see it.
+    let told = house.engine.remember(&as_user, of("tasks", "The lamp is red")).await.unwrap();
+    assert_ne!((told.id, told.event), (secret, Outcome::None));
 }

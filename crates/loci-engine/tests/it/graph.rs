@@ -399,3 +399,23 @@ async fn a_broken_line_is_named_and_nothing_comes_in() {
         holds(&house.engine, &ana, "", "").await;
     }
 }
+
+#[tokio::test]
+async fn a_secret_stands_nowhere_in_the_graph() {
+    let (house, ana) = (House::new(), user("ana"));
+    // Put together here, so that nothing in this file looks like one.
+    let secret = |letter: &str| format!("ghp_{}", letter.repeat(36));
+    for letter in ["a", "b"] {
+        let one = entity(&format!("key {}", secret(letter)), "token", &[&format!("it is {}", secret(letter))]);
+        let created = house.engine.graph_create_entities(&ana, vec![one]).await.unwrap();
+        // The second is called the same once its secret is masked, and so is there already.
+        assert_eq!(created.len(), usize::from(letter == "a"), "{created:?}");
+    }
+    holds(&house.engine, &ana, "key [secret]/token:it is [secret]", "").await;
+    let named = house.engine.entities(&ana, 10).await.unwrap();
+    assert!(named.iter().all(|entity| !entity.canonical_name.contains("ghp_")), "{named:?}");
+    let file = format!(r#"{{"type":"relation","from":"{}","to":"b","relationType":"is"}}"#, secret("c"));
+    house.engine.graph_import(&ana, &file).await.unwrap();
+    let told = serde_json::to_string(&house.engine.graph_read(&ana).await.unwrap()).unwrap();
+    assert!(!told.contains("ghp_"), "{told}");
+}

@@ -76,6 +76,11 @@ impl Access {
         }
     }
 
+    /// Whether the route has this method.
+    pub(crate) fn knows(&self, method: &Method, route: Option<&str>) -> bool {
+        route.is_some_and(|route| self.routes.contains_key(&(method.clone(), route.to_owned())))
+    }
+
     /// What the route does, in a word.
     pub(crate) fn operation(&self, method: &Method, route: Option<&str>) -> String {
         let known = route.and_then(|route| self.routes.get(&(method.clone(), route.to_owned())));

@@ -22,6 +22,9 @@ pub(crate) struct Jwt {
 /// Seconds by which two clocks may differ.
 const LEEWAY: u64 = 30;
 
+/// The longest subject, in bytes.
+const SUBJECT_BYTES: usize = 128;
+
 /// The shortest shared secret, in bytes.
 const SECRET_BYTES: usize = 32;
 
@@ -101,8 +104,12 @@ impl Jwt {
         let allows = claims.get(&self.claim).ok_or("it does not say what it allows")?;
         let grant: Grant = serde_json::from_value(allows.clone()).map_err(|error| error.to_string())?;
         grant.validate().map_err(|error| error.to_string())?;
-        let subject = claims.get("sub").and_then(Value::as_str).unwrap_or("nobody");
-        Ok((subject.chars().filter(|c| !c.is_control()).take(128).collect(), grant))
+        let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
+        if subject.is_empty() || subject.len() > SUBJECT_BYTES || subject.chars().any(char::is_control) {
+            return Err("its subject is missing, too long, or unprintable".to_owned());
+        }
+        // Subjects of different tenants are different people.
+        Ok((format!("{}/{subject}", grant.tenant.name()), grant))
     }
 }
 
@@ -158,7 +165,7 @@ mod tests {
     fn a_token_counts_only_if_everything_is_right() {
         let jwt = Jwt::read(&options(), Some(SECRET)).unwrap();
         let (subject, grant) = jwt.prove(&signed(&claims())).unwrap();
-        assert_eq!((subject.as_str(), grant.tenant.name()), ("ann", "acme"));
+        assert_eq!((subject.as_str(), grant.tenant.name()), ("acme/ann", "acme"));
         let check = |change: fn(&mut Value)| {
             let mut wrong = claims();
             change(&mut wrong);
@@ -170,6 +177,8 @@ mod tests {
         check(|claims| drop(claims.as_object_mut().unwrap().remove("aud")));
         check(|claims| claims["nbf"] = soon().into());
         check(|claims| drop(claims.as_object_mut().unwrap().remove("loci")));
+        check(|claims| drop(claims.as_object_mut().unwrap().remove("sub")));
+        check(|claims| claims["sub"] = "a".repeat(129).into());
         check(|claims| claims["loci"]["role"] = "king".into());
         check(|claims| claims["loci"]["tenant"] = "../acme".into());
         check(|claims| claims["loci"]["users"] = json!(["ann"]));

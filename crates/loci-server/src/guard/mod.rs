@@ -133,7 +133,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let started = std::time::Instant::now();
     let named = request_id(request.headers());
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let method = request.method().clone();
     let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
     let mut name = None;
     let mut response = match admitted {
@@ -153,13 +153,13 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
         response.headers_mut().insert(REQUEST_ID, value);
     }
     let route = route.unwrap_or_else(|| "none".to_owned());
-    app.metrics.request(&method, &route, status, started.elapsed());
+    app.metrics.request(&method, &route, status);
     let milliseconds = started.elapsed().as_secs_f64() * 1e3;
     let credential = name.as_deref().unwrap_or("none");
     if matches!(status, 401 | 403 | 429) {
         denied(&app, credential, &named, &format!("{method} {route}"), code.as_deref().unwrap_or_default());
     }
-    tracing::info!(request = named, credential, %method, path, status, code, milliseconds, "request");
+    tracing::info!(request = named, credential, %method, route, status, code, milliseconds, "request");
     response
 }
 

@@ -171,7 +171,6 @@ pub(super) struct About {
     /// Who answers.
     provider: Provider,
     /// Parts that could not be asked.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<String>,
 }
 

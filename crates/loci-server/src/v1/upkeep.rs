@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use jiff::Timestamp;
 use loci_engine::{Learned, MaintainReport, MaintainRequest, Stats, Step, Worked};
-use loci_types::{Error, ErrorKind, JobKind, JobRecord, Space};
+use loci_types::{Error, ErrorKind, JobKind, JobRecord, Space, Tenant};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinError;
@@ -244,8 +244,13 @@ async fn stats(
     responses((status = 200, description = "The settings", body = Value), Failures),
     security(("key" = ["admin"]))
 )]
-async fn config(State(app): State<Arc<App>>) -> Json<Value> {
-    Json(app.options.config.clone())
+async fn config(State(app): State<Arc<App>>, who: Who) -> Result<Json<Value>, Failure> {
+    // The settings are the server's own, and so for those who run it and not for its guests.
+    if who.alone("config")?.tenant != Tenant::default() {
+        let message = "the settings are told to admins of the default tenant only";
+        return Err(Failure::new(ErrorKind::Unauthorized, message, "config"));
+    }
+    Ok(Json(app.options.config.clone()))
 }
 
 /// The job that the path names.

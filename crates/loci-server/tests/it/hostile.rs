@@ -47,6 +47,9 @@ async fn whatever_is_thrown_at_it_the_door_stands() {
         assert!(expect.contains(&status.as_str()), "{}…: {answer}", &sent[..sent.len().min(80)]);
         assert_eq!(house.get("/healthz").await.status, 200, "it stands");
     };
+    // Who says nothing, or not enough to tell what they speak, is not waited for without end.
+    check(String::new(), false, &[""]).await;
+    check("PRI * HT".to_owned(), false, &[""]).await;
     // Heads that never end, are too many, too wide, or no HTTP at all.
     check(format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n"), false, &["", "408"]).await;
     check(get("/healthz", &flood), false, &["431"]).await;

@@ -42,6 +42,7 @@ async fn an_admin_is_told_of_their_own_tenant_only() {
         let key = house.key(Grant::whole(Tenant::new(tenant).unwrap())).await;
         let metrics = answer(house.request_as(&key, "GET", "/metrics")).await.text;
         assert!(metrics.contains(&format!("loci_memory_semantic_count {count}\n")), "{tenant}: {metrics}");
+        assert_eq!(metrics.contains("loci_memory_storage_size{"), count == "1", "{tenant}: {metrics}");
         let stats = answer(house.request_as(&key, "GET", "/v1/stats")).await.expect(200);
         assert_eq!(stats["memories"].to_string(), count, "{tenant}");
     }

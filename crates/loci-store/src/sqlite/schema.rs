@@ -295,6 +295,9 @@ CREATE TABLE keys (
 CREATE INDEX keys_by_tenant ON keys(tenant);
 ";
 
+/// So often is a new file tried before it counts as busy.
+const TRIES: usize = 400;
+
 /// Opens a file for writing, creates what is missing and brings it up to date.
 pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
     let said = |error| Error::sqlite(path, error);
@@ -303,13 +306,27 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
     // Page size counts only before the first table; two of MiniLM's vectors waste a quarter of a
     // 4 KiB page, five fill one of 8 KiB.
     connection.pragma_update(None, "page_size", 8192).map_err(said)?;
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(said)?;
+    patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(said)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
     let known = migrations.len() as i64;
     if version(&connection).map_err(said)? != known {
         migrate(&mut connection, path, migrations)?;
     }
     Ok(connection)
+}
+
+/// Tries again while someone else is doing the same: the change of the journal of a new file is the
+/// one thing for which SQLite does not wait by itself.
+fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
+    for _ in 0..TRIES {
+        match work() {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            outcome => return outcome,
+        }
+    }
+    work()
 }
 
 /// Opens a file for reading only.
