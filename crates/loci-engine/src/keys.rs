@@ -70,6 +70,7 @@ impl Engine {
     /// Refuses a key from now on.
     pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<()> {
         policy::operator(caller, "looks after keys")?;
+        let id = bare(id);
         match self.store.revoke_key(&caller.tenant, id, self.now()).await? {
             true => Ok(()),
             false => Err(unknown(id)),
@@ -78,7 +79,7 @@ impl Engine {
 
     /// Makes a key that allows the same, and refuses the old one when the grace is over.
     pub async fn rotate_key(&self, caller: &Caller, id: &str, grace: SignedDuration) -> Result<MadeKey> {
-        let now = self.now();
+        let (now, id) = (self.now(), bare(id));
         let old = self.keys(caller).await?.into_iter().find(|key| key.id == id).ok_or_else(|| unknown(id))?;
         if !old.holds(now) {
             return Err(Error::invalid("id", format!("the key `{id}` no longer counts"))
@@ -113,6 +114,11 @@ impl Engine {
     pub async fn has_keys(&self) -> Result<bool> {
         Ok(self.store.has_keys().await?)
     }
+}
+
+/// The id of a key, also if the whole key was given: its secret must not be told again.
+fn bare(given: &str) -> &str {
+    given.strip_prefix(PREFIX).map_or(given, |rest| rest.split('_').next().unwrap_or_default())
 }
 
 fn check_name(name: &str) -> Result<()> {

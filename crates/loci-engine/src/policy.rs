@@ -155,7 +155,7 @@ fn nobody(given: &Identifiers) -> Error {
         Some(Err(error)) => error,
         _ => Error::new(ErrorKind::MissingIdentifier, "no identifier says whose memory this is")
             .at("identifiers")
-            .hint("add --user NAME, or one of --project, --team, --org, --company"),
+            .hint("give userId (--user NAME), or one of projectId, teamId, orgId, companyId (--project …)"),
     }
 }
 

@@ -104,9 +104,9 @@ pub(crate) fn within<T: AsRef<str>>(allowed: Option<&BTreeSet<String>>, asked: &
     let Some(allowed) = allowed else { return Ok(()) };
     match asked.iter().map(AsRef::as_ref).find(|category| !allowed.contains(*category)) {
         Some(refused) => {
-            Err(Error::new(ErrorKind::Unauthorized, format!("this agent may not see the category `{refused}`"))
+            Err(Error::new(ErrorKind::Unauthorized, format!("this caller may not see the category `{refused}`"))
                 .at("categories")
-                .hint("`loci agent list` shows what it may see; the allowlists stand in the categories file"))
+                .hint("the credential, the agent's settings and its allowlist say which it may see"))
         }
         None => Ok(()),
     }

@@ -35,6 +35,19 @@ pub struct Options {
     pub config: Value,
 }
 
+impl Options {
+    /// Refuses what cannot work before anyone is told where to knock.
+    pub fn validate(&self) -> Result<(), Error> {
+        self.server.validate()?;
+        self.mcp.validate()?;
+        self.jwt().map(drop)
+    }
+
+    fn jwt(&self) -> Result<Option<Jwt>, Error> {
+        self.auth.jwt.as_ref().map(|jwt| Jwt::read(jwt, self.jwt_secret.as_deref())).transpose()
+    }
+}
+
 /// What every route has at hand.
 pub(crate) struct App {
     pub(crate) engine: Arc<Engine>,
@@ -67,7 +80,7 @@ impl App {
         options.mcp.validate()?;
         let mut access = Access::of_description(description);
         mcp::admit(&mut access);
-        let jwt = options.auth.jwt.as_ref().map(|jwt| Jwt::read(jwt, options.jwt_secret.as_deref())).transpose()?;
+        let jwt = options.jwt()?;
         access.alias(openspec::ROOT, openspec::ALIAS);
         Ok(Self {
             engine,

@@ -196,10 +196,12 @@ pub(crate) fn told(path: String, problem: &str) -> Failure {
 }
 
 fn cut_off(rejection: BytesRejection) -> Failure {
-    let said = Failure::new(ErrorKind::InvalidInput, rejection.body_text(), "read the request").field("body");
+    let said = |text: &str| Failure::new(ErrorKind::InvalidInput, text, "read the request").field("body");
     match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => said.status(StatusCode::PAYLOAD_TOO_LARGE).hint("send less at once"),
-        _ => said,
+        StatusCode::PAYLOAD_TOO_LARGE => said("the body is larger than this server takes")
+            .status(StatusCode::PAYLOAD_TOO_LARGE)
+            .hint("send less at once, or raise server.body_bytes"),
+        _ => said(&rejection.body_text()),
     }
 }
 

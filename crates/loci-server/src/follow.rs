@@ -154,6 +154,10 @@ impl Follow {
             }
             match self.app.engine.feed(&self.caller, &self.request).await {
                 Ok(page) => {
+                    // Nothing is told to a credential that was taken back in the meantime.
+                    if !page.entries.is_empty() && !self.still_counts().await {
+                        return None;
+                    }
                     let idle = page.entries.is_empty() && !page.more;
                     self.take(page);
                     if idle {

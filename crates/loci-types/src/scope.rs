@@ -198,7 +198,7 @@ impl Scope {
                         format!("layer `{layer}` needs {}, which was not given", which.field()),
                     )
                     .at(which.field())
-                    .hint(format!("add --{} NAME", which.short())));
+                    .hint(format!("give {} (--{} NAME)", which.field(), which.short())));
                 }
             }
         }

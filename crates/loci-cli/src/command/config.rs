@@ -59,6 +59,15 @@ pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBu
         "redaction",
         "categories_file",
         "kinds",
+        "auth",
+        "mcp",
+        "rerank",
+        "llm",
+        "bands",
+        "learning",
+        "consent",
+        "sessions",
+        "summarisation",
     ] {
         output::line(&format!("#   {key}: {}", context.sources.of(key)));
     }

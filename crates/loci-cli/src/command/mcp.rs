@@ -23,7 +23,7 @@ use crate::{fault, output};
   loci mcp --profile graph --import memory.json
 
 Speaks the Model Context Protocol on standard input and output, for clients that start their servers
-themselves. The names below say whose memories the tools may see and write; a model cannot leave them.
+themselves. The names above say whose memories the tools may see and write; a model cannot leave them.
 `graph` has the tools of the official memory server, and --import takes over its file first; importing
 twice adds nothing. While it runs it makes waiting vectors and learns from sessions that are over.")]
 pub(crate) struct McpArgs {

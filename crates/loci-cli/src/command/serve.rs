@@ -34,6 +34,15 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     let listen = args.listen.unwrap_or_else(|| context.settings.server.listen.clone());
     let settings = &context.settings;
     let guarded = settings.auth.jwt.is_some() || context.engine()?.has_keys().await?;
+    let secret = settings.auth.jwt.as_ref().and_then(|jwt| jwt.secret_env.as_deref()).and_then(variable);
+    let options = Options {
+        server: settings.server.clone(),
+        auth: settings.auth.clone(),
+        jwt_secret: secret,
+        mcp: settings.mcp_for_server(),
+        config: settings.public(),
+    };
+    options.validate()?;
     // The address first: a wrong one is told before a model is loaded.
     let door = Door::open(&listen, guarded).await?;
     let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
@@ -45,14 +54,6 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     } else {
         output::line(&format!("Listening on {address} (Ctrl-C ends it)"));
     }
-    let secret = settings.auth.jwt.as_ref().and_then(|jwt| jwt.secret_env.as_deref()).and_then(variable);
-    let options = Options {
-        server: settings.server.clone(),
-        auth: settings.auth.clone(),
-        jwt_secret: secret,
-        mcp: settings.mcp_for_server(),
-        config: settings.public(),
-    };
     door.serve(engine, options, schedule, asked_to_stop()).await?;
     output::note("Closed; everything is kept.");
     Ok(())

@@ -135,7 +135,7 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let method = request.method().clone();
     let admitted = admit(&app, request.headers(), &method, route.as_deref(), &named, host(&request)).await;
-    let mut name = None;
+    let name;
     let mut response = match admitted {
         Ok((who, rated)) => {
             name = Some(who.name().to_owned());
@@ -145,7 +145,12 @@ pub(crate) async fn pass(State(app): State<Arc<App>>, mut request: Request, next
             rated.tell(response.headers_mut());
             response
         }
-        Err(failure) => failure.into_response(),
+        Err(refused) => {
+            name = refused.name;
+            let mut response = refused.failure.into_response();
+            refused.rated.tell(response.headers_mut());
+            response
+        }
     };
     let status = response.status().as_u16();
     let code = response.extensions().get::<failure::Code>().map(|code| code.0.clone());
@@ -169,6 +174,19 @@ pub(crate) fn denied(app: &App, credential: &str, request: &str, operation: &str
     tracing::warn!(target: "loci::audit", request, credential, operation, code, "denied");
 }
 
+/// Why someone is not let in, with who they are as far as that is known.
+struct Refused {
+    failure: Failure,
+    name: Option<String>,
+    rated: rate::Rated,
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self { failure, name: None, rated: rate::Rated::default() }
+    }
+}
+
 async fn admit(
     app: &App,
     headers: &HeaderMap,
@@ -176,7 +194,7 @@ async fn admit(
     route: Option<&str>,
     named: &str,
     host: Option<String>,
-) -> Result<(Who, rate::Rated), Failure> {
+) -> Result<(Who, rate::Rated), Refused> {
     app.hosts.admit(host.as_deref())?;
     app.hosts.admit_origin(headers)?;
     let needed = app.access.of(method, route);
@@ -185,9 +203,15 @@ async fn admit(
         _ => identify(app, headers).await?,
     };
     let who = Who { credential, request: named.to_owned() };
-    let rated = app.rate.count(&who)?;
-    if let access::Needed::Role(role) = needed {
-        who.may(role, &app.access.operation(method, route))?;
+    let name = Some(who.name().to_owned());
+    let rated = match app.rate.count(&who) {
+        Ok(rated) => rated,
+        Err((failure, rated)) => return Err(Refused { failure, name, rated }),
+    };
+    if let access::Needed::Role(role) = needed
+        && let Err(failure) = who.may(role, &app.access.operation(method, route))
+    {
+        return Err(Refused { failure, name, rated });
     }
     Ok((who, rated))
 }

@@ -41,7 +41,7 @@ impl Rate {
     }
 
     /// Counts a request, or refuses it until later.
-    pub(crate) fn count(&self, who: &Who) -> Result<Rated, Failure> {
+    pub(crate) fn count(&self, who: &Who) -> Result<Rated, (Failure, Rated)> {
         let (Some(limiter), Credential::Proved { id, .. }) = (&self.limiter, &who.credential) else {
             return Ok(Rated::default());
         };
@@ -54,9 +54,10 @@ impl Rate {
             }
             Err(not_until) => {
                 let wait = not_until.wait_time_from(self.clock.now()).as_secs_f64().ceil() as u64;
-                Err(Failure::new(ErrorKind::RateLimited, "too many requests with this credential", "request")
+                let failure = Failure::new(ErrorKind::RateLimited, "too many requests with this credential", "request")
                     .hint("wait as long as Retry-After says, and ask more slowly")
-                    .after(wait.max(1)))
+                    .after(wait.max(1));
+                Err((failure, Rated { left: Some((self.burst, 0, wait.max(1))) }))
             }
         }
     }

@@ -93,7 +93,13 @@ pub(super) fn lines(head: &str, record: &Value, name: &str) -> String {
 
 /// What a write did, as models are told.
 pub(super) fn receipt(receipt: &Receipt) -> Value {
-    json!({ "id": receipt.id, "event": receipt.event, "version": receipt.version, "durability": receipt.durability })
+    let mut told = json!({
+        "id": receipt.id, "event": receipt.event, "version": receipt.version, "durability": receipt.durability,
+    });
+    if !receipt.redacted.is_empty() {
+        told["redacted"] = json!(receipt.redacted);
+    }
+    told
 }
 
 /// What a write did, in a sentence.
