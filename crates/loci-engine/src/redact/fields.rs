@@ -119,15 +119,8 @@ impl<'a> Pass<'a> {
             Value::String(text) => self.text("metadata", text),
             Value::Array(values) => values.iter_mut().try_for_each(|value| self.value(value)),
             Value::Object(fields) => self.metadata(fields),
-            Value::Number(number) => {
-                let mut text = number.to_string();
-                self.text("metadata", &mut text)?;
-                if text != number.to_string() {
-                    *value = Value::String(text);
-                }
-                Ok(())
-            }
-            Value::Null | Value::Bool(_) => Ok(()),
+            // A number is an amount or an id; masking one by chance would damage it.
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
     }
 
