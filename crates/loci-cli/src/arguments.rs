@@ -119,7 +119,7 @@ pub(crate) enum Command {
     Import(import::ImportArgs),
     /// Give every memory a vector of the present model
     Reembed(reembed::ReembedArgs),
-    /// Serve over HTTP on this machine
+    /// Serve over HTTP and MCP, on this machine or, with keys, on others
     Serve(serve::ServeArgs),
     /// Serve tools for models on standard input and output
     Mcp(mcp::McpArgs),

@@ -6,6 +6,7 @@ mod arguments;
 mod bench;
 mod command;
 mod context;
+mod details;
 mod eval;
 mod fault;
 mod log;

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{
     Action, Addition, Batch, Filter, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter, Source,
-    TimeRange, Visible,
+    TimeRange, Visible, from_step, to_step,
 };
 use serde_json::json;
 
@@ -144,7 +144,7 @@ impl Engine {
         let insight = |draft: crate::mind::InsightDraft| Insight {
             summary: draft.summary,
             tags: draft.tags,
-            importance: (draft.importance * 4.0).round() as u8 + 1,
+            importance: to_step(draft.importance).round() as u8,
         };
         Ok(drafts.into_iter().map(insight).collect())
     }
@@ -180,7 +180,7 @@ impl Engine {
             kind: Some("insight".to_owned()),
             category: Some(CATEGORY.to_owned()),
             tags: insight.tags.clone(),
-            importance: Some(f64::from(insight.importance.clamp(1, 5) - 1) / 4.0),
+            importance: from_step("importance", f64::from(insight.importance.clamp(1, 5))).ok(),
             source: Some(Source {
                 kind: "reflection".to_owned(),
                 role: Some("memory_agent".to_owned()),

@@ -16,6 +16,7 @@ use crate::extract::claim::claim_of;
 use crate::policy::{self, Caller};
 use crate::reconcile::claim_key;
 use crate::redact::Pass;
+use crate::settings::within;
 use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
 use crate::upkeep::fate::rate_of;
 use crate::{Engine, Result, choose_kind, importance};
@@ -92,11 +93,12 @@ impl Engine {
         policy::writer(caller)?;
         self.check_content(&new.content)?;
         let redacted = self.redact(&mut new)?;
-        self.may_write(caller, new.category.as_deref()).await?;
+        let allowed = self.categories_of(caller).await?;
+        within(allowed.as_ref(), new.category.as_slice())?;
         let as_is = new.as_is || !self.config.bands.reconcile;
         let embed = if new.embed_later { Embed::Later } else { Embed::Now };
         let (scope, mut addition) = self.admit(caller, new, None)?;
-        if self.categories_of(caller).await?.is_some() {
+        if allowed.is_some() {
             // Whoever sees only some categories must not learn from an answer what the others hold.
             let category = addition.memory.category.as_deref();
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));

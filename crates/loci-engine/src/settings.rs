@@ -92,6 +92,11 @@ impl Engine {
         Ok(policy::both(self.settings_of(caller).await?.categories, caller.categories.as_ref()))
     }
 
+    /// Whether this caller sees every category, and so what has none.
+    pub async fn sees_all_categories(&self, caller: &Caller) -> Result<bool> {
+        Ok(self.categories_of(caller).await?.is_none())
+    }
+
     /// Refuses to write a category that the caller could not see. No category at all is nobody's.
     pub(crate) async fn may_write(&self, caller: &Caller, category: Option<&str>) -> Result<()> {
         let Some(category) = category else { return Ok(()) };

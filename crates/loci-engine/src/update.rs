@@ -82,8 +82,12 @@ impl Engine {
             self.check_metadata(&merged)?;
         }
         let mut after = memory.clone();
-        let content = match update.content {
-            Some(text) if text != memory.content => {
+        after.access_policy = update.access_policy.unwrap_or(memory.access_policy);
+        // What only its writer sees is nobody else's twin, so its key changes although its words do not.
+        let hidden = after.access_policy.writer_only() != memory.access_policy.writer_only();
+        let text = update.content.filter(|text| *text != memory.content);
+        let content = match text.or_else(|| hidden.then(|| memory.content.clone())) {
+            Some(text) => {
                 self.check_content(&text)?;
                 after.content.clone_from(&text);
                 after.content_hash = content_hash(&text);
@@ -96,7 +100,7 @@ impl Engine {
                     claim: self.claim_of(&after),
                 })
             }
-            _ => None,
+            None => None,
         };
         let vector = match &content {
             Some(_) => self.embed_one(&embedding_text(&after)).await,

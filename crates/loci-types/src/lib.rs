@@ -32,7 +32,9 @@ pub use job::{Job, JobKind, JobRecord, JobSpec};
 pub use kind::{Class, Kind, KindSpec, Kinds};
 pub use layer::Layer;
 pub use ledger::{Event, LedgerEntry};
-pub use memory::{AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, Vector, reinforced, unit};
+pub use memory::{
+    AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, Vector, from_step, reinforced, to_step, unit,
+};
 pub use receipt::{Durability, Outcome, Receipt};
 pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Space, Tenant, slug};
 pub use session::{Session, SessionFilter};

@@ -277,6 +277,19 @@ pub fn reinforced(confidence: f64, access_count: u64) -> f64 {
     (confidence + 0.05 * (1.0 + access_count as f64 / 20.0).ln()).clamp(0.0, 1.0)
 }
 
+/// Importance on the surface that counts it in five steps, as the record holds it.
+pub fn from_step(field: &'static str, step: f64) -> Result<f64, Error> {
+    if (1.0..=5.0).contains(&step) {
+        return Ok((step - 1.0) / 4.0);
+    }
+    Err(Error::invalid(field, format!("{field} is {step}, but must lie between 1 and 5")))
+}
+
+/// The step from 1 to 5 that an importance is, not rounded.
+pub fn to_step(importance: f64) -> f64 {
+    1.0 + 4.0 * importance.clamp(0.0, 1.0)
+}
+
 /// Checks that a score lies in `0..=1` and is a number.
 pub fn unit(field: &'static str, value: f64) -> Result<f64, Error> {
     if value.is_nan() {
@@ -306,6 +319,16 @@ mod tests {
     fn use_speaks_for_a_memory() {
         for (confidence, count, expect) in [(0.5, 0, 0.5), (0.5, 1, 0.502), (0.5, 20, 0.535), (0.99, 400, 1.0)] {
             assert!((reinforced(confidence, count) - expect).abs() < 5e-4, "{confidence} {count}");
+        }
+    }
+
+    #[test]
+    fn five_steps_of_importance() {
+        for (step, importance) in [(1.0, 0.0), (2.0, 0.25), (3.5, 0.625), (5.0, 1.0)] {
+            assert_eq!((from_step("i", step).unwrap(), to_step(importance)), (importance, step));
+        }
+        for bad in [0.9, 5.1, f64::NAN] {
+            assert_eq!(from_step("i", bad).unwrap_err().field(), Some("i"), "{bad}");
         }
     }
 

@@ -96,9 +96,7 @@ fn told(answer: &QueryResponse, full: bool) -> Value {
             if full {
                 return json!(hit);
             }
-            let label = hit.memory.category.as_deref().unwrap_or_else(|| hit.memory.kind.name());
-            let text = format!("[{label}] {}", hit.memory.content);
-            json!({ "id": hit.memory.id, "category": hit.memory.category, "text": text })
+            json!({ "id": hit.memory.id, "category": hit.memory.category, "text": hit.bullet() })
         })
         .collect();
     json!({

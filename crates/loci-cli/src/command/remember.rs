@@ -3,11 +3,11 @@
 use anyhow::Result;
 use clap::Args;
 use loci_engine::{Caller, NewMemory};
-use loci_types::Source;
 
-use crate::arguments::{ScopeFlags, metadata, moment};
+use crate::arguments::ScopeFlags;
 use crate::command::{print_learned, stream};
 use crate::context::{Context, Nobody};
+use crate::details::Details;
 
 /// What to remember, and what is known about it.
 #[derive(Debug, Args)]
@@ -28,42 +28,11 @@ pub(crate) struct RememberArgs {
     /// The layer; default: the most specific one that the names below open
     #[arg(long, value_name = "LAYER")]
     layer: Option<String>,
-    /// fact, preference, person, project, task, episodic, decision, …; default: chosen by the text
-    #[arg(long)]
-    kind: Option<String>,
-    /// A category
-    #[arg(long)]
-    category: Option<String>,
-    /// A free label; may be repeated
-    #[arg(long)]
-    tag: Vec<String>,
-    /// How much it matters, 0 to 1; default: judged by the text
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    importance: Option<f64>,
-    /// How sure you are, 0 to 1
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
-    confidence: Option<f64>,
+    #[command(flatten)]
+    details: Details,
     /// Keep it whatever happens
     #[arg(long)]
     pin: bool,
-    /// When it happened: RFC 3339, or YYYY-MM-DD (midnight UTC)
-    #[arg(long, value_name = "TIME")]
-    event_time: Option<String>,
-    /// Since when it holds
-    #[arg(long, value_name = "TIME")]
-    valid_from: Option<String>,
-    /// Until when it held
-    #[arg(long, value_name = "TIME")]
-    valid_until: Option<String>,
-    /// When it stops to be of use
-    #[arg(long, value_name = "TIME")]
-    expires: Option<String>,
-    /// How it was acquired: conversation, manual, import, …
-    #[arg(long, value_name = "TYPE")]
-    source: Option<String>,
-    /// Anything else, by name; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    meta: Vec<String>,
     /// The conversation it belongs to
     #[arg(long)]
     thread: Option<String>,
@@ -88,27 +57,19 @@ pub(crate) struct RememberArgs {
 
 impl RememberArgs {
     fn memory(&self, content: String) -> Result<NewMemory, loci_types::Error> {
+        let mut memory = self.details.memory(content)?;
+        if let Some(source) = &mut memory.source {
+            source.role.clone_from(&self.role);
+        }
         Ok(NewMemory {
-            content,
             layer: self.layer.as_deref().map(str::parse).transpose()?,
-            kind: self.kind.clone(),
-            category: self.category.clone(),
-            tags: self.tag.clone(),
-            metadata: metadata(&self.meta)?,
-            source: self.source.clone().map(|kind| Source { kind, role: self.role.clone(), reference: None }),
-            importance: self.importance,
-            confidence: self.confidence,
             pinned: self.pin,
-            event_time: moment("eventTime", self.event_time.as_deref())?,
-            valid_from: moment("validFrom", self.valid_from.as_deref())?,
-            valid_until: moment("validUntil", self.valid_until.as_deref())?,
-            expires_at: moment("expiresAt", self.expires.as_deref())?,
             thread_id: self.thread.clone(),
             run_id: self.run.clone(),
             actor_id: self.actor.clone(),
             role: self.role.clone(),
             as_is: self.as_is,
-            ..NewMemory::default()
+            ..memory
         })
     }
 }

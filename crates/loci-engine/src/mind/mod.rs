@@ -178,7 +178,7 @@ fn items<'a>(answer: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
 
 /// A model's 1..5 as the 0..1 that memories have.
 fn importance(value: &Value) -> Option<f64> {
-    value.as_f64().map(|level| (level.clamp(1.0, 5.0) - 1.0) / 4.0)
+    value.as_f64().and_then(|level| loci_types::from_step("importance", level.clamp(1.0, 5.0)).ok())
 }
 
 #[cfg(test)]

@@ -116,7 +116,7 @@ fn bullet(change: &DeltaChange) -> String {
 
 /// Importance as people see it: 0..1 in steps of a quarter becomes 1..5.
 fn stars(importance: f64) -> u8 {
-    (1.0 + 4.0 * importance.clamp(0.0, 1.0)).round() as u8
+    loci_types::to_step(importance).round() as u8
 }
 
 #[cfg(test)]

@@ -86,6 +86,15 @@ pub struct RecallHit {
     pub explain: Explanation,
 }
 
+impl RecallHit {
+    /// The hit on one line, under the label that people know it by: `[tasks] Ship by September`.
+    pub fn bullet(&self) -> String {
+        let label = self.memory.category.as_deref().unwrap_or_else(|| self.memory.kind.name());
+        let said: Vec<&str> = self.memory.content.split_whitespace().collect();
+        format!("[{label}] {}", said.join(" "))
+    }
+}
+
 impl Engine {
     /// Finds what matters to a question.
     pub async fn recall(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {

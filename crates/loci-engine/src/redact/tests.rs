@@ -317,19 +317,3 @@ proptest! {
         }
     }
 }
-
-/// Prints what a plain sentence costs; run by hand.
-#[test]
-#[ignore = "a measurement"]
-fn a_plain_sentence_costs_little() {
-    let sentence = "Ana moved from Lisbon to Porto in the spring of 2021 because the rent was lower there, and \
-        she says that the river, the bridges and the 24 bakeries of her street have made up for the distance.";
-    for (what, redactor) in [("defaults", redactor(&["secret", "card"], &[], &[])), ("all", everything())] {
-        masked(&redactor, sentence);
-        let start = std::time::Instant::now();
-        for _ in 0..1_000 {
-            assert!(redactor.masked(sentence, Which::Masked).is_none());
-        }
-        println!("{what}: {:?} for {} characters", start.elapsed() / 1_000, sentence.len());
-    }
-}

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use loci_engine::{
-    Caller, Categories, Config, ContextRequest, Error, ListRequest, NewMemory, QueryRequest, RecallRequest, Update,
+    Caller, Categories, Config, ContextRequest, Error, ListRequest, NewMemory, QueryRequest, RecallRequest, Turn,
+    Update,
 };
-use loci_types::{ErrorKind, Filter, Grant, Identifiers, Layer, MemoryId, Outcome};
+use loci_types::{AccessPolicy, ErrorKind, Filter, Grant, Identifiers, Layer, MemoryId, Outcome, SessionFilter};
 use serde_json::json;
 
 use crate::house::{House, ask, new, user};
@@ -216,4 +217,31 @@ async fn leaving_the_agent_out_opens_nothing() {
     // The same words as in what is hidden are new to whoever may not see it.
     let told = house.engine.remember(&as_user, of("tasks", "The lamp is red")).await.unwrap();
     assert_ne!((told.id, told.event), (secret, Outcome::None));
+}
+
+#[tokio::test]
+async fn a_credential_for_some_categories_sees_no_conversation() {
+    let house = rules(json!([{ "name": "profile" }]), json!({}));
+    let turn = Turn { thread_id: "a talk".into(), content: "The lamp is red".into(), ..Turn::default() };
+    house.engine.ingest(&user("ana"), turn).await.unwrap();
+    let all = house.engine.sessions(&user("ana"), SessionFilter::default()).await.unwrap();
+    let some = Caller { categories: Some(["tasks".to_owned()].into()), ..user("ana") };
+    assert_eq!((all.len(), house.engine.sessions(&some, SessionFilter::default()).await.unwrap()), (1, Vec::new()));
+}
+
+#[tokio::test]
+async fn what_became_private_is_nobody_elses_twin() {
+    let house = House::new();
+    let member = |name: &str| {
+        let identifiers = Identifiers { project_id: Some("atlas".into()), ..user(name).identifiers };
+        Caller::new(identifiers)
+    };
+    let in_project = || NewMemory { layer: Some(Layer::Project), ..new("The vault is behind the oak") };
+    let hidden = house.engine.remember(&member("ana"), in_project()).await.unwrap().id;
+    let private = Update { access_policy: Some(AccessPolicy::Private), ..Update::default() };
+    house.engine.update(&member("ana"), hidden, private).await.unwrap();
+    assert!(house.engine.get(&member("bob"), hidden).await.is_err());
+    let own = house.engine.remember(&member("bob"), in_project()).await.unwrap();
+    assert_ne!((own.id, own.event), (hidden, Outcome::None), "bob keeps his own and learns nothing");
+    assert_eq!(house.engine.get(&member("bob"), own.id).await.unwrap().content, "The vault is behind the oak");
 }

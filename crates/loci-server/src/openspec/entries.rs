@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use loci_engine::Caller;
-use loci_types::{Error, LedgerEntry, Memory, MemoryId, Outcome, Receipt, State as Stands};
+use loci_types::{Error, ErrorKind, LedgerEntry, Memory, MemoryId, Outcome, Receipt, State as Stands};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -252,6 +252,11 @@ pub(super) async fn made(
     place: &Where,
     embed: bool,
 ) -> Result<Written, Failure> {
+    if !app.verb("create", app.engine.sees_all_categories(caller)).await? {
+        let message = "entries have no category here, and this caller sees only some categories";
+        let error = Error::new(ErrorKind::Unauthorized, message).at("categories");
+        return Err(word(&error.hint("add it with POST /v1/memories and its category"), "create"));
+    }
     let new = entry.into_new(place, embed).map_err(|error| word(&error, "create"))?;
     let receipt = app.verb("remember", app.engine.remember(caller, new)).await?;
     written(app, caller, receipt).await

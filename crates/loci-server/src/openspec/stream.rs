@@ -49,7 +49,7 @@ with_identifiers!(
         /// `updates` or `query`.
         #[serde(rename = "type")]
         #[param(rename = "type")]
-    #[param(inline)]
+        #[param(inline)]
         sort: Option<Sort>,
         /// For `updates`: go on from here; the header `Last-Event-ID` says the same.
         after: Option<String>,

@@ -9,14 +9,15 @@ use axum::response::Response;
 use axum::response::sse::Event as Told;
 use jiff::Timestamp;
 use loci_engine::{Bucket, FeedEntry, FeedRequest, Operations, OperationsRequest};
-use loci_types::{Error, Event, Identifiers, Layer, MemoryId};
+use loci_types::{Error, Event, Layer, MemoryId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use super::Whose;
 use crate::App;
-use crate::extract::Params;
+use crate::extract::Asked;
 use crate::failure::{Failure, Failures, word};
 use crate::follow::{Follow, Wish};
 use crate::guard::Who;
@@ -44,7 +45,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
     OpenApiRouter::new().routes(routes!(events)).routes(routes!(operations))
 }
 
-/// Which events are followed, and whose.
+/// Which events are followed.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -62,25 +63,9 @@ struct Following {
     kinds: Option<String>,
     /// Only about memories in these layers, divided by commas.
     layers: Option<String>,
-    /// The agent.
-    agent_id: Option<String>,
-    /// The user.
-    user_id: Option<String>,
-    /// The session.
-    session_id: Option<String>,
-    /// The project.
-    project_id: Option<String>,
-    /// The team.
-    team_id: Option<String>,
-    /// The organisation.
-    org_id: Option<String>,
-    /// The company.
-    company_id: Option<String>,
-    /// The pool.
-    pool_id: Option<String>,
 }
 
-/// What is counted, and whose.
+/// What is counted.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -95,22 +80,6 @@ struct Counting {
     nodes: Option<String>,
     /// Only these events, divided by commas, such as `add,update`.
     ops: Option<String>,
-    /// The agent.
-    agent_id: Option<String>,
-    /// The user.
-    user_id: Option<String>,
-    /// The session.
-    session_id: Option<String>,
-    /// The project.
-    project_id: Option<String>,
-    /// The team.
-    team_id: Option<String>,
-    /// The organisation.
-    org_id: Option<String>,
-    /// The company.
-    company_id: Option<String>,
-    /// The pool.
-    pool_id: Option<String>,
 }
 
 /// Follows what happens to memories that the caller may see, as server-sent events.
@@ -118,7 +87,7 @@ struct Counting {
 /// Each event has the place to go on from as its id, a name such as `created`, and a line of the ledger as its data.
 #[utoipa::path(
     get, path = "/v1/events", operation_id = "followEvents", tag = "events",
-    params(Following, ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event")),
+    params(Following, Whose, ("Last-Event-ID" = Option<String>, Header, description = "Go on after this event")),
     responses(
         (status = 200, description = "Server-sent events", body = String, content_type = "text/event-stream"),
         Failures
@@ -129,7 +98,7 @@ async fn events(
     State(app): State<Arc<App>>,
     who: Who,
     headers: HeaderMap,
-    Params(following): Params<Following>,
+    Asked(whose, following): Asked<Following>,
 ) -> Result<Response, Failure> {
     const OPERATION: &str = "events";
     let wrong = |error: Error| word(&error, OPERATION);
@@ -145,16 +114,6 @@ async fn events(
     for kind in &request.kinds {
         app.engine.kinds().parse(kind).map_err(|error| word(&error, OPERATION).field("kinds"))?;
     }
-    let whose = Identifiers {
-        agent_id: following.agent_id,
-        user_id: following.user_id,
-        session_id: following.session_id,
-        project_id: following.project_id,
-        team_id: following.team_id,
-        org_id: following.org_id,
-        company_id: following.company_id,
-        pool_id: following.pool_id,
-    };
     let wish = Wish { caller: who.caller(whose, OPERATION)?, request, after: following.after };
     let follow = Follow::open(app, who, headers, wish, OPERATION).await?;
     Ok(follow.told(async |entry: FeedEntry| Told::default().event(name(&entry.event)).json_data(entry).ok()))
@@ -163,14 +122,14 @@ async fn events(
 /// Counts what was done, by part of Loci and event, over time.
 #[utoipa::path(
     get, path = "/v1/operations", operation_id = "countOperations", tag = "events",
-    params(Counting),
+    params(Counting, Whose),
     responses((status = 200, description = "The counts", body = Operations), Failures),
     security(("key" = ["reader"]))
 )]
 async fn operations(
     State(app): State<Arc<App>>,
     who: Who,
-    Params(counting): Params<Counting>,
+    Asked(whose, counting): Asked<Counting>,
 ) -> Result<Json<Operations>, Failure> {
     const OPERATION: &str = "operations";
     let bucket = counting.by.as_deref().map(str::parse::<Bucket>).transpose();
@@ -180,16 +139,6 @@ async fn operations(
         bucket: bucket.map_err(|error| word(&error, OPERATION).field("by"))?.unwrap_or_default(),
         nodes: list(&counting.nodes).map(str::to_owned).collect(),
         ops: named(&counting.ops, "ops").map_err(|error| word(&error, OPERATION))?,
-    };
-    let whose = Identifiers {
-        agent_id: counting.agent_id,
-        user_id: counting.user_id,
-        session_id: counting.session_id,
-        project_id: counting.project_id,
-        team_id: counting.team_id,
-        org_id: counting.org_id,
-        company_id: counting.company_id,
-        pool_id: counting.pool_id,
     };
     let caller = who.caller(whose, OPERATION)?;
     let counted = app.verb(OPERATION, app.engine.operations(&caller, request)).await;

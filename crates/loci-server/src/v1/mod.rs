@@ -30,6 +30,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 
 pub(crate) use self::memories::expected;
+pub(crate) use self::query::step;
 use crate::App;
 use crate::failure::Failure;
 

@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use loci_engine::pack::Format;
 use loci_engine::{QueryRequest, QueryResponse, RecallHit, RecallRequest};
-use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, TimeRange};
+use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, TimeRange, from_step, to_step};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use utoipa_axum::routes;
 
 use crate::App;
 use crate::extract::Body;
-use crate::failure::{Failure, Failures};
+use crate::failure::{self, Failure, Failures};
 use crate::guard::Who;
 
 /// The route of `memory.query`.
@@ -251,8 +251,8 @@ impl QueryBody {
             actors: one(filters.actor_id),
             roles: one(filters.role),
             pinned: filters.pinned,
-            importance_min: unit("importance_min", filters.importance_min)?,
-            importance_max: unit("importance_max", filters.importance_max)?,
+            importance_min: step("filters.importance_min", filters.importance_min)?,
+            importance_max: step("filters.importance_max", filters.importance_max)?,
             updated: TimeRange { from: filters.updated_after, until: filters.updated_before },
             created: TimeRange { from: filters.created_after, until: filters.created_before },
             ..Filter::at(now)
@@ -261,14 +261,8 @@ impl QueryBody {
 }
 
 /// Importance from 1 to 5 as the store knows it.
-fn unit(field: &str, given: Option<f64>) -> Result<Option<f64>, Failure> {
-    match given {
-        Some(n) if !(1.0..=5.0).contains(&n) => {
-            let message = format!("{field} is {n}, but must lie between 1 and 5");
-            Err(Failure::new(ErrorKind::InvalidInput, message, "query").field(&format!("filters.{field}")))
-        }
-        given => Ok(given.map(|n| (n - 1.0) / 4.0)),
-    }
+pub(crate) fn step(field: &'static str, given: Option<f64>) -> Result<Option<f64>, Failure> {
+    given.map(|given| from_step(field, given)).transpose().map_err(|error| failure::word(&error, "query"))
 }
 
 fn answer(found: QueryResponse, wanted: QueryReturn) -> QueryAnswer {
@@ -287,22 +281,17 @@ fn answer(found: QueryResponse, wanted: QueryReturn) -> QueryAnswer {
 }
 
 fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {
-    let RecallHit { memory, score, .. } = hit;
     let full = wanted == QueryReturn::Full;
-    let text = match (&memory.category, full) {
-        (_, true) => memory.content,
-        (category, false) => {
-            let line = memory.content.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("[{}] {line}", category.as_deref().unwrap_or(memory.kind.name()))
-        }
-    };
+    let bullet = hit.bullet();
+    let RecallHit { memory, score, .. } = hit;
+    let text = if full { memory.content } else { bullet };
     QueryResult {
         id: memory.id,
         text,
         category: memory.category,
         kind: full.then(|| memory.kind.name().to_owned()),
         score: full.then_some(score),
-        importance: full.then_some(1.0 + 4.0 * memory.importance),
+        importance: full.then_some(to_step(memory.importance)),
         confidence: full.then_some(memory.confidence),
         pinned: full.then_some(memory.pinned),
         tags: full.then_some(memory.tags),

@@ -20,4 +20,5 @@ mod recall;
 mod sessions;
 mod sse;
 mod tenants;
+mod tokens;
 mod upkeep;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use loci_engine::pack::Format;
 use loci_engine::{QueryRequest, QueryResponse, RecallRequest};
-use loci_types::{ErrorKind, Filter, TimeRange};
+use loci_types::{Filter, TimeRange};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use crate::mcp::answer::Answer;
 use crate::mcp::asked::Asked;
 use crate::mcp::times;
 use crate::mcp::tool::{Tool, tool, verb};
+use crate::v1::step;
 
 /// The one call.
 pub(super) const TOOLS: &[Tool] = &[tool!(
@@ -170,19 +171,6 @@ fn filter(asked: &Asked, given: Filters, now: Timestamp) -> Result<Filter, Failu
     })
 }
 
-fn step(field: &str, given: Option<f64>) -> Result<Option<f64>, Failure> {
-    match given {
-        None => Ok(None),
-        Some(step) if (1.0..=5.0).contains(&step) => Ok(Some((step - 1.0) / 4.0)),
-        Some(step) => Err(Failure::new(
-            ErrorKind::InvalidInput,
-            format!("{field} is {step}, but must lie between 1 and 5"),
-            "read the request",
-        )
-        .field(field)),
-    }
-}
-
 fn told(answer: &QueryResponse, returns: Returns) -> Value {
     let cited = answer.hits.iter().filter(|hit| answer.cited.contains(&hit.memory.id));
     let results: Vec<Value> = cited
@@ -191,13 +179,10 @@ fn told(answer: &QueryResponse, returns: Returns) -> Value {
                 return scored(hit);
             }
             let memory = &hit.memory;
-            let label = memory.category.as_deref().unwrap_or_else(|| memory.kind.name());
-            let said = if answer.shortened.contains(&memory.id) {
-                shown(&answer.text, &memory.id.to_string()).unwrap_or_else(|| memory.content.clone())
-            } else {
-                memory.content.clone()
-            };
-            json!({ "id": memory.id, "category": memory.category, "text": format!("[{label}] {said}") })
+            // One that was shortened is told as it stands in the packed text.
+            let cut = answer.shortened.contains(&memory.id).then(|| shown(&answer.text, &memory.id.to_string()));
+            let said = cut.flatten().unwrap_or_else(|| hit.bullet());
+            json!({ "id": memory.id, "category": memory.category, "text": said })
         })
         .collect();
     let mut value = json!({
@@ -213,11 +198,10 @@ fn told(answer: &QueryResponse, returns: Returns) -> Value {
     value
 }
 
-/// What stands of a shortened memory in the packed text: its bullet without mark and id.
+/// What stands of a shortened memory in the packed text: its bullet without its id.
 fn shown(packed: &str, id: &str) -> Option<String> {
     let line = packed.lines().find(|line| line.contains(id))?;
-    let said = line.trim_start_matches("- ").split(&format!("({id}")).next()?.trim();
-    Some(said.split_once("] ").map_or(said, |(_, said)| said).to_owned())
+    Some(line.trim_start_matches("- ").split(&format!("({id}")).next()?.trim().to_owned())
 }
 
 fn bullets(value: &Value) -> String {
