@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use loci_types::{ErrorKind, MemoryId, Problem};
 
+use crate::sql;
+
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -80,12 +82,20 @@ pub enum Error {
         path: PathBuf,
     },
     /// Anything else the database reports.
-    #[error("{path}: {source}")]
+    #[error("{path}: {problem}")]
     Database {
-        /// The file.
+        /// The file, or the name of the server.
         path: PathBuf,
         /// What it said.
-        source: rusqlite::Error,
+        problem: String,
+    },
+    /// A server that is needed does not answer.
+    #[error("{part} does not answer: {problem}")]
+    Unavailable {
+        /// Which.
+        part: String,
+        /// What was found.
+        problem: String,
     },
     /// A panic inside the store, caught.
     #[error("Loci has a defect: it failed while {0}; nothing of this change was kept")]
@@ -105,7 +115,9 @@ impl Error {
             Error::Refused(_) => ErrorKind::InvalidInput,
             Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
             Error::Newer { .. } | Error::Damaged { .. } => ErrorKind::Corrupt,
-            Error::Busy { .. } | Error::Database { .. } | Error::Closed => ErrorKind::Provider,
+            Error::Busy { .. } | Error::Database { .. } | Error::Unavailable { .. } | Error::Closed => {
+                ErrorKind::Provider
+            }
             Error::Defect(_) => ErrorKind::Internal,
         }
     }
@@ -127,6 +139,9 @@ impl Error {
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
             Error::Busy { .. } => Some("another process holds it; try again".into()),
+            Error::Unavailable { .. } => {
+                Some("try again shortly; `loci status` and /readyz show which part is down".into())
+            }
             _ => None,
         }
     }
@@ -162,7 +177,18 @@ impl Error {
         problem
     }
 
-    /// Reads what the database meant.
+    /// Reads what the database meant, whichever it is.
+    pub(crate) fn said(path: &Path, error: sql::Error) -> Self {
+        match error {
+            sql::Error::Sqlite(error) => Self::sqlite(path, error),
+            sql::Error::Postgres(error) => crate::postgres::meant(path, error),
+            sql::Error::Lost(problem) => Error::Unavailable { part: path.display().to_string(), problem },
+            sql::Error::Unreadable(problem) => Error::Damaged { path: path.to_owned(), problem: problem.to_string() },
+            sql::Error::NoRow => Error::Database { path: path.to_owned(), problem: error.to_string() },
+        }
+    }
+
+    /// Reads what SQLite meant.
     pub(crate) fn sqlite(path: &Path, error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
@@ -176,7 +202,7 @@ impl Error {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
             // A value that we never wrote: the row is not as we left it.
             None if unreadable(&error) => Error::Damaged { path, problem },
-            _ => Error::Database { path, source: error },
+            _ => Error::Database { path, problem },
         }
     }
 }

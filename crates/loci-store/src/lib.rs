@@ -5,6 +5,8 @@
 
 mod cursor;
 mod error;
+mod postgres;
+mod sql;
 mod sqlite;
 mod store;
 pub mod text;
@@ -12,6 +14,7 @@ pub mod vectors;
 
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,

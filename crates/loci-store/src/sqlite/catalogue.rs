@@ -1,4 +1,4 @@
-//! Which tenants, spaces and agents are there?
+//! Where does it stand which spaces there are, and who does the work that only one may do?
 //!
 //! A small database beside the spaces. A space is registered before its file is made, so a file
 //! without an entry cannot be left behind by a crash.
@@ -10,11 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_types::{Space, Tenant};
-use rusqlite::{Connection, OptionalExtension, params};
+use loci_types::Tenant;
+use rusqlite::Connection;
 
 use super::schema;
-use crate::{Agent, Error, Result};
+use crate::sql::{self, params};
+use crate::{Error, Result};
 
 /// The catalogue of a data folder.
 pub(super) struct Catalogue {
@@ -31,116 +32,21 @@ impl Catalogue {
         Ok(Self { path, connection, locks: Mutex::default() })
     }
 
-    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+    /// Asks it.
+    pub(super) fn ask<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error))
+    }
+
+    /// Changes it in one transaction.
+    pub(super) fn tell<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
+        let said = |error| Error::sqlite(&self.path, error);
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&mut connection).map_err(|error| Error::sqlite(&self.path, error))
-    }
-
-    /// Registers a space, and the agent whose it is.
-    pub(super) fn register(&self, tenant: &Tenant, space: &Space, at: Timestamp) -> Result<()> {
-        self.with(|connection| {
-            let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let (tenant, at) = (tenant.name(), at.as_microsecond());
-            transaction
-                .execute("INSERT OR IGNORE INTO tenants (name, created_at) VALUES (?1, ?2)", params![tenant, at])?;
-            transaction.execute(
-                "INSERT OR IGNORE INTO spaces (tenant, name, created_at) VALUES (?1, ?2, ?3)",
-                params![tenant, space.name(), at],
-            )?;
-            if let Space::Agent(slug) = space {
-                transaction.execute(
-                    "INSERT OR IGNORE INTO agents (tenant, slug, config, created_at) VALUES (?1, ?2, '{}', ?3)",
-                    params![tenant, slug, at],
-                )?;
-            }
-            transaction.commit()
-        })
-    }
-
-    /// Notes that something was written to a space; only the first time costs a write.
-    pub(super) fn note_written(&self, tenant: &Tenant, space: &Space) -> Result<()> {
-        if self.was_written(tenant, space)? {
-            return Ok(());
-        }
-        self.with(|connection| {
-            connection.execute(
-                "UPDATE spaces SET written = 1 WHERE tenant = ?1 AND name = ?2",
-                params![tenant.name(), space.name()],
-            )
-        })
-        .map(drop)
-    }
-
-    /// Whether something was ever written to a space.
-    pub(super) fn was_written(&self, tenant: &Tenant, space: &Space) -> Result<bool> {
-        let written: Option<bool> = self.with(|connection| {
-            connection
-                .prepare_cached("SELECT written FROM spaces WHERE tenant = ?1 AND name = ?2")?
-                .query_row(params![tenant.name(), space.name()], |row| row.get(0))
-                .optional()
-        })?;
-        Ok(written == Some(true))
-    }
-
-    /// The spaces of a tenant, by name.
-    pub(super) fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>> {
-        let names: Vec<String> = self.with(|connection| {
-            connection
-                .prepare_cached("SELECT name FROM spaces WHERE tenant = ?1 ORDER BY name")?
-                .query_map([tenant.name()], |row| row.get(0))?
-                .collect()
-        })?;
-        names.iter().map(|name| Ok(name.parse()?)).collect()
-    }
-
-    /// Adds an agent or gives a known one its configuration; true if it is new.
-    pub(super) fn put_agent(&self, tenant: &Tenant, agent: &Agent) -> Result<bool> {
-        let known = self.with(|connection| {
-            connection
-                .query_row(
-                    "SELECT 1 FROM agents WHERE tenant = ?1 AND slug = ?2",
-                    params![tenant.name(), agent.slug],
-                    |_| Ok(()),
-                )
-                .optional()
-        })?;
-        self.register(tenant, &Space::Agent(agent.slug.clone()), agent.created_at)?;
-        self.with(|connection| {
-            connection.execute(
-                "UPDATE agents SET config = ?3 WHERE tenant = ?1 AND slug = ?2",
-                params![tenant.name(), agent.slug, agent.config.to_string()],
-            )
-        })?;
-        Ok(known.is_none())
-    }
-
-    pub(super) fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT slug, config, created_at FROM agents WHERE tenant = ?1 ORDER BY slug")?
-                .query_map([tenant.name()], read_agent)?
-                .collect()
-        })
-    }
-
-    pub(super) fn agent(&self, tenant: &Tenant, slug: &str) -> Result<Option<Agent>> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT slug, config, created_at FROM agents WHERE tenant = ?1 AND slug = ?2")?
-                .query_row([tenant.name(), slug], read_agent)
-                .optional()
-        })
-    }
-
-    /// Takes an agent and its space out; false if it was not there.
-    pub(super) fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
-        let space = Space::Agent(slug.to_owned()).name();
-        self.with(|connection| {
-            connection.execute("DELETE FROM spaces WHERE tenant = ?1 AND name = ?2", params![tenant.name(), space])?;
-            connection
-                .execute("DELETE FROM agents WHERE tenant = ?1 AND slug = ?2", params![tenant.name(), slug])
-                .map(|gone| gone > 0)
-        })
+        let transaction =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
+        let told = work(&sql::Connection::Sqlite(&transaction)).map_err(|error| Error::said(&self.path, error))?;
+        transaction.commit().map_err(said)?;
+        Ok(told)
     }
 
     /// Takes work that only one may do: it is free, ours already, its holder is overdue, or its holder
@@ -159,7 +65,7 @@ impl Catalogue {
             !locks.contains_key(&key) && self.lock(&key)?.is_some_and(|file| locks.insert(key, file).is_none());
         let now = now.as_microsecond();
         let until = now.saturating_add(lease.as_micros() as i64);
-        self.with(|connection| {
+        self.tell(|connection| {
             connection.execute(
                 "INSERT INTO leases (tenant, name, holder, until) VALUES (?1, ?2, ?3, ?5) \
                  ON CONFLICT (tenant, name) DO UPDATE SET holder = excluded.holder, until = excluded.until \
@@ -184,7 +90,7 @@ impl Catalogue {
 
     /// Gives such work back.
     pub(super) fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
-        let given = self.with(|connection| {
+        let given = self.tell(|connection| {
             connection.execute(
                 "DELETE FROM leases WHERE tenant = ?1 AND name = ?2 AND holder = ?3",
                 params![tenant.name(), name, holder],
@@ -199,16 +105,7 @@ impl Catalogue {
 
     /// What is wrong with the catalogue itself, if anything is.
     pub(super) fn damage(&self) -> Result<Option<String>> {
-        let said: String = self.with(|connection| connection.query_row("PRAGMA quick_check", [], |row| row.get(0)))?;
+        let said: String = self.ask(|connection| connection.query_row("PRAGMA quick_check", [], |row| row.get(0)))?;
         Ok((said != "ok").then_some(said))
     }
-}
-
-fn read_agent(row: &rusqlite::Row<'_>) -> rusqlite::Result<Agent> {
-    let config: String = row.get(1)?;
-    Ok(Agent {
-        slug: row.get(0)?,
-        config: serde_json::from_str(&config).unwrap_or_default(),
-        created_at: Timestamp::from_microsecond(row.get(2)?).unwrap_or_default(),
-    })
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 use loci_types::Visible;
 use rusqlite::Connection;
 
-use super::{SqliteStore, lexicon, schema};
+use super::{SqliteStore, schema};
+use crate::sql::{self, catalogue, words};
 use crate::text::Analyser;
 use crate::{Error, Finding, Result};
 
@@ -25,8 +26,14 @@ impl SqliteStore {
             let file = self.inner.folder.join("catalogue.db").display().to_string();
             findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
         }
-        for space in self.spaces_of(visible)? {
-            if self.inner.catalogue.was_written(visible.tenant(), &space.space)? && space.is_blank()? {
+        let tenant = visible.tenant();
+        let spaces = match visible.spaces() {
+            Some(spaces) => spaces,
+            None => self.inner.catalogue.ask(|asked| catalogue::spaces(asked, tenant))?.into_iter().collect(),
+        };
+        for space in spaces.iter().map(|space| self.space(tenant, space)) {
+            let written = self.inner.catalogue.ask(|asked| catalogue::was_written(asked, tenant, &space.space))?;
+            if written && space.is_blank()? {
                 let file = space.path.display().to_string();
                 let problem = "what was written here is lost: the file is missing or empty".to_owned();
                 findings.push(Finding { file, check: "file".into(), problem, repaired: false });
@@ -163,7 +170,7 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
             connection.execute(mend, []).map_err(said)?;
             repaired = true;
         } else if repair && check.name == "lexicon" {
-            reindex(connection, analyser).map_err(said)?;
+            reindex(connection, analyser).map_err(|error| Error::said(path, error))?;
             repaired = true;
         }
         findings.push(finding(check.name, format!("{wrong} {}", check.problem), repaired));
@@ -171,10 +178,10 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
     Ok(findings)
 }
 
-fn reindex(connection: &Connection, analyser: &Analyser) -> rusqlite::Result<()> {
+fn reindex(connection: &Connection, analyser: &Analyser) -> sql::Result<()> {
     let rows: Vec<i64> = connection
         .prepare("SELECT row FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)")?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;
-    rows.into_iter().try_for_each(|row| lexicon::write(connection, analyser, row))
+    rows.into_iter().try_for_each(|row| words::write(&sql::Connection::Sqlite(connection), analyser, row))
 }

@@ -11,13 +11,12 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use loci_types::{MemoryId, Vector};
-use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use uuid::Uuid;
 
-use super::clause::Clause;
-use super::row::{json, vector_values};
 use crate::Hit;
+use crate::sql::clause::Clause;
+use crate::sql::{Value, vector_values};
 use crate::vectors::{Arrays, Query, nearest_of};
 
 /// So many candidates beyond those wanted are rescored exactly, at least; codes of a byte each
@@ -235,7 +234,7 @@ fn rescore(
          CROSS JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
         clause.sql
     );
-    let mut values = vec![Value::Text(json(&rows)), Value::Integer(model)];
+    let mut values = vec![Value::Integers(rows.to_vec()), Value::Integer(model)];
     values.extend(clause.values.iter().cloned());
     let mut statement = connection.prepare_cached(&sql)?;
     let mut found = statement.query(params_from_iter(values))?;
@@ -261,9 +260,10 @@ mod tests {
     use loci_testkit::samples::{add, memory, user, vector, visible};
     use loci_types::{Scope, Space};
 
-    use super::super::apply::Desk;
     use super::super::schema;
     use super::*;
+    use crate::sql;
+    use crate::sql::apply::Desk;
     use crate::text::Analyser;
 
     /// A reader that is behind loads a scope while the index is ahead; what came in between is not lost.
@@ -272,12 +272,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
         let writer = schema::open(&path, schema::SPACE).unwrap();
-        let desk = Desk { connection: &writer, path: &path, space: &Space::Shared, analyser: &Analyser::default() };
+        let desk = Desk { connection: &sql::Connection::Sqlite(&writer), path: &path, space: &Space::Shared, analyser: &Analyser::default() };
         let (anna, ben) = (user("anna"), user("ben"));
         let index = Index::default();
         let near = |reader: &Connection, scope: &Scope| {
             let seen = visible(std::slice::from_ref(scope));
-            let clause = Clause::visible(reader, &Space::Shared, &seen).unwrap().unwrap();
+            let clause = Clause::visible(&sql::Connection::Sqlite(reader), &Space::Shared, &seen).unwrap().unwrap();
             index.search(reader, &clause, &vector("lantern"), 9).unwrap().len()
         };
         desk.apply(&add(memory(1, &anna, "lantern"))).unwrap();

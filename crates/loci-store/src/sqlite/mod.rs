@@ -4,44 +4,27 @@
 //! space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
 //! them and one file is a backup. Several processes may use one folder at once.
 
-mod apply;
-mod around;
 mod catalogue;
-mod chain;
-mod clause;
 mod doctor;
-mod doors;
-mod entities;
-mod feed;
 mod file;
-mod gather;
-mod graph;
+mod floor;
 mod index;
-mod jobs;
-mod keys;
 mod lexicon;
-mod life;
-mod notes;
-mod read;
-mod row;
+mod pen;
 mod schema;
-mod sessions;
 mod space;
-mod tally;
-mod writer;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::Timestamp;
-use loci_types::{Filter, Space, Tenant, Visible};
-use rusqlite::Connection;
+use loci_types::{Space, Tenant};
 
 use self::catalogue::Catalogue;
-use self::clause::Clause;
+pub(crate) use self::lexicon::put_words;
+use self::pen::Files;
 use self::space::OpenSpace;
-use self::writer::Writers;
+use crate::sql::writer::Writers;
 use crate::text::Analyser;
 use crate::{Error, Result};
 
@@ -73,7 +56,7 @@ struct Inner {
     /// Before the writers: fields are dropped in order, and the last to close a file must be one that
     /// may fold its log into it.
     spaces: Mutex<HashMap<(Tenant, Space), Arc<OpenSpace>>>,
-    writers: Writers,
+    writers: Writers<Arc<PathBuf>>,
     analyser: Arc<Analyser>,
     registered: Mutex<HashSet<(Tenant, Space)>>,
     written: Mutex<HashSet<(Tenant, Space)>>,
@@ -87,7 +70,7 @@ impl SqliteStore {
         let inner = Inner {
             folder: folder.to_owned(),
             catalogue: Catalogue::open(folder)?,
-            writers: Writers::start(options.writers.max(1))?,
+            writers: Writers::start(options.writers.max(1), Files::default)?,
             analyser: Arc::default(),
             spaces: Mutex::default(),
             registered: Mutex::default(),
@@ -114,120 +97,6 @@ impl SqliteStore {
             .clone()
     }
 
-    /// The spaces that this caller looks into.
-    fn spaces_of(&self, visible: &Visible) -> Result<Vec<Arc<OpenSpace>>> {
-        let names: BTreeSet<Space> = match visible.spaces() {
-            Some(spaces) => spaces,
-            None => self.inner.catalogue.spaces(visible.tenant())?.into_iter().collect(),
-        };
-        Ok(names.iter().map(|space| self.space(visible.tenant(), space)).collect())
-    }
-
-    /// Makes the folder of a space that is written for the first time.
-    fn prepare(&self, tenant: &Tenant, space: &OpenSpace, at: Timestamp) -> Result<()> {
-        let key = (tenant.clone(), space.space.clone());
-        let known = self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
-        if known && space.path.exists() {
-            return Ok(());
-        }
-        self.inner.catalogue.register(tenant, &space.space, at)?;
-        if let Some(folder) = space.folder() {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Error::Folder { path: folder.to_owned(), problem: error.to_string() })?;
-        }
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-        Ok(())
-    }
-
-    /// Reads every space of the caller on a thread that may block.
-    async fn read<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        work: impl Fn(&Connection, &OpenSpace, &Visible) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<Vec<T>> {
-        let store = self.clone();
-        let visible = visible.clone();
-        blocking(move || {
-            let mut found = Vec::new();
-            for space in store.spaces_of(&visible)? {
-                found.extend(space.read(|connection| work(connection, &space, &visible))?);
-            }
-            Ok(found)
-        })
-        .await
-    }
-
-    /// Reads what is visible in every space of the caller, in whatever state.
-    async fn seen<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        work: impl Fn(&Connection, &OpenSpace, &Clause) -> rusqlite::Result<Vec<T>> + Send + 'static,
-    ) -> Result<Vec<T>> {
-        let found = self
-            .read(visible, move |connection, space, visible| {
-                match Clause::visible(connection, &space.space, visible)? {
-                    Some(clause) => work(connection, space, &clause),
-                    None => Ok(Vec::new()),
-                }
-            })
-            .await?;
-        Ok(found.into_iter().flatten().collect())
-    }
-
-    /// Reads what is visible in one space; none if the caller does not reach it or nothing is there.
-    async fn in_space<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        work: impl Fn(&Connection, &Clause) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<Option<T>> {
-        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
-            return Ok(None);
-        }
-        let (open, visible) = (self.space(visible.tenant(), space), visible.clone());
-        blocking(move || {
-            let found = open.read(|connection| match Clause::visible(connection, &open.space, &visible)? {
-                Some(clause) => work(connection, &clause).map(Some),
-                None => Ok(None),
-            })?;
-            Ok(found.flatten())
-        })
-        .await
-    }
-
-    /// Works on the rows of a space that are no memories; none if the space has no file.
-    async fn work<T: Send + 'static>(
-        &self,
-        tenant: &Tenant,
-        space: &Space,
-        mut work: impl FnMut(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<Option<T>> {
-        let open = self.space(tenant, space);
-        if !open.path.exists() {
-            return Ok(None);
-        }
-        let path = open.path.clone();
-        let run = move |connection: &Connection| work(connection).map_err(|error| Error::sqlite(&path, error));
-        self.inner.writers.run(&open.path, run).await.map(Some)
-    }
-
-    /// Reads what is visible and meant, space by space.
-    async fn meant<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        work: impl Fn(&Connection, &OpenSpace, &Clause) -> rusqlite::Result<Vec<T>> + Send + 'static,
-    ) -> Result<Vec<Vec<T>>> {
-        let filter = filter.clone();
-        self.read(visible, move |connection, space, visible| {
-            match Clause::of(connection, &space.space, visible, &filter)? {
-                Some(clause) => work(connection, space, &clause),
-                None => Ok(Vec::new()),
-            }
-        })
-        .await
-    }
-
     /// Keeps the vectors in memory within their budget.
     fn trim(&self) {
         let spaces: Vec<_> =
@@ -239,27 +108,5 @@ impl SqliteStore {
                 break;
             }
         }
-    }
-}
-
-/// Runs work that waits for the disk where it does not hold up others.
-impl SqliteStore {
-    /// Asks the catalogue, on a thread that may block.
-    async fn on_catalogue<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut rusqlite::Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T> {
-        let store = self.clone();
-        blocking(move || store.inner.catalogue.with(work)).await
-    }
-}
-
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Err(Error::Closed),
-        },
     }
 }

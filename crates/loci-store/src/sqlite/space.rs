@@ -12,13 +12,13 @@ use rusqlite::Connection;
 use super::file::FileId;
 use super::index::Index;
 use super::{lexicon, schema};
-use crate::{Error, Result};
+use crate::{Error, Result, sql};
 
 /// How many idle readers a space keeps.
 const IDLE: usize = 8;
 
 /// A space that has been used in this process.
-pub(super) struct OpenSpace {
+pub(crate) struct OpenSpace {
     pub(super) space: Space,
     pub(super) path: Arc<PathBuf>,
     readers: Mutex<Readers>,
@@ -41,13 +41,13 @@ impl OpenSpace {
     }
 
     /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<Option<T>> {
+    pub(super) fn read<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
         let said = |error| Error::sqlite(&self.path, error);
         let Some(mut connection) = self.reader()? else { return Ok(None) };
         // A read transaction pins one snapshot; dropping it ends it whatever happened.
         let value = {
             let transaction = connection.transaction().map_err(said)?;
-            work(&transaction).map_err(said)?
+            work(&sql::Connection::Sqlite(&transaction)).map_err(|error| Error::said(&self.path, error))?
         };
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         if readers.idle.len() < IDLE {

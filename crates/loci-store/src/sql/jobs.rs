@@ -5,24 +5,24 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_types::{Job, JobKind, JobRecord};
-use rusqlite::{Connection, params};
 
-use crate::{Error, Result};
+use super::{Connection, Row, Value, params};
+use crate::{Error, Result, sql};
+
+/// A job that could be taken: its instant and the kinds follow, the instant twice.
+const FREE: &str = "((state = 'waiting' AND run_after <= ?) OR (state = 'running' AND lease_until <= ?)) AND kind IN ";
 
 /// Whether any job of these kinds could be taken. Asked by readers, so that a worker at rest
 /// writes nothing.
-pub(super) fn waiting(connection: &Connection, kinds: &[JobKind], now: Timestamp) -> rusqlite::Result<bool> {
-    connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM jobs WHERE ((state = 'waiting' AND run_after <= ?1) \
-             OR (state = 'running' AND lease_until <= ?1)) AND kind IN (SELECT value FROM json_each(?2)))",
-        )?
-        .query_row(params![now.as_microsecond(), super::row::json(&kinds)], |row| row.get(0))
+pub(crate) fn waiting(connection: &Connection<'_>, kinds: &[JobKind], now: Timestamp) -> sql::Result<bool> {
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM jobs WHERE {FREE} {})", connection.dialect().texts());
+    let now = now.as_microsecond();
+    connection.query_row(&sql, params![now, now, names(kinds)], |row| row.get(0))
 }
 
 /// Takes waiting jobs, and those whose lease has run out, for `lease`.
-pub(super) fn claim(
-    connection: &Connection,
+pub(crate) fn claim(
+    connection: &Connection<'_>,
     path: &Path,
     space: &str,
     kinds: &[JobKind],
@@ -30,23 +30,21 @@ pub(super) fn claim(
     now: Timestamp,
     lease: Duration,
 ) -> Result<Vec<Job>> {
-    let until = now.as_microsecond().saturating_add(lease.as_micros() as i64);
-    let kinds = super::row::json(&kinds);
+    let (now, until) = (now.as_microsecond(), now.as_microsecond().saturating_add(lease.as_micros() as i64));
+    let sql = format!(
+        "UPDATE jobs SET state = 'running', lease_until = ?, attempts = attempts + 1 WHERE id IN (SELECT id FROM jobs \
+         WHERE {FREE} {} ORDER BY run_after, id LIMIT ? {}) RETURNING id, kind, payload, attempts",
+        connection.dialect().texts(),
+        connection.dialect().skip_locked()
+    );
+    let values = params![until, now, now, names(kinds), super::clause::limit(limit)];
+    let read = |row: &Row<'_>| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, u32>(3)?))
+    };
     let taken = connection
-        .prepare_cached(
-            "UPDATE jobs SET state = 'running', lease_until = ?1, attempts = attempts + 1 WHERE id IN (SELECT id FROM jobs \
-             WHERE ((state = 'waiting' AND run_after <= ?2) OR (state = 'running' AND lease_until <= ?2)) \
-             AND kind IN (SELECT value FROM json_each(?3)) ORDER BY run_after, id LIMIT ?4) \
-             RETURNING id, kind, payload, attempts",
-        )
-        .and_then(|mut statement| {
-            statement
-                .query_map(params![until, now.as_microsecond(), kinds, super::clause::limit(limit)], |row| {
-                    Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, u32>(3)?))
-                })?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        })
-        .map_err(|error| Error::sqlite(path, error))?;
+        .prepare_cached(&sql)
+        .and_then(|mut statement| statement.query_map(values, read)?.collect::<sql::Result<Vec<_>>>())
+        .map_err(|error| Error::said(path, error))?;
     let lease_until = Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX);
     taken
         .into_iter()
@@ -59,7 +57,7 @@ pub(super) fn claim(
 }
 
 /// Ends a job that is still ours. False if it is not.
-pub(super) fn finish(connection: &Connection, job: &Job) -> rusqlite::Result<bool> {
+pub(crate) fn finish(connection: &Connection<'_>, job: &Job) -> sql::Result<bool> {
     let done = connection
         .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3")?
         .execute(params![job.id, job.attempt, job.lease_until.as_microsecond()])?;
@@ -67,12 +65,12 @@ pub(super) fn finish(connection: &Connection, job: &Job) -> rusqlite::Result<boo
 }
 
 /// Puts a job back until `retry_at`, or lays it aside for good.
-pub(super) fn fail(
-    connection: &Connection,
+pub(crate) fn fail(
+    connection: &Connection<'_>,
     job: &Job,
     error: &str,
     retry_at: Option<Timestamp>,
-) -> rusqlite::Result<bool> {
+) -> sql::Result<bool> {
     let state = if retry_at.is_some() { "waiting" } else { "dead" };
     let done = connection
         .prepare_cached(
@@ -91,20 +89,20 @@ pub(super) fn fail(
 }
 
 /// The jobs in these states, oldest first; none: in all.
-pub(super) fn list(
-    connection: &Connection,
+pub(crate) fn list(
+    connection: &Connection<'_>,
     space: &str,
     states: &[String],
     limit: usize,
-) -> rusqlite::Result<Vec<JobRecord>> {
+) -> sql::Result<Vec<JobRecord>> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
-    let read = |row: &rusqlite::Row<'_>| {
+    let read = |row: &Row<'_>| {
         let (kind, payload): (String, String) = (row.get(1)?, row.get(2)?);
         Ok(JobRecord {
             id: row.get(0)?,
             space: space.to_owned(),
             kind: kind.parse().map_err(|error: loci_types::Error| {
-                rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error))
+                sql::Error::unreadable(error)
             })?,
             payload: serde_json::from_str(&payload).unwrap_or_default(),
             state: row.get(3)?,
@@ -114,26 +112,39 @@ pub(super) fn list(
             created_at: time(row.get(7)?),
         })
     };
+    let mut values = Vec::new();
+    let wanted = if states.is_empty() {
+        "TRUE".to_owned()
+    } else {
+        values.push(Value::Texts(states.to_vec()));
+        format!("state IN {}", connection.dialect().texts())
+    };
+    values.push(super::clause::limit(limit));
     connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT id, kind, payload, state, attempts, run_after, last_error, created_at FROM jobs \
-             WHERE ?1 = '[]' OR state IN (SELECT value FROM json_each(?1)) ORDER BY id LIMIT ?2",
-        )?
-        .query_map(params![super::row::json(&states), super::clause::limit(limit)], read)?
+             WHERE {wanted} ORDER BY id LIMIT ?"
+        ))?
+        .query_map(values, read)?
         .collect()
 }
 
 /// Lets a job that nobody has in hand wait anew. A second one with its key stays as it is.
-pub(super) fn retry(connection: &Connection, id: i64, at: Timestamp) -> rusqlite::Result<bool> {
+pub(crate) fn retry(connection: &Connection<'_>, id: i64, at: Timestamp) -> sql::Result<bool> {
     let done = connection.execute(
-        "UPDATE OR IGNORE jobs SET state = 'waiting', attempts = 0, last_error = NULL, run_after = ?2 \
-         WHERE id = ?1 AND state != 'running'",
+        "UPDATE jobs SET state = 'waiting', attempts = 0, last_error = NULL, run_after = ?2 \
+         WHERE id = ?1 AND state != 'running' AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.unique_key = jobs.unique_key \
+         AND o.id != jobs.id AND o.state IN ('waiting', 'running'))",
         params![id, at.as_microsecond()],
     )?;
     Ok(done > 0)
 }
 
 /// Gives up a job that nobody has in hand.
-pub(super) fn give_up(connection: &Connection, id: i64) -> rusqlite::Result<bool> {
-    Ok(connection.execute("DELETE FROM jobs WHERE id = ?1 AND state != 'running'", [id])? > 0)
+pub(crate) fn give_up(connection: &Connection<'_>, id: i64) -> sql::Result<bool> {
+    Ok(connection.execute("DELETE FROM jobs WHERE id = ?1 AND state != 'running'", params![id])? > 0)
+}
+
+fn names(kinds: &[JobKind]) -> Value {
+    Value::Texts(kinds.iter().map(|kind| kind.name().to_owned()).collect())
 }

@@ -1,13 +1,12 @@
 //! How do the answers of several spaces become one?
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use crate::Hit;
 
 /// BM25 counts how rare a word is within its file, so scores of different files have different
 /// scales. They meet as shares of the best in each.
-pub(super) fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
+pub(crate) fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
     found.retain(|hits| !hits.is_empty());
     if found.len() > 1 {
         for hits in &mut found {
@@ -19,7 +18,7 @@ pub(super) fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
 }
 
 /// The best of all, whichever space they are in.
-pub(super) fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
+pub(crate) fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
     hits.truncate(limit);
@@ -27,7 +26,7 @@ pub(super) fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
 }
 
 /// The best of all, and of equals the newest.
-pub(super) fn best_then_newest(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
+pub(crate) fn best_then_newest(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
     hits.truncate(limit);
@@ -35,14 +34,8 @@ pub(super) fn best_then_newest(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
 }
 
 /// Adds up counts by name.
-pub(super) fn add(all: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
+pub(crate) fn add(all: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
     for (name, count) in more {
         *all.entry(name).or_default() += count;
     }
-}
-
-/// What the files of a folder take on disk.
-pub(super) fn folder_bytes(folder: Option<&Path>) -> u64 {
-    let Some(Ok(files)) = folder.map(std::fs::read_dir) else { return 0 };
-    files.flatten().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum()
 }

@@ -10,32 +10,33 @@ use loci_types::{
     Action, Addition, Change, ContentHash, Edge, EdgeId, Event, JobSpec, Memory, MemoryId, Outcome, Relation, Revision,
     Scope, Space, State, Vector, reinforced,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::{entities, graph, lexicon, row};
+use super::{Connection, OptionalExtension, Row, params};
+use super::{entities, graph, row, words};
 use crate::text::Analyser;
+use crate::sql;
 use crate::{Applied, Error, Result};
 
 /// A transaction on a space, with what the actions need.
-pub(super) struct Desk<'a> {
-    pub(super) connection: &'a Connection,
-    pub(super) path: &'a Path,
-    pub(super) space: &'a Space,
-    pub(super) analyser: &'a Analyser,
+pub(crate) struct Desk<'a> {
+    pub(crate) connection: &'a Connection<'a>,
+    pub(crate) path: &'a Path,
+    pub(crate) space: &'a Space,
+    pub(crate) analyser: &'a Analyser,
 }
 
 /// A memory as it lies, with the numbers of its row and scope.
-pub(super) struct Lying {
-    pub(super) row: i64,
-    pub(super) scope: i64,
-    pub(super) memory: Memory,
+pub(crate) struct Lying {
+    pub(crate) row: i64,
+    pub(crate) scope: i64,
+    pub(crate) memory: Memory,
 }
 
 impl Desk<'_> {
     /// Applies one change.
-    pub(super) fn apply(&self, change: &Change) -> Result<Applied> {
+    pub(crate) fn apply(&self, change: &Change) -> Result<Applied> {
         match &change.action {
             Action::Add(addition) => self.add(change, addition),
             Action::Revise(revision) => self.revise(change, revision),
@@ -69,7 +70,7 @@ impl Desk<'_> {
         }
     }
 
-    pub(super) fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
+    pub(crate) fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
         let scope = self.scope(&memory.scope()?)?;
         if let Some(unless) = addition.unless
@@ -80,14 +81,13 @@ impl Desk<'_> {
         if let (Some(claim), Some(seen)) = (addition.claim, &addition.seen) {
             self.unseen(scope, claim, seen, change.at)?;
         }
-        let row = self
-            .sql(row::insert(self.connection, scope, memory, addition.unless, addition.claim))
-            .map_err(taken(memory.id))?;
+        let row = row::insert(self.connection, scope, memory, addition.unless, addition.claim)
+            .map_err(|error| if error.is_taken() { Error::Taken(memory.id) } else { Error::said(self.path, error) })?;
         let lying = Lying { row, scope, memory: memory.clone() };
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
         }
-        self.sql(lexicon::write(self.connection, self.analyser, row))?;
+        self.sql(words::write(self.connection, self.analyser, row))?;
         if let Some(vector) = &addition.vector {
             self.put_vector(row, vector)?;
         }
@@ -162,7 +162,7 @@ impl Desk<'_> {
         self.sql(graph::link(self.connection, before.row, lying.row, &edge)).map(drop)
     }
 
-    pub(super) fn revise(&self, change: &Change, revision: &Revision) -> Result<Applied> {
+    pub(crate) fn revise(&self, change: &Change, revision: &Revision) -> Result<Applied> {
         let before = self.find(revision.id)?;
         expect(&before.memory, revision.expect)?;
         if before.memory.state == State::SoftDeleted {
@@ -190,7 +190,7 @@ impl Desk<'_> {
             for follower in self.sql(graph::followers(self.connection, row))? {
                 self.reindex(follower)?;
             }
-            self.sql(self.connection.execute("DELETE FROM vectors WHERE memory = ?1", [row]))?;
+            self.sql(self.connection.execute("DELETE FROM vectors WHERE memory = ?1", params![row]))?;
             if let Some(vector) = &revision.vector {
                 self.put_vector(row, vector)?;
             }
@@ -233,14 +233,14 @@ impl Desk<'_> {
                 self.connection
                     .prepare_cached("SELECT row, confidence, access_count FROM memories WHERE id = ?1")
                     .and_then(|mut read| {
-                        read.query_row([id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+                        read.query_row(params![id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
                     }),
             )?;
             let Some((row, confidence, count)) = found else { continue };
             let (count, at) = (count + 1, change.at.as_microsecond());
             let touched = self.connection.prepare_cached(
                 "UPDATE memories SET access_count = ?2, confidence = ?3, \
-                 last_accessed_at = max(coalesce(last_accessed_at, 0), ?4) WHERE row = ?1",
+                 last_accessed_at = CASE WHEN last_accessed_at > ?4 THEN last_accessed_at ELSE ?4 END WHERE row = ?1",
             );
             self.sql(touched.and_then(|mut s| s.execute(params![row, count, reinforced(confidence, count), at])))?;
         }
@@ -304,8 +304,8 @@ impl Desk<'_> {
         self.close(change, &lying)?;
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
         self.sql(entities::forget_summaries(self.connection, lying.row))?;
-        self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", [lying.row]))?;
-        self.sql(self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", [lying.row]))?;
+        self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", params![lying.row]))?;
+        self.sql(self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", params![lying.row]))?;
         for follower in followers {
             self.reindex(follower)?;
         }
@@ -328,7 +328,7 @@ impl Desk<'_> {
         let found: Option<(i64, usize)> = self.sql(
             self.connection
                 .prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1")
-                .and_then(|mut s| s.query_row([&vector.model], |row| Ok((row.get(0)?, row.get(1)?))).optional()),
+                .and_then(|mut s| s.query_row(params![&vector.model], |row| Ok((row.get(0)?, row.get(1)?))).optional()),
         )?;
         let model: i64 = match found {
             Some((model, dimensions)) if dimensions == vector.values.len() => model,
@@ -340,22 +340,20 @@ impl Desk<'_> {
                 )));
             }
             None => {
-                self.sql(self.connection.execute(
-                    "INSERT INTO models (name, dimensions) VALUES (?1, ?2)",
-                    params![vector.model, vector.values.len()],
-                ))?;
-                self.connection.last_insert_rowid()
+                self.sql(self.connection.query_row(
+                    "INSERT INTO models (name, dimensions) VALUES (?1, ?2) RETURNING model",
+                    params![&vector.model, vector.values.len()],
+                    |row| row.get(0),
+                ))?
             }
         };
-        let put = self.connection.prepare_cached(
-            "INSERT OR REPLACE INTO vectors (memory, model, vector, token_states) VALUES (?1, ?2, ?3, ?4)",
-        );
-        let bytes = row::vector_bytes(&vector.values);
-        self.sql(put.and_then(|mut s| s.execute(params![row, model, bytes, vector.token_states]))).map(drop)
+        let put = self.connection.prepare_cached(self.connection.dialect().put_vector());
+        let values = super::Value::Floats(vector.values.clone());
+        self.sql(put.and_then(|mut s| s.execute(params![row, model, values, &vector.token_states]))).map(drop)
     }
 
     /// Changes a memory by `edit`, one version on, with a ledger line of what was there before.
-    pub(super) fn rewrite(
+    pub(crate) fn rewrite(
         &self,
         change: &Change,
         before: Lying,
@@ -389,7 +387,7 @@ impl Desk<'_> {
         Ok(applied(&lying.memory, outcome, sequence))
     }
 
-    pub(super) fn record(
+    pub(crate) fn record(
         &self,
         change: &Change,
         event: Event,
@@ -400,10 +398,10 @@ impl Desk<'_> {
         let from = &change.provenance;
         let line = self.connection.prepare_cached(
             "INSERT INTO ledger (at, event, memory, memory_id, scope, version, old, new, actor, node, reason, thread_id, \
-             request_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+             request_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING sequence",
         );
-        self.sql(line.and_then(|mut line| {
-            line.execute(params![
+        let sequence = self.sql(line.and_then(|mut line| {
+            let values = params![
                 change.at.as_microsecond(),
                 event.name(),
                 about.map(|lying| lying.row),
@@ -412,26 +410,27 @@ impl Desk<'_> {
                 about.map(|lying| lying.memory.version),
                 old.map(|value| value.to_string()),
                 new.map(|value| value.to_string()),
-                from.actor,
+                &from.actor,
                 (!from.node.is_empty()).then_some(&from.node),
-                change.reason,
-                from.thread,
-                from.request,
-            ])
+                &change.reason,
+                &from.thread,
+                &from.request,
+            ];
+            line.query_row(values, |row| row.get(0))
         }))?;
-        Ok(Some(self.connection.last_insert_rowid()))
+        Ok(Some(sequence))
     }
 
     fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
         let put = self.connection.prepare_cached(
-            "INSERT OR IGNORE INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
-             VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5)",
+            "INSERT INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
+             VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5) ON CONFLICT DO NOTHING",
         );
         self.sql(put.and_then(|mut put| {
             put.execute(params![
                 job.kind.name(),
                 job.payload.to_string(),
-                job.unique,
+                &job.unique,
                 job.run_after.as_microsecond(),
                 change.at.as_microsecond()
             ])
@@ -440,11 +439,11 @@ impl Desk<'_> {
     }
 
     fn reindex(&self, row: i64) -> Result<()> {
-        self.sql(lexicon::write(self.connection, self.analyser, row))
+        self.sql(words::write(self.connection, self.analyser, row))
     }
 
     /// The number of a scope, which must lie in this space.
-    pub(super) fn scope(&self, scope: &Scope) -> Result<i64> {
+    pub(crate) fn scope(&self, scope: &Scope) -> Result<i64> {
         if scope.space() != *self.space {
             return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
         }
@@ -452,34 +451,34 @@ impl Desk<'_> {
         let found = self
             .connection
             .prepare_cached("SELECT scope FROM scopes WHERE key = ?1")
-            .and_then(|mut s| s.query_row([&key], |row| row.get(0)).optional());
+            .and_then(|mut s| s.query_row(params![&key], |row| row.get(0)).optional());
         if let Some(number) = self.sql(found)? {
             return Ok(number);
         }
-        self.sql(
-            self.connection
-                .execute("INSERT INTO scopes (key, layer) VALUES (?1, ?2)", params![key, scope.layer().name()]),
-        )?;
-        Ok(self.connection.last_insert_rowid())
+        self.sql(self.connection.query_row(
+            "INSERT INTO scopes (key, layer) VALUES (?1, ?2) RETURNING scope",
+            params![key, scope.layer().name()],
+            |row| row.get(0),
+        ))
     }
 
-    pub(super) fn find(&self, id: MemoryId) -> Result<Lying> {
+    pub(crate) fn find(&self, id: MemoryId) -> Result<Lying> {
         self.lookup(id)?.ok_or(Error::NotFound(id))
     }
 
-    pub(super) fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
+    pub(crate) fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.id = ?1", row::COLUMNS);
         let found =
-            self.connection.prepare_cached(&sql).and_then(|mut s| s.query_row([id.as_bytes()], lying).optional());
+            self.connection.prepare_cached(&sql).and_then(|mut s| s.query_row(params![id.as_bytes()], lying).optional());
         self.sql(found)
     }
 
-    pub(super) fn sql<T>(&self, result: rusqlite::Result<T>) -> Result<T> {
-        result.map_err(|error| Error::sqlite(self.path, error))
+    pub(crate) fn sql<T>(&self, result: sql::Result<T>) -> Result<T> {
+        result.map_err(|error| Error::said(self.path, error))
     }
 }
 
-pub(super) fn lying(row: &Row<'_>) -> rusqlite::Result<Lying> {
+pub(crate) fn lying(row: &Row<'_>) -> sql::Result<Lying> {
     Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
 }
 
@@ -492,22 +491,11 @@ fn expect(memory: &Memory, seen: Option<u64>) -> Result<()> {
     }
 }
 
-fn taken(id: MemoryId) -> impl Fn(Error) -> Error {
-    move |error| match error {
-        Error::Database { source, .. }
-            if source.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
-        {
-            Error::Taken(id)
-        }
-        error => error,
-    }
-}
-
-pub(super) fn applied(memory: &Memory, outcome: Outcome, sequence: Option<i64>) -> Applied {
+pub(crate) fn applied(memory: &Memory, outcome: Outcome, sequence: Option<i64>) -> Applied {
     Applied { id: Some(memory.id), outcome, version: memory.version, sequence }
 }
 
-pub(super) fn nothing(outcome: Outcome) -> Applied {
+pub(crate) fn nothing(outcome: Outcome) -> Applied {
     Applied { id: None, outcome, version: 0, sequence: None }
 }
 

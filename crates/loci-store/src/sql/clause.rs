@@ -5,47 +5,45 @@
 
 use jiff::Timestamp;
 use loci_types::{Filter, Reach, Space, TimeRange, Visible};
-use rusqlite::Connection;
-use rusqlite::types::Value;
+
+use super::dialect::Dialect;
+use super::{Connection, Value, params};
+use crate::sql;
 
 /// A condition on `memories m`, with its values.
 #[derive(Debug, Clone)]
-pub(super) struct Clause {
+pub(crate) struct Clause {
     /// The condition.
-    pub(super) sql: String,
+    pub(crate) sql: String,
     /// Its values, in order.
-    pub(super) values: Vec<Value>,
+    pub(crate) values: Vec<Value>,
     /// The numbers of the scopes it is bound to; none: the whole space.
-    pub(super) scopes: Option<Vec<i64>>,
+    pub(crate) scopes: Option<Vec<i64>>,
     /// Whether only some categories are seen.
-    pub(super) narrowed: bool,
+    pub(crate) narrowed: bool,
+    dialect: Dialect,
 }
 
 impl Clause {
     /// What is visible in this space, in whatever state. `None` when nothing can be.
-    pub(super) fn visible(connection: &Connection, space: &Space, visible: &Visible) -> rusqlite::Result<Option<Self>> {
-        let mut clause = Self { sql: "1".to_owned(), values: Vec::new(), scopes: None, narrowed: false };
+    pub(crate) fn visible(connection: &Connection<'_>, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
+        let mut clause = Self { sql: "TRUE".to_owned(), values: Vec::new(), scopes: None, narrowed: false, dialect: connection.dialect() };
         if let Some(scopes) = visible.scopes_in(space) {
-            let mut numbers = Vec::with_capacity(scopes.len());
-            for scope in scopes {
-                let mut statement = connection.prepare_cached("SELECT scope FROM scopes WHERE key = ?1")?;
-                let mut rows = statement.query([scope.key()])?;
-                if let Some(row) = rows.next()? {
-                    numbers.push(row.get::<_, i64>(0)?);
-                }
-            }
-            // A scope named twice is one scope.
-            numbers.sort_unstable();
-            numbers.dedup();
+            let keys = scopes.into_iter().map(|scope| scope.key()).collect();
+            let sql = format!("SELECT scope FROM scopes WHERE key IN {} ORDER BY scope", clause.dialect.texts());
+            let numbers: Vec<i64> = connection
+                .prepare_cached(&sql)?
+                .query_map(params![Value::Texts(keys)], |row| row.get(0))?
+                .collect::<sql::Result<_>>()?;
             if numbers.is_empty() {
                 return Ok(None);
             }
-            clause.any("m.scope", numbers.iter().map(|number| Value::Integer(*number)));
+            clause.any_number("m.scope", numbers.clone());
             clause.scopes = Some(numbers);
         }
         if let Some(categories) = visible.categories() {
             clause.narrowed = true;
-            clause.any("m.category", categories.iter().map(|category| Value::Text(category.clone())));
+            clause.any("m.category", categories.iter().cloned());
         }
         if *visible.reach() != Reach::Whole {
             clause.and("(m.access_policy NOT IN ('private', 'restricted') OR coalesce(m.actor_id, m.user_id) = ?)");
@@ -55,12 +53,12 @@ impl Clause {
     }
 
     /// What is visible and meant.
-    pub(super) fn of(
-        connection: &Connection,
+    pub(crate) fn of(
+        connection: &Connection<'_>,
         space: &Space,
         visible: &Visible,
         filter: &Filter,
-    ) -> rusqlite::Result<Option<Self>> {
+    ) -> sql::Result<Option<Self>> {
         let Some(mut clause) = Self::visible(connection, space, visible)? else { return Ok(None) };
         clause.meant(filter);
         Ok(Some(clause))
@@ -68,14 +66,13 @@ impl Clause {
 
     /// The condition on `ledger l LEFT JOIN memories m` for lines that may be told. What is about no
     /// memory, or about one that is gone, has neither scope nor category to be judged by.
-    pub(super) fn told(&self) -> String {
-        let gone = if self.scopes.is_none() && !self.narrowed { "1" } else { "0" };
+    pub(crate) fn told(&self) -> String {
+        let gone = if self.scopes.is_none() && !self.narrowed { "TRUE" } else { "FALSE" };
         format!("((m.row IS NULL AND {gone}) OR (m.row IS NOT NULL AND {}))", self.sql)
     }
 
     fn meant(&mut self, filter: &Filter) {
-        let text = |values: &[String]| values.iter().map(|value| Value::Text(value.clone())).collect::<Vec<_>>();
-        self.any("m.state", filter.states.iter().map(|state| Value::Text(state.name().to_owned())));
+        self.any("m.state", filter.states.iter().map(|state| state.name().to_owned()));
         self.time(filter);
         for (column, wanted) in [
             ("m.kind", &filter.kinds),
@@ -91,18 +88,18 @@ impl Clause {
             ("m.thread_id", &filter.threads),
         ] {
             if !wanted.is_empty() {
-                self.any(column, text(wanted));
+                self.any(column, wanted.iter().cloned());
             }
         }
         if !filter.layers.is_empty() {
-            self.any("m.layer", filter.layers.iter().map(|layer| Value::Text(layer.name().to_owned())));
+            self.any("m.layer", filter.layers.iter().map(|layer| layer.name().to_owned()));
         }
         if !filter.access_policies.is_empty() {
-            self.any("m.access_policy", filter.access_policies.iter().map(|one| Value::Text(one.name().to_owned())));
+            self.any("m.access_policy", filter.access_policies.iter().map(|one| one.name().to_owned()));
         }
         if !filter.tags.is_empty() {
-            self.and(&format!("m.row IN (SELECT memory FROM tags WHERE tag IN ({}))", places(filter.tags.len())));
-            self.values.extend(text(&filter.tags));
+            self.and(&format!("m.row IN (SELECT memory FROM tags WHERE tag IN {})", self.dialect.texts()));
+            self.values.push(Value::Texts(filter.tags.clone()));
         }
         if let Some(has) = filter.has_knowledge_pointer {
             self.and(if has { "m.knowledge_pointer IS NOT NULL" } else { "m.knowledge_pointer IS NULL" });
@@ -130,8 +127,8 @@ impl Clause {
             self.compare("m.unless = ?", Value::Blob(twin.0.to_vec()));
         }
         for (key, value) in &filter.metadata {
-            // Compared as JSON text: `->` gives the canonical form of the field.
-            self.and("(m.metadata -> ('$.' || json_quote(?))) = json(?)");
+            let has = self.dialect.metadata();
+            self.and(has);
             self.values.push(Value::Text(key.clone()));
             self.values.push(Value::Text(value.to_string()));
         }
@@ -166,11 +163,27 @@ impl Clause {
         self.values.push(value);
     }
 
-    fn any(&mut self, column: &str, wanted: impl IntoIterator<Item = Value>) {
-        let before = self.values.len();
-        self.values.extend(wanted);
-        let condition = format!("{column} IN ({})", places(self.values.len() - before));
-        self.and(&condition);
+    /// The column has one of these texts. PostgreSQL takes them as one list, so that it plans the
+    /// statement once and not once per number of texts.
+    fn any(&mut self, column: &str, wanted: impl IntoIterator<Item = String>) {
+        let wanted: Vec<String> = wanted.into_iter().collect();
+        match self.dialect {
+            Dialect::Sqlite => {
+                self.and(&format!("{column} IN ({})", places(wanted.len())));
+                self.values.extend(wanted.into_iter().map(Value::Text));
+            }
+            Dialect::Postgres => self.compare(&format!("{column} = ANY(?)"), Value::Texts(wanted)),
+        }
+    }
+
+    fn any_number(&mut self, column: &str, wanted: Vec<i64>) {
+        match self.dialect {
+            Dialect::Sqlite => {
+                self.and(&format!("{column} IN ({})", places(wanted.len())));
+                self.values.extend(wanted.into_iter().map(Value::Integer));
+            }
+            Dialect::Postgres => self.compare(&format!("{column} = ANY(?)"), Value::Integers(wanted)),
+        }
     }
 
     fn and(&mut self, condition: &str) {
@@ -180,11 +193,11 @@ impl Clause {
 }
 
 /// A limit as the database takes it: the greatest is no limit.
-pub(super) fn limit(limit: usize) -> Value {
+pub(crate) fn limit(limit: usize) -> Value {
     Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))
 }
 
 /// `?, ?, ?`
-pub(super) fn places(count: usize) -> String {
+pub(crate) fn places(count: usize) -> String {
     vec!["?"; count].join(", ")
 }

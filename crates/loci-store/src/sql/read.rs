@@ -1,44 +1,56 @@
 //! How are memories, their history and their numbers read?
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use uuid::Uuid;
 
+use super::{Connection, Floats, OptionalExtension, Row, Value, params, params_from_iter};
 use super::clause::{self, Clause};
 use super::{graph, row};
+use crate::sql;
 use crate::{Changes, Hit, Measure, Models, Page, Stats};
 
 /// The visible memories among these ids.
-pub(super) fn fetch(
-    connection: &Connection,
+pub(crate) fn fetch(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     ids: &[MemoryId],
-) -> rusqlite::Result<Vec<Memory>> {
+) -> sql::Result<Vec<Memory>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
-    let sql = format!("SELECT {} FROM memories m WHERE m.id = ? AND {}", row::COLUMNS, clause.sql);
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut memories = Vec::with_capacity(ids.len());
-    for id in ids {
-        let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
-        values.extend(clause.values.iter().cloned());
-        memories.extend(statement.query_row(params_from_iter(values), row::read).optional()?);
-    }
-    Ok(memories)
+    let sql = among(connection, row::COLUMNS, "", &clause);
+    let mut values = vec![wanted(ids)];
+    values.extend(clause.values);
+    connection.prepare_cached(&sql)?.query_map(values, row::read)?.collect()
+}
+
+/// Columns of the memories with given ids that the clause lets through. The ids are the first value.
+pub(crate) fn among(connection: &Connection<'_>, columns: &str, joined: &str, clause: &Clause) -> String {
+    // CROSS JOIN keeps this order: left to itself the planner may walk the whole scope instead.
+    format!(
+        "SELECT {columns} FROM {} CROSS JOIN memories m ON m.id = j.value {joined} WHERE {}",
+        connection.dialect().ids(),
+        clause.sql
+    )
+}
+
+/// Ids as one value; one that is named twice is one.
+pub(crate) fn wanted(ids: &[MemoryId]) -> Value {
+    let mut ids: Vec<[u8; 16]> = ids.iter().map(|id| *id.as_bytes()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    Value::Ids(ids)
 }
 
 /// Up to one more than the page asks for, newest first, and how many there are in all.
-pub(super) fn scan(
-    connection: &Connection,
+pub(crate) fn scan(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     filter: &Filter,
     page: &Page,
-) -> rusqlite::Result<(Vec<Memory>, u64)> {
+) -> sql::Result<(Vec<Memory>, u64)> {
     let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok((Vec::new(), 0)) };
     // Left to itself the planner walks the scope in the order that is asked for.
     let index = match filter {
@@ -66,47 +78,39 @@ pub(super) fn scan(
 }
 
 /// The vectors of these memories by this model.
-pub(super) fn vectors(
-    connection: &Connection,
+pub(crate) fn vectors(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     model: &str,
     ids: &[MemoryId],
-) -> rusqlite::Result<Vec<(MemoryId, Vector)>> {
+) -> sql::Result<Vec<(MemoryId, Vector)>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
-    let sql = format!(
-        "SELECT v.vector, v.token_states FROM memories m JOIN vectors v ON v.memory = m.row JOIN models o ON o.model = v.model \
-         WHERE m.id = ? AND o.name = ? AND {}",
-        clause.sql
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        let mut values = vec![Value::Blob(id.as_bytes().to_vec()), Value::Text(model.to_owned())];
-        values.extend(clause.values.iter().cloned());
-        let read = |row: &rusqlite::Row<'_>| {
-            let values = row::vector_values(row.get_ref(0)?.as_blob()?);
-            Ok(Vector { model: model.to_owned(), values, token_states: row.get(1)? })
-        };
-        let vector = statement.query_row(params_from_iter(values), read).optional()?;
-        found.extend(vector.map(|vector| (*id, vector)));
-    }
-    Ok(found)
+    let joined = "CROSS JOIN vectors v ON v.memory = m.row CROSS JOIN models o ON o.model = v.model AND o.name = ?";
+    let sql = among(connection, "m.id, v.vector, v.token_states", joined, &clause);
+    let mut values = vec![wanted(ids), Value::from(model)];
+    values.extend(clause.values);
+    let read = |row: &Row<'_>| {
+        let Floats(values) = row.get(1)?;
+        let vector = Vector { model: model.to_owned(), values, token_states: row.get(2)? };
+        Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), vector))
+    };
+    connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
 }
 
 /// The ledger of one memory, oldest first.
-pub(super) fn history(
-    connection: &Connection,
+pub(crate) fn history(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     id: MemoryId,
     limit: usize,
-) -> rusqlite::Result<Vec<LedgerEntry>> {
+) -> sql::Result<Vec<LedgerEntry>> {
     let known = !fetch(connection, space, visible, &[id])?.is_empty();
     // A row number finds it by an index; only a tombstone must be looked for by its id.
     let row: Option<i64> = connection
         .prepare_cached("SELECT row FROM memories WHERE id = ?1")?
-        .query_row([id.as_bytes()], |row| row.get(0))
+        .query_row(params![id.as_bytes()], |row| row.get(0))
         .optional()?;
     // What is there and not seen has no history; what is gone has one for the whole reach only.
     if !known && (row.is_some() || *visible.reach() != Reach::Whole) {
@@ -128,14 +132,14 @@ pub(super) fn history(
 
 /// One line of the ledger, if the memory it is about may be seen. One about no memory is for those
 /// who see the whole.
-pub(super) fn entry(
-    connection: &Connection,
+pub(crate) fn entry(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     clause: &Clause,
     sequence: i64,
-) -> rusqlite::Result<Option<LedgerEntry>> {
-    let whole = if *visible.reach() == Reach::Whole { "1" } else { "0" };
+) -> sql::Result<Option<LedgerEntry>> {
+    let whole = if *visible.reach() == Reach::Whole { "TRUE" } else { "FALSE" };
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l LEFT JOIN memories m ON m.row = l.memory WHERE l.sequence = ? \
          AND ((m.row IS NULL AND {whole}) OR (m.row IS NOT NULL AND {}))",
@@ -150,27 +154,27 @@ pub(super) fn entry(
 }
 
 /// The columns of the ledger that [`row::read_entry`] expects.
-pub(super) const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
+pub(crate) const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
     l.thread_id, l.request_id";
 
 /// What happened to visible memories after a revision.
-pub(super) fn changes(
-    connection: &Connection,
+pub(crate) fn changes(
+    connection: &Connection<'_>,
     space: &Space,
     clause: &Clause,
     thread: Option<&str>,
     since: i64,
     limit: usize,
-) -> rusqlite::Result<Changes> {
+) -> sql::Result<Changes> {
     let revision =
-        connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row([], |row| row.get(0))?;
+        connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row(params![], |row| row.get(0))?;
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \
          AND (l.event IN ('update', 'delete', 'merge', 'restore', 'supersede') \
-         OR (l.event = 'add' AND m.metadata -> '$.consent' IS NULL) \
-         OR (l.event = 'consent' AND l.new ->> '$.state' = 'active') \
-         OR (l.event = 'ttl' AND l.new ->> '$.state' = 'soft_deleted')) AND m.state != 'proposed' AND {} ORDER BY l.sequence DESC LIMIT ?",
+         OR (l.event = 'add' AND m.metadata -> 'consent' IS NULL) \
+         OR (l.event = 'consent' AND l.new ->> 'state' = 'active') \
+         OR (l.event = 'ttl' AND l.new ->> 'state' = 'soft_deleted')) AND m.state != 'proposed' AND {} ORDER BY l.sequence DESC LIMIT ?",
         clause.sql
     );
     let mut values = vec![Value::Integer(since)];
@@ -180,77 +184,77 @@ pub(super) fn changes(
     let mut entries: Vec<LedgerEntry> = connection
         .prepare_cached(&sql)?
         .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<sql::Result<_>>()?;
     entries.reverse();
     Ok(Changes { revision, entries })
 }
 
 /// The edges at these memories, of these relations or of all, whose both ends pass the clause.
-pub(super) fn edges(
-    connection: &Connection,
+pub(crate) fn edges(
+    connection: &Connection<'_>,
     clause: &Clause,
     ids: &[MemoryId],
     relations: &[Relation],
-) -> rusqlite::Result<Vec<Edge>> {
-    let wanted = |relation: &Relation| relations.is_empty() || relations.contains(relation);
-    let sql = format!(
-        "SELECT {} FROM (SELECT * FROM edges WHERE source = ?1 UNION SELECT * FROM edges WHERE target = ?1) e \
-         JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target ORDER BY e.created_at, e.id",
-        graph::EDGE_COLUMNS
-    );
-    let mut row_of = connection.prepare_cached("SELECT row FROM memories WHERE id = ?1")?;
-    let mut statement = connection.prepare_cached(&sql)?;
+) -> sql::Result<Vec<Edge>> {
+    let sql = format!("SELECT m.row FROM {} CROSS JOIN memories m ON m.id = j.value", connection.dialect().ids());
+    let rows: Vec<i64> = connection
+        .prepare_cached(&sql)?
+        .query_map(params![wanted(ids)], |row| row.get(0))?
+        .collect::<sql::Result<_>>()?;
     let mut found: Vec<Edge> = Vec::new();
     let mut known = HashSet::new();
-    for id in ids {
-        let row: Option<i64> = row_of.query_row([id.as_bytes()], |row| row.get(0)).optional()?;
-        let Some(row) = row else { continue };
-        for edge in statement.query_map([row], graph::read_edge)? {
+    for end in ["source", "target"] {
+        let sql = format!(
+            "SELECT {} FROM {} CROSS JOIN edges e ON e.{end} = j.value JOIN memories s ON s.row = e.source \
+             JOIN memories t ON t.row = e.target",
+            graph::EDGE_COLUMNS,
+            connection.dialect().integers()
+        );
+        let values = params![Value::Integers(rows.clone())];
+        for edge in connection.prepare_cached(&sql)?.query_map(values, graph::read_edge)? {
             let edge = edge?;
-            if wanted(&edge.relation) && known.insert(edge.id) {
+            if (relations.is_empty() || relations.contains(&edge.relation)) && known.insert(edge.id) {
                 found.push(edge);
             }
         }
     }
-    let mut seen: HashMap<MemoryId, bool> = HashMap::new();
-    let visible = format!("SELECT 1 FROM memories m WHERE m.id = ? AND {}", clause.sql);
-    let mut visible = connection.prepare_cached(&visible)?;
-    for id in found.iter().flat_map(|edge| [edge.source_id, edge.target_id]) {
-        if let Entry::Vacant(place) = seen.entry(id) {
-            let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
-            values.extend(clause.values.iter().cloned());
-            place.insert(visible.exists(params_from_iter(values))?);
-        }
-    }
-    found.retain(|edge| seen[&edge.source_id] && seen[&edge.target_id]);
+    found.sort_by_key(|edge| (edge.created_at, edge.id));
+    let ends: Vec<MemoryId> = found.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
+    let mut values = vec![wanted(&ends)];
+    values.extend(clause.values.iter().cloned());
+    let seen: HashSet<MemoryId> = connection
+        .prepare_cached(&among(connection, "m.id", "", clause))?
+        .query_map(values, |row| Ok(MemoryId(Uuid::from_bytes(row.get(0)?))))?
+        .collect::<sql::Result<_>>()?;
+    found.retain(|edge| seen.contains(&edge.source_id) && seen.contains(&edge.target_id));
     Ok(found)
 }
 
 /// The first memories by one measure. Each scope is asked by itself, so that an index gives the
 /// order and no scope is read whole.
-pub(super) fn foremost(
-    connection: &Connection,
+pub(crate) fn foremost(
+    connection: &Connection<'_>,
     clause: &Clause,
     by: Measure,
     limit: usize,
-) -> rusqlite::Result<Vec<Hit>> {
+) -> sql::Result<Vec<Hit>> {
     // Left to itself the planner may sort the whole scope.
     let (value, index, order) = match by {
-        Measure::Newest => ("m.created_at / 1e6", "memories_by_scope", "m.id DESC"),
+        Measure::Newest => ("CAST(m.created_at AS DOUBLE PRECISION) / 1000000.0", "memories_by_scope", "m.id DESC"),
         Measure::Importance => ("m.importance", "memories_by_weight", "m.importance DESC, m.row DESC"),
     };
     let scopes = match &clause.scopes {
         Some(scopes) => scopes.clone(),
         None => connection
             .prepare_cached("SELECT scope FROM scopes")?
-            .query_map([], |row| row.get(0))?
+            .query_map(params![], |row| row.get(0))?
             .collect::<Result<_, _>>()?,
     };
     let sql = format!(
         "SELECT m.id, {value} FROM memories m INDEXED BY {index} WHERE m.scope = ? AND {} ORDER BY {order} LIMIT ?",
         clause.sql
     );
-    let hit = |row: &rusqlite::Row<'_>| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
+    let hit = |row: &Row<'_>| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
     let mut statement = connection.prepare_cached(&sql)?;
     let mut hits = Vec::new();
     for scope in scopes {
@@ -267,13 +271,13 @@ pub(super) fn foremost(
 }
 
 /// The newest memory of a thread in one scope.
-pub(super) fn last_of_thread(
-    connection: &Connection,
+pub(crate) fn last_of_thread(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     scope: &Scope,
     thread: &str,
-) -> rusqlite::Result<Option<Memory>> {
+) -> sql::Result<Option<Memory>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(None) };
     let sql = format!(
         "SELECT {} FROM memories m WHERE m.thread_id = ? AND m.scope = (SELECT scope FROM scopes WHERE key = ?) \
@@ -287,12 +291,12 @@ pub(super) fn last_of_thread(
 }
 
 /// The models that have made vectors here.
-pub(super) fn model_names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    connection.prepare_cached("SELECT name FROM models")?.query_map([], |row| row.get(0))?.collect()
+pub(crate) fn model_names(connection: &Connection<'_>) -> sql::Result<Vec<String>> {
+    connection.prepare_cached("SELECT name FROM models")?.query_map(params![], |row| row.get(0))?.collect()
 }
 
 /// Vectors by model, and live memories without one.
-pub(super) fn models(connection: &Connection, clause: &Clause) -> rusqlite::Result<Models> {
+pub(crate) fn models(connection: &Connection<'_>, clause: &Clause) -> sql::Result<Models> {
     let vectors = grouped(
         connection,
         &format!(
@@ -313,7 +317,7 @@ pub(super) fn models(connection: &Connection, clause: &Clause) -> rusqlite::Resu
 }
 
 /// What one space adds to the numbers.
-pub(super) fn stats(connection: &Connection, clause: &Clause, whole: bool) -> rusqlite::Result<Stats> {
+pub(crate) fn stats(connection: &Connection<'_>, clause: &Clause, whole: bool) -> sql::Result<Stats> {
     let by = |column: &str| {
         let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);
         grouped(connection, &sql, &clause.values)
@@ -344,7 +348,7 @@ pub(super) fn stats(connection: &Connection, clause: &Clause, whole: bool) -> ru
     Ok(stats)
 }
 
-fn grouped(connection: &Connection, sql: &str, values: &[Value]) -> rusqlite::Result<BTreeMap<String, u64>> {
+fn grouped(connection: &Connection<'_>, sql: &str, values: &[Value]) -> sql::Result<BTreeMap<String, u64>> {
     connection
         .prepare_cached(sql)?
         .query_map(params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?

@@ -2,29 +2,30 @@
 
 use jiff::Timestamp;
 use loci_types::{Change, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use uuid::Uuid;
 
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
 use super::row;
+use crate::sql;
 use crate::{Applied, Error, Result};
 
 impl Desk<'_> {
     /// A turn came: the session goes on, or begins.
-    pub(super) fn attend(&self, change: &Change, scope: &Scope, session: &str, thread: &str) -> Result<Applied> {
+    pub(crate) fn attend(&self, change: &Change, scope: &Scope, session: &str, thread: &str) -> Result<Applied> {
         let (number, at) = (self.scope(scope)?, change.at.as_microsecond());
         let put = self.connection.prepare_cached(
             "INSERT INTO sessions (scope, name, thread_id, started_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4) \
-             ON CONFLICT (scope, name) DO UPDATE SET last_at = max(last_at, excluded.last_at), ended_at = NULL",
+             ON CONFLICT (scope, name) DO UPDATE SET last_at = CASE WHEN sessions.last_at > excluded.last_at \
+             THEN sessions.last_at ELSE excluded.last_at END, ended_at = NULL",
         );
         self.sql(put.and_then(|mut put| put.execute(params![number, session, thread, at])))?;
         Ok(nothing(Outcome::Updated))
     }
 
     /// A session is over; one that is already, or that nobody knows, stays as it is.
-    pub(super) fn end_session(&self, change: &Change, scope: &Scope, session: &str) -> Result<Applied> {
+    pub(crate) fn end_session(&self, change: &Change, scope: &Scope, session: &str) -> Result<Applied> {
         let ended = self.sql(self.connection.execute(
             "UPDATE sessions SET ended_at = ?3 WHERE scope = (SELECT scope FROM scopes WHERE key = ?1) AND name = ?2 \
              AND ended_at IS NULL",
@@ -34,7 +35,7 @@ impl Desk<'_> {
     }
 
     /// Notes how far a session was learned from, unless someone was there first.
-    pub(super) fn consolidate(
+    pub(crate) fn consolidate(
         &self,
         change: &Change,
         scope: &Scope,
@@ -77,17 +78,17 @@ const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
     AND m.state IN ('active', 'decayed')";
 
 /// The sessions of these scopes that are meant, those that were quiet longest first.
-pub(super) fn list(
-    connection: &Connection,
+pub(crate) fn list(
+    connection: &Connection<'_>,
     clause: &Clause,
     filter: &SessionFilter,
     limit: usize,
-) -> rusqlite::Result<Vec<Session>> {
+) -> sql::Result<Vec<Session>> {
     let mut sql = format!(
         "SELECT k.key, s.name, s.thread_id, s.started_at, s.last_at, s.ended_at, s.consolidated_at, \
-         s.consolidated_through, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED} \
+         s.consolidated_through, s.scope, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED} \
          AND m.access_policy NOT IN ('private', 'restricted')) AS pending \
-         FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE 1"
+         FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE TRUE"
     );
     let mut values = Vec::new();
     if let Some(scopes) = &clause.scopes {
@@ -106,19 +107,19 @@ pub(super) fn list(
         values.push(Value::Integer(quiet.as_microsecond()));
     }
     if filter.pending {
-        sql.push_str(" AND pending");
+        sql = format!("SELECT * FROM ({sql}) known WHERE pending");
     }
-    sql.push_str(" ORDER BY s.last_at, s.scope, s.name LIMIT ?");
+    sql.push_str(" ORDER BY last_at, scope, name LIMIT ?");
     values.push(clause::limit(limit));
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
+fn read(row: &Row<'_>) -> sql::Result<Session> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
     let scope = Scope::from_key(&key)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error)))?;
+        .map_err(|error| sql::Error::unreadable(error))?;
     Ok(Session {
         scope,
         name: row.get(1)?,
@@ -128,18 +129,18 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Session> {
         ended_at: maybe(5)?,
         consolidated_at: maybe(6)?,
         consolidated_through: row.get::<_, Option<[u8; 16]>>(7)?.map(|id| MemoryId(Uuid::from_bytes(id))),
-        pending: row.get(8)?,
+        pending: row.get(9)?,
     })
 }
 
 /// The turns of a session that were not learned from, in the order they came.
-pub(super) fn unlearned(
-    connection: &Connection,
+pub(crate) fn unlearned(
+    connection: &Connection<'_>,
     clause: &Clause,
     scope: &Scope,
     session: &str,
     limit: usize,
-) -> rusqlite::Result<Vec<Memory>> {
+) -> sql::Result<Vec<Memory>> {
     let sql = format!(
         "SELECT {} FROM sessions s JOIN memories m ON {UNLEARNED} \
          WHERE s.scope = (SELECT scope FROM scopes WHERE key = ?) AND s.name = ? AND {} ORDER BY m.row LIMIT ?",

@@ -9,12 +9,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use loci_types::MemoryId;
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
 
+use super::read::{among, wanted};
+use super::{Connection, Row, Value, params};
 use super::clause::{self, Clause};
-use super::row::json;
+use crate::sql;
 use crate::{Place, Strip};
 
 /// The thread of a memory within a scope.
@@ -27,13 +27,13 @@ type Turn = (i64, Option<String>);
 type Threads = BTreeMap<Thread, Vec<Turn>>;
 
 /// The strips that hold these memories.
-pub(super) fn strips(
-    connection: &Connection,
+pub(crate) fn strips(
+    connection: &Connection<'_>,
     path: &Path,
     clause: &Clause,
     ids: &[MemoryId],
     reach: usize,
-) -> rusqlite::Result<Vec<Strip>> {
+) -> sql::Result<Vec<Strip>> {
     let (threads, alone) = sort(connection, clause, ids)?;
     // Rows and scopes are numbered anew in every file.
     let file = number(path);
@@ -57,23 +57,16 @@ pub(super) fn strips(
 }
 
 /// The memories within the clause by thread, in order, and those that belong to none.
-fn sort(connection: &Connection, clause: &Clause, ids: &[MemoryId]) -> rusqlite::Result<(Threads, Vec<i64>)> {
-    let sql =
-        format!("SELECT m.row, m.scope, m.thread_id, m.session_id FROM memories m WHERE m.id = ? AND {}", clause.sql);
-    let mut statement = connection.prepare_cached(&sql)?;
+fn sort(connection: &Connection<'_>, clause: &Clause, ids: &[MemoryId]) -> sql::Result<(Threads, Vec<i64>)> {
+    let sql = among(connection, "m.row, m.scope, m.thread_id, m.session_id", "", clause);
+    let mut values = vec![wanted(ids)];
+    values.extend(clause.values.iter().cloned());
     let (mut threads, mut alone) = (Threads::new(), Vec::new());
-    for id in ids {
-        let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
-        values.extend(clause.values.iter().cloned());
-        let found: Option<(i64, i64, Option<String>, Option<String>)> = statement
-            .query_row(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
-            .optional()?;
-        match found {
-            Some((row, scope, Some(thread), session)) => {
-                threads.entry((scope, thread)).or_default().push((row, session));
-            }
-            Some((row, ..)) => alone.push(row),
-            None => {}
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    for found in connection.prepare_cached(&sql)?.query_map(values, read)? {
+        match found? {
+            (row, scope, Some(thread), session) => threads.entry((scope, thread)).or_default().push((row, session)),
+            (row, ..) => alone.push(row),
         }
     }
     for turns in threads.values_mut() {
@@ -87,14 +80,14 @@ fn sort(connection: &Connection, clause: &Clause, ids: &[MemoryId]) -> rusqlite:
 
 /// Walks through one thread from turn to turn, oldest first.
 struct Walk<'a> {
-    connection: &'a Connection,
+    connection: &'a Connection<'a>,
     thread: &'a Thread,
     reach: usize,
     runs: Vec<Vec<Turn>>,
 }
 
 impl Walk<'_> {
-    fn take_in(&mut self, turn: &Turn) -> rusqlite::Result<()> {
+    fn take_in(&mut self, turn: &Turn) -> sql::Result<()> {
         let known = self.runs.last().and_then(|run| run.iter().position(|(row, _)| *row == turn.0));
         if known.is_none() {
             // One more than wanted tells whether anything lies between this run and the one before it.
@@ -123,7 +116,7 @@ impl Walk<'_> {
     }
 
     /// Up to `most` turns beside `row` in the session of `turn`, oldest first.
-    fn neighbours(&self, turn: &Turn, row: i64, side: Side, most: usize) -> rusqlite::Result<Vec<Turn>> {
+    fn neighbours(&self, turn: &Turn, row: i64, side: Side, most: usize) -> sql::Result<Vec<Turn>> {
         let sql = match side {
             Side::Before => {
                 "SELECT row, session_id FROM memories WHERE thread_id = ?1 AND scope = ?2 AND row < ?3 \
@@ -135,10 +128,10 @@ impl Walk<'_> {
             }
         };
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(params![self.thread.1, self.thread.0, row, clause::limit(most)])?;
+        let values = params![&self.thread.1, self.thread.0, row, clause::limit(most)];
         let mut found: Vec<Turn> = Vec::new();
-        while let Some(row) = rows.next()? {
-            let other: Turn = (row.get(0)?, row.get(1)?);
+        for other in statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))? {
+            let other: Turn = other?;
             if other.1 != turn.1 {
                 break;
             }
@@ -160,30 +153,28 @@ enum Side {
 /// The rows that the clause lets through. Whatever is done to a memory or its vector leaves a line
 /// in the ledger, so the last of them is what a stamp is made of.
 fn places<'a>(
-    connection: &Connection,
+    connection: &Connection<'_>,
     file: u64,
     clause: &Clause,
     rows: impl Iterator<Item = &'a i64>,
-) -> rusqlite::Result<HashMap<i64, Place>> {
+) -> sql::Result<HashMap<i64, Place>> {
     let rows: Vec<i64> = rows.copied().collect();
     let sql = format!(
         "SELECT m.row, m.id, m.version, m.updated_at, m.access_count, \
          (SELECT max(sequence) FROM ledger WHERE memory = m.row) \
-         FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value WHERE {}",
+         FROM {} CROSS JOIN memories m ON m.row = j.value WHERE {}",
+        connection.dialect().integers(),
         clause.sql
     );
-    let mut values = vec![Value::Text(json(&rows))];
+    let mut values = vec![Value::Integers(rows)];
     values.extend(clause.values.iter().cloned());
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut found = statement.query(params_from_iter(values))?;
-    let mut places = HashMap::with_capacity(rows.len());
-    while let Some(row) = found.next()? {
+    let place = |row: &Row<'_>| {
         let id: [u8; 16] = row.get(1)?;
         let (version, updated): (i64, i64) = (row.get(2)?, row.get(3)?);
         let stamp = number(&(file, id, version, updated, row.get::<_, Option<i64>>(5)?));
-        places.insert(row.get(0)?, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? });
-    }
-    Ok(places)
+        Ok((row.get(0)?, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? }))
+    };
+    connection.prepare_cached(&sql)?.query_map(values, place)?.collect()
 }
 
 fn number<T: Hash + ?Sized>(value: &T) -> u64 {

@@ -6,18 +6,18 @@
 
 use jiff::Timestamp;
 use loci_types::{Aged, Change, Event, MemoryId, Outcome};
-use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params, params_from_iter};
 use serde_json::json;
 use uuid::Uuid;
 
+use super::{Connection, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
+use crate::sql;
 use crate::{Ageing, Applied, Result};
 
 impl Desk<'_> {
     /// Writes scores as time has left them.
-    pub(super) fn age(&self, change: &Change, aged: &[Aged]) -> Result<Applied> {
+    pub(crate) fn age(&self, change: &Change, aged: &[Aged]) -> Result<Applied> {
         let mut changed = 0;
         for Aged { id, confidence, relevance } in aged {
             let put = self.connection.prepare_cached(
@@ -36,7 +36,7 @@ impl Desk<'_> {
     }
 
     /// Notes that a memory's scores are those of this instant, so that no day is counted twice.
-    pub(super) fn counted(&self, row: i64, at: Timestamp) -> Result<()> {
+    pub(crate) fn counted(&self, row: i64, at: Timestamp) -> Result<()> {
         let put = self.connection.prepare_cached("UPDATE memories SET aged_at = ?2 WHERE row = ?1");
         self.sql(put.and_then(|mut put| put.execute(params![row, at.as_microsecond()]))).map(drop)
     }
@@ -47,12 +47,12 @@ const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidenc
     m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row";
 
 /// The next memories within the clause in the order of their rows, as far as time is concerned.
-pub(super) fn ages(
-    connection: &Connection,
+pub(crate) fn ages(
+    connection: &Connection<'_>,
     clause: &Clause,
     after: i64,
     limit: usize,
-) -> rusqlite::Result<Vec<Ageing>> {
+) -> sql::Result<Vec<Ageing>> {
     let sql = format!("SELECT {COLUMNS} FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?", clause.sql);
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
@@ -60,12 +60,12 @@ pub(super) fn ages(
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Ageing> {
+fn read(row: &Row<'_>) -> sql::Result<Ageing> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let word = |column: usize| row.get::<_, String>(column);
     let wrong = |error: loci_types::Error| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
+        sql::Error::unreadable(error)
     };
     Ok(Ageing {
         id: MemoryId(Uuid::from_bytes(row.get(0)?)),
@@ -92,12 +92,12 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Ageing> {
 }
 
 /// The heads of chains with more than `most` links, and how long those are.
-pub(super) fn long_chains(
-    connection: &Connection,
+pub(crate) fn long_chains(
+    connection: &Connection<'_>,
     clause: &Clause,
     most: usize,
     limit: usize,
-) -> rusqlite::Result<Vec<(MemoryId, usize)>> {
+) -> sql::Result<Vec<(MemoryId, usize)>> {
     // A circle cannot be, but a damaged file must not hold us forever.
     let sql = format!(
         "WITH RECURSIVE heads(head) AS (SELECT m.id FROM memories m WHERE m.supersedes_id IS NOT NULL \
@@ -105,7 +105,7 @@ pub(super) fn long_chains(
          links(head, at, length) AS (SELECT head, head, 1 FROM heads UNION ALL \
          SELECT l.head, o.id, l.length + 1 FROM links l JOIN memories m ON m.id = l.at \
          JOIN memories o ON o.id = m.supersedes_id WHERE l.length < 1000) \
-         SELECT head, max(length) AS longest FROM links GROUP BY head HAVING longest > ? ORDER BY head LIMIT ?",
+         SELECT head, max(length) AS longest FROM links GROUP BY head HAVING max(length) > ? ORDER BY head LIMIT ?",
         clause.sql
     );
     let mut values = clause.values.clone();

@@ -5,11 +5,11 @@
 
 use jiff::Timestamp;
 use loci_types::{Change, NoteValue, Outcome, Scope};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::Clause;
+use crate::sql;
 use crate::{Applied, Result};
 
 /// The scope of notes about nobody.
@@ -17,7 +17,7 @@ const NOBODY: i64 = 0;
 
 impl Desk<'_> {
     /// Writes a note, or adds to it. One that no longer counts is added to as if there were none.
-    pub(super) fn note(
+    pub(crate) fn note(
         &self,
         change: &Change,
         scope: Option<&Scope>,
@@ -44,7 +44,8 @@ impl Desk<'_> {
         };
         let put = self
             .connection
-            .prepare_cached("INSERT OR REPLACE INTO notes (key, scope, value, until) VALUES (?1, ?2, ?3, ?4)");
+            .prepare_cached("INSERT INTO notes (key, scope, value, until) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT (key, scope) DO UPDATE SET value = excluded.value, until = excluded.until");
         let until = until.map(Timestamp::as_microsecond);
         self.sql(put.and_then(|mut put| put.execute(params![key, scope, value, until])))?;
         Ok(nothing(Outcome::Updated))
@@ -52,12 +53,12 @@ impl Desk<'_> {
 }
 
 /// The notes with these names about the scopes of the clause, and about nobody for those who see the whole.
-pub(super) fn read(
-    connection: &Connection,
+pub(crate) fn read(
+    connection: &Connection<'_>,
     clause: &Clause,
     keys: &[String],
     now: Timestamp,
-) -> rusqlite::Result<Vec<(String, serde_json::Value)>> {
+) -> sql::Result<Vec<(String, serde_json::Value)>> {
     let mut sql = "SELECT key, value FROM notes WHERE key = ? AND (until IS NULL OR until > ?)".to_owned();
     if let Some(scopes) = &clause.scopes {
         sql.push_str(&format!(" AND scope IN ({})", super::clause::places(scopes.len())));
@@ -67,7 +68,7 @@ pub(super) fn read(
     for key in keys {
         let mut values = vec![Value::Text(key.clone()), Value::Integer(now.as_microsecond())];
         values.extend(clause.scopes.iter().flatten().map(|scope| Value::Integer(*scope)));
-        let note = |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        let note = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         for note in statement.query_map(params_from_iter(values), note)? {
             let (key, value) = note?;
             found.push((key, serde_json::from_str(&value).unwrap_or_default()));
@@ -77,6 +78,6 @@ pub(super) fn read(
 }
 
 /// Sweeps up what no longer counts. Returns how many notes went.
-pub(super) fn sweep(connection: &Connection, now: Timestamp) -> rusqlite::Result<usize> {
-    connection.execute("DELETE FROM notes WHERE until <= ?1", [now.as_microsecond()])
+pub(crate) fn sweep(connection: &Connection<'_>, now: Timestamp) -> sql::Result<usize> {
+    connection.execute("DELETE FROM notes WHERE until <= ?1", params![now.as_microsecond()])
 }

@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome, Scope};
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::json as told;
 use uuid::Uuid;
 
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
 use super::row::json;
+use crate::sql;
 use crate::{Applied, EntityFilter, Error, Hit, Result};
 
 /// The scope of an entity from before scopes were kept that no memory spoke of.
@@ -27,7 +27,7 @@ const DEEPEST: usize = 64;
 
 impl Desk<'_> {
     /// Writes an entity, new or known. A known one keeps its scope; one that is nobody's gets it.
-    pub(super) fn name(&self, change: &Change, scope: &Scope, entity: &Entity) -> Result<Applied> {
+    pub(crate) fn name(&self, change: &Change, scope: &Scope, entity: &Entity) -> Result<Applied> {
         let scope = self.scope(scope)?;
         let mut entity = entity.clone();
         if let Some((number, known)) = self.entity(entity.id)? {
@@ -43,7 +43,7 @@ impl Desk<'_> {
     }
 
     /// Notes that a memory speaks of an entity of its scope; a second time changes nothing.
-    pub(super) fn mention(&self, change: &Change, memory: MemoryId, entity: EntityId) -> Result<Applied> {
+    pub(crate) fn mention(&self, change: &Change, memory: MemoryId, entity: EntityId) -> Result<Applied> {
         let lying = self.find(memory)?;
         let Some((number, scope)) = self.entity(entity)? else { return Ok(nothing(Outcome::None)) };
         if scope == NOBODY {
@@ -54,19 +54,19 @@ impl Desk<'_> {
         }
         let new = self.sql(
             self.connection
-                .execute("INSERT OR IGNORE INTO mentions (memory, entity) VALUES (?1, ?2)", params![lying.row, number]),
+                .execute("INSERT INTO mentions (memory, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![lying.row, number]),
         )?;
         if new == 0 {
             return Ok(nothing(Outcome::None));
         }
         let count = "UPDATE entities SET mention_count = mention_count + 1 WHERE entity = ?1";
-        self.sql(self.connection.execute(count, [number]))?;
+        self.sql(self.connection.execute(count, params![number]))?;
         let sequence = self.record(change, Event::Entity, Some(&lying), None, Some(told!({ "entity": entity })))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
     /// Makes two entities of one scope one thing.
-    pub(super) fn unite(&self, change: &Change, into: EntityId, from: EntityId) -> Result<Applied> {
+    pub(crate) fn unite(&self, change: &Change, into: EntityId, from: EntityId) -> Result<Applied> {
         let unknown = |id: EntityId| Error::Refused(format!("there is no entity {id}"));
         let (kept, scope) = self.entity(into)?.ok_or_else(|| unknown(into))?;
         let (taken, other) = self.entity(from)?.ok_or_else(|| unknown(from))?;
@@ -87,7 +87,7 @@ impl Desk<'_> {
     }
 
     /// Undoes a union.
-    pub(super) fn divide(&self, change: &Change, scope: Option<&Scope>, entity: EntityId) -> Result<Applied> {
+    pub(crate) fn divide(&self, change: &Change, scope: Option<&Scope>, entity: EntityId) -> Result<Applied> {
         let apart = self.sql(self.connection.execute(
             "UPDATE entities SET united_with = NULL, last_updated = ?2 WHERE id = ?1 AND united_with IS NOT NULL \
              AND (?3 IS NULL OR scope = (SELECT scope FROM scopes WHERE key = ?3))",
@@ -113,7 +113,7 @@ impl Desk<'_> {
     }
 }
 
-fn write(connection: &Connection, scope: i64, entity: &Entity) -> rusqlite::Result<()> {
+fn write(connection: &Connection<'_>, scope: i64, entity: &Entity) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
@@ -125,10 +125,10 @@ fn write(connection: &Connection, scope: i64, entity: &Entity) -> rusqlite::Resu
         )?
         .execute(params![
             entity.id.as_bytes(),
-            entity.canonical_name,
+            &entity.canonical_name,
             entity.entity_type.name(),
             json(&entity.aliases),
-            entity.summary,
+            &entity.summary,
             entity.first_seen.as_microsecond(),
             entity.last_updated.as_microsecond(),
             entity.mention_count,
@@ -137,32 +137,32 @@ fn write(connection: &Connection, scope: i64, entity: &Entity) -> rusqlite::Resu
         ])?;
     let number: i64 = connection
         .prepare_cached("SELECT entity FROM entities WHERE id = ?1")?
-        .query_row([entity.id.as_bytes()], |row| row.get(0))?;
-    connection.prepare_cached("DELETE FROM names WHERE entity = ?1")?.execute([number])?;
+        .query_row(params![entity.id.as_bytes()], |row| row.get(0))?;
+    connection.prepare_cached("DELETE FROM names WHERE entity = ?1")?.execute(params![number])?;
     for name in entity.aliases.iter().chain([&entity.canonical_name]) {
         connection
-            .prepare_cached("INSERT OR IGNORE INTO names (name, entity) VALUES (?1, ?2)")?
+            .prepare_cached("INSERT INTO names (name, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
             .execute(params![name.to_lowercase(), number])?;
     }
     Ok(())
 }
 
 /// What is told of those a memory speaks of may hold its words: it is told anew.
-pub(super) fn forget_summaries(connection: &Connection, row: i64) -> rusqlite::Result<usize> {
+pub(crate) fn forget_summaries(connection: &Connection<'_>, row: i64) -> sql::Result<usize> {
     connection
         .prepare_cached(
             "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
              AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
         )?
-        .execute([row])
+        .execute(params![row])
 }
 
 /// The root of the family that an entity belongs to.
-fn root(connection: &Connection, entity: i64) -> rusqlite::Result<i64> {
+fn root(connection: &Connection<'_>, entity: i64) -> sql::Result<i64> {
     let mut up = connection.prepare_cached("SELECT united_with FROM entities WHERE entity = ?1")?;
     let mut at = entity;
     for _ in 0..DEEPEST {
-        match up.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+        match up.query_row(params![at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
             Some(next) => at = next,
             None => break,
         }
@@ -171,18 +171,18 @@ fn root(connection: &Connection, entity: i64) -> rusqlite::Result<i64> {
 }
 
 /// The id of an entity.
-fn id_of(connection: &Connection, entity: i64) -> rusqlite::Result<EntityId> {
+fn id_of(connection: &Connection<'_>, entity: i64) -> sql::Result<EntityId> {
     connection
         .prepare_cached("SELECT id FROM entities WHERE entity = ?1")?
-        .query_row([entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
+        .query_row(params![entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
 }
 
 /// The names that an entity only bears because others were united with it. It is read with them, and
 /// must not keep them when it is written back, or a division could not give them back.
-fn borrowed(connection: &Connection, entity: i64) -> rusqlite::Result<BTreeSet<String>> {
-    let names = |member: i64| -> rusqlite::Result<Vec<String>> {
+fn borrowed(connection: &Connection<'_>, entity: i64) -> sql::Result<BTreeSet<String>> {
+    let names = |member: i64| -> sql::Result<Vec<String>> {
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
-        let entity = connection.prepare_cached(&sql)?.query_row([member], read_entity)?;
+        let entity = connection.prepare_cached(&sql)?.query_row(params![member], read_entity)?;
         Ok(std::iter::once(entity.canonical_name).chain(entity.aliases).collect())
     };
     let own = names(entity)?;
@@ -194,12 +194,12 @@ fn borrowed(connection: &Connection, entity: i64) -> rusqlite::Result<BTreeSet<S
 }
 
 /// The root with all that were united with it.
-fn family(connection: &Connection, root: i64) -> rusqlite::Result<Vec<i64>> {
+fn family(connection: &Connection<'_>, root: i64) -> sql::Result<Vec<i64>> {
     let mut down = connection.prepare_cached("SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity")?;
     let mut members = vec![root];
     let mut next = 0;
     while next < members.len() {
-        for member in down.query_map([members[next]], |row| row.get::<_, i64>(0))? {
+        for member in down.query_map(params![members[next]], |row| row.get::<_, i64>(0))? {
             let member = member?;
             if !members.contains(&member) {
                 members.push(member);
@@ -214,7 +214,7 @@ const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.aliases, e.summa
     e.mention_count, e.attributes";
 
 /// A family as one entity, if a memory within the clause speaks of any of it.
-fn whole(connection: &Connection, clause: &Clause, root: i64) -> rusqlite::Result<Option<Entity>> {
+fn whole(connection: &Connection<'_>, clause: &Clause, root: i64) -> sql::Result<Option<Entity>> {
     let members = family(connection, root)?;
     let spoken = format!(
         "SELECT 1 FROM mentions t CROSS JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} LIMIT 1",
@@ -232,9 +232,9 @@ fn whole(connection: &Connection, clause: &Clause, root: i64) -> rusqlite::Resul
     }
     let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
     let mut read = connection.prepare_cached(&sql)?;
-    let mut entity = read.query_row([root], read_entity)?;
+    let mut entity = read.query_row(params![root], read_entity)?;
     for member in &members[1..] {
-        let other = read.query_row([member], read_entity)?;
+        let other = read.query_row(params![member], read_entity)?;
         entity.mention_count += other.mention_count;
         entity.first_seen = entity.first_seen.min(other.first_seen);
         for name in std::iter::once(other.canonical_name).chain(other.aliases) {
@@ -251,24 +251,24 @@ fn whole(connection: &Connection, clause: &Clause, root: i64) -> rusqlite::Resul
 }
 
 /// The entities that go by one of these names and that a memory within the clause speaks of.
-pub(super) fn named(connection: &Connection, clause: &Clause, names: &[String]) -> rusqlite::Result<Vec<Entity>> {
+pub(crate) fn named(connection: &Connection<'_>, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
     let mut roots = Vec::new();
     for name in names {
         let mut bearers = connection.prepare_cached("SELECT entity FROM names WHERE name = ?1 ORDER BY entity")?;
-        for bearer in bearers.query_map([name.to_lowercase()], |row| row.get(0))? {
+        for bearer in bearers.query_map(params![name.to_lowercase()], |row| row.get(0))? {
             let root = root(connection, bearer?)?;
             if !roots.contains(&root) {
                 roots.push(root);
             }
         }
     }
-    let found: rusqlite::Result<Vec<Option<Entity>>> =
+    let found: sql::Result<Vec<Option<Entity>>> =
         roots.into_iter().map(|root| whole(connection, clause, root)).collect();
     Ok(found?.into_iter().flatten().collect())
 }
 
 /// The entities that a visible memory speaks of.
-pub(super) fn spoken_of(connection: &Connection, clause: &Clause, id: MemoryId) -> rusqlite::Result<Vec<Entity>> {
+pub(crate) fn spoken_of(connection: &Connection<'_>, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
     let sql = format!(
         "SELECT t.entity FROM memories m JOIN mentions t ON t.memory = m.row WHERE m.id = ? AND {} ORDER BY t.entity",
         clause.sql
@@ -278,7 +278,7 @@ pub(super) fn spoken_of(connection: &Connection, clause: &Clause, id: MemoryId) 
     let numbers: Vec<i64> = connection
         .prepare_cached(&sql)?
         .query_map(params_from_iter(values), |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<sql::Result<_>>()?;
     let mut roots: Vec<i64> = Vec::new();
     for number in numbers {
         let root = root(connection, number)?;
@@ -286,18 +286,18 @@ pub(super) fn spoken_of(connection: &Connection, clause: &Clause, id: MemoryId) 
             roots.push(root);
         }
     }
-    let found: rusqlite::Result<Vec<Option<Entity>>> =
+    let found: sql::Result<Vec<Option<Entity>>> =
         roots.into_iter().map(|root| whole(connection, clause, root)).collect();
     Ok(found?.into_iter().flatten().collect())
 }
 
 /// The entities of the clause's scopes that are meant, those spoken of most first.
-pub(super) fn list(
-    connection: &Connection,
+pub(crate) fn list(
+    connection: &Connection<'_>,
     clause: &Clause,
     filter: &EntityFilter,
     limit: usize,
-) -> rusqlite::Result<Vec<Entity>> {
+) -> sql::Result<Vec<Entity>> {
     let mut meant = "e.united_with IS NULL".to_owned();
     let mut values = Vec::new();
     if let Some(scopes) = &clause.scopes {
@@ -312,13 +312,13 @@ pub(super) fn list(
         "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {meant} UNION \
          SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
          SELECT f.root FROM family f JOIN entities e ON e.entity = f.member JOIN entities r ON r.entity = f.root \
-         GROUP BY f.root HAVING sum(e.mention_count) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
+         GROUP BY f.root, r.id HAVING sum(e.mention_count) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
     );
     values.push(Value::Integer(i64::try_from(filter.mentions_min).unwrap_or(i64::MAX)));
     let roots: Vec<i64> = connection
         .prepare_cached(&sql)?
         .query_map(params_from_iter(values), |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<sql::Result<_>>()?;
     let mut found = Vec::new();
     for root in roots {
         if found.len() >= limit {
@@ -331,17 +331,17 @@ pub(super) fn list(
 
 /// The memories within the clause that speak of these entities, those that speak of most of them
 /// first, then the newest.
-pub(super) fn mentioning(
-    connection: &Connection,
+pub(crate) fn mentioning(
+    connection: &Connection<'_>,
     clause: &Clause,
     entities: &[EntityId],
     limit: usize,
-) -> rusqlite::Result<Vec<Hit>> {
+) -> sql::Result<Vec<Hit>> {
     // One that is asked for twice is one, or nothing could speak of all of them; so are two that were united.
     let (mut roots, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for id in entities {
         let mut read = connection.prepare_cached("SELECT entity FROM entities WHERE id = ?1")?;
-        match read.query_row([id.as_bytes()], |row| row.get(0)).optional()? {
+        match read.query_row(params![id.as_bytes()], |row| row.get(0)).optional()? {
             Some(number) => drop(roots.insert(root(connection, number)?)),
             None => drop(unknown.insert(*id)),
         }
@@ -350,7 +350,7 @@ pub(super) fn mentioning(
         "WITH RECURSIVE family(root, member) AS (SELECT entity, entity FROM entities WHERE entity IN ({}) UNION \
          SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
          SELECT m.id, count(DISTINCT f.root) AS held FROM family f CROSS JOIN mentions t ON t.entity = f.member \
-         CROSS JOIN memories m ON m.row = t.memory WHERE {} GROUP BY m.row ORDER BY held DESC, m.id DESC LIMIT ?",
+         CROSS JOIN memories m ON m.row = t.memory WHERE {} GROUP BY m.id ORDER BY held DESC, m.id DESC LIMIT ?",
         clause::places(roots.len()),
         clause.sql
     );
@@ -365,7 +365,7 @@ pub(super) fn mentioning(
 }
 
 /// Takes away entities that nobody speaks of any more. Returns how many.
-pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
+pub(crate) fn sweep(connection: &Connection<'_>) -> sql::Result<usize> {
     connection.execute(
         "DELETE FROM entities WHERE NOT EXISTS (SELECT 1 FROM mentions t WHERE t.entity = entities.entity) \
          AND NOT EXISTS (SELECT 1 FROM entities o WHERE o.united_with = entities.entity)",
@@ -373,7 +373,7 @@ pub(super) fn sweep(connection: &Connection) -> rusqlite::Result<usize> {
     )
 }
 
-fn read_entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
+fn read_entity(row: &Row<'_>) -> sql::Result<Entity> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
     Ok(Entity {

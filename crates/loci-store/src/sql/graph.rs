@@ -2,13 +2,14 @@
 
 use jiff::Timestamp;
 use loci_types::{Edge, EdgeId, MemoryId, Relation};
-use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
+use crate::sql;
+use super::{Connection, OptionalExtension, Row, params};
 use super::row::json;
 
 /// Draws an edge, or renews the one that is there. True if it is new.
-pub(super) fn link(connection: &Connection, source: i64, target: i64, edge: &Edge) -> rusqlite::Result<bool> {
+pub(crate) fn link(connection: &Connection<'_>, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {
     let known: Option<[u8; 16]> = connection
         .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
         .query_row(params![source, target, edge.relation.name()], |row| row.get(0))
@@ -28,7 +29,7 @@ pub(super) fn link(connection: &Connection, source: i64, target: i64, edge: &Edg
             source,
             target,
             edge.relation.name(),
-            edge.predicate,
+            &edge.predicate,
             edge.strength,
             edge.confidence,
             edge.valid_from.as_microsecond(),
@@ -41,11 +42,11 @@ pub(super) fn link(connection: &Connection, source: i64, target: i64, edge: &Edg
 
 /// The wished id, or a neighbour of it if another edge has it: a memory may both follow one and
 /// replace another, and both edges are named after it.
-fn fresh(connection: &Connection, wish: EdgeId) -> [u8; 16] {
+fn fresh(connection: &Connection<'_>, wish: EdgeId) -> [u8; 16] {
     let mut id = wish.0.as_u128();
     let taken = |id: u128| {
         connection
-            .query_row("SELECT 1 FROM edges WHERE id = ?1", [id.to_be_bytes()], |_| Ok(()))
+            .query_row("SELECT 1 FROM edges WHERE id = ?1", params![id.to_be_bytes()], |_| Ok(()))
             .optional()
             .is_ok_and(|found| found.is_some())
     };
@@ -56,11 +57,11 @@ fn fresh(connection: &Connection, wish: EdgeId) -> [u8; 16] {
 }
 
 /// The columns that [`read_edge`] expects.
-pub(super) const EDGE_COLUMNS: &str = "e.id, s.id, t.id, e.relation, e.predicate, e.strength, e.confidence, \
+pub(crate) const EDGE_COLUMNS: &str = "e.id, s.id, t.id, e.relation, e.predicate, e.strength, e.confidence, \
     e.valid_from, e.valid_until, e.evidence, e.created_at";
 
 /// Reads an edge from a row of [`EDGE_COLUMNS`].
-pub(super) fn read_edge(row: &Row<'_>) -> rusqlite::Result<Edge> {
+pub(crate) fn read_edge(row: &Row<'_>) -> sql::Result<Edge> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let relation: String = row.get(3)?;
     let evidence: Option<String> = row.get(9)?;
@@ -80,9 +81,9 @@ pub(super) fn read_edge(row: &Row<'_>) -> rusqlite::Result<Edge> {
 }
 
 /// The rows that come right after this one in their threads.
-pub(super) fn followers(connection: &Connection, row: i64) -> rusqlite::Result<Vec<i64>> {
+pub(crate) fn followers(connection: &Connection<'_>, row: i64) -> sql::Result<Vec<i64>> {
     connection
         .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?
-        .query_map([row], |row| row.get(0))?
+        .query_map(params![row], |row| row.get(0))?
         .collect()
 }

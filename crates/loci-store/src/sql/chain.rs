@@ -5,15 +5,15 @@
 //! over.
 
 use loci_types::{Addition, Change, Edge, EdgeId, Event, Memory, MemoryId, Outcome, Relation, Revision, State};
-use rusqlite::{OptionalExtension, params};
 use serde_json::json;
 
+use super::{OptionalExtension, params};
 use super::apply::{Desk, Lying, applied, lying};
 use super::{graph, row};
 use crate::{Applied, Error, Result};
 
 impl Desk<'_> {
-    pub(super) fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
+    pub(crate) fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
         self.unreplaced(into.id)?;
         let mut merged = self.revise(change, into)?;
         let revised = merged.sequence;
@@ -34,7 +34,7 @@ impl Desk<'_> {
         Ok(merged)
     }
 
-    pub(super) fn supersede(&self, change: &Change, old: MemoryId, new: &Addition) -> Result<Applied> {
+    pub(crate) fn supersede(&self, change: &Change, old: MemoryId, new: &Addition) -> Result<Applied> {
         let before = self.unreplaced(old)?;
         let mut addition = new.clone();
         addition.memory.supersedes_id = Some(old);
@@ -76,7 +76,7 @@ impl Desk<'_> {
     }
 
     /// When the head of a chain goes, the one before it holds again.
-    pub(super) fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
+    pub(crate) fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
         let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
         let Some(mut older) = self.lookup(older)? else { return Ok(()) };
         let mut newer = head.memory.id;
@@ -103,14 +103,14 @@ impl Desk<'_> {
         let ended = self
             .connection
             .prepare_cached(
-                "SELECT json_extract(new, '$.validUntil') IS NOT NULL FROM ledger \
+                "SELECT new ->> 'validUntil' IS NOT NULL FROM ledger \
                  WHERE memory = ?1 AND event = 'supersede' ORDER BY sequence DESC LIMIT 1",
             )
-            .and_then(|mut statement| statement.query_row([row], |row| row.get(0)).optional());
+            .and_then(|mut statement| statement.query_row(params![row], |row| row.get(0)).optional());
         Ok(self.sql(ended)?.unwrap_or(false))
     }
 
-    pub(super) fn restore(&self, change: &Change, id: MemoryId) -> Result<Applied> {
+    pub(crate) fn restore(&self, change: &Change, id: MemoryId) -> Result<Applied> {
         let before = self.find(id)?;
         if before.memory.state == State::Active {
             return Ok(applied(&before.memory, Outcome::None, None));
@@ -126,7 +126,7 @@ impl Desk<'_> {
     }
 
     /// Someone has decided on a proposal; one that replaces something takes its place.
-    pub(super) fn decide(
+    pub(crate) fn decide(
         &self,
         change: &Change,
         id: MemoryId,
@@ -161,7 +161,7 @@ impl Desk<'_> {
     }
 
     /// Undoes a merge: what was taken up holds again.
-    pub(super) fn split(&self, change: &Change, into: MemoryId, from: &[MemoryId]) -> Result<Applied> {
+    pub(crate) fn split(&self, change: &Change, into: MemoryId, from: &[MemoryId]) -> Result<Applied> {
         let kept = self.find(into)?;
         for id in from {
             let other = self.find(*id)?;
@@ -190,7 +190,7 @@ impl Desk<'_> {
     }
 
     /// Joins the neighbours of a link that goes, so that nothing points to what is gone.
-    pub(super) fn close(&self, change: &Change, gone: &Lying) -> Result<()> {
+    pub(crate) fn close(&self, change: &Change, gone: &Lying) -> Result<()> {
         let older = self.neighbours("superseded_by_id", gone.memory.id)?;
         let newer = self.neighbours("supersedes_id", gone.memory.id)?;
         for lying in older {
@@ -211,7 +211,7 @@ impl Desk<'_> {
         let found = self
             .connection
             .prepare_cached(&sql)
-            .and_then(|mut statement| statement.query_map([id.as_bytes()], lying)?.collect());
+            .and_then(|mut statement| statement.query_map(params![id.as_bytes()], lying)?.collect());
         self.sql(found)
     }
 }

@@ -1,17 +1,18 @@
 //! How does a memory lie in a row?
 
+use crate::sql;
+use super::value::Get;
+use super::{Connection, Row, params};
 use jiff::Timestamp;
 use loci_types::{
     ContentHash, Event, Identifiers, Kind, KnowledgePointer, LedgerEntry, Memory, MemoryId, Source, identifier_values,
 };
-use rusqlite::types::Type;
-use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 /// The columns that [`read`] expects, in its order.
-pub(super) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_id, m.session_id, m.project_id, \
+pub(crate) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_id, m.session_id, m.project_id, \
     m.team_id, m.org_id, m.company_id, m.pool_id, m.thread_id, m.run_id, m.actor_id, m.role, m.kind, m.category, \
     m.content, m.content_hash, m.tokens, m.tags, m.metadata, m.source_type, m.source_role, m.source_reference, \
     m.knowledge_pointer, m.access_policy, m.importance, m.confidence, m.decay_rate, m.pinned, m.access_count, \
@@ -19,7 +20,7 @@ pub(super) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_i
     m.expires_at, m.purge_at, m.supersedes_id, m.superseded_by_id, m.state";
 
 /// Reads a memory from a row of [`COLUMNS`].
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Memory> {
+pub(crate) fn read(row: &Row<'_>) -> sql::Result<Memory> {
     let mut column = Column { row, next: 0 };
     Ok(Memory {
         id: MemoryId(column.uuid()?),
@@ -76,63 +77,56 @@ struct Column<'a, 'b> {
 }
 
 impl Column<'_, '_> {
-    fn take<T: rusqlite::types::FromSql>(&mut self) -> rusqlite::Result<T> {
+    fn take<T: Get>(&mut self) -> sql::Result<T> {
         let value = self.row.get(self.next)?;
         self.next += 1;
         Ok(value)
     }
 
-    fn uuid(&mut self) -> rusqlite::Result<Uuid> {
+    fn uuid(&mut self) -> sql::Result<Uuid> {
         self.take::<[u8; 16]>().map(Uuid::from_bytes)
     }
 
-    fn id(&mut self) -> rusqlite::Result<Option<MemoryId>> {
+    fn id(&mut self) -> sql::Result<Option<MemoryId>> {
         Ok(self.take::<Option<[u8; 16]>>()?.map(|bytes| MemoryId(Uuid::from_bytes(bytes))))
     }
 
-    fn time(&mut self) -> rusqlite::Result<Option<Timestamp>> {
-        let column = self.next;
-        self.take::<Option<i64>>()?.map(|micros| timestamp(column, micros)).transpose()
+    fn time(&mut self) -> sql::Result<Option<Timestamp>> {
+        self.take::<Option<i64>>()?.map(timestamp).transpose()
     }
 
-    fn word<T: std::str::FromStr<Err = loci_types::Error>>(&mut self) -> rusqlite::Result<T> {
-        let column = self.next;
+    fn word<T: std::str::FromStr<Err = loci_types::Error>>(&mut self) -> sql::Result<T> {
         let text: String = self.take()?;
-        text.parse().map_err(|error| wrong(column, error))
+        text.parse().map_err(sql::Error::unreadable)
     }
 
-    fn json<T: DeserializeOwned>(&mut self) -> rusqlite::Result<Option<T>> {
-        let column = self.next;
+    fn json<T: DeserializeOwned>(&mut self) -> sql::Result<Option<T>> {
         let text: Option<String> = self.take()?;
-        text.map(|text| serde_json::from_str(&text).map_err(|error| wrong(column, error))).transpose()
+        text.map(|text| serde_json::from_str(&text).map_err(sql::Error::unreadable)).transpose()
     }
 
-    fn source(&mut self) -> rusqlite::Result<Option<Source>> {
+    fn source(&mut self) -> sql::Result<Option<Source>> {
         let kind: Option<String> = self.take()?;
         let (role, reference) = (self.take()?, self.take()?);
         Ok(kind.map(|kind| Source { kind, role, reference }))
     }
 }
 
-fn wrong(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
-}
-
-fn timestamp(column: usize, micros: i64) -> rusqlite::Result<Timestamp> {
-    Timestamp::from_microsecond(micros).map_err(|error| wrong(column, error))
+fn timestamp(micros: i64) -> sql::Result<Timestamp> {
+    Timestamp::from_microsecond(micros).map_err(sql::Error::unreadable)
 }
 
 /// Writes a new row and returns its number.
-pub(super) fn insert(
-    connection: &Connection,
+pub(crate) fn insert(
+    connection: &Connection<'_>,
     scope: i64,
     memory: &Memory,
     unless: Option<ContentHash>,
     claim: Option<ContentHash>,
-) -> rusqlite::Result<i64> {
+) -> sql::Result<i64> {
     let [agent, user, session, project, team, org, company, pool] = identifier_values(&memory.identifiers);
     let source = memory.source.as_ref();
-    connection
+    let row = connection
         .prepare_cached(
             "INSERT INTO memories (id, scope, version, layer, agent_id, user_id, session_id, project_id, team_id, \
              org_id, company_id, pool_id, thread_id, run_id, actor_id, role, kind, category, content, content_hash, \
@@ -141,9 +135,9 @@ pub(super) fn insert(
              event_time, created_at, updated_at, valid_from, valid_until, expires_at, purge_at, supersedes_id, \
              superseded_by_id, state, claim) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
              ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, \
-             ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47)",
+             ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47) RETURNING row",
         )?
-        .execute(params![
+        .query_row(params![
             memory.id.as_bytes(),
             scope,
             memory.version,
@@ -156,13 +150,13 @@ pub(super) fn insert(
             org,
             company,
             pool,
-            memory.thread_id,
-            memory.run_id,
-            memory.actor_id,
-            memory.role,
+            &memory.thread_id,
+            &memory.run_id,
+            &memory.actor_id,
+            &memory.role,
             memory.kind.name(),
-            memory.category,
-            memory.content,
+            &memory.category,
+            &memory.content,
             memory.content_hash.0,
             unless.map(|hash| hash.0),
             memory.tokens,
@@ -191,14 +185,13 @@ pub(super) fn insert(
             memory.superseded_by_id.as_ref().map(MemoryId::as_bytes),
             memory.state.name(),
             claim.map(|hash| hash.0),
-        ])?;
-    let row = connection.last_insert_rowid();
+        ], |row| row.get(0))?;
     insert_tags(connection, row, &memory.tags)?;
     Ok(row)
 }
 
 /// Writes back everything of a row that a change may touch. Identity, scope and creation never do.
-pub(super) fn update(connection: &Connection, row: i64, memory: &Memory) -> rusqlite::Result<()> {
+pub(crate) fn update(connection: &Connection<'_>, row: i64, memory: &Memory) -> sql::Result<()> {
     let source = memory.source.as_ref();
     connection
         .prepare_cached(
@@ -212,8 +205,8 @@ pub(super) fn update(connection: &Connection, row: i64, memory: &Memory) -> rusq
             row,
             memory.version,
             memory.kind.name(),
-            memory.category,
-            memory.content,
+            &memory.category,
+            &memory.content,
             memory.content_hash.0,
             memory.tokens,
             list(&memory.tags),
@@ -238,14 +231,14 @@ pub(super) fn update(connection: &Connection, row: i64, memory: &Memory) -> rusq
             memory.superseded_by_id.as_ref().map(MemoryId::as_bytes),
             memory.state.name(),
         ])?;
-    connection.prepare_cached("DELETE FROM tags WHERE memory = ?1")?.execute([row])?;
+    connection.prepare_cached("DELETE FROM tags WHERE memory = ?1")?.execute(params![row])?;
     insert_tags(connection, row, &memory.tags)
 }
 
-fn insert_tags(connection: &Connection, row: i64, tags: &[String]) -> rusqlite::Result<()> {
+fn insert_tags(connection: &Connection<'_>, row: i64, tags: &[String]) -> sql::Result<()> {
     for tag in tags {
         connection
-            .prepare_cached("INSERT OR IGNORE INTO tags (tag, memory) VALUES (?1, ?2)")?
+            .prepare_cached("INSERT INTO tags (tag, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
             .execute(params![tag, row])?;
     }
     Ok(())
@@ -256,23 +249,13 @@ fn list(values: &[String]) -> Option<String> {
 }
 
 /// JSON text. Our own values always have one.
-pub(super) fn json(value: &impl Serialize) -> String {
+pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
-}
-
-/// The vector as it lies in its row.
-pub(super) fn vector_bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
-}
-
-/// The vector read back.
-pub(super) fn vector_values(bytes: &[u8]) -> Vec<f32> {
-    bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
 }
 
 /// Reads a ledger line from the columns
 /// `sequence, at, event, memory_id, version, old, new, actor, node, reason, thread_id, request_id`.
-pub(super) fn read_entry(space: &str, row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
+pub(crate) fn read_entry(space: &str, row: &Row<'_>) -> sql::Result<LedgerEntry> {
     let mut column = Column { row, next: 0 };
     Ok(LedgerEntry {
         space: space.to_owned(),

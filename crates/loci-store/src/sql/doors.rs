@@ -1,10 +1,10 @@
-//! How does the embedded store open its two doors?
+//! How does a database open its two doors?
 //!
 //! Each method finds the spaces that are meant, does its work there on a thread that may block, and
 //! brings the answers together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::PoisonError;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,33 +16,160 @@ use loci_types::{
 
 use super::apply::Desk;
 use super::clause::Clause;
-use super::gather::{add, best, best_then_newest, folder_bytes, one_scale};
-use super::{SqliteStore, around, blocking, entities, feed, jobs, keys, lexicon, life, notes, read, sessions, tally};
+use super::floor::{Floor, blocking};
+use super::gather::{add, best, best_then_newest, one_scale};
+use super::{
+    Connection, Result as SqlResult, around, catalogue, entities, feed, jobs, keys, life, notes, read, sessions, tally,
+};
 use crate::{
     Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Error, Feed, Finding, Frequencies, Hit, Listing, Measure,
     Models, Page, Result, Stats, Store, Strip, Tally,
 };
 
+/// What the doors do again and again.
+trait Ways: Floor {
+    /// The spaces that this caller looks into.
+    fn spaces_of(&self, visible: &Visible) -> Result<Vec<Arc<Self::Open>>> {
+        let names: BTreeSet<Space> = match visible.spaces() {
+            Some(spaces) => spaces,
+            None => self.ask(|connection| catalogue::spaces(connection, visible.tenant()))?.into_iter().collect(),
+        };
+        Ok(names.iter().map(|space| self.open(visible.tenant(), space)).collect())
+    }
+
+    /// Reads every space of the caller on a thread that may block.
+    async fn each<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        work: impl Fn(&Connection<'_>, &Self::Open, &Visible) -> SqlResult<T> + Send + 'static,
+    ) -> Result<Vec<T>> {
+        let (floor, visible) = (self.clone(), visible.clone());
+        blocking(move || {
+            let mut found = Vec::new();
+            for open in floor.spaces_of(&visible)? {
+                found.extend(floor.read(&open, |connection| work(connection, &open, &visible))?);
+            }
+            Ok(found)
+        })
+        .await
+    }
+
+    /// Reads what is visible in every space of the caller, in whatever state.
+    async fn seen<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        work: impl Fn(&Connection<'_>, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
+    ) -> Result<Vec<T>> {
+        let found = self
+            .each(visible, move |connection, open, visible| {
+                match Clause::visible(connection, Self::space_of(open), visible)? {
+                    Some(clause) => work(connection, open, &clause),
+                    None => Ok(Vec::new()),
+                }
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// Reads what is visible in one space; none if the caller does not reach it or nothing is there.
+    async fn in_space<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        work: impl FnOnce(&Connection<'_>, &Clause) -> SqlResult<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
+            return Ok(None);
+        }
+        let (floor, open, visible) = (self.clone(), self.open(visible.tenant(), space), visible.clone());
+        blocking(move || {
+            let found = floor.read(&open, |connection| {
+                match Clause::visible(connection, Self::space_of(&open), &visible)? {
+                    Some(clause) => work(connection, &clause).map(Some),
+                    None => Ok(None),
+                }
+            })?;
+            Ok(found.flatten())
+        })
+        .await
+    }
+
+    /// Reads what is visible and meant, space by space.
+    async fn meant<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        work: impl Fn(&Connection<'_>, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
+    ) -> Result<Vec<Vec<T>>> {
+        let filter = filter.clone();
+        self.each(visible, move |connection, open, visible| {
+            match Clause::of(connection, Self::space_of(open), visible, &filter)? {
+                Some(clause) => work(connection, open, &clause),
+                None => Ok(Vec::new()),
+            }
+        })
+        .await
+    }
+
+    /// Works on the rows of a space that are no memories; none if the space is not there.
+    async fn work<T: Send + 'static>(
+        &self,
+        tenant: &Tenant,
+        space: &Space,
+        mut work: impl FnMut(&Connection<'_>) -> SqlResult<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let (floor, open) = (self.clone(), self.open(tenant, space));
+        let there = open.clone();
+        if !blocking(move || floor.exists(&there)).await? {
+            return Ok(None);
+        }
+        let place = Self::place_of(&open).to_owned();
+        let work = move |connection: &Connection<'_>| work(connection).map_err(|error| Error::said(&place, error));
+        self.write(&open, work).await.map(Some)
+    }
+
+    /// Asks the catalogue, on a thread that may block.
+    async fn asked<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
+    ) -> Result<T> {
+        let floor = self.clone();
+        blocking(move || floor.ask(work)).await
+    }
+
+    /// Changes the catalogue, on a thread that may block.
+    async fn told<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
+    ) -> Result<T> {
+        let floor = self.clone();
+        blocking(move || floor.tell(work)).await
+    }
+}
+
+impl<F: Floor> Ways for F {}
+
 #[async_trait]
-impl Store for SqliteStore {
+impl<F: Floor> Store for F {
     async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {
         let Some(first) = batch.changes.first() else { return Ok(Vec::new()) };
-        let space = self.space(&batch.tenant, &batch.space);
-        self.prepare(&batch.tenant, &space, first.at)?;
-        let (analyser, path) = (self.inner.analyser.clone(), space.path.clone());
-        let key = (batch.tenant.clone(), batch.space.clone());
+        let (open, at) = (self.open(&batch.tenant, &batch.space), first.at);
+        if !self.is_prepared(&batch.tenant, &open) {
+            let (floor, tenant, made) = (self.clone(), batch.tenant.clone(), open.clone());
+            blocking(move || floor.prepare(&tenant, &made, at)).await?;
+        }
+        let (analyser, place) = (self.analyser().clone(), F::place_of(&open).to_owned());
+        let tenant = batch.tenant.clone();
         let applied: Vec<Applied> = self
-            .inner
-            .writers
-            .run(&space.path, move |connection| {
-                let desk = Desk { connection, path: &path, space: &batch.space, analyser: &analyser };
+            .write(&open, move |connection| {
+                let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
                 batch.changes.iter().map(|change| desk.apply(change)).collect()
             })
             .await?;
         let told = applied.iter().any(|applied| applied.sequence.is_some());
-        if told && !self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) {
-            self.inner.catalogue.note_written(&key.0, &key.1)?;
-            self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        if told && !self.is_noted(&tenant, &open) {
+            let floor = self.clone();
+            blocking(move || floor.note_written(&tenant, &open)).await?;
         }
         Ok(applied)
     }
@@ -50,7 +177,7 @@ impl Store for SqliteStore {
     async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>> {
         let wanted = ids.to_vec();
         let found = self
-            .read(visible, move |connection, space, visible| read::fetch(connection, &space.space, visible, &wanted))
+            .each(visible, move |connection, space, visible| read::fetch(connection, F::space_of(space), visible, &wanted))
             .await?;
         let mut found: HashMap<MemoryId, Memory> =
             found.into_iter().flatten().map(|memory| (memory.id, memory)).collect();
@@ -60,8 +187,8 @@ impl Store for SqliteStore {
     async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing> {
         let (filter, limit) = (filter.clone(), page.limit);
         let pages = self
-            .read(visible, move |connection, space, visible| {
-                read::scan(connection, &space.space, visible, &filter, &page)
+            .each(visible, move |connection, space, visible| {
+                read::scan(connection, F::space_of(space), visible, &filter, &page)
             })
             .await?;
         let total = pages.iter().map(|(_, total)| total).sum();
@@ -74,29 +201,28 @@ impl Store for SqliteStore {
     }
 
     async fn lexical(&self, visible: &Visible, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
-        let terms = self.inner.analyser.query_terms(query);
+        let terms = self.analyser().query_terms(query);
         let found = self
-            .meant(visible, filter, move |connection, _, clause| lexicon::search(connection, clause, &terms, limit))
+            .meant(visible, filter, move |connection, _, clause| F::lexical(connection, clause, &terms, limit))
             .await?;
         Ok(best(one_scale(found), limit))
     }
 
     async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
-        let query = query.clone();
+        let (floor, query) = (self.clone(), query.clone());
         let found = self
             .meant(visible, filter, move |connection, space, clause| {
-                space.index.search(connection, clause, &query, limit)
+                floor.nearest(space, connection, clause, &query, limit)
             })
             .await?;
-        self.trim();
         Ok(best(found, limit))
     }
 
     async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>> {
         let (model, ids) = (model.to_owned(), ids.to_vec());
         let found = self
-            .read(visible, move |connection, space, visible| {
-                read::vectors(connection, &space.space, visible, &model, &ids)
+            .each(visible, move |connection, space, visible| {
+                read::vectors(connection, F::space_of(space), visible, &model, &ids)
             })
             .await?;
         Ok(found.into_iter().flatten().collect())
@@ -105,9 +231,9 @@ impl Store for SqliteStore {
     async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies> {
         let wanted = terms.to_vec();
         let found = self
-            .read(visible, move |connection, space, visible| {
-                match Clause::visible(connection, &space.space, visible)? {
-                    Some(clause) => lexicon::frequencies(connection, &clause, &wanted),
+            .each(visible, move |connection, space, visible| {
+                match Clause::visible(connection, F::space_of(space), visible)? {
+                    Some(clause) => F::frequencies(connection, &clause, &wanted),
                     None => Ok(Frequencies::default()),
                 }
             })
@@ -124,21 +250,21 @@ impl Store for SqliteStore {
         let ids = ids.to_vec();
         let found = self
             .meant(visible, filter, move |connection, space, clause| {
-                around::strips(connection, &space.path, clause, &ids, reach)
+                around::strips(connection, F::place_of(space), clause, &ids, reach)
             })
             .await?;
         Ok(found.into_iter().flatten().collect())
     }
 
     async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>> {
-        let found = self.read(visible, |connection, _, _| read::model_names(connection)).await?;
+        let found = self.each(visible, |connection, _, _| read::model_names(connection)).await?;
         Ok(found.into_iter().flatten().collect())
     }
 
     async fn models(&self, visible: &Visible) -> Result<Models> {
         let found = self
-            .read(visible, move |connection, space, visible| {
-                match Clause::visible(connection, &space.space, visible)? {
+            .each(visible, move |connection, space, visible| {
+                match Clause::visible(connection, F::space_of(space), visible)? {
                     Some(clause) => read::models(connection, &clause),
                     None => Ok(Models::default()),
                 }
@@ -154,8 +280,8 @@ impl Store for SqliteStore {
 
     async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>> {
         let found = self
-            .read(visible, move |connection, space, visible| {
-                read::history(connection, &space.space, visible, id, limit)
+            .each(visible, move |connection, space, visible| {
+                read::history(connection, F::space_of(space), visible, id, limit)
             })
             .await?;
         Ok(found.into_iter().flatten().collect())
@@ -227,10 +353,10 @@ impl Store for SqliteStore {
         let (wanted, thread) = (space.clone(), thread.map(str::to_owned));
         let found = self
             .seen(visible, move |connection, space, clause| {
-                if space.space != wanted {
+                if *F::space_of(space) != wanted {
                     return Ok(Vec::new());
                 }
-                Ok(vec![read::changes(connection, &space.space, clause, thread.as_deref(), since, limit)?])
+                Ok(vec![read::changes(connection, F::space_of(space), clause, thread.as_deref(), since, limit)?])
             })
             .await?;
         Ok(found.into_iter().next().unwrap_or_default())
@@ -241,23 +367,24 @@ impl Store for SqliteStore {
         if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
             return Ok(nothing);
         }
-        let (open, visible) = (self.space(visible.tenant(), space), visible.clone());
-        let page =
-            blocking(move || open.read(|connection| feed::page(connection, &open.space, &visible, after, limit)));
+        let (floor, open, visible) = (self.clone(), self.open(visible.tenant(), space), visible.clone());
+        let page = blocking(move || {
+            floor.read(&open, |connection| feed::page(connection, F::space_of(&open), &visible, after, limit))
+        });
         Ok(page.await?.unwrap_or(nothing))
     }
 
     async fn positions(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>> {
         let found =
-            self.read(visible, |connection, space, _| Ok((space.space.clone(), feed::end(connection)?))).await?;
+            self.each(visible, |connection, space, _| Ok((F::space_of(space).clone(), feed::end(connection)?))).await?;
         Ok(found.into_iter().collect())
     }
 
     async fn tally(&self, visible: &Visible, range: TimeRange, bucket: Duration) -> Result<Vec<Tally>> {
         let bucket = tally::micros(bucket)?;
         let found = self
-            .read(visible, move |connection, space, visible| {
-                tally::count(connection, &space.space, visible, range, bucket)
+            .each(visible, move |connection, space, visible| {
+                tally::count(connection, F::space_of(space), visible, range, bucket)
             })
             .await?;
         Ok(tally::together(found))
@@ -266,8 +393,8 @@ impl Store for SqliteStore {
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>> {
         let (scope, thread) = (scope.clone(), thread.to_owned());
         let found = self
-            .read(visible, move |connection, space, visible| {
-                read::last_of_thread(connection, &space.space, visible, &scope, &thread)
+            .each(visible, move |connection, space, visible| {
+                read::last_of_thread(connection, F::space_of(space), visible, &scope, &thread)
             })
             .await?;
         Ok(found.into_iter().flatten().next())
@@ -337,11 +464,15 @@ impl Store for SqliteStore {
     }
 
     async fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>> {
-        let (store, tenant) = (self.clone(), tenant.clone());
+        let (floor, tenant) = (self.clone(), tenant.clone());
         blocking(move || {
-            let mut spaces = store.inner.catalogue.spaces(&tenant)?;
-            spaces.retain(|space| store.space(&tenant, space).path.exists());
-            Ok(spaces)
+            let mut there = Vec::new();
+            for space in floor.ask(|connection| catalogue::spaces(connection, &tenant))? {
+                if floor.exists(&floor.open(&tenant, &space))? {
+                    there.push(space);
+                }
+            }
+            Ok(there)
         })
         .await
     }
@@ -350,36 +481,30 @@ impl Store for SqliteStore {
         let swept = self
             .work(tenant, space, move |connection| {
                 let swept = notes::sweep(connection, now)? + entities::sweep(connection)?;
-                // A bounded step: what is left is merged the next night.
-                connection.execute("INSERT INTO lexicon (lexicon, rank) VALUES ('merge', 500)", [])?;
-                Ok(swept as u64)
+                Ok(swept as u64 + F::tidy(connection)?)
             })
             .await?;
         Ok(swept.unwrap_or(0))
     }
 
     async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
-        let (store, tenant, name, holder) = (self.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
-        blocking(move || store.inner.catalogue.lease(&tenant, &name, &holder, now, lease)).await
+        let (floor, tenant, name, holder) = (self.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
+        blocking(move || Floor::lease(&floor, &tenant, &name, &holder, now, lease)).await
     }
 
     async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
-        let (store, tenant, name, holder) = (self.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
-        blocking(move || store.inner.catalogue.release(&tenant, &name, &holder)).await
+        let (floor, tenant, name, holder) = (self.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
+        blocking(move || Floor::release(&floor, &tenant, &name, &holder)).await
     }
 
     async fn stats(&self, visible: &Visible) -> Result<Stats> {
         let whole = *visible.reach() == Reach::Whole;
         let found = self
-            .read(visible, move |connection, space, visible| {
-                let mut stats = match Clause::visible(connection, &space.space, visible)? {
-                    Some(clause) => read::stats(connection, &clause, whole)?,
-                    None => Stats::default(),
-                };
-                if whole {
-                    stats.bytes = folder_bytes(space.folder());
+            .each(visible, move |connection, space, visible| {
+                match Clause::visible(connection, F::space_of(space), visible)? {
+                    Some(clause) => read::stats(connection, &clause, whole),
+                    None => Ok(Stats::default()),
                 }
-                Ok(stats)
             })
             .await?;
         let mut all = Stats::default();
@@ -389,13 +514,19 @@ impl Store for SqliteStore {
             all.without_vector += stats.without_vector;
             all.ledger += stats.ledger;
             all.spaces += stats.spaces;
-            all.bytes += stats.bytes;
             add(&mut all.by_layer, stats.by_layer);
             add(&mut all.by_kind, stats.by_kind);
             add(&mut all.by_state, stats.by_state);
             add(&mut all.edges, stats.edges);
             add(&mut all.vectors, stats.vectors);
             add(&mut all.jobs, stats.jobs);
+        }
+        if whole {
+            let (floor, visible) = (self.clone(), visible.clone());
+            all.bytes = blocking(move || {
+                floor.spaces_of(&visible)?.iter().map(|open| floor.bytes(open)).sum()
+            })
+            .await?;
         }
         Ok(all)
     }
@@ -408,64 +539,42 @@ impl Store for SqliteStore {
         now: Timestamp,
         lease: Duration,
     ) -> Result<Vec<Job>> {
+        let (floor, owner, wanted) = (self.clone(), tenant.clone(), kinds.to_vec());
         let mut jobs = Vec::new();
-        for space in self.inner.catalogue.spaces(tenant)? {
-            let open = self.space(tenant, &space);
-            if jobs.len() >= limit || !open.path.exists() {
-                continue;
+        for space in blocking(move || floor.with_jobs(&owner, &wanted, now)).await? {
+            if jobs.len() >= limit {
+                break;
             }
-            let (left, name, path, kinds) = (limit - jobs.len(), space.name(), open.path.clone(), kinds.to_vec());
-            let (reader, wanted) = (open.clone(), kinds.clone());
-            let waiting = blocking(move || reader.read(|connection| jobs::waiting(connection, &wanted, now))).await?;
-            if waiting != Some(true) {
-                continue;
-            }
-            jobs.extend(
-                self.inner
-                    .writers
-                    .run(&open.path, move |connection| jobs::claim(connection, &path, &name, &kinds, left, now, lease))
-                    .await?,
-            );
+            let open = self.open(tenant, &space);
+            let (left, name, kinds) = (limit - jobs.len(), space.name(), kinds.to_vec());
+            let place = F::place_of(&open).to_owned();
+            let claim = move |connection: &Connection<'_>| {
+                jobs::claim(connection, &place, &name, &kinds, left, now, lease)
+            };
+            jobs.extend(self.write(&open, claim).await?);
         }
         Ok(jobs)
     }
 
     async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
-        let (space, job) = (self.space(tenant, &job.space.parse()?), job.clone());
-        let path = space.path.clone();
-        if !path.exists() {
-            return Ok(false);
-        }
-        self.inner
-            .writers
-            .run(&space.path, move |connection| {
-                jobs::finish(connection, &job).map_err(|error| Error::sqlite(&path, error))
-            })
-            .await
+        let (space, job) = (job.space.parse()?, job.clone());
+        Ok(self.work(tenant, &space, move |connection| jobs::finish(connection, &job)).await?.unwrap_or(false))
     }
 
     async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool> {
-        let (space, job, told) = (self.space(tenant, &job.space.parse()?), job.clone(), error.to_owned());
-        let path = space.path.clone();
-        if !path.exists() {
-            return Ok(false);
-        }
-        self.inner
-            .writers
-            .run(&space.path, move |connection| {
-                jobs::fail(connection, &job, &told, retry_at).map_err(|error| Error::sqlite(&path, error))
-            })
-            .await
+        let (space, job, told) = (job.space.parse()?, job.clone(), error.to_owned());
+        let failed = self.work(tenant, &space, move |connection| jobs::fail(connection, &job, &told, retry_at));
+        Ok(failed.await?.unwrap_or(false))
     }
 
     async fn jobs(&self, tenant: &Tenant, states: &[&str], limit: usize) -> Result<Vec<JobRecord>> {
-        let (store, tenant) = (self.clone(), tenant.clone());
+        let (floor, tenant) = (self.clone(), tenant.clone());
         let states: Vec<String> = states.iter().map(|state| (*state).to_owned()).collect();
         blocking(move || {
             let mut found = Vec::new();
-            for space in store.inner.catalogue.spaces(&tenant)? {
-                let open = store.space(&tenant, &space);
-                let here = open.read(|connection| jobs::list(connection, &space.name(), &states, limit))?;
+            for space in floor.ask(|connection| catalogue::spaces(connection, &tenant))? {
+                let open = floor.open(&tenant, &space);
+                let here = floor.read(&open, |connection| jobs::list(connection, &space.name(), &states, limit))?;
                 found.extend(here.unwrap_or_default());
             }
             found.sort_by_key(|job| job.created_at);
@@ -485,69 +594,62 @@ impl Store for SqliteStore {
 
     async fn create_agent(&self, tenant: &Tenant, agent: Agent) -> Result<bool> {
         loci_types::slug("agentId", &agent.slug)?;
-        let (store, tenant) = (self.clone(), tenant.clone());
-        blocking(move || store.inner.catalogue.put_agent(&tenant, &agent)).await
+        let tenant = tenant.clone();
+        self.told(move |connection| catalogue::put_agent(connection, &tenant, &agent)).await
     }
 
     async fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>> {
-        let (store, tenant) = (self.clone(), tenant.clone());
-        blocking(move || store.inner.catalogue.agents(&tenant)).await
+        let tenant = tenant.clone();
+        self.asked(move |connection| catalogue::agents(connection, &tenant)).await
     }
 
     async fn agent(&self, tenant: &Tenant, slug: &str) -> Result<Option<Agent>> {
-        let (store, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
-        blocking(move || store.inner.catalogue.agent(&tenant, &slug)).await
+        let (tenant, slug) = (tenant.clone(), slug.to_owned());
+        self.asked(move |connection| catalogue::agent(connection, &tenant, &slug)).await
     }
 
     async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
         loci_types::slug("agentId", slug)?;
-        let space = self.space(tenant, &Space::Agent(slug.to_owned()));
-        let (store, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
+        let (floor, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
         blocking(move || {
-            let known = store.inner.catalogue.drop_agent(&tenant, &slug)?;
-            let key = (tenant, space.space.clone());
-            store.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-            store.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-            match space.folder().map(std::fs::remove_dir_all) {
-                Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
-                    Err(Error::Folder { path: space.path.to_path_buf(), problem: error.to_string() })
-                }
-                _ => Ok(known),
-            }
+            let open = floor.open(&tenant, &Space::Agent(slug.clone()));
+            let known = floor.tell(|connection| catalogue::drop_agent(connection, &tenant, &slug))?;
+            floor.drop_space(&tenant, &open)?;
+            Ok(known)
         })
         .await
     }
 
     async fn put_key(&self, key: Key) -> Result<()> {
-        self.on_catalogue(move |connection| keys::put(connection, &key)).await
+        self.told(move |connection| keys::put(connection, &key)).await
     }
 
     async fn key(&self, id: &str) -> Result<Option<Key>> {
         let id = id.to_owned();
-        self.on_catalogue(move |connection| keys::find(connection, &id)).await
+        self.asked(move |connection| keys::find(connection, &id)).await
     }
 
     async fn keys(&self, tenant: &Tenant) -> Result<Vec<Key>> {
         let tenant = tenant.clone();
-        self.on_catalogue(move |connection| keys::list(connection, &tenant)).await
+        self.asked(move |connection| keys::list(connection, &tenant)).await
     }
 
     async fn revoke_key(&self, tenant: &Tenant, id: &str, at: Timestamp) -> Result<bool> {
         let (tenant, id) = (tenant.clone(), id.to_owned());
-        self.on_catalogue(move |connection| keys::revoke(connection, &tenant, &id, at)).await
+        self.told(move |connection| keys::revoke(connection, &tenant, &id, at)).await
     }
 
     async fn tenants(&self) -> Result<Vec<Tenant>> {
-        let names = self.on_catalogue(|connection| keys::tenants(connection)).await?;
+        let names = self.asked(|connection| keys::tenants(connection)).await?;
         names.iter().map(|name| Ok(Tenant::new(name)?)).collect()
     }
 
     async fn has_keys(&self) -> Result<bool> {
-        self.on_catalogue(|connection| keys::any(connection)).await
+        self.asked(|connection| keys::any(connection)).await
     }
 
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
-        let (store, visible) = (self.clone(), visible.clone());
-        blocking(move || store.examine(&visible, repair)).await
+        let (floor, visible) = (self.clone(), visible.clone());
+        blocking(move || floor.examine(&visible, repair)).await
     }
 }

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_types::{Space, TimeRange, Visible};
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
 
+use super::{Connection, Value, params_from_iter};
 use super::clause::Clause;
+use crate::sql;
 use crate::{Error, Result, Tally};
 
 /// A stretch with the part of Loci and the event.
 type Place = (i64, String, String);
 
 /// The length of a stretch as the database counts it.
-pub(super) fn micros(bucket: Duration) -> Result<i64> {
+pub(crate) fn micros(bucket: Duration) -> Result<i64> {
     if bucket.as_micros() == 0 {
         return Err(Error::from(loci_types::Error::invalid("bucket", "a stretch of no time holds nothing")));
     }
@@ -25,13 +25,13 @@ pub(super) fn micros(bucket: Duration) -> Result<i64> {
 }
 
 /// What one space adds to the sums.
-pub(super) fn count(
-    connection: &Connection,
+pub(crate) fn count(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     range: TimeRange,
     bucket: i64,
-) -> rusqlite::Result<Vec<(Place, u64)>> {
+) -> sql::Result<Vec<(Place, u64)>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
     // The remainder of a time before 1970 is negative; the stretch starts before it all the same.
     let sql = format!(
@@ -53,7 +53,7 @@ pub(super) fn count(
 }
 
 /// The sums over all spaces, in the order of time.
-pub(super) fn together(found: Vec<Vec<(Place, u64)>>) -> Vec<Tally> {
+pub(crate) fn together(found: Vec<Vec<(Place, u64)>>) -> Vec<Tally> {
     let mut sums: BTreeMap<Place, u64> = BTreeMap::new();
     for (place, count) in found.into_iter().flatten() {
         *sums.entry(place).or_default() += count;

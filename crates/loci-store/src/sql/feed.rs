@@ -4,30 +4,30 @@
 //! on after the last number looked at misses nothing. Lines that may not be told are passed over once.
 
 use loci_types::{Space, Visible};
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
 
+use super::{params, Connection, Value, params_from_iter};
 use super::clause::{self, Clause};
 use super::read::ENTRY;
 use super::row;
+use crate::sql;
 use crate::Feed;
 
 /// So many lines are looked at in one call.
 const LOOKED_AT: i64 = 1_000;
 
 /// The number of the last line.
-pub(super) fn end(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row([], |row| row.get(0))
+pub(crate) fn end(connection: &Connection<'_>) -> sql::Result<i64> {
+    connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row(params![], |row| row.get(0))
 }
 
 /// The earliest lines after a number that may be told.
-pub(super) fn page(
-    connection: &Connection,
+pub(crate) fn page(
+    connection: &Connection<'_>,
     space: &Space,
     visible: &Visible,
     after: i64,
     limit: usize,
-) -> rusqlite::Result<Feed> {
+) -> sql::Result<Feed> {
     let end = end(connection)?;
     if limit == 0 || end <= after {
         return Ok(Feed { entries: Vec::new(), position: after });
@@ -48,7 +48,7 @@ pub(super) fn page(
     let entries: Vec<_> = connection
         .prepare_cached(&sql)?
         .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
-        .collect::<rusqlite::Result<_>>()?;
+        .collect::<sql::Result<_>>()?;
     let full = entries.last().filter(|_| entries.len() >= limit);
     let position = full.map_or(last, |entry| entry.sequence);
     Ok(Feed { entries, position })

@@ -1,0 +1,148 @@
+//! Which memories are nearest to a vector?
+//!
+//! A graph index gives its nearest and only then looks who may be seen: under a filter that lets one in
+//! a hundred through, hardly any are left. So a scope that is small is compared vector by vector, which
+//! is exact; only where that would be slow the graph is asked, and goes on looking until enough were
+//! found (`hnsw.iterative_scan`). In both cases the index only proposes; the clause decides.
+
+use loci_types::{MemoryId, Vector};
+use uuid::Uuid;
+
+use super::PostgresOptions;
+use crate::Hit;
+use crate::sql::clause::{self, Clause};
+use crate::sql::{self, Connection, OptionalExtension, Value, params};
+
+/// So many candidates beyond those wanted are looked at, at least.
+const SPARE: usize = 30;
+
+/// The nearest within the clause, best first, scored by `max(0, cosine)`.
+pub(super) fn search(
+    connection: &Connection<'_>,
+    clause: &Clause,
+    vector: &Vector,
+    limit: usize,
+    options: &PostgresOptions,
+) -> sql::Result<Vec<Hit>> {
+    let model: Option<(i64, usize)> = connection
+        .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![&vector.model], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    let Some((model, _)) = model.filter(|(_, size)| *size == vector.values.len()) else { return Ok(Vec::new()) };
+    let near = Near { connection, clause, vector, model, half: options.halfvec };
+    let want = limit.saturating_add((limit / 4).max(SPARE));
+    let size = vector.values.len();
+    let graph = options.dimensions.contains(&size) && near.count(options.exact_up_to)? > options.exact_up_to;
+    let order = if graph {
+        let breadth = want.clamp(100, 1_000);
+        connection.execute("SELECT set_config('hnsw.iterative_scan', 'strict_order', true)", [])?;
+        connection.execute("SELECT set_config('hnsw.ef_search', ?1::text, true)", params![breadth.to_string()])?;
+        near.by_graph()
+    } else {
+        near.one_by_one()
+    };
+    let (mut hits, proposed) = near.propose(&order, want, limit)?;
+    if hits.len() < limit && proposed == want {
+        // Most of the nearest are not meant: those that are, are compared one by one.
+        hits = near.among_the_meant(limit)?;
+    }
+    hits.truncate(limit);
+    Ok(hits)
+}
+
+struct Near<'a> {
+    connection: &'a Connection<'a>,
+    clause: &'a Clause,
+    vector: &'a Vector,
+    model: i64,
+    half: bool,
+}
+
+impl Near<'_> {
+    fn values(&self) -> Value {
+        Value::Floats(self.vector.values.clone())
+    }
+
+    /// The vectors of the clause's scopes, and the values that this condition needs.
+    fn of_scopes(&self) -> (String, Vec<Value>) {
+        let mut values = params![self.model];
+        let mut condition = "v.model = ?".to_owned();
+        if let Some(scopes) = &self.clause.scopes {
+            condition.push_str(" AND v.scope = ANY(?::bigint[])");
+            values.push(Value::Integers(scopes.clone()));
+        }
+        (condition, values)
+    }
+
+    /// How many vectors lie in the scopes, counted to one past `most`.
+    fn count(&self, most: usize) -> sql::Result<usize> {
+        let (condition, mut values) = self.of_scopes();
+        let sql = format!("SELECT count(*) FROM (SELECT 1 FROM vectors v WHERE {condition} LIMIT ?) v");
+        values.push(clause::limit(most.saturating_add(1)));
+        self.connection.query_row(&sql, values, |row| row.get(0))
+    }
+
+    /// The distance in the words of the graph, so that it is used.
+    fn by_graph(&self) -> String {
+        let (sort, size) = (if self.half { "halfvec" } else { "vector" }, self.vector.values.len());
+        format!("(v.vector::{sort}({size})) <=> (?::vector)::{sort}({size})")
+    }
+
+    /// The distance in words that no index knows.
+    fn one_by_one(&self) -> String {
+        let sort = if self.half { "halfvec" } else { "vector" };
+        format!("(v.vector <=> (?::vector)::{sort}) + 0")
+    }
+
+    /// The nearest of the scopes that the clause lets through, and how many were looked at.
+    fn propose(&self, order: &str, want: usize, limit: usize) -> sql::Result<(Vec<Hit>, usize)> {
+        let (condition, values) = self.of_scopes();
+        let size = self.vector.values.len();
+        let sql = format!(
+            "WITH near AS MATERIALIZED (SELECT v.memory, {order} AS distance FROM vectors v \
+             WHERE vector_dims(v.vector) = {size} AND {condition} ORDER BY {order} LIMIT ?) \
+             SELECT m.id, n.distance, (SELECT count(*) FROM near) FROM near n JOIN memories m ON m.row = n.memory \
+             WHERE {} ORDER BY n.distance, m.id LIMIT ?",
+            self.clause.sql
+        );
+        let mut all = vec![self.values()];
+        all.extend(values);
+        all.extend([self.values(), clause::limit(want)]);
+        all.extend(self.clause.values.iter().cloned());
+        all.push(clause::limit(limit));
+        let mut proposed = 0;
+        let hits = self
+            .connection
+            .prepare_cached(&sql)?
+            .query_map(all, |row| {
+                proposed = row.get(2)?;
+                hit(row)
+            })?
+            .collect::<sql::Result<Vec<_>>>()?;
+        // Where none passed nothing tells how many there were; it is looked at again.
+        let proposed = if hits.is_empty() { want } else { proposed };
+        Ok((hits, proposed))
+    }
+
+    /// The nearest of exactly those that the clause lets through.
+    fn among_the_meant(&self, limit: usize) -> sql::Result<Vec<Hit>> {
+        let order = self.one_by_one();
+        let sql = format!(
+            "SELECT m.id, {order} AS distance FROM memories m JOIN vectors v ON v.memory = m.row \
+             WHERE v.model = ? AND {} ORDER BY distance, m.id LIMIT ?",
+            self.clause.sql
+        );
+        let mut values = vec![self.values(), Value::Integer(self.model)];
+        values.extend(self.clause.values.iter().cloned());
+        values.push(clause::limit(limit));
+        self.connection.prepare_cached(&sql)?.query_map(values, hit)?.collect()
+    }
+}
+
+fn hit(row: &sql::Row<'_>) -> sql::Result<Hit> {
+    // A vector of nothing but zeros points nowhere; its distance is no number.
+    let distance: f64 = row.get(1)?;
+    let score = if distance.is_nan() { 0.0 } else { (1.0 - distance).max(0.0) };
+    Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score })
+}

@@ -1,0 +1,127 @@
+//! How does a transaction on a space begin and end?
+//!
+//! Whoever writes to a space holds its lock until the commit, whichever server it is on: lines of the
+//! ledger and rows are numbered in the order of the commits, as in a file, and no reader that goes on
+//! after a number misses one. A transaction that was undone by the server (a deadlock, a lost
+//! connection before the commit was asked for) is run again; when nobody knows whether the commit
+//! was heard, the caller is told so.
+
+use std::path::Path;
+
+use super::{Session, Sessions};
+use crate::sql::writer::{Pen, Task};
+use crate::sql::{self, Connection};
+use crate::{Error, Result};
+
+/// How often a transaction that the server undid is run again.
+const TRIES: usize = 4;
+
+/// A space by its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Target {
+    pub(crate) tenant: i32,
+    pub(crate) space: i32,
+}
+
+/// Writes for one thread.
+pub(super) struct Transactions {
+    sessions: Sessions,
+}
+
+/// How a transaction ended that did not end well.
+enum Undone {
+    /// Nothing was kept; it may be run again.
+    Again(Error),
+    /// It must not be.
+    Told(Error),
+}
+
+impl Transactions {
+    pub(super) fn new(sessions: Sessions) -> Self {
+        Self { sessions }
+    }
+
+    fn attempt(&self, target: Target, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+        let session = self.sessions.take().map_err(|error| Undone::Told(said(error)))?;
+        match write(&session, target, tasks) {
+            Ok(()) => Ok(()),
+            Err(undone) => {
+                session.discard();
+                Err(undone)
+            }
+        }
+    }
+}
+
+impl Pen for Transactions {
+    type Place = Target;
+
+    fn commit(&mut self, target: &Target, tasks: &mut [Box<dyn Task>]) -> Result<()> {
+        let mut tries = 1;
+        loop {
+            match self.attempt(*target, tasks) {
+                Err(Undone::Again(_)) if tries < TRIES => tries += 1,
+                Err(Undone::Again(error) | Undone::Told(error)) => return Err(error),
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+}
+
+fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+    let again = |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
+    session.begin("", Some(target)).map_err(again)?;
+    let lock = format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space);
+    session.run(&lock).map_err(again)?;
+    let connection = Connection::Postgres(session);
+    let before = last_line(&connection).map_err(again)?;
+    // One alone needs no savepoint: what it did is undone with the transaction.
+    let alone = tasks.len() == 1;
+    for task in tasks.iter_mut() {
+        if !alone {
+            session.run("SAVEPOINT one").map_err(again)?;
+        }
+        match task.run(&connection) {
+            Ok(()) if alone => {}
+            Ok(()) => session.run("RELEASE one").map_err(again)?,
+            // The server is gone: what others did is gone with it.
+            Err(error @ Error::Unavailable { .. }) => return Err(Undone::Again(error)),
+            Err(_) if alone => {
+                return session.run("ROLLBACK").map_err(|error| Undone::Told(said(error)));
+            }
+            Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
+        }
+    }
+    if last_line(&connection).map_err(again)? > before {
+        session.run("SELECT pg_notify(current_schema()::text, '')").map_err(again)?;
+    }
+    // From here on a silence may mean that all is kept.
+    session.run("COMMIT").map_err(|error| match &error {
+        sql::Error::Postgres(said_by) if is_undone(said_by) => Undone::Again(said(error)),
+        _ => Undone::Told(said(error)),
+    })
+}
+
+fn last_line(connection: &Connection<'_>) -> sql::Result<i64> {
+    connection.query_row("SELECT coalesce(max(sequence), 0) FROM ledger", [], |row| row.get(0))
+}
+
+fn said(error: sql::Error) -> Error {
+    Error::said(Path::new("postgres"), error)
+}
+
+/// Whether it may well succeed the next time: nothing was kept, and another connection may do better.
+fn is_passing(error: &sql::Error) -> bool {
+    match error {
+        sql::Error::Postgres(error) => error.is_closed() || error.code().is_none() || is_undone(error),
+        _ => false,
+    }
+}
+
+/// Whether the server undid the transaction for the sake of another, or because it is ending.
+fn is_undone(error: &tokio_postgres::Error) -> bool {
+    use tokio_postgres::error::SqlState;
+    error.code().is_some_and(|code| {
+        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::ADMIN_SHUTDOWN].contains(code)
+    })
+}

@@ -1,0 +1,90 @@
+//! Which memories share words with a question?
+//!
+//! PostgreSQL's own text search neither knows our analyser nor BM25, so a table leads from each term of
+//! each scope to its memories, with all that BM25 needs in its key. A question reads the entries of its
+//! terms in its scopes and no others.
+
+use std::collections::BTreeMap;
+
+use loci_types::MemoryId;
+use uuid::Uuid;
+
+use crate::sql::clause::{self, Clause};
+use crate::sql::words::{MOST_COUNTED, asked_for};
+use crate::sql::{self, Connection, Value, params};
+use crate::{Frequencies, Hit};
+
+/// Writes the words of a memory, in place of what was there.
+pub(crate) fn put_words(connection: &Connection<'_>, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
+    let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
+    terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
+    let (names, times): (Vec<String>, Vec<i64>) = counts.into_iter().map(|(term, times)| (term.clone(), times)).unzip();
+    connection.execute("DELETE FROM documents WHERE memory = ?1", params![row])?;
+    connection.execute(
+        "WITH document AS (INSERT INTO documents (memory, scope, length, terms) VALUES (?1, ?2, ?3, ?4::text[])) \
+         INSERT INTO words (scope, term, memory, times, length) \
+         SELECT ?2, w.term, ?1, w.times, ?3 FROM unnest(?4::text[], ?5::bigint[]) w(term, times)",
+        params![row, scope, terms.len(), Value::Texts(names), Value::Integers(times)],
+    )?;
+    Ok(())
+}
+
+/// The scopes that are searched: their number is a value, or all of the space.
+fn within(clause: &Clause) -> (&'static str, Option<Value>) {
+    match &clause.scopes {
+        Some(scopes) => ("scope = ANY(?::bigint[])", Some(Value::Integers(scopes.clone()))),
+        None => ("scope IN (SELECT scope FROM scopes)", None),
+    }
+}
+
+/// The best matches, best first. Scores are BM25 with the usual 1.2 and 0.75, higher is better; how rare
+/// a word is counts within its scope.
+pub(super) fn search(
+    connection: &Connection<'_>,
+    clause: &Clause,
+    terms: &[String],
+    limit: usize,
+) -> sql::Result<Vec<Hit>> {
+    if terms.is_empty() {
+        return Ok(Vec::new());
+    }
+    let terms: Vec<String> = asked_for(terms).into_iter().cloned().collect();
+    let (scopes, bound) = within(clause);
+    let sql = format!(
+        "WITH there AS (SELECT count(*)::float8 AS documents, greatest(coalesce(avg(length), 1), 1)::float8 AS usual \
+         FROM (SELECT length FROM documents WHERE {scopes} LIMIT {MOST_COUNTED}) d), \
+         found AS MATERIALIZED (SELECT memory, times::float8 AS times, length::float8 AS length, \
+         count(*) OVER (PARTITION BY scope, term)::float8 AS having FROM words WHERE {scopes} AND term = ANY(?::text[])), \
+         scored AS (SELECT memory, sum(greatest(ln((greatest(documents, having) - having + 0.5) / (having + 0.5)), 1e-6) \
+         * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * length / usual))) AS score FROM found, there GROUP BY memory) \
+         SELECT m.id, s.score FROM scored s JOIN memories m ON m.row = s.memory WHERE {} \
+         ORDER BY s.score DESC, m.row LIMIT ?",
+        clause.sql
+    );
+    let mut values: Vec<Value> = bound.iter().chain(bound.iter()).cloned().collect();
+    values.push(Value::Texts(terms));
+    values.extend(clause.values.iter().cloned());
+    values.push(clause::limit(limit));
+    connection
+        .prepare_cached(&sql)?
+        .query_map(values, |row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? }))?
+        .collect()
+}
+
+/// How often each term occurs in the scopes of the clause.
+pub(super) fn frequencies(connection: &Connection<'_>, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
+    let (scopes, bound) = within(clause);
+    let bound: Vec<Value> = bound.into_iter().collect();
+    let count = format!("SELECT count(*) FROM (SELECT 1 FROM memories WHERE {scopes} LIMIT {MOST_COUNTED}) m");
+    let memories: u64 = connection.query_row(&count, bound.clone(), |row| row.get(0))?;
+    let sql = format!("SELECT term, count(*) FROM words WHERE {scopes} AND term = ANY(?::text[]) GROUP BY term");
+    let mut values = bound;
+    values.push(Value::Texts(terms.to_vec()));
+    let counts: BTreeMap<String, u64> = connection
+        .prepare_cached(&sql)?
+        .query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<sql::Result<_>>()?;
+    let of: Vec<u64> = terms.iter().map(|term| counts.get(term).copied().unwrap_or(0)).collect();
+    let most = of.iter().copied().max().unwrap_or(0);
+    Ok(Frequencies { memories: memories.max(most), of })
+}

@@ -1,0 +1,118 @@
+//! What must a database offer so that the doors open onto it?
+//!
+//! Where a space lies, how a transaction on it begins and ends, how words and vectors are found
+//! there, and who has the work that only one may do. Everything else is the same for all.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_types::{JobKind, Space, Tenant, Vector, Visible};
+
+use super::clause::Clause;
+use super::{Connection, Result as SqlResult};
+use crate::text::Analyser;
+use crate::{Error, Finding, Frequencies, Hit, Result};
+
+/// A database with spaces in it. All but [`Floor::write`] may block.
+pub(crate) trait Floor: Clone + Send + Sync + 'static {
+    /// A space that was used in this process.
+    type Open: Send + Sync + 'static;
+
+    /// What makes words of a text.
+    fn analyser(&self) -> &Arc<Analyser>;
+
+    /// A space, whether or not something was ever written to it.
+    fn open(&self, tenant: &Tenant, space: &Space) -> Arc<Self::Open>;
+
+    /// Which space it is.
+    fn space_of(open: &Self::Open) -> &Space;
+
+    /// Where it lies, for errors and stamps.
+    fn place_of(open: &Self::Open) -> &Path;
+
+    /// Whether the space is there.
+    fn exists(&self, open: &Self::Open) -> Result<bool>;
+
+    /// The spaces of a tenant that may have a job of these kinds to give.
+    fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>>;
+
+    /// Reads in one snapshot; none if nothing was ever written there.
+    fn read<T>(
+        &self,
+        open: &Self::Open,
+        work: impl FnOnce(&Connection<'_>) -> SqlResult<T>,
+    ) -> Result<Option<T>>;
+
+    /// Whether it was; costs nothing.
+    fn is_prepared(&self, tenant: &Tenant, open: &Self::Open) -> bool;
+
+    /// Makes a space that is written to for the first time.
+    fn prepare(&self, tenant: &Tenant, open: &Self::Open, at: Timestamp) -> Result<()>;
+
+    /// Runs `work` in a transaction on a space that is there, alone, and waits until it is durable. It
+    /// may be run again if the first transaction did not come to its end.
+    fn write<T: Send + 'static>(
+        &self,
+        open: &Self::Open,
+        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send;
+
+    /// Whether that was noted; costs nothing.
+    fn is_noted(&self, tenant: &Tenant, open: &Self::Open) -> bool;
+
+    /// Notes that something was written to a space.
+    fn note_written(&self, tenant: &Tenant, open: &Self::Open) -> Result<()>;
+
+    /// Asks the catalogue.
+    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
+
+    /// Changes the catalogue in one transaction.
+    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
+
+    /// The best matches of these terms within the clause, best first, scored by BM25.
+    fn lexical(connection: &Connection<'_>, clause: &Clause, terms: &[String], limit: usize) -> SqlResult<Vec<Hit>>;
+
+    /// How often each term occurs in the scopes of the clause.
+    fn frequencies(connection: &Connection<'_>, clause: &Clause, terms: &[String]) -> SqlResult<Frequencies>;
+
+    /// The nearest within the clause, best first, scored by `max(0, cosine)`.
+    fn nearest(
+        &self,
+        open: &Self::Open,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        vector: &Vector,
+        limit: usize,
+    ) -> SqlResult<Vec<Hit>>;
+
+    /// Sweeps up what words leave behind. Returns how many rows went.
+    fn tidy(connection: &Connection<'_>) -> SqlResult<u64>;
+
+    /// What a space takes on disk.
+    fn bytes(&self, open: &Self::Open) -> Result<u64>;
+
+    /// Takes work that only one may do.
+    fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;
+
+    /// Gives such work back.
+    fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()>;
+
+    /// Takes a space away with everything in it.
+    fn drop_space(&self, tenant: &Tenant, open: &Self::Open) -> Result<()>;
+
+    /// Looks for damage in everything that is visible, and mends what it can if told to.
+    fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;
+}
+
+/// Runs work that waits for a database where it does not hold up others.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::Closed),
+        },
+    }
+}

@@ -1,0 +1,36 @@
+//! The rules of the floor, once for every database that speaks SQL.
+//!
+//! What a change does to the rows, who may see which, and how they are read stands here and nowhere
+//! else; [`crate::sqlite`] and [`crate::postgres`] only say where a space lies, how a transaction
+//! begins and ends, and how words and vectors are found there.
+
+pub(crate) mod apply;
+pub(crate) mod around;
+mod chain;
+pub(crate) mod catalogue;
+pub(crate) mod clause;
+mod connection;
+pub(crate) mod dialect;
+mod doors;
+pub(crate) mod entities;
+mod error;
+pub(crate) mod feed;
+mod floor;
+pub(crate) mod gather;
+mod graph;
+pub(crate) mod jobs;
+pub(crate) mod keys;
+pub(crate) mod life;
+pub(crate) mod notes;
+pub(crate) mod read;
+pub(crate) mod row;
+pub(crate) mod sessions;
+pub(crate) mod tally;
+mod value;
+pub(crate) mod words;
+pub(crate) mod writer;
+
+pub(crate) use connection::{Connection, OptionalExtension, Row};
+pub(crate) use error::{Error, Result};
+pub(crate) use floor::Floor;
+pub(crate) use value::{Floats, Value, params, params_from_iter, vector_values};

@@ -1,0 +1,48 @@
+//! By which words is a memory found?
+
+use super::{Connection, OptionalExtension, params};
+use crate::text::{Analyser, asks, with_question};
+use crate::{postgres, sql, sqlite};
+
+/// More terms than this make a question slow and no clearer; the longest, which say the most, are kept.
+const MOST_TERMS: usize = 64;
+
+/// Past this many memories, one more or less changes no weight that anyone would see.
+pub(crate) const MOST_COUNTED: u64 = 20_000;
+
+/// Writes the words of a memory, in place of what was there.
+pub(crate) fn write(connection: &Connection<'_>, analyser: &Analyser, row: i64) -> sql::Result<()> {
+    let (content, scope): (String, i64) =
+        connection.query_row("SELECT content, scope FROM memories WHERE row = ?1", params![row], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let question = question_before(connection, row)?.map(|text| analyser.terms(&text));
+    let terms = with_question(analyser.terms(&content), question);
+    match connection {
+        Connection::Sqlite(file) => sqlite::put_words(file, row, scope, &terms),
+        Connection::Postgres(_) => postgres::put_words(connection, row, scope, &terms),
+    }
+}
+
+/// The question that this turn answers: the turn before it, in the same session, by someone else.
+fn question_before(connection: &Connection<'_>, row: i64) -> sql::Result<Option<String>> {
+    let before: Option<String> = connection
+        .query_row(
+            "SELECT p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \
+             WHERE e.target = ?1 AND e.relation = 'temporal' AND p.session_id IS NOT DISTINCT FROM m.session_id \
+             AND (p.actor_id IS DISTINCT FROM m.actor_id OR p.role IS DISTINCT FROM m.role) LIMIT 1",
+            params![row],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(before.filter(|text| asks(text)))
+}
+
+/// The terms of a question that are asked for, each once.
+pub(crate) fn asked_for(terms: &[String]) -> Vec<&String> {
+    let mut terms: Vec<&String> = terms.iter().collect();
+    terms.sort_by_key(|term| (std::cmp::Reverse(term.len()), *term));
+    terms.dedup();
+    terms.truncate(MOST_TERMS);
+    terms
+}

@@ -1,0 +1,167 @@
+//! How do the doors open onto files?
+
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_types::{JobKind, Space, Tenant, Vector, Visible};
+
+use super::space::OpenSpace;
+use super::{SqliteStore, lexicon};
+use crate::sql::clause::Clause;
+use crate::sql::{self, Connection, Floor, catalogue, jobs};
+use crate::text::Analyser;
+use crate::{Error, Finding, Frequencies, Hit, Result};
+
+impl Floor for SqliteStore {
+    type Open = OpenSpace;
+
+    fn analyser(&self) -> &Arc<Analyser> {
+        &self.inner.analyser
+    }
+
+    fn open(&self, tenant: &Tenant, space: &Space) -> Arc<OpenSpace> {
+        self.space(tenant, space)
+    }
+
+    fn space_of(open: &OpenSpace) -> &Space {
+        &open.space
+    }
+
+    fn place_of(open: &OpenSpace) -> &Path {
+        &open.path
+    }
+
+    fn exists(&self, open: &OpenSpace) -> Result<bool> {
+        Ok(open.path.exists())
+    }
+
+    fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
+        let mut found = Vec::new();
+        for space in self.ask(|connection| catalogue::spaces(connection, tenant))? {
+            let open = self.space(tenant, &space);
+            if open.read(|connection| jobs::waiting(connection, kinds, now))? == Some(true) {
+                found.push(space);
+            }
+        }
+        Ok(found)
+    }
+
+    fn read<T>(
+        &self,
+        open: &OpenSpace,
+        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+    ) -> Result<Option<T>> {
+        open.read(work)
+    }
+
+    fn is_prepared(&self, tenant: &Tenant, open: &OpenSpace) -> bool {
+        let key = (tenant.clone(), open.space.clone());
+        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) && open.path.exists()
+    }
+
+    fn prepare(&self, tenant: &Tenant, open: &OpenSpace, at: Timestamp) -> Result<()> {
+        self.tell(|connection| catalogue::register(connection, tenant, &open.space, at))?;
+        if let Some(folder) = open.folder() {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Error::Folder { path: folder.to_owned(), problem: error.to_string() })?;
+        }
+        let key = (tenant.clone(), open.space.clone());
+        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        Ok(())
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        open: &OpenSpace,
+        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.inner.writers.run(&open.path, work).await
+    }
+
+    fn is_noted(&self, tenant: &Tenant, open: &OpenSpace) -> bool {
+        let key = (tenant.clone(), open.space.clone());
+        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&key)
+    }
+
+    fn note_written(&self, tenant: &Tenant, open: &OpenSpace) -> Result<()> {
+        if !self.ask(|connection| catalogue::was_written(connection, tenant, &open.space))? {
+            self.tell(|connection| catalogue::note_written(connection, tenant, &open.space))?;
+        }
+        let key = (tenant.clone(), open.space.clone());
+        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        Ok(())
+    }
+
+    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+        self.inner.catalogue.ask(work)
+    }
+
+    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+        self.inner.catalogue.tell(work)
+    }
+
+    fn lexical(connection: &Connection<'_>, clause: &Clause, terms: &[String], limit: usize) -> sql::Result<Vec<Hit>> {
+        Ok(lexicon::search(file(connection)?, clause, terms, limit)?)
+    }
+
+    fn frequencies(connection: &Connection<'_>, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
+        Ok(lexicon::frequencies(file(connection)?, clause, terms)?)
+    }
+
+    fn nearest(
+        &self,
+        open: &OpenSpace,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        vector: &Vector,
+        limit: usize,
+    ) -> sql::Result<Vec<Hit>> {
+        let found = open.index.search(file(connection)?, clause, vector, limit)?;
+        self.trim();
+        Ok(found)
+    }
+
+    fn tidy(connection: &Connection<'_>) -> sql::Result<u64> {
+        // A bounded step: what is left is merged the next night.
+        connection.execute("INSERT INTO lexicon (lexicon, rank) VALUES ('merge', 500)", []).map(|_| 0)
+    }
+
+    fn bytes(&self, open: &OpenSpace) -> Result<u64> {
+        let Some(Ok(files)) = open.folder().map(std::fs::read_dir) else { return Ok(0) };
+        Ok(files.flatten().filter_map(|file| file.metadata().ok()).map(|metadata| metadata.len()).sum())
+    }
+
+    fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
+        self.inner.catalogue.lease(tenant, name, holder, now, lease)
+    }
+
+    fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
+        self.inner.catalogue.release(tenant, name, holder)
+    }
+
+    fn drop_space(&self, tenant: &Tenant, open: &OpenSpace) -> Result<()> {
+        let key = (tenant.clone(), open.space.clone());
+        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        match open.folder().map(std::fs::remove_dir_all) {
+            Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::Folder { path: open.path.to_path_buf(), problem: error.to_string() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
+        SqliteStore::examine(self, visible, repair)
+    }
+}
+
+/// The file behind a connection of this store.
+fn file<'c>(connection: &Connection<'c>) -> sql::Result<&'c rusqlite::Connection> {
+    match connection {
+        Connection::Sqlite(file) => Ok(file),
+        Connection::Postgres(_) => Err(sql::Error::Lost("a file was expected, not a server".into())),
+    }
+}
