@@ -102,7 +102,7 @@ start_postgres() {
 fetch_redis() {
   redis="$(command -v redis-server || true)"
   [ -z "$redis" ] || return 0
-  redis="$dest/redis/usr/bin/redis-server"
+  redis="$dest/redis/redis-server"
   [ "$(cat "$dest/redis/.whole" 2>/dev/null)" != "${packages[*]}" ] || return 0
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { say "there is no redis-server"; return 1; }
   say "fetching ${packages[*]} with apt-get"
@@ -116,16 +116,22 @@ fetch_redis() {
     for package in *.deb; do dpkg-deb --extract "$package" .. || exit 1; done
   ) >&2 || return 1
   rm -rf "$dest/redis/fetch"
+  cat >"$redis" <<'SH'
+#!/bin/sh
+# Redis with the libraries that lie beside it.
+here="$(dirname "$0")/usr"
+LD_LIBRARY_PATH="$(echo "$here"/lib/*-linux-gnu)" exec "$here/bin/redis-server" "$@"
+SH
+  chmod +x "$redis"
   echo "${packages[*]}" >"$dest/redis/.whole"
 }
 
 start_redis() {
   local folder port
-  fetch_redis || return 1
+  [ -n "${LOCI_TEST_REDIS_SERVER:-}" ] || return 1
   folder="$(scratch)"
   port="$(free_port)"
-  LD_LIBRARY_PATH="$(echo "$dest"/redis/usr/lib/*-linux-gnu)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-    "$redis" --bind 127.0.0.1 --port "$port" --dir "$folder" --save "" --appendonly no \
+  "$LOCI_TEST_REDIS_SERVER" --bind 127.0.0.1 --port "$port" --dir "$folder" --save "" --appendonly no \
     --daemonize yes --pidfile "$folder/pid" --logfile "$folder/log" >&2 || { rm -rf "$folder"; return 1; }
   for _ in $(seq 100); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && [ -s "$folder/pid" ]; then
@@ -157,6 +163,10 @@ start_all() {
   local name variable
   mkdir -p "$state"
   for name in postgres redis; do
+    if [ "$name" = redis ] && [ -z "${LOCI_TEST_REDIS_SERVER:-}" ]; then
+      # Some tests kill and restart a Redis of their own, so the program is passed on too.
+      if fetch_redis; then export LOCI_TEST_REDIS_SERVER="$redis"; fi
+    fi
     variable="LOCI_TEST_$(echo "$name" | tr a-z A-Z)_URL"
     [ -z "${!variable:-}" ] || continue
     # Those that `start` left running serve everyone.
@@ -186,8 +196,7 @@ shift 2
 case "$verb" in
   start)
     start_all
-    for name in POSTGRES REDIS QDRANT; do
-      variable="LOCI_TEST_${name}_URL"
+    for variable in LOCI_TEST_{POSTGRES_URL,REDIS_URL,REDIS_SERVER,QDRANT_URL}; do
       [ -z "${!variable:-}" ] || printf 'export %s=%q\n' "$variable" "${!variable}"
     done
     ;;
