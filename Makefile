@@ -13,7 +13,10 @@ RUNNER := $(shell cargo nextest --version >/dev/null 2>&1 && echo "nextest run" 
 TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python \
   LOCI_TEST_INSPECTOR=$(abspath $(TARGET))/test-tools/node/node_modules/@modelcontextprotocol/inspector/cli/build/cli.js
 
-.PHONY: help run build model test test-tools check format lint documentation eval bench openapi fuzz-http clean
+# The real servers that tests talk to; those that are already given are left alone.
+TEST_SERVERS = $(abspath $(TARGET))/test-servers
+
+.PHONY: help run build model test test-tools test-servers stop-test-servers check format lint documentation eval bench openapi fuzz-http clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -31,12 +34,19 @@ model: ## Fetch the embedding model (83 MB, once) and check its hash
 
 test: model test-tools ## Everything that is tested, with what it needs
 	@$(foreach pair,$(TEST_TOOLS),[ ! -e "$(word 2,$(subst =, ,$(pair)))" ] || export $(pair);) \
-	cargo $(RUNNER) --locked --workspace
+	scripts/test-servers.sh with $(TEST_SERVERS) cargo $(RUNNER) --locked --workspace
+
+test-servers: ## Start PostgreSQL and Redis for tests and print where they are
+	@scripts/test-servers.sh start $(TEST_SERVERS)
+
+stop-test-servers: ## Stop them
+	@scripts/test-servers.sh stop $(TEST_SERVERS)
 
 test-tools: ## Fetch the clients that tests talk to (once)
 	@scripts/test-tools.sh $(abspath $(TARGET))/test-tools
 
-check: format lint test documentation ## What CI runs
+check: export LOCI_TEST_REQUIRE = 1
+check: format lint test documentation ## What CI runs; here a server that cannot be brought up is a failure
 
 format:
 	cargo fmt --all --check

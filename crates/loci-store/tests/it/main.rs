@@ -5,5 +5,6 @@
 mod contract;
 mod formats;
 mod model;
+mod postgres;
 mod sqlite;
 mod ui;

