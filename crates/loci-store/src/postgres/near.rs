@@ -51,6 +51,9 @@ pub(super) fn search(
     Ok(hits)
 }
 
+/// A vector of nothing but zeros points nowhere and is nobody's neighbour; its distance is no number.
+const SOMEWHERE: &str = "n.distance != 'NaN'";
+
 struct Near<'a> {
     connection: &'a Connection<'a>,
     clause: &'a Clause,
@@ -103,7 +106,7 @@ impl Near<'_> {
             "WITH near AS MATERIALIZED (SELECT v.memory, {order} AS distance FROM vectors v \
              WHERE vector_dims(v.vector) = {size} AND {condition} ORDER BY {order} LIMIT ?) \
              SELECT m.id, n.distance, (SELECT count(*) FROM near) FROM near n JOIN memories m ON m.row = n.memory \
-             WHERE {} ORDER BY n.distance, m.id LIMIT ?",
+             WHERE {SOMEWHERE} AND {} ORDER BY n.distance, m.id LIMIT ?",
             self.clause.sql
         );
         let mut all = vec![self.values()];
@@ -129,8 +132,9 @@ impl Near<'_> {
     fn among_the_meant(&self, limit: usize) -> sql::Result<Vec<Hit>> {
         let order = self.one_by_one();
         let sql = format!(
-            "SELECT m.id, {order} AS distance FROM memories m JOIN vectors v ON v.memory = m.row \
-             WHERE v.model = ? AND {} ORDER BY distance, m.id LIMIT ?",
+            "SELECT n.id, n.distance FROM (SELECT m.id, {order} AS distance FROM memories m \
+             JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}) n \
+             WHERE {SOMEWHERE} ORDER BY n.distance, n.id LIMIT ?",
             self.clause.sql
         );
         let mut values = vec![self.values(), Value::Integer(self.model)];
@@ -141,8 +145,6 @@ impl Near<'_> {
 }
 
 fn hit(row: &sql::Row<'_>) -> sql::Result<Hit> {
-    // A vector of nothing but zeros points nowhere; its distance is no number.
     let distance: f64 = row.get(1)?;
-    let score = if distance.is_nan() { 0.0 } else { (1.0 - distance).max(0.0) };
-    Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score })
+    Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: (1.0 - distance).max(0.0) })
 }

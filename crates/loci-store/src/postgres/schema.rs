@@ -438,6 +438,6 @@ CREATE TABLE notes (
 ";
 
 const LAST: &str = "
--- Which spaces of a tenant have work is asked for the tenant as a whole.
-CREATE POLICY own_tenant ON jobs FOR SELECT USING (tenant = own_tenant());
+-- Which spaces of a tenant have work is asked for the tenant as a whole; no space has the number 0.
+CREATE POLICY own_tenant ON jobs FOR SELECT USING (tenant = own_tenant() AND own_space() = 0);
 ";

@@ -54,8 +54,8 @@ pub(super) fn search(
         "WITH there AS (SELECT count(*)::float8 AS documents, greatest(coalesce(avg(length), 1), 1)::float8 AS usual \
          FROM (SELECT length FROM documents WHERE {scopes} LIMIT {MOST_COUNTED}) d), \
          found AS MATERIALIZED (SELECT memory, times::float8 AS times, length::float8 AS length, \
-         count(*) OVER (PARTITION BY scope, term)::float8 AS having FROM words WHERE {scopes} AND term = ANY(?::text[])), \
-         scored AS (SELECT memory, sum(greatest(ln((greatest(documents, having) - having + 0.5) / (having + 0.5)), 1e-6) \
+         count(*) OVER (PARTITION BY scope, term)::float8 AS bearers FROM words WHERE {scopes} AND term = ANY(?::text[])), \
+         scored AS (SELECT memory, sum(greatest(ln((greatest(documents, bearers) - bearers + 0.5) / (bearers + 0.5)), 1e-6) \
          * times * 2.2 / (times + 1.2 * (0.25 + 0.75 * length / usual))) AS score FROM found, there GROUP BY memory) \
          SELECT m.id, s.score FROM scored s JOIN memories m ON m.row = s.memory WHERE {} \
          ORDER BY s.score DESC, m.row LIMIT ?",

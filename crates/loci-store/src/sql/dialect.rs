@@ -45,7 +45,7 @@ impl Dialect {
         match self {
             // Compared as JSON text: `->` gives the canonical form of the field.
             Dialect::Sqlite => "(m.metadata -> ('$.' || json_quote(?))) = json(?)",
-            Dialect::Postgres => "(m.metadata::jsonb -> ?::text) = ?::jsonb",
+            Dialect::Postgres => "(m.metadata -> ?::text)::text = (?::json)::text",
         }
     }
 
@@ -66,7 +66,7 @@ impl Dialect {
         }
     }
 
-    /// What follows a statement that takes rows which others may be taking too.
+    /// What follows a question for rows that are to be changed, and that others may be changing too.
     pub(crate) fn skip_locked(self) -> &'static str {
         match self {
             Dialect::Sqlite => "",

@@ -90,7 +90,7 @@ impl Desk<'_> {
     pub(crate) fn divide(&self, change: &Change, scope: Option<&Scope>, entity: EntityId) -> Result<Applied> {
         let apart = self.sql(self.connection.execute(
             "UPDATE entities SET united_with = NULL, last_updated = ?2 WHERE id = ?1 AND united_with IS NOT NULL \
-             AND (?3 IS NULL OR scope = (SELECT scope FROM scopes WHERE key = ?3))",
+             AND (CAST(?3 AS TEXT) IS NULL OR scope = (SELECT scope FROM scopes WHERE key = ?3))",
             params![entity.as_bytes(), change.at.as_microsecond(), scope.map(Scope::key)],
         ))?;
         if apart == 0 {
@@ -312,7 +312,7 @@ pub(crate) fn list(
         "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {meant} UNION \
          SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
          SELECT f.root FROM family f JOIN entities e ON e.entity = f.member JOIN entities r ON r.entity = f.root \
-         GROUP BY f.root, r.id HAVING sum(e.mention_count) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
+         GROUP BY f.root, r.id HAVING CAST(sum(e.mention_count) AS BIGINT) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
     );
     values.push(Value::Integer(i64::try_from(filter.mentions_min).unwrap_or(i64::MAX)));
     let roots: Vec<i64> = connection
@@ -345,6 +345,9 @@ pub(crate) fn mentioning(
             Some(number) => drop(roots.insert(root(connection, number)?)),
             None => drop(unknown.insert(*id)),
         }
+    }
+    if roots.is_empty() {
+        return Ok(Vec::new());
     }
     let sql = format!(
         "WITH RECURSIVE family(root, member) AS (SELECT entity, entity FROM entities WHERE entity IN ({}) UNION \

@@ -32,12 +32,13 @@ pub(crate) fn claim(
 ) -> Result<Vec<Job>> {
     let (now, until) = (now.as_microsecond(), now.as_microsecond().saturating_add(lease.as_micros() as i64));
     let sql = format!(
-        "UPDATE jobs SET state = 'running', lease_until = ?, attempts = attempts + 1 WHERE id IN (SELECT id FROM jobs \
-         WHERE {FREE} {} ORDER BY run_after, id LIMIT ? {}) RETURNING id, kind, payload, attempts",
+        "WITH free AS MATERIALIZED (SELECT id FROM jobs WHERE {FREE} {} ORDER BY run_after, id LIMIT ? {}) \
+         UPDATE jobs SET state = 'running', lease_until = ?, attempts = attempts + 1 \
+         WHERE id IN (SELECT id FROM free) RETURNING id, kind, payload, attempts",
         connection.dialect().texts(),
         connection.dialect().skip_locked()
     );
-    let values = params![until, now, now, names(kinds), super::clause::limit(limit)];
+    let values = params![now, now, names(kinds), super::clause::limit(limit), until];
     let read = |row: &Row<'_>| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, u32>(3)?))
     };

@@ -29,6 +29,7 @@ pub(crate) mod tally;
 mod value;
 pub(crate) mod words;
 pub(crate) mod writer;
+mod zero;
 
 pub(crate) use connection::{Connection, OptionalExtension, Row};
 pub(crate) use error::{Error, Result};

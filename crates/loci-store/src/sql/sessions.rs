@@ -106,10 +106,8 @@ pub(crate) fn list(
         sql.push_str(" AND s.last_at < ?");
         values.push(Value::Integer(quiet.as_microsecond()));
     }
-    if filter.pending {
-        sql = format!("SELECT * FROM ({sql}) known WHERE pending");
-    }
-    sql.push_str(" ORDER BY last_at, scope, name LIMIT ?");
+    let pending = if filter.pending { "WHERE pending" } else { "" };
+    let sql = format!("SELECT * FROM ({sql}) known {pending} ORDER BY last_at, scope, name LIMIT ?");
     values.push(clause::limit(limit));
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
 }

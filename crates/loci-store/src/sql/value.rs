@@ -6,7 +6,7 @@
 use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
-use super::{Error, Result};
+use super::{Error, Result, zero};
 
 type Wrong = Box<dyn std::error::Error + Send + Sync>;
 
@@ -120,19 +120,25 @@ impl ToSql for Value {
             Value::Text(value) if *wanted == Type::JSONB => {
                 // The number of its binary format.
                 out.extend_from_slice(&[1]);
-                value.to_sql(&Type::TEXT, out)
+                zero::out_of_json(value).to_sql(&Type::TEXT, out)
             }
-            Value::Text(value) if [Type::TEXT, Type::JSON].contains(wanted) => value.to_sql(&Type::TEXT, out),
+            Value::Text(value) if *wanted == Type::JSON => zero::out_of_json(value).to_sql(&Type::TEXT, out),
+            Value::Text(value) if *wanted == Type::TEXT => zero::out_of_text(value).to_sql(&Type::TEXT, out),
             Value::Blob(value) if *wanted == Type::BYTEA => value.to_sql(wanted, out),
             // In its binary form an id is its sixteen bytes.
             Value::Blob(value) if *wanted == Type::UUID && value.len() == 16 => value.to_sql(&Type::BYTEA, out),
             Value::Integers(values) if *wanted == Type::INT8_ARRAY => values.to_sql(wanted, out),
-            Value::Texts(values) if *wanted == Type::TEXT_ARRAY => values.to_sql(wanted, out),
+            Value::Texts(values) if *wanted == Type::TEXT_ARRAY => {
+                values.iter().map(|value| zero::out_of_text(value)).collect::<Vec<_>>().to_sql(wanted, out)
+            }
             Value::Ids(values) if *wanted == Type::UUID_ARRAY => {
                 values.iter().map(Value::from).collect::<Vec<_>>().to_sql(wanted, out)
             }
             Value::Floats(values) if wanted.name() == "vector" => {
-                pgvector::Vector::from(values.clone()).to_sql(wanted, out)
+                // pgvector takes no vector with something in it that is no number. Such a one points nowhere.
+                let points = values.iter().all(|value| value.is_finite());
+                let values = if points { values.clone() } else { vec![0.0; values.len()] };
+                pgvector::Vector::from(values).to_sql(wanted, out)
             }
             value => Err(format!("{value:?} is given where {wanted} is wanted").into()),
         }
@@ -235,7 +241,8 @@ impl Get for String {
     fn from_raw(raw: Option<Raw<'_>>) -> Result<Self, Wrong> {
         let raw = there(raw)?;
         match raw.sort {
-            Type::TEXT | Type::JSON | Type::NAME | Type::VARCHAR => Ok(std::str::from_utf8(raw.bytes)?.to_owned()),
+            Type::TEXT => Ok(zero::into_text(std::str::from_utf8(raw.bytes)?)),
+            Type::JSON => Ok(zero::into_json(std::str::from_utf8(raw.bytes)?)),
             _ => raw.wrong("text"),
         }
     }

@@ -22,7 +22,7 @@ pub async fn agrees(store: &dyn Store, ops: &[Op]) {
         let answer = store.apply(batch(&space, vec![change])).await;
         let answer = match answer {
             Ok(applied) => Ok((applied[0].id, applied[0].outcome, applied[0].version)),
-            Err(Error::Database { source, .. }) => panic!("{told}: {source}"),
+            Err(Error::Database { problem, .. }) => panic!("{told}: {problem}"),
             Err(error) => Err(error.kind()),
         };
         assert_eq!(answer, expect, "{told}");
