@@ -6,4 +6,5 @@ mod contract;
 mod formats;
 mod model;
 mod sqlite;
+mod tier;
 mod ui;
