@@ -168,3 +168,44 @@ impl SharedCache for Common {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    fn read(text: &str) -> Tiers {
+        Settings::parse(&format!("[tiers]\n{text}")).unwrap().tiers
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused_by_its_name() {
+        for (text, field) in [
+            ("kind = \"redis\"\nurl_env = \"LOCI_TEST_NO_SUCH_VARIABLE\"", "tiers.url"),
+            ("kind = \"redis\"\nurl = \"http://user:secret@host\"", "tiers.url"),
+            ("kind = \"redis\"\nurl = \"rediss://user:secret@host\"", "tiers.url"),
+            ("prefix = \"\"", "tiers.prefix"),
+            ("prefix = \"a:b\"", "tiers.prefix"),
+            ("embedding_ttl_seconds = 0", "tiers.embedding_ttl_seconds"),
+            ("session_ttl_seconds = 99999999999", "tiers.session_ttl_seconds"),
+            ("working_ttl_seconds = 0", "tiers.working_ttl_seconds"),
+        ] {
+            let error = read(text).open().err().unwrap();
+            assert_eq!(error.field(), Some(field), "{text}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+        assert!(Settings::parse("[tiers]\nkind = \"memcached\"").unwrap_err().contains("memcached"));
+    }
+
+    #[test]
+    fn redis_is_dialled_when_it_is_needed() {
+        assert!(read("").open().unwrap().is_none());
+        assert!(read("kind = \"redis\"\nurl = \"redis://127.0.0.1:1\"").open().unwrap().is_some());
+    }
+
+    #[test]
+    fn the_password_of_redis_is_not_told() {
+        let settings = Settings::parse("[tiers]\nurl = \"redis://user:p@ssword@host:6379/0\"").unwrap();
+        assert_eq!(settings.public()["tiers"]["url"], "redis://[secret]@host:6379/0");
+    }
+}

@@ -168,7 +168,8 @@ pub type TierResult<T> = Result<T, TierError>;
 /// What lives fast and may be lost.
 ///
 /// Names in desks, conversations and keys may hold any characters: two that differ never meet.
-/// Everything is bounded in time, and nothing outlives its time by more than a moment.
+/// Everything is bounded in time, and nothing outlives its time by more than a moment. A call that failed may
+/// have been done all the same: the answer may be what was lost.
 #[async_trait]
 pub trait Tier: Send + Sync {
     /// What it is called.

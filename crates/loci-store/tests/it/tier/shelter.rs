@@ -100,7 +100,9 @@ async fn a_redis_that_hangs_is_waited_for_once() {
     assert!(degraded(&tier).await.unwrap().contains("250 ms"));
     proxy.heal();
     recovered(&tier).await;
-    assert_eq!(noted(&tier).await, ["before"], "it kept what it had");
+    // It kept what it had. What was under way when it hung may have come to it late; what followed did not.
+    let noted = noted(&tier).await;
+    assert!(noted == ["before"] || noted == ["before", "during"], "{noted:?}");
 }
 
 #[tokio::test]
