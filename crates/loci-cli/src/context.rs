@@ -5,16 +5,17 @@
 //! the command.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use loci_engine::{Caller, Engine, System};
-use loci_models::Embedder;
+use loci_models::{Embedder, SharedCache};
 use loci_types::{Error, ErrorKind, Identifiers};
 
 use crate::arguments::ScopeFlags;
 use crate::output;
 use crate::settings::{Provider, Settings, Sources};
+use crate::tier::Common;
 use crate::wiring;
 
 /// What every command is given.
@@ -27,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) json: bool,
     /// The data folder from the command line.
     pub(crate) data: Option<PathBuf>,
+    /// What is shared with other processes, once it was asked for.
+    pub(crate) tier: OnceLock<Option<Arc<Common>>>,
 }
 
 /// Who asks when nobody is named.
@@ -83,10 +86,20 @@ impl Context {
         Ok(engine)
     }
 
+    /// What is shared with other processes; none: nothing is.
+    pub(crate) fn tier(&self) -> Result<Option<Arc<Common>>> {
+        if let Some(tier) = self.tier.get() {
+            return Ok(tier.clone());
+        }
+        let opened = self.settings.tiers.open()?;
+        Ok(self.tier.get_or_init(|| opened).clone())
+    }
+
     /// The embedder that is set. One that is not there, and that nobody named, is only missed.
     pub(crate) async fn embedder(&self) -> Result<Option<Arc<dyn Embedder>>> {
         let named = self.settings.embeddings.folder.is_some();
-        match wiring::embedder(&self.settings).await {
+        let shared = self.tier()?.map(|tier| tier as Arc<dyn SharedCache>);
+        match wiring::embedder(&self.settings, shared).await {
             Ok(embedder) => Ok(embedder),
             Err(error) => {
                 let unreachable = error.kind() != ErrorKind::Configuration

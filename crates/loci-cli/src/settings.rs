@@ -10,6 +10,8 @@ use loci_engine::Config;
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
+use crate::tier::TierKind;
+
 /// Everything that can be set.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -32,6 +34,8 @@ pub(crate) struct Settings {
     pub(crate) llm: Llm,
     /// How the embedded store uses the machine.
     pub(crate) store: StoreSettings,
+    /// What is fast and may be lost, and who keeps it.
+    pub(crate) tiers: crate::tier::Tiers,
     /// Where and how `loci serve` listens.
     pub(crate) server: loci_server::ServerOptions,
     /// Who is believed beside the keys that Loci makes.
@@ -203,6 +207,7 @@ impl Settings {
         settings.overlay(&mut sources)?;
         settings.engine().validate()?;
         settings.server.validate()?;
+        settings.tiers.validate()?;
         Ok((settings, sources))
     }
 
@@ -275,6 +280,18 @@ impl Settings {
             self.llm.model = model;
             sources.add("llm", "LOCI_LLM_MODEL".to_owned());
         }
+        if let Some(kind) = variable("LOCI_TIERS") {
+            self.tiers.kind = match kind.as_str() {
+                "process" => TierKind::Process,
+                "redis" => TierKind::Redis,
+                other => {
+                    return Err(wrong(format!("LOCI_TIERS is `{other}`"))
+                        .at("tiers.kind")
+                        .hint("use process or redis"));
+                }
+            };
+            sources.add("tiers", "LOCI_TIERS".to_owned());
+        }
         if let Some(format) = variable("LOCI_LOG_FORMAT") {
             self.server.log = match format.as_str() {
                 "text" => loci_server::LogFormat::Text,
@@ -303,9 +320,16 @@ impl Settings {
     /// may stand in them before the `@`. Secrets are never settings, only the names of variables are.
     pub(crate) fn public(&self) -> serde_json::Value {
         let mut public = self.clone();
-        for url in [&mut public.embeddings.base_url, &mut public.rerank.base_url, &mut public.llm.base_url] {
+        let addresses = [
+            &mut public.embeddings.base_url,
+            &mut public.rerank.base_url,
+            &mut public.llm.base_url,
+            &mut public.tiers.url,
+        ];
+        for url in addresses {
+            // The last `@`: a password may hold one that was not encoded.
             if let Some((scheme, rest)) = url.clone().split_once("://")
-                && let Some((_, host)) = rest.split_once('@')
+                && let Some((_, host)) = rest.rsplit_once('@')
             {
                 *url = format!("{scheme}://[secret]@{host}");
             }

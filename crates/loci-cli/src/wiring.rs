@@ -9,6 +9,7 @@ use loci_engine::{Clock, Engine};
 use loci_models::local::{Hub, Places};
 use loci_models::{
     Cached, ChatConfig, Embedder, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Secret,
+    SharedCache,
 };
 use loci_store::{SqliteOptions, SqliteStore, Store};
 
@@ -53,8 +54,11 @@ fn mind(settings: &Settings) -> Result<Option<Mind>, loci_models::Error> {
     Ok(Some(Mind::new(Arc::new(RemoteChat::new(config)?))))
 }
 
-/// The embedder that is set; none if it is switched off.
-pub(crate) async fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embedder>>, loci_models::Error> {
+/// The embedder that is set, with what others have embedded; none if it is switched off.
+pub(crate) async fn embedder(
+    settings: &Settings,
+    shared: Option<Arc<dyn SharedCache>>,
+) -> Result<Option<Arc<dyn Embedder>>, loci_models::Error> {
     let wanted = &settings.embeddings;
     match wanted.provider {
         Provider::None => Ok(None),
@@ -64,16 +68,24 @@ pub(crate) async fn embedder(settings: &Settings) -> Result<Option<Arc<dyn Embed
             // Reading 90 MB of weights is work for a thread that may block.
             let loaded = tokio::task::spawn_blocking(move || Local::load(&folder)).await;
             let local = loaded.map_err(|_| loci_models::Error::ModelMissing { looked: Vec::new() })??;
-            Ok(Some(Arc::new(Cached::new(local))))
+            Ok(Some(cached(local, shared)))
         }
         Provider::Openai => {
             let mut config = RemoteConfig::new(&wanted.base_url, &wanted.model);
             config.dimensions = wanted.dimensions;
             config.batch_size = wanted.batch_size;
             config.api_key = variable(&wanted.api_key_env).map(Secret::new);
-            Ok(Some(Arc::new(Cached::new(Remote::connect(config).await?))))
+            Ok(Some(cached(Remote::connect(config).await?, shared)))
         }
     }
+}
+
+fn cached(embedder: impl Embedder + 'static, shared: Option<Arc<dyn SharedCache>>) -> Arc<dyn Embedder> {
+    let cached = Cached::new(embedder);
+    Arc::new(match shared {
+        Some(shared) => cached.sharing(shared),
+        None => cached,
+    })
 }
 
 /// The folder of the model, fetched with a progress bar if it is not on this machine.

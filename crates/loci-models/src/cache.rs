@@ -2,9 +2,11 @@
 //!
 //! [`Cached`] remembers what an embedder said, by model, detail and content. It never changes an
 //! answer: a hit is what the embedder would say again. Memory is bounded: sentence vectors by
-//! number, and the far larger token states by their bytes.
+//! number, and the far larger token states by their bytes. Behind it there may be a cache that
+//! several processes share ([`crate::shared`]).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ use moka::policy::EvictionPolicy;
 
 use crate::embedder::{Detail, Embedder, Embedding, Model};
 use crate::error::Error;
+use crate::shared::{Shared, SharedCache};
 
 /// How much is remembered, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,7 @@ pub struct Cached<E> {
     embedder: E,
     sentences: Cache<Key, Embedding>,
     tokens: Cache<Key, Embedding>,
+    shared: Option<Shared>,
     hits: AtomicU64,
     misses: AtomicU64,
 }
@@ -71,9 +75,16 @@ impl<E: Embedder> Cached<E> {
                 .max_capacity(limits.token_bytes.into())
                 .weigher(|_: &Key, embedding: &Embedding| weight(embedding))
                 .build(),
+            shared: None,
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
+    }
+
+    /// Looks for what is not known here in `shared`, and tells it what had to be embedded.
+    pub fn sharing(mut self, shared: Arc<dyn SharedCache>) -> Self {
+        self.shared = Some(Shared(shared));
+        self
     }
 
     /// How often the cache was asked, and what came of it.
@@ -108,6 +119,34 @@ impl<E: Embedder> Cached<E> {
         hasher.update(text.as_bytes());
         hasher.finalize().into()
     }
+
+    /// Embeds what nobody knows, one answer per text.
+    async fn ask(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        self.misses.fetch_add(texts.len() as u64, Ordering::Relaxed);
+        let fresh = self.embedder.embed(texts, detail).await?;
+        if fresh.len() != texts.len() {
+            let problem = format!("{} embeddings came for {} texts", fresh.len(), texts.len());
+            return Err(Error::Inference { problem });
+        }
+        Ok(fresh)
+    }
+
+    /// The same, but first asks whether another process knows.
+    async fn ask_others_first(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
+        let Some(shared) = &self.shared else { return self.ask(texts, detail).await };
+        let model = self.model();
+        let Some(found) = shared.look(model, texts, detail).await else { return self.ask(texts, detail).await };
+        let unknown = texts.iter().zip(&found).filter(|(_, found)| found.is_none());
+        let unknown: Vec<String> = unknown.map(|(text, _)| text.clone()).collect();
+        self.hits.fetch_add((texts.len() - unknown.len()) as u64, Ordering::Relaxed);
+        if unknown.is_empty() {
+            return Ok(found.into_iter().flatten().collect());
+        }
+        let fresh = self.ask(&unknown, detail).await?;
+        shared.tell(model, unknown.iter().zip(&fresh), detail).await;
+        let mut fresh = fresh.into_iter();
+        Ok(found.into_iter().filter_map(|found| found.or_else(|| fresh.next())).collect())
+    }
 }
 
 #[async_trait]
@@ -132,16 +171,11 @@ impl<E: Embedder> Embedder for Cached<E> {
                 })),
             });
         }
-        self.misses.fetch_add(missing.len() as u64, Ordering::Relaxed);
         self.hits.fetch_add((texts.len() - missing.len()) as u64, Ordering::Relaxed);
         if missing.is_empty() {
             return Ok(found.into_iter().flatten().collect());
         }
-        let fresh = self.embedder.embed(&missing, detail).await?;
-        if fresh.len() != missing.len() {
-            let problem = format!("{} embeddings came for {} texts", fresh.len(), missing.len());
-            return Err(Error::Inference { problem });
-        }
+        let fresh = self.ask_others_first(&missing, detail).await?;
         for (key, place) in places {
             cache.insert(key, fresh[place].clone()).await;
         }

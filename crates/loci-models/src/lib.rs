@@ -22,6 +22,7 @@ pub mod local;
 pub mod projection;
 pub mod rerank;
 pub mod secret;
+pub mod shared;
 
 pub use cache::Cached;
 pub use chat::{Chat, ChatAnswer, ChatQuestion};
@@ -31,3 +32,4 @@ pub use http::{ChatConfig, Remote, RemoteChat, RemoteConfig, RemoteReranker, Rer
 pub use local::Local;
 pub use rerank::Reranker;
 pub use secret::Secret;
+pub use shared::SharedCache;

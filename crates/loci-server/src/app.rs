@@ -19,6 +19,7 @@ use crate::mcp;
 use crate::metrics::Metrics;
 use crate::openspec;
 use crate::options::{AuthOptions, McpOptions, ServerOptions};
+use crate::shared::Shared;
 
 /// Everything that the server is started with.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +34,8 @@ pub struct Options {
     pub mcp: McpOptions,
     /// The settings in force, without secrets, for those who look after the store.
     pub config: Value,
+    /// What several servers share; none: this one is alone.
+    pub shared: Option<Arc<dyn Shared>>,
 }
 
 impl Options {
@@ -86,7 +89,7 @@ impl App {
             engine,
             hosts: Hosts::new(address, &server.allowed_hosts, &server.cors_origins),
             access,
-            rate: Rate::new(server.requests_per_second, server.burst),
+            rate: Rate::new(server.requests_per_second, server.burst, options.shared.clone()),
             jwt,
             metrics: Metrics::new(),
             seats: Seats::default(),

@@ -17,6 +17,7 @@ use crate::App;
 use crate::failure::{Failure, Failures};
 use crate::guard::Who;
 use crate::metrics::Held;
+use crate::shared::Health;
 
 /// The routes that tell how the house is.
 pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
@@ -35,7 +36,8 @@ async fn alive() -> Json<Value> {
 
 /// Each part with its status and how long it took to answer.
 ///
-/// A store that fails makes the whole unready; a missing model only takes one lane away.
+/// A store that fails makes the whole unready; a missing model only takes one lane away, and without what
+/// several servers share, each goes on alone.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "ready", tag = "health",
     responses(
@@ -57,14 +59,31 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
         Some(model) => json!({ "status": "healthy", "model": model.name, "dimensions": model.dimensions }),
         None => json!({ "status": "degraded", "message": "no embedding model: memories are found by words" }),
     };
-    let (code, status) = match (store["status"] == "healthy", vectors["status"] == "healthy") {
+    let mut components = json!({ "store": store, "vectors": vectors });
+    if let Some(shared) = &app.options.shared {
+        components["tier"] = tier(shared.health().await);
+    }
+    let parts = components.as_object().into_iter().flat_map(|parts| parts.values());
+    let whole = parts.clone().all(|part| part["status"] == "healthy");
+    let (code, status) = match (components["store"]["status"] == "healthy", whole) {
         (true, true) => (StatusCode::OK, "healthy"),
         (true, false) => (StatusCode::OK, "degraded"),
         (false, _) => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),
     };
     let latency = started.elapsed().as_secs_f64() * 1e3;
-    let told = json!({ "status": status, "latencyMs": latency, "components": { "store": store, "vectors": vectors } });
+    let told = json!({ "status": status, "latencyMs": latency, "components": components });
     (code, Json(told)).into_response()
+}
+
+/// What several servers share, as a part of the house.
+fn tier(health: Health) -> Value {
+    let latency = health.latency.as_secs_f64() * 1e3;
+    let mut told = json!({ "status": "healthy", "name": health.name, "version": health.version, "latencyMs": latency });
+    if let Some(problem) = health.degraded {
+        told["status"] = "degraded".into();
+        told["message"] = format!("{problem}; each server goes on alone").into();
+    }
+    told
 }
 
 /// Everything that is counted, as Prometheus reads it.

@@ -22,6 +22,7 @@ mod openspec;
 mod options;
 mod router;
 mod schedule;
+mod shared;
 mod strict;
 mod v1;
 mod worker;
@@ -33,6 +34,7 @@ pub use error::Error;
 pub use mcp::{Profile, Stdio};
 pub use options::{AuthOptions, JwtOptions, LogFormat, McpOptions, ServerOptions};
 pub use schedule::Schedule;
+pub use shared::{Counted, Health, Shared};
 
 /// The published description of the HTTP surface, as JSON.
 pub fn description() -> String {

@@ -1,7 +1,8 @@
 //! Where does it lie?
 //!
-//! The floor of the house: the [`Store`] trait with its two doors, and its implementations. It
-//! knows nothing of models, policy or prompts; what a change means was decided above.
+//! The floor of the house: the [`Store`] trait with its two doors, and its implementations; beside it
+//! the [`tier`] of what lives fast and may be lost. It knows nothing of models, policy or prompts; what
+//! a change means was decided above.
 
 mod cursor;
 mod error;
@@ -10,6 +11,7 @@ mod sql;
 mod sqlite;
 mod store;
 pub mod text;
+pub mod tier;
 pub mod vectors;
 
 pub use cursor::Cursor;

@@ -23,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
 /// Crates that only these rooms may use.
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("rusqlite", &["loci-store", "loci-cli"]),
+    ("redis", &["loci-store"]),
     ("candle-core", &["loci-models"]),
     ("reqwest", &["loci-models"]),
     ("axum", &["loci-server"]),

@@ -37,7 +37,7 @@ enum Verb {
 pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBuf>, as_json: bool) -> Result<()> {
     let Verb::Check { file } = args.verb;
     let (settings, sources) = Settings::load(file.or(config).as_deref())?;
-    let context = Context { settings, sources, json: as_json, data };
+    let context = Context { settings, sources, json: as_json, data, tier: Default::default() };
     let folder = context.data()?;
     if as_json {
         output::json(&json!({ "ok": true, "data": folder, "settings": context.settings }));
@@ -52,6 +52,7 @@ pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBu
         "user",
         "embeddings",
         "store",
+        "tiers",
         "server",
         "limits",
         "retrieval",

@@ -65,7 +65,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         _ => {}
     }
     let (settings, sources) = Settings::load(arguments.config.as_deref())?;
-    let context = Context { settings, sources, json: arguments.json, data: arguments.data };
+    let context = Context { settings, sources, json: arguments.json, data: arguments.data, tier: Default::default() };
     match arguments.command {
         Command::Init(args) => done(init::run(&context, &args)),
         Command::Agent(args) => done(agent::run(&context, args).await),

@@ -41,6 +41,7 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
         jwt_secret: secret,
         mcp: settings.mcp_for_server(),
         config: settings.public(),
+        shared: context.tier()?.map(|tier| tier as Arc<dyn loci_server::Shared>),
     };
     options.validate()?;
     // The address first: a wrong one is told before a model is loaded.

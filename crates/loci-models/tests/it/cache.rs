@@ -1,11 +1,12 @@
 //! Does the cache save work without changing an answer?
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use loci_models::cache::{Cached, Limits, Stats};
-use loci_models::{Detail, Embedder, Embedding, Error, Model, Token};
+use loci_models::{Detail, Embedder, Embedding, Error, Model, SharedCache, Token};
 
 /// Embeds a text as its length, and writes down what it was asked.
 struct Noting {
@@ -121,4 +122,90 @@ async fn a_failure_is_not_remembered() {
     }
     assert_eq!(noting.asked().len(), 2);
     assert!(cached.embed(&[], Detail::Sentence).await.unwrap().is_empty());
+}
+
+/// A cache that several share, in one of its moods.
+#[derive(Default)]
+struct Common {
+    kept: Mutex<HashMap<String, Vec<u8>>>,
+    mood: Mutex<Mood>,
+}
+
+#[derive(Default, Clone, Copy)]
+enum Mood {
+    #[default]
+    Well,
+    Away,
+    Hanging,
+    Confused,
+}
+
+impl Common {
+    async fn mood(&self) -> Mood {
+        let mood = *self.mood.lock().unwrap();
+        if matches!(mood, Mood::Hanging) {
+            std::future::pending::<()>().await;
+        }
+        mood
+    }
+}
+
+#[async_trait]
+impl SharedCache for Common {
+    async fn get(&self, keys: &[String]) -> Option<Vec<Option<Vec<u8>>>> {
+        match self.mood().await {
+            Mood::Away => None,
+            Mood::Confused => Some(vec![Some(b"nonsense".to_vec()); keys.len()]),
+            _ => Some(keys.iter().map(|key| self.kept.lock().unwrap().get(key).cloned()).collect()),
+        }
+    }
+
+    async fn put(&self, entries: Vec<(String, Vec<u8>)>) {
+        if let Mood::Well = self.mood().await {
+            self.kept.lock().unwrap().extend(entries);
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_processes_embed_a_text_once() {
+    let common = Arc::new(Common::default());
+    let noting = [Noting::new(false), Noting::new(false)];
+    let [first, second] = noting.each_ref().map(|noting| Cached::new(Arc::clone(noting)).sharing(common.clone()));
+    assert_eq!(lengths(&first, "a bb").await, [1.0, 2.0]);
+    assert_eq!(lengths(&second, "ccc bb a dddd bb").await, [3.0, 2.0, 1.0, 4.0, 2.0]);
+    assert_eq!(lengths(&first, "dddd a ccc").await, [4.0, 1.0, 3.0]);
+    assert_eq!(noting[0].asked(), [words("a bb")]);
+    assert_eq!(noting[1].asked(), [words("ccc dddd")]);
+    assert_eq!(second.stats(), Stats { hits: 3, misses: 2 });
+    // Once known here, nobody else is asked.
+    *common.mood.lock().unwrap() = Mood::Away;
+    assert_eq!(lengths(&second, "a bb").await, [1.0, 2.0]);
+    // The other detail is another embedding, and comes back whole.
+    *common.mood.lock().unwrap() = Mood::Well;
+    let here = first.embed(&words("a"), Detail::Tokens).await.unwrap();
+    let there = second.embed(&words("a"), Detail::Tokens).await.unwrap();
+    assert_eq!((here[0].tokens.len(), &here), (1, &there));
+    assert_eq!((noting[0].asked().len(), noting[1].asked().len()), (2, 1));
+}
+
+#[tokio::test]
+async fn a_shared_cache_that_fails_is_passed_over() {
+    for mood in [Mood::Away, Mood::Hanging, Mood::Confused] {
+        let common = Arc::new(Common { mood: Mutex::new(mood), ..Common::default() });
+        let noting = Noting::new(false);
+        let cached = Cached::new(Arc::clone(&noting)).sharing(common);
+        let started = std::time::Instant::now();
+        assert_eq!(lengths(&cached, "a bb").await, [1.0, 2.0]);
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+        assert_eq!(noting.asked(), [words("a bb")]);
+    }
+}
+
+#[tokio::test]
+async fn long_texts_with_all_their_tokens_are_not_shared() {
+    let common = Arc::new(Common::default());
+    let cached = Cached::new(Noting::new(false)).sharing(common.clone());
+    cached.embed(&["x".repeat(80_000)], Detail::Tokens).await.unwrap();
+    assert_eq!(common.kept.lock().unwrap().len(), 0);
 }

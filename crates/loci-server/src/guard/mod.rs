@@ -204,7 +204,7 @@ async fn admit(
     };
     let who = Who { credential, request: named.to_owned() };
     let name = Some(who.name().to_owned());
-    let rated = match app.rate.count(&who) {
+    let rated = match app.rate.count(&who).await {
         Ok(rated) => rated,
         Err((failure, rated)) => return Err(Refused { failure, name, rated }),
     };

@@ -18,6 +18,7 @@ mod openspec;
 mod query;
 mod recall;
 mod sessions;
+mod shared;
 mod sse;
 mod tenants;
 mod tokens;

@@ -9,20 +9,24 @@ use crate::house::{House, answer};
 
 const SECRET: &str = "a secret of thirty-two bytes or more";
 
-fn token(change: impl FnOnce(&mut Value)) -> String {
+/// A token of Ann's, changed.
+pub(crate) fn token(change: impl FnOnce(&mut Value)) -> String {
     let allows = json!({ "tenant": "default", "role": "reader", "bounds": { "users": ["ann"] } });
     let mut claims = json!({ "sub": "ann", "aud": "loci", "exp": get_current_timestamp() + 600, "loci": allows });
     change(&mut claims);
     encode(&Header::default(), &claims, &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
 }
 
-#[tokio::test]
-async fn a_token_opens_what_it_names_and_nothing_else() {
+/// Options of a server that believes it.
+pub(crate) fn believed() -> Options {
     let jwt =
         JwtOptions { secret_env: Some("SECRET".to_owned()), audience: "loci".to_owned(), ..JwtOptions::default() };
-    let options =
-        Options { auth: AuthOptions { jwt: Some(jwt) }, jwt_secret: Some(SECRET.to_owned()), ..Options::default() };
-    let house = House::with(options, Config::default()).await;
+    Options { auth: AuthOptions { jwt: Some(jwt) }, jwt_secret: Some(SECRET.to_owned()), ..Options::default() }
+}
+
+#[tokio::test]
+async fn a_token_opens_what_it_names_and_nothing_else() {
+    let house = House::with(believed(), Config::default()).await;
     // There is no key, but whoever shows nothing is not let in either.
     assert_eq!(house.get("/v1/stats").await.status, 401);
     let ask = async |token: &str, path: &str| answer(house.request_as(token, "GET", path)).await.status;

@@ -7,4 +7,5 @@ mod formats;
 mod model;
 mod postgres;
 mod sqlite;
+mod tier;
 mod ui;

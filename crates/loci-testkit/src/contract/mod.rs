@@ -29,6 +29,7 @@ pub mod removal;
 pub mod sessions;
 pub mod states;
 pub mod tally;
+pub mod tier;
 pub mod unions;
 pub mod visibility;
 pub mod words;

@@ -1,0 +1,211 @@
+//! How do several Loci share what is fast?
+//!
+//! One tier serves both rooms that know nothing of it: the door counts callers in it, and the
+//! embedder looks in it for what others have embedded. Neither fails when the tier does.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use loci_models::SharedCache;
+use loci_server::{Counted, Health};
+use loci_store::tier::{ProcessTier, RedisTier, Sheltered, Tier, TierError, TierOptions};
+use loci_types::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
+
+use crate::settings::variable;
+
+/// Bytes that stand in for Redis while it is away.
+const SHELTER_BYTES: usize = 64 << 20;
+
+/// What is fast and may be lost, and who keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Tiers {
+    /// `process` or `redis`.
+    pub(crate) kind: TierKind,
+    /// The address of Redis; empty: as the variable `url_env` says.
+    pub(crate) url: String,
+    /// The environment variable that holds the address, with its password.
+    pub(crate) url_env: String,
+    /// What every key begins with.
+    pub(crate) prefix: String,
+    /// Seconds that a shared embedding is kept.
+    pub(crate) embedding_ttl_seconds: u64,
+    /// Seconds that a session is kept after its last entry.
+    pub(crate) session_ttl_seconds: u64,
+    /// Seconds that working memory is kept after its last use.
+    pub(crate) working_ttl_seconds: u64,
+}
+
+/// Who keeps what is fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TierKind {
+    /// Each process for itself.
+    Process,
+    /// Redis, for all that reach it.
+    Redis,
+}
+
+impl Default for Tiers {
+    fn default() -> Self {
+        let options = TierOptions::default();
+        Self {
+            kind: TierKind::Process,
+            url: String::new(),
+            url_env: "LOCI_REDIS_URL".to_owned(),
+            prefix: options.prefix,
+            embedding_ttl_seconds: options.embedding_life.as_secs(),
+            session_ttl_seconds: options.session_idle.as_secs(),
+            working_ttl_seconds: options.working_idle.as_secs(),
+        }
+    }
+}
+
+impl Tiers {
+    /// The tier that is set; none: each process for itself. Nothing is dialled yet, and a Redis that
+    /// is down stops nobody.
+    pub(crate) fn open(&self) -> Result<Option<Arc<Common>>, Error> {
+        self.validate()?;
+        if self.kind == TierKind::Process {
+            return Ok(None);
+        }
+        let url = Some(self.url.clone()).filter(|url| !url.is_empty()).or_else(|| variable(&self.url_env));
+        let url = url.ok_or_else(|| {
+            wrong("tiers.url", format!("tiers.kind is redis, but neither tiers.url nor {} says where", self.url_env))
+                .hint("set it to an address such as redis://127.0.0.1:6379")
+        })?;
+        let refused = |error: TierError| {
+            wrong("tiers.url", error.to_string()).hint("write redis://[user:password@]host[:port][/database]")
+        };
+        let redis = RedisTier::new(&url, self.options()).map_err(refused)?;
+        let shelter = ProcessTier::new(self.options(), SHELTER_BYTES);
+        Ok(Some(Arc::new(Common(Sheltered::new(Arc::new(redis), shelter)))))
+    }
+
+    fn options(&self) -> TierOptions {
+        TierOptions {
+            prefix: self.prefix.clone(),
+            embedding_life: Duration::from_secs(self.embedding_ttl_seconds),
+            session_idle: Duration::from_secs(self.session_ttl_seconds),
+            working_idle: Duration::from_secs(self.working_ttl_seconds),
+            ..TierOptions::default()
+        }
+    }
+
+    /// Refuses what cannot work.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        let year = 366 * 24 * 60 * 60;
+        for (field, seconds) in [
+            ("tiers.embedding_ttl_seconds", self.embedding_ttl_seconds),
+            ("tiers.session_ttl_seconds", self.session_ttl_seconds),
+            ("tiers.working_ttl_seconds", self.working_ttl_seconds),
+        ] {
+            if !(1..=year).contains(&seconds) {
+                let message = format!("{field} is {seconds}, but must lie between 1 and {year}");
+                return Err(wrong(field, message).hint("leave it out for the default"));
+            }
+        }
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+        if self.prefix.is_empty() || !self.prefix.chars().all(plain) {
+            return Err(wrong("tiers.prefix", format!("`{}` is no prefix", self.prefix))
+                .hint("use letters, digits, and any of - _ ."));
+        }
+        Ok(())
+    }
+}
+
+fn wrong(field: &'static str, message: String) -> Error {
+    Error::new(ErrorKind::Configuration, message).at(field)
+}
+
+/// A tier that several Loci reach.
+pub(crate) struct Common(Sheltered);
+
+impl fmt::Debug for Common {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.0.name())
+    }
+}
+
+#[async_trait]
+impl loci_server::Shared for Common {
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<Counted> {
+        let taken = self.0.take(key, per_second, burst).await.ok()?;
+        let (retry_after, full_after) = (taken.retry_after, taken.full_after);
+        Some(Counted { allowed: taken.allowed, left: taken.left, retry_after, full_after })
+    }
+
+    async fn health(&self) -> Health {
+        match self.0.health().await {
+            Ok(health) => Health {
+                name: health.name.to_owned(),
+                version: health.version,
+                latency: health.latency,
+                degraded: health.degraded,
+            },
+            Err(error) => Health {
+                name: self.0.name().to_owned(),
+                version: "unknown".to_owned(),
+                latency: Duration::ZERO,
+                degraded: Some(error.to_string()),
+            },
+        }
+    }
+}
+
+#[async_trait]
+impl SharedCache for Common {
+    async fn get(&self, keys: &[String]) -> Option<Vec<Option<Vec<u8>>>> {
+        self.0.embeddings(keys).await.ok()
+    }
+
+    async fn put(&self, entries: Vec<(String, Vec<u8>)>) {
+        if let Err(error) = self.0.keep_embeddings(&entries).await {
+            tracing::debug!(%error, "embeddings were not shared");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    fn read(text: &str) -> Tiers {
+        Settings::parse(&format!("[tiers]\n{text}")).unwrap().tiers
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused_by_its_name() {
+        for (text, field) in [
+            ("kind = \"redis\"\nurl_env = \"LOCI_TEST_NO_SUCH_VARIABLE\"", "tiers.url"),
+            ("kind = \"redis\"\nurl = \"http://user:secret@host\"", "tiers.url"),
+            ("kind = \"redis\"\nurl = \"rediss://user:secret@host\"", "tiers.url"),
+            ("prefix = \"\"", "tiers.prefix"),
+            ("prefix = \"a:b\"", "tiers.prefix"),
+            ("embedding_ttl_seconds = 0", "tiers.embedding_ttl_seconds"),
+            ("session_ttl_seconds = 99999999999", "tiers.session_ttl_seconds"),
+            ("working_ttl_seconds = 0", "tiers.working_ttl_seconds"),
+        ] {
+            let error = read(text).open().err().unwrap();
+            assert_eq!(error.field(), Some(field), "{text}");
+            assert!(!error.to_string().contains("secret"), "{error}");
+        }
+        assert!(Settings::parse("[tiers]\nkind = \"memcached\"").unwrap_err().contains("memcached"));
+    }
+
+    #[test]
+    fn redis_is_dialled_when_it_is_needed() {
+        assert!(read("").open().unwrap().is_none());
+        assert!(read("kind = \"redis\"\nurl = \"redis://127.0.0.1:1\"").open().unwrap().is_some());
+    }
+
+    #[test]
+    fn the_password_of_redis_is_not_told() {
+        let settings = Settings::parse("[tiers]\nurl = \"redis://user:p@ssword@host:6379/0\"").unwrap();
+        assert_eq!(settings.public()["tiers"]["url"], "redis://[secret]@host:6379/0");
+    }
+}

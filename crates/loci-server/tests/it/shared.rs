@@ -1,0 +1,101 @@
+//! Do several servers count together, and alone when they must?
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use loci_engine::Config;
+use loci_server::{Counted, Health, Options, ServerOptions, Shared};
+use loci_store::tier::{ProcessTier, RedisTier, Sheltered, Tier, TierOptions};
+use loci_testkit::proxy::Proxy;
+use loci_testkit::servers;
+
+use crate::house::{House, answer};
+use crate::tokens;
+
+/// The tier as the command line hands it to the door.
+struct Handed(Sheltered);
+
+impl std::fmt::Debug for Handed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Handed")
+    }
+}
+
+#[async_trait]
+impl Shared for Handed {
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> Option<Counted> {
+        let taken = self.0.take(key, per_second, burst).await.unwrap();
+        let (retry_after, full_after) = (taken.retry_after, taken.full_after);
+        Some(Counted { allowed: taken.allowed, left: taken.left, retry_after, full_after })
+    }
+
+    async fn health(&self) -> Health {
+        let health = self.0.health().await.unwrap();
+        let (name, version) = (health.name.to_owned(), health.version);
+        Health { name, version, latency: health.latency, degraded: health.degraded }
+    }
+}
+
+/// A server that shares the Redis behind this address.
+async fn house(url: &str, prefix: &str) -> House {
+    let options = TierOptions { prefix: prefix.to_owned(), ..TierOptions::default() };
+    let redis = RedisTier::new(url, options.clone()).unwrap();
+    let tier = Sheltered::new(Arc::new(redis), ProcessTier::new(options, 1 << 20));
+    let server = ServerOptions { requests_per_second: 1, burst: 10, ..ServerOptions::default() };
+    let shared: Option<Arc<dyn Shared>> = Some(Arc::new(Handed(tier)));
+    let options = Options { server, shared, ..tokens::believed() };
+    House::with(options, Config::default()).await
+}
+
+/// How many of so many requests of one caller get through to these servers, in turn.
+async fn passed(houses: &[House], requests: usize) -> u64 {
+    let token = tokens::token(|_| {});
+    let mut passed = 0;
+    for number in 0..requests {
+        let house = &houses[number % houses.len()];
+        let answer = answer(house.request_as(&token, "GET", "/v1/stats?userId=ann")).await;
+        assert!(matches!(answer.status, 200 | 429), "{}", answer.text);
+        assert_eq!(answer.headers["x-ratelimit-limit"], "10");
+        assert_eq!(answer.headers.contains_key("retry-after"), answer.status == 429);
+        passed += u64::from(answer.status == 200);
+    }
+    passed
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_share_a_rate_and_count_alone_without_redis() {
+    let Some(url) = servers::redis() else { return };
+    let proxy = Proxy::to(url.trim_start_matches("redis://").trim_end_matches('/')).await;
+    let url = format!("redis://{}", proxy.address());
+    let prefix = format!("loci-test-{}", uuid::Uuid::new_v4());
+    let houses = [house(&url, &prefix).await, house(&url, &prefix).await];
+    let started = Instant::now();
+    let together = passed(&houses, 40).await;
+    assert!((10..=11 + started.elapsed().as_secs()).contains(&together), "{together}");
+
+    for house in &houses {
+        let ready = house.stranger().get("/readyz").await.expect(200);
+        assert_eq!(ready["components"]["tier"]["status"], "healthy", "{ready}");
+        assert_eq!(ready["components"]["tier"]["name"], "redis");
+    }
+    proxy.cut();
+    let started = Instant::now();
+    let alone = passed(&houses, 80).await;
+    assert!((20..=22 + 2 * started.elapsed().as_secs()).contains(&alone), "each for itself: {alone}");
+    for house in &houses {
+        let ready = house.stranger().get("/readyz").await.expect(200);
+        assert_eq!(
+            (&ready["status"], &ready["components"]["tier"]["status"]),
+            (&"degraded".into(), &"degraded".into())
+        );
+    }
+    proxy.heal();
+    let started = Instant::now();
+    for house in &houses {
+        while house.stranger().get("/readyz").await.expect(200)["components"]["tier"]["status"] != "healthy" {
+            assert!(started.elapsed() < Duration::from_secs(20), "it is still away");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}

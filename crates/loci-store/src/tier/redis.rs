@@ -1,0 +1,323 @@
+//! How does Redis keep what may be lost, for several servers?
+//!
+//! | key | type | what |
+//! |---|---|---|
+//! | `{prefix}:{tenant}:working:{agent}` and `…:{session}` | list | working memory, one JSON object each |
+//! | `{prefix}:{tenant}:episodic:{agent}:{session}` | sorted set | ids of a session's entries by time |
+//! | `{prefix}:{tenant}:session:{agent}:{session}` | hash | these entries as JSON, by id |
+//! | `{prefix}:embedding:{key}` | string | an embedding's bytes |
+//! | `{prefix}:rate:{key}` | string | when the next request would be on time, in Redis's microseconds |
+//!
+//! Every key has a time to live. What must happen together happens in one script or one transaction.
+//! No call takes longer than its deadline: a connection that fails or is late is dropped, and the next
+//! call dials again.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, FromRedisValue, Pipeline, RedisResult, Script, ScriptInvocation};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, timeout};
+
+use super::{Conversation, Desk, Jotting, SessionEntry, Taken, Tier, TierError, TierHealth, TierOptions, TierResult};
+
+const NAME: &str = "redis";
+
+/// How long a caller waits at most.
+const DEADLINE: Duration = Duration::from_millis(250);
+
+/// KEYS: a working memory. ARGV: the most tokens, the time to live in milliseconds.
+static TRIM: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        r#"
+        local entries = redis.call('LRANGE', KEYS[1], 0, -1)
+        local sum, kept = 0, 0
+        for place = #entries, 1, -1 do
+            sum = sum + tonumber(string.match(entries[place], '^{"tokens":(%d+)'))
+            if sum > tonumber(ARGV[1]) then break end
+            kept = kept + 1
+        end
+        if kept == 0 then
+            redis.call('DEL', KEYS[1])
+        else
+            redis.call('LTRIM', KEYS[1], -kept, -1)
+            redis.call('PEXPIRE', KEYS[1], ARGV[2])
+        end
+        return #entries - kept
+        "#,
+    )
+});
+
+/// KEYS: the sorted set and the hash of a session. ARGV: id, time in microseconds, JSON, the most
+/// entries, the time to live in milliseconds.
+static PUT: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        r"
+        redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+        redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+        local over = redis.call('ZCARD', KEYS[1]) - tonumber(ARGV[4])
+        if over > 0 then
+            local popped = redis.call('ZPOPMIN', KEYS[1], over)
+            for place = 1, #popped, 2 do redis.call('HDEL', KEYS[2], popped[place]) end
+        end
+        redis.call('PEXPIRE', KEYS[1], ARGV[5])
+        redis.call('PEXPIRE', KEYS[2], ARGV[5])
+        ",
+    )
+});
+
+/// KEYS: the sorted set and the hash of a session. ARGV: how many.
+static LATEST: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        r"
+        local ids = redis.call('ZREVRANGE', KEYS[1], 0, tonumber(ARGV[1]) - 1)
+        local found = {}
+        for _, id in ipairs(ids) do
+            local entry = redis.call('HGET', KEYS[2], id)
+            if entry then found[#found + 1] = entry end
+        end
+        return found
+        ",
+    )
+});
+
+/// KEYS: a rate. ARGV: requests per second, burst. The clock is Redis's own, so that servers whose
+/// clocks differ count alike. Returns: allowed, left, microseconds to wait, microseconds until full.
+static TAKE: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        r"
+        local time = redis.call('TIME')
+        local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
+        local gap, burst = 1000000 / tonumber(ARGV[1]), tonumber(ARGV[2])
+        local full = gap * burst
+        local ahead = math.max(tonumber(redis.call('GET', KEYS[1]) or 0) - now, 0)
+        -- Times are kept in whole microseconds: half of one must not refuse a request that is due.
+        if ahead + gap > full + 0.5 then
+            return {0, 0, math.ceil(ahead + gap - full), math.ceil(ahead)}
+        end
+        ahead = ahead + gap
+        redis.call('SET', KEYS[1], string.format('%.0f', now + ahead), 'PX', math.ceil(ahead / 1000))
+        local room = math.max(full - ahead, 0)
+        return {1, math.floor((room + 0.5) / gap), math.max(math.ceil(gap - room), 0), math.ceil(ahead)}
+        ",
+    )
+});
+
+/// A tier in Redis.
+pub struct RedisTier {
+    client: Client,
+    options: TierOptions,
+    /// The connection that all callers share, with its number; none: the next caller dials.
+    connection: Mutex<(u64, Option<MultiplexedConnection>)>,
+}
+
+impl RedisTier {
+    /// A tier at this address, such as `redis://127.0.0.1:6379/0`. Nothing is dialled yet: a server
+    /// that is down is a failure of each call, not of the start.
+    pub fn new(url: &str, options: TierOptions) -> TierResult<Self> {
+        let client = Client::open(url)
+            .map_err(|error| TierError::Address { name: NAME, problem: error.category().to_owned() })?;
+        Ok(Self { client, options, connection: Mutex::new((0, None)) })
+    }
+
+    /// Runs something on the shared connection, within the deadline.
+    async fn within<T, F: Future<Output = RedisResult<T>>>(
+        &self,
+        work: impl FnOnce(MultiplexedConnection) -> F,
+    ) -> TierResult<T> {
+        let mut number = 0;
+        let asked = timeout(DEADLINE, async {
+            let (found, connection) = self.connected().await?;
+            number = found;
+            work(connection).await
+        })
+        .await;
+        let late = TierError::Late { name: NAME, milliseconds: DEADLINE.as_millis() };
+        let (failure, broken) = match asked {
+            Ok(Ok(answer)) => return Ok(answer),
+            // The connection has the same deadline for a single answer.
+            Ok(Err(error)) if error.is_timeout() => (late, true),
+            Ok(Err(error)) => {
+                let broken = error.is_io_error() || error.is_unrecoverable_error();
+                (TierError::Failed { name: NAME, problem: error.to_string() }, broken)
+            }
+            Err(_) => (late, true),
+        };
+        // Whoever dials holds the lock, so it is not waited for: that caller drops what it finds broken.
+        if broken
+            && let Ok(mut shared) = self.connection.try_lock()
+            && shared.0 == number
+        {
+            shared.1 = None;
+        }
+        Err(failure)
+    }
+
+    async fn connected(&self) -> RedisResult<(u64, MultiplexedConnection)> {
+        let mut shared = self.connection.lock().await;
+        if let (number, Some(connection)) = &*shared {
+            return Ok((*number, connection.clone()));
+        }
+        let config =
+            AsyncConnectionConfig::new().set_connection_timeout(Some(DEADLINE)).set_response_timeout(Some(DEADLINE));
+        let connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
+        *shared = (shared.0 + 1, Some(connection.clone()));
+        Ok((shared.0, connection))
+    }
+
+    async fn script<T: FromRedisValue + Send>(&self, call: ScriptInvocation<'_>) -> TierResult<T> {
+        self.within(|mut connection| async move { call.invoke_async(&mut connection).await }).await
+    }
+
+    async fn pipe<T: FromRedisValue + Send>(&self, pipe: &Pipeline) -> TierResult<T> {
+        self.within(|mut connection| async move { pipe.query_async(&mut connection).await }).await
+    }
+
+    fn key(&self, parts: &[&str]) -> String {
+        let mut key = self.options.prefix.clone();
+        for part in parts {
+            key.push(':');
+            escape(part, &mut key);
+        }
+        key
+    }
+
+    fn desk(&self, desk: &Desk) -> String {
+        let parts = [desk.tenant.as_str(), "working", &desk.agent];
+        match &desk.session {
+            Some(session) => self.key(&[parts[0], parts[1], parts[2], session]),
+            None => self.key(&parts),
+        }
+    }
+
+    fn conversation(&self, conversation: &Conversation) -> [String; 2] {
+        ["episodic", "session"]
+            .map(|sort| self.key(&[&conversation.tenant, sort, &conversation.agent, &conversation.session]))
+    }
+}
+
+/// Writes a name so that no colon of its own ends it, and no name looks like another.
+fn escape(name: &str, key: &mut String) {
+    for letter in name.chars() {
+        match letter {
+            ':' | '%' | '{' | '}' => {
+                let _ = write!(key, "%{:02X}", u32::from(letter));
+            }
+            _ => key.push(letter),
+        }
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+/// Entries in a form that we cannot read were not written by this version: they are passed over.
+fn parsed<T: serde::de::DeserializeOwned>(texts: &[String]) -> Vec<T> {
+    texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()
+}
+
+fn written<T: serde::Serialize>(value: &T) -> TierResult<String> {
+    serde_json::to_string(value).map_err(|error| TierError::Failed { name: NAME, problem: error.to_string() })
+}
+
+#[async_trait]
+impl Tier for RedisTier {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    async fn health(&self) -> TierResult<TierHealth> {
+        let started = Instant::now();
+        let (told,): (String,) = self.pipe(redis::pipe().cmd("INFO").arg("server")).await?;
+        let version = told.lines().find_map(|line| line.strip_prefix("redis_version:")).unwrap_or("unknown").trim();
+        Ok(TierHealth { name: NAME, version: version.to_owned(), latency: started.elapsed(), degraded: None })
+    }
+
+    async fn append(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize> {
+        let key = self.desk(desk);
+        let mut pipe = redis::pipe();
+        pipe.atomic();
+        if !jottings.is_empty() {
+            let texts = jottings.iter().map(written).collect::<TierResult<Vec<_>>>()?;
+            pipe.rpush(&key, texts).ignore();
+            let most = isize::try_from(self.options.working_entries).unwrap_or(isize::MAX);
+            pipe.ltrim(&key, -most, -1).ignore();
+            pipe.cmd("PEXPIRE").arg(&key).arg(milliseconds(self.options.working_idle)).ignore();
+        }
+        pipe.llen(&key);
+        self.pipe(&pipe).await.map(|(count,)| count)
+    }
+
+    async fn read(&self, desk: &Desk) -> TierResult<Vec<Jotting>> {
+        let key = self.desk(desk);
+        let mut pipe = redis::pipe();
+        pipe.atomic().lrange(&key, 0, -1);
+        pipe.cmd("PEXPIRE").arg(&key).arg(milliseconds(self.options.working_idle)).ignore();
+        self.pipe(&pipe).await.map(|(texts,): (Vec<String>,)| parsed(&texts))
+    }
+
+    async fn trim(&self, desk: &Desk, tokens: u64) -> TierResult<usize> {
+        let mut call = TRIM.prepare_invoke();
+        call.key(self.desk(desk)).arg(tokens).arg(milliseconds(self.options.working_idle));
+        self.script(call).await
+    }
+
+    async fn clear(&self, desk: &Desk) -> TierResult<()> {
+        self.pipe(redis::pipe().del(self.desk(desk)).ignore()).await
+    }
+
+    async fn put(&self, conversation: &Conversation, entry: &SessionEntry) -> TierResult<()> {
+        let [ids, entries] = self.conversation(conversation);
+        let mut call = PUT.prepare_invoke();
+        call.key(ids).key(entries);
+        call.arg(&entry.id).arg(entry.at.as_microsecond()).arg(written(entry)?);
+        call.arg(self.options.session_entries).arg(milliseconds(self.options.session_idle));
+        self.script(call).await
+    }
+
+    async fn latest(&self, conversation: &Conversation, limit: usize) -> TierResult<Vec<SessionEntry>> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let [ids, entries] = self.conversation(conversation);
+        let mut call = LATEST.prepare_invoke();
+        call.key(ids).key(entries).arg(limit);
+        self.script(call).await.map(|texts: Vec<String>| parsed(&texts))
+    }
+
+    async fn end(&self, conversation: &Conversation) -> TierResult<()> {
+        self.pipe(redis::pipe().del(self.conversation(conversation).to_vec()).ignore()).await
+    }
+
+    async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: Vec<String> = keys.iter().map(|key| self.key(&["embedding", key])).collect();
+        self.pipe(redis::pipe().mget(keys)).await.map(|(found,)| found)
+    }
+
+    async fn keep_embeddings(&self, entries: &[(String, Vec<u8>)]) -> TierResult<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let life = milliseconds(self.options.embedding_life);
+        let mut pipe = redis::pipe();
+        for (key, bytes) in entries {
+            pipe.pset_ex(self.key(&["embedding", key]), bytes, life).ignore();
+        }
+        self.pipe(&pipe).await
+    }
+
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken> {
+        let mut call = TAKE.prepare_invoke();
+        call.key(self.key(&["rate", key])).arg(per_second.max(1)).arg(burst.max(1));
+        let (allowed, left, wait, full): (bool, u32, u64, u64) = self.script(call).await?;
+        let (retry_after, full_after) = (Duration::from_micros(wait), Duration::from_micros(full));
+        Ok(Taken { allowed, left, retry_after, full_after })
+    }
+}

@@ -1,0 +1,5 @@
+//! Do the tiers keep their promises, and what happens while one is away?
+
+mod process;
+mod shared;
+mod shelter;

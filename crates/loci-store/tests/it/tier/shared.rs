@@ -1,0 +1,119 @@
+//! Does Redis keep the contract, for several servers at once and never beyond its deadline?
+
+use std::time::{Duration, Instant};
+
+use loci_store::tier::{Conversation, RedisTier, SessionEntry, Tier, TierError, TierOptions};
+use loci_testkit::contract::tier::Subject;
+use loci_testkit::proxy::Proxy;
+use loci_testkit::servers;
+use redis::aio::MultiplexedConnection;
+
+/// Redis with a clock that can be moved: by what is left of every key, and by the times in the rates.
+/// A key without a time to live is an error.
+struct Movable {
+    tier: RedisTier,
+    prefix: String,
+    connection: MultiplexedConnection,
+}
+
+const PASS: &str = r"
+    local micros = tonumber(ARGV[2])
+    local millis = math.floor(micros / 1000)
+    for _, key in ipairs(redis.call('KEYS', ARGV[1] .. ':*')) do
+        local left = redis.call('PTTL', key)
+        if left < 0 then return redis.error_reply('it would live for ever: ' .. key) end
+        if left <= millis then
+            redis.call('DEL', key)
+        else
+            if string.find(key, ARGV[1] .. ':rate:', 1, true) == 1 then
+                redis.call('SET', key, string.format('%.0f', tonumber(redis.call('GET', key)) - micros))
+            end
+            redis.call('PEXPIRE', key, left - millis)
+        end
+    end
+";
+
+impl Subject for Movable {
+    fn tier(&self) -> &dyn Tier {
+        &self.tier
+    }
+
+    async fn pass(&self, time: Duration) {
+        let mut connection = self.connection.clone();
+        let mut call = redis::cmd("EVAL");
+        call.arg(PASS).arg(0).arg(&self.prefix).arg(u64::try_from(time.as_micros()).unwrap());
+        call.exec_async(&mut connection).await.unwrap();
+    }
+}
+
+fn own(options: TierOptions) -> TierOptions {
+    TierOptions { prefix: format!("loci-test-{}", uuid::Uuid::new_v4()), ..options }
+}
+
+async fn fresh(options: TierOptions) -> Option<Movable> {
+    let url = servers::redis()?;
+    let options = own(options);
+    let connection = redis::Client::open(url.as_str()).unwrap().get_multiplexed_async_connection().await.unwrap();
+    Some(Movable { prefix: options.prefix.clone(), tier: RedisTier::new(&url, options).unwrap(), connection })
+}
+
+loci_testkit::tier_contract!(fresh);
+
+#[tokio::test]
+async fn two_servers_share_a_rate() {
+    let Some(url) = servers::redis() else { return };
+    let options = own(TierOptions::default());
+    let servers = [(); 2].map(|()| RedisTier::new(&url, options.clone()).unwrap());
+    let started = Instant::now();
+    let mut allowed = 0;
+    for number in 0..40 {
+        allowed += u64::from(servers[number % 2].take("a", 1, 10).await.unwrap().allowed);
+    }
+    assert!((10..=11 + started.elapsed().as_secs()).contains(&allowed), "{allowed}");
+}
+
+#[tokio::test]
+async fn redis_itself_ends_a_session() {
+    let Some(url) = servers::redis() else { return };
+    let options = own(TierOptions { session_idle: Duration::from_millis(50), ..TierOptions::default() });
+    let tier = RedisTier::new(&url, options).unwrap();
+    let talk = Conversation { tenant: "t".into(), agent: "a".into(), session: "s".into() };
+    let entry = SessionEntry { id: "x".into(), at: jiff::Timestamp::UNIX_EPOCH, importance: 0.5, value: 1.into() };
+    tier.put(&talk, &entry).await.unwrap();
+    let started = Instant::now();
+    while !tier.latest(&talk, 1).await.unwrap().is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(10), "it is still there");
+    }
+}
+
+#[tokio::test]
+async fn nobody_waits_longer_than_the_deadline() {
+    let Some(url) = servers::redis() else { return };
+    let address = url.trim_start_matches("redis://").trim_end_matches('/').to_owned();
+    let proxy = Proxy::to(address).await;
+    let tier = RedisTier::new(&format!("redis://{}", proxy.address()), own(TierOptions::default())).unwrap();
+    tier.take("a", 1, 10).await.unwrap();
+    proxy.delay(Duration::from_secs(3_600));
+    for _ in 0..3 {
+        let started = Instant::now();
+        let failure = tier.take("a", 1, 10).await.unwrap_err();
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+        assert!(failure.to_string().starts_with("redis"), "{failure}");
+    }
+    proxy.heal();
+    let taken = tier.take("a", 1, 10).await.unwrap();
+    assert!(taken.left < 9, "it is the same Redis: {taken:?}");
+    proxy.cut();
+    assert!(matches!(tier.take("a", 1, 10).await, Err(TierError::Failed { .. })));
+    proxy.heal();
+    tier.take("a", 1, 10).await.unwrap();
+}
+
+#[test]
+fn an_address_that_is_none_is_refused_without_telling_it() {
+    for url in ["", "127.0.0.1", "http://user:secret@host", "redis://user:secret@host:port"] {
+        let failure = RedisTier::new(url, TierOptions::default()).err().unwrap();
+        assert!(matches!(failure, TierError::Address { .. }), "{url}: {failure}");
+        assert!(!failure.to_string().contains("secret"), "{failure}");
+    }
+}

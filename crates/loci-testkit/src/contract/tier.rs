@@ -1,0 +1,339 @@
+//! What must every tier keep?
+//!
+//! Each obligation is one function of a [`Subject`]: a tier, and a way to let time pass in it.
+//! [`tier_contract!`](crate::tier_contract) makes one test of each, on a tier of its own.
+
+use std::future::Future;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_store::tier::{Conversation, Desk, Jotting, SessionEntry, Tier, TierOptions};
+use serde_json::{Value, json};
+
+/// A tier under test.
+pub trait Subject {
+    /// The tier.
+    fn tier(&self) -> &dyn Tier;
+
+    /// Lets this much time pass in it, without waiting.
+    fn pass(&self, time: Duration) -> impl Future<Output = ()>;
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Bounds so small that a test reaches them.
+pub fn options() -> TierOptions {
+    TierOptions { working_entries: 4, session_entries: 3, ..TierOptions::default() }
+}
+
+/// Names that look alike once they are joined carelessly.
+const NAMES: [(&str, &str, Option<&str>); 11] = [
+    ("t", "a", None),
+    ("t", "a", Some("")),
+    ("t", "a", Some("s")),
+    ("t", "a:s", None),
+    ("t:working", "a", None),
+    ("t", "a%3As", None),
+    ("t", "{a}:s", None),
+    ("t", "working", Some("a")),
+    ("t", "агент 7", None),
+    ("u", "a", None),
+    ("", "", None),
+];
+
+fn desk(name: (&str, &str, Option<&str>)) -> Desk {
+    Desk { tenant: name.0.into(), agent: name.1.into(), session: name.2.map(Into::into) }
+}
+
+fn conversation(tenant: &str, agent: &str, session: &str) -> Conversation {
+    Conversation { tenant: tenant.into(), agent: agent.into(), session: session.into() }
+}
+
+fn jotting(tokens: u64, value: impl Into<Value>) -> Jotting {
+    Jotting { tokens, value: value.into() }
+}
+
+fn entry(id: &str, second: i64, value: impl Into<Value>) -> SessionEntry {
+    let at = Timestamp::from_second(1_700_000_000 + second).expect("a time in range");
+    SessionEntry { id: id.into(), at, importance: 0.25, value: value.into() }
+}
+
+async fn values(tier: &dyn Tier, desk: &Desk) -> Vec<Value> {
+    tier.read(desk).await.expect("to read").into_iter().map(|jotting| jotting.value).collect()
+}
+
+async fn ids(tier: &dyn Tier, conversation: &Conversation, limit: usize) -> Vec<String> {
+    tier.latest(conversation, limit).await.expect("to read").into_iter().map(|entry| entry.id).collect()
+}
+
+/// It says who it is, and that it is well.
+pub async fn it_says_how_it_is(subject: &impl Subject) {
+    let health = subject.tier().health().await.expect("to answer");
+    assert_eq!(health.name, subject.tier().name());
+    assert_eq!(health.degraded, None);
+    assert!(health.version.starts_with(|digit: char| digit.is_ascii_digit()), "{}", health.version);
+}
+
+/// Everything that is noted comes back as it was, in its order.
+pub async fn what_is_noted_is_read_in_order(subject: &impl Subject) {
+    let (tier, desk) = (subject.tier(), desk(("t", "a", None)));
+    assert_eq!(values(tier, &desk).await, [] as [Value; 0]);
+    assert_eq!(tier.append(&desk, &[]).await, Ok(0));
+    let noted = [
+        jotting(3, "one"),
+        jotting(0, json!({ "two": [1, null, { "tokens": 9 }], "tokens": "x" })),
+        jotting(u64::from(u32::MAX), "три \u{0} \" :"),
+    ];
+    assert_eq!(tier.append(&desk, &noted[..2]).await, Ok(2));
+    assert_eq!(tier.append(&desk, &noted[2..]).await, Ok(3));
+    assert_eq!(tier.read(&desk).await.as_deref(), Ok(&noted[..]));
+}
+
+/// Whose it is, is told by all parts of the name.
+pub async fn desks_do_not_meet(subject: &impl Subject) {
+    let tier = subject.tier();
+    for (number, name) in NAMES.into_iter().enumerate() {
+        tier.append(&desk(name), &[jotting(1, number)]).await.expect("to append");
+    }
+    for (number, name) in NAMES.into_iter().enumerate() {
+        assert_eq!(values(tier, &desk(name)).await, [json!(number)], "{name:?}");
+    }
+    tier.clear(&desk(NAMES[0])).await.expect("to clear");
+    assert_eq!(values(tier, &desk(NAMES[0])).await, [] as [Value; 0]);
+    assert_eq!(values(tier, &desk(NAMES[1])).await, [json!(1)]);
+}
+
+/// Trimming keeps a run of the newest.
+pub async fn the_newest_that_fit_are_kept(subject: &impl Subject) {
+    let tier = subject.tier();
+    let tokens = [1, 50, 2, 3];
+    let table: [(u64, usize); 7] = [(1_000, 0), (56, 0), (55, 1), (54, 2), (5, 2), (4, 3), (2, 4)];
+    for (most, gone) in table {
+        let desk = desk(("t", "a", Some(&most.to_string())));
+        let noted: Vec<Jotting> = tokens.iter().map(|&tokens| jotting(tokens, tokens)).collect();
+        tier.append(&desk, &noted).await.expect("to append");
+        assert_eq!(tier.trim(&desk, most).await, Ok(gone), "{most}");
+        assert_eq!(tier.read(&desk).await.as_deref(), Ok(&noted[gone..]), "{most}");
+    }
+    assert_eq!(tier.trim(&desk(("t", "nobody", None)), 5).await, Ok(0));
+}
+
+/// A working memory has an end.
+pub async fn too_many_notes_push_out_the_oldest(subject: &impl Subject) {
+    let (tier, desk) = (subject.tier(), desk(("t", "a", None)));
+    for number in 0..3 {
+        tier.append(&desk, &[jotting(1, number)]).await.expect("to append");
+    }
+    assert_eq!(tier.append(&desk, &[jotting(1, 3), jotting(1, 4)]).await, Ok(4));
+    assert_eq!(values(tier, &desk).await, [json!(1), json!(2), json!(3), json!(4)]);
+    let many: Vec<Jotting> = (10..20).map(|number| jotting(1, number)).collect();
+    assert_eq!(tier.append(&desk, &many).await, Ok(4));
+    assert_eq!(values(tier, &desk).await, [json!(16), json!(17), json!(18), json!(19)]);
+}
+
+/// A working memory that nobody uses goes; reading is use.
+pub async fn an_idle_desk_is_cleared(subject: &impl Subject) {
+    let (tier, used, idle) = (subject.tier(), desk(("t", "used", None)), desk(("t", "idle", None)));
+    let day = TierOptions::default().working_idle;
+    for desk in [&used, &idle] {
+        tier.append(desk, &[jotting(1, 1)]).await.expect("to append");
+    }
+    for _ in 0..3 {
+        subject.pass(day / 2 - MINUTE).await;
+        assert_eq!(values(tier, &used).await.len(), 1, "it was used");
+    }
+    assert_eq!(values(tier, &idle).await.len(), 0, "it was idle");
+    subject.pass(day).await;
+    assert_eq!(values(tier, &used).await.len(), 0, "now it was idle");
+}
+
+/// A session is read from its end, whatever the order of writing.
+pub async fn the_newest_of_a_session_come_first(subject: &impl Subject) {
+    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
+    assert_eq!(ids(tier, &talk, 10).await, [] as [&str; 0]);
+    let written = [entry("m", 5, "five"), entry("k", 9, json!({ "role": "user" })), entry("n", 5, Value::Null)];
+    for entry in &written {
+        tier.put(&talk, entry).await.expect("to put");
+    }
+    assert_eq!(ids(tier, &talk, 10).await, ["k", "n", "m"]);
+    assert_eq!(ids(tier, &talk, 2).await, ["k", "n"]);
+    assert_eq!(ids(tier, &talk, 0).await, [] as [&str; 0]);
+    assert_eq!(tier.latest(&talk, 1).await.as_deref(), Ok(&written[1..2]), "as it was written");
+}
+
+/// The same id is the same entry.
+pub async fn an_entry_takes_the_place_of_its_like(subject: &impl Subject) {
+    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
+    for entry in [entry("x", 5, "first"), entry("y", 6, "other"), entry("x", 7, "second")] {
+        tier.put(&talk, &entry).await.expect("to put");
+    }
+    let found = tier.latest(&talk, 10).await.expect("to read");
+    let told: Vec<(&str, &Value)> = found.iter().map(|entry| (entry.id.as_str(), &entry.value)).collect();
+    assert_eq!(told, [("x", &json!("second")), ("y", &json!("other"))]);
+}
+
+/// A session has an end.
+pub async fn too_many_entries_push_out_the_oldest(subject: &impl Subject) {
+    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
+    for (id, second) in [("a", 4), ("b", 1), ("c", 3), ("d", 2)] {
+        tier.put(&talk, &entry(id, second, id)).await.expect("to put");
+    }
+    assert_eq!(ids(tier, &talk, 10).await, ["a", "c", "d"]);
+    // What is older than all that there is has no place.
+    tier.put(&talk, &entry("e", 0, "e")).await.expect("to put");
+    assert_eq!(ids(tier, &talk, 10).await, ["a", "c", "d"]);
+}
+
+/// Whose it is, is told by all parts of the name, and only one session is dropped.
+pub async fn sessions_do_not_meet(subject: &impl Subject) {
+    let tier = subject.tier();
+    let talks = [
+        ("t", "a", "b"),
+        ("t", "a:b", ""),
+        ("t", "a", ":b"),
+        ("t:episodic", "a", "b"),
+        ("t", "b", "a"),
+        ("u", "a", "b"),
+    ]
+    .map(|(tenant, agent, session)| conversation(tenant, agent, session));
+    for (number, talk) in talks.iter().enumerate() {
+        tier.put(talk, &entry(&number.to_string(), 1, number)).await.expect("to put");
+    }
+    tier.end(&talks[0]).await.expect("to end");
+    assert_eq!(ids(tier, &talks[0], 10).await, [] as [&str; 0]);
+    for (number, talk) in talks.iter().enumerate().skip(1) {
+        assert_eq!(ids(tier, talk, 10).await, [number.to_string()], "{talk:?}");
+    }
+}
+
+/// A session lives an hour from the last entry on; reading does not prolong it.
+pub async fn a_session_lives_as_long_as_it_is_written_to(subject: &impl Subject) {
+    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
+    let hour = TierOptions::default().session_idle;
+    tier.put(&talk, &entry("x", 1, 1)).await.expect("to put");
+    subject.pass(hour - MINUTE).await;
+    tier.put(&talk, &entry("y", 2, 2)).await.expect("to put");
+    subject.pass(hour - MINUTE).await;
+    assert_eq!(ids(tier, &talk, 10).await, ["y", "x"]);
+    subject.pass(MINUTE).await;
+    assert_eq!(ids(tier, &talk, 10).await, [] as [&str; 0]);
+}
+
+/// Bytes come back as they were, each in its place.
+pub async fn embeddings_come_back_in_the_order_asked(subject: &impl Subject) {
+    let tier = subject.tier();
+    let keys = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let kept = [("a".to_owned(), vec![0, 255, 10]), ("m:b".to_owned(), vec![]), ("m%3Ab".to_owned(), vec![7; 5_000])];
+    tier.keep_embeddings(&kept).await.expect("to keep");
+    tier.keep_embeddings(&[]).await.expect("to keep nothing");
+    assert_eq!(tier.embeddings(&[]).await, Ok(Vec::new()));
+    let found = tier.embeddings(&keys(&["m%3Ab", "none", "a", "m:b", "a"])).await.expect("to read");
+    let [a, b, c] = kept.map(|(_, bytes)| Some(bytes));
+    assert_eq!(found, [c, None, a.clone(), b, a]);
+    tier.keep_embeddings(&[("a".to_owned(), vec![1])]).await.expect("to keep");
+    assert_eq!(tier.embeddings(&keys(&["a"])).await, Ok(vec![Some(vec![1])]));
+}
+
+/// An embedding is kept for its time, read or not.
+pub async fn an_embedding_has_its_time(subject: &impl Subject) {
+    let (tier, keys, week) = (subject.tier(), ["a".to_owned()], TierOptions::default().embedding_life);
+    tier.keep_embeddings(&[(keys[0].clone(), vec![1])]).await.expect("to keep");
+    subject.pass(week - MINUTE).await;
+    assert_eq!(tier.embeddings(&keys).await, Ok(vec![Some(vec![1])]));
+    subject.pass(MINUTE).await;
+    assert_eq!(tier.embeddings(&keys).await, Ok(vec![None]));
+}
+
+/// A burst goes through, then one for each gap of the rate.
+pub async fn a_burst_and_then_the_rate(subject: &impl Subject) {
+    let tier = subject.tier();
+    let second = Duration::from_secs(1);
+    for left in (0..3).rev() {
+        let taken = tier.take("a", 1, 3).await.expect("to take");
+        assert!(taken.allowed, "{left}: {taken:?}");
+        assert!(taken.left == left || taken.left == left + 1, "{left}: {taken:?}");
+    }
+    let refused = loop {
+        // On a slow machine one more may have come due meanwhile; three at once never.
+        let taken = tier.take("a", 1, 3).await.expect("to take");
+        if !taken.allowed {
+            break taken;
+        }
+    };
+    assert_eq!(refused.left, 0);
+    assert!(refused.retry_after > Duration::ZERO && refused.retry_after <= second, "{refused:?}");
+    assert!(refused.full_after > second && refused.full_after <= 3 * second, "{refused:?}");
+    subject.pass(refused.retry_after).await;
+    assert!(tier.take("a", 1, 3).await.expect("to take").allowed, "it was due");
+    subject.pass(5 * second).await;
+    let taken = tier.take("a", 1, 3).await.expect("to take");
+    assert_eq!((taken.allowed, taken.left), (true, 2), "a burst is full after its time, and not fuller");
+}
+
+/// Who is refused does not wait longer for having asked.
+pub async fn refusals_do_not_count(subject: &impl Subject) {
+    let tier = subject.tier();
+    while tier.take("a", 1, 1).await.expect("to take").allowed {}
+    for _ in 0..20 {
+        tier.take("a", 1, 1).await.expect("to take");
+    }
+    subject.pass(Duration::from_secs(1)).await;
+    assert!(tier.take("a", 1, 1).await.expect("to take").allowed);
+}
+
+/// Each caller has a rate of its own, and nothing is divided by.
+pub async fn callers_do_not_share(subject: &impl Subject) {
+    let tier = subject.tier();
+    for key in ["a", "b", "a:b", "", "a%3Ab"] {
+        assert!(tier.take(key, 0, 0).await.expect("to take").allowed, "{key}");
+    }
+}
+
+/// However many come at once, no more go through than there is room for.
+pub async fn many_at_once_take_what_there_is(subject: &impl Subject) {
+    let tier = subject.tier();
+    let started = std::time::Instant::now();
+    let mut allowed = 0;
+    let taken = futures::future::join_all((0..200).map(|_| tier.take("a", 1, 20))).await;
+    for taken in taken {
+        allowed += u64::from(taken.expect("to take").allowed);
+    }
+    let more = started.elapsed().as_secs() + 1;
+    assert!((20..=20 + more).contains(&allowed), "{allowed}");
+}
+
+/// Makes one test per obligation. `$make` is an async function of [`TierOptions`] that returns an empty
+/// tier as a [`Subject`], or nothing where there is no server to test with.
+#[macro_export]
+macro_rules! tier_contract {
+    ($make:path) => {
+        $crate::tier_contract! { @each $make;
+            it_says_how_it_is
+            what_is_noted_is_read_in_order
+            desks_do_not_meet
+            the_newest_that_fit_are_kept
+            too_many_notes_push_out_the_oldest
+            an_idle_desk_is_cleared
+            the_newest_of_a_session_come_first
+            an_entry_takes_the_place_of_its_like
+            too_many_entries_push_out_the_oldest
+            sessions_do_not_meet
+            a_session_lives_as_long_as_it_is_written_to
+            embeddings_come_back_in_the_order_asked
+            an_embedding_has_its_time
+            a_burst_and_then_the_rate
+            refusals_do_not_count
+            callers_do_not_share
+            many_at_once_take_what_there_is
+        }
+    };
+    (@each $make:path; $($name:ident)*) => {
+        $(
+            #[tokio::test]
+            async fn $name() {
+                let Some(subject) = $make($crate::contract::tier::options()).await else { return };
+                $crate::contract::tier::$name(&subject).await;
+            }
+        )*
+    };
+}
