@@ -87,6 +87,14 @@ pub enum Error {
         /// What it said.
         source: rusqlite::Error,
     },
+    /// A part outside the store that proposes or keeps for it cannot be used now.
+    #[error("{part} cannot be used now: {problem}")]
+    Unavailable {
+        /// Which part: `qdrant`.
+        part: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A panic inside the store, caught.
     #[error("Loci has a defect: it failed while {0}; nothing of this change was kept")]
     Defect(&'static str),
@@ -105,7 +113,9 @@ impl Error {
             Error::Refused(_) => ErrorKind::InvalidInput,
             Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
             Error::Newer { .. } | Error::Damaged { .. } => ErrorKind::Corrupt,
-            Error::Busy { .. } | Error::Database { .. } | Error::Closed => ErrorKind::Provider,
+            Error::Busy { .. } | Error::Database { .. } | Error::Unavailable { .. } | Error::Closed => {
+                ErrorKind::Provider
+            }
             Error::Defect(_) => ErrorKind::Internal,
         }
     }
@@ -126,6 +136,9 @@ impl Error {
                     .into(),
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
+            Error::Unavailable { .. } => Some(
+                "what is written is kept and reaches it later; `loci vectors status` shows how far it is behind".into(),
+            ),
             Error::Busy { .. } => Some("another process holds it; try again".into()),
             _ => None,
         }
@@ -147,6 +160,9 @@ impl Error {
                 problem.details.insert("field".into(), "version".into());
                 problem.details.insert("expected".into(), (*expected).into());
                 problem.details.insert("found".into(), (*found).into());
+            }
+            Error::Unavailable { part, .. } => {
+                problem.details.insert("part".into(), part.clone().into());
             }
             Error::Folder { path, .. }
             | Error::Newer { path, .. }

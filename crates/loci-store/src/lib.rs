@@ -5,6 +5,7 @@
 
 mod cursor;
 mod error;
+mod outside;
 mod sqlite;
 mod store;
 pub mod text;
@@ -12,6 +13,10 @@ pub mod vectors;
 
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+pub use outside::{
+    Collection, CollectionStatus, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight, Qdrant,
+    QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
+};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,

@@ -6,5 +6,6 @@
 pub mod contract;
 pub mod hand;
 pub mod model;
+pub mod qdrant;
 pub mod samples;
 pub mod vectors;

@@ -24,8 +24,8 @@ const EDGES: &[(&str, &[&str])] = &[
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("rusqlite", &["loci-store", "loci-cli"]),
     ("candle-core", &["loci-models"]),
-    ("reqwest", &["loci-models"]),
-    ("axum", &["loci-server"]),
+    ("reqwest", &["loci-models", "loci-store"]),
+    ("axum", &["loci-server", "loci-testkit"]),
     ("rmcp", &["loci-server"]),
     ("clap", &["loci-cli"]),
     ("anyhow", &["loci-cli"]),

@@ -17,10 +17,12 @@ use loci_types::{
 use super::apply::Desk;
 use super::clause::Clause;
 use super::gather::{add, best, best_then_newest, folder_bytes, one_scale};
-use super::{SqliteStore, around, blocking, entities, feed, jobs, keys, lexicon, life, notes, read, sessions, tally};
+use super::{
+    SqliteStore, around, blocking, entities, feed, jobs, keys, lexicon, life, notes, outside, read, sessions, tally,
+};
 use crate::{
     Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Error, Feed, Finding, Frequencies, Hit, Listing, Measure,
-    Models, Page, Result, Stats, Store, Strip, Tally,
+    Models, Page, Result, Stats, Store, Strip, Tally, VectorFeed,
 };
 
 #[async_trait]
@@ -89,6 +91,39 @@ impl Store for SqliteStore {
             })
             .await?;
         self.trim();
+        Ok(best(found, limit))
+    }
+
+    async fn vector_feed(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        model: &str,
+        after: i64,
+        limit: usize,
+    ) -> Result<VectorFeed> {
+        let nothing = VectorFeed { position: after, end: after, ..VectorFeed::default() };
+        if *visible.reach() != Reach::Whole || visible.categories().is_some() {
+            return Ok(nothing);
+        }
+        let (open, model) = (self.space(visible.tenant(), space), model.to_owned());
+        let told =
+            blocking(move || open.read(|connection| outside::vector_feed(connection, &model, after, limit))).await?;
+        Ok(told.unwrap_or(nothing))
+    }
+
+    async fn rescore(
+        &self,
+        visible: &Visible,
+        query: &Vector,
+        filter: &Filter,
+        ids: &[MemoryId],
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let (query, ids) = (query.clone(), ids.to_vec());
+        let found = self
+            .meant(visible, filter, move |connection, _, clause| outside::rescore(connection, clause, &query, &ids))
+            .await?;
         Ok(best(found, limit))
     }
 

@@ -209,7 +209,7 @@ fn load(connection: &Connection, scope: i64, model: i64, dimensions: usize) -> r
     Ok(arrays)
 }
 
-fn model(connection: &Connection, vector: &Vector) -> rusqlite::Result<Option<i64>> {
+pub(super) fn model(connection: &Connection, vector: &Vector) -> rusqlite::Result<Option<i64>> {
     let found: Option<(i64, usize)> = connection
         .prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1")?
         .query_row([&vector.model], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -22,6 +22,7 @@ mod keys;
 mod lexicon;
 mod life;
 mod notes;
+mod outside;
 mod read;
 mod row;
 mod schema;

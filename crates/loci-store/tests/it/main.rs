@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod contract;
+mod faults;
 mod formats;
 mod model;
+mod outside;
 mod sqlite;
+mod stand_in;
 mod ui;
