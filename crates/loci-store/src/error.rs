@@ -92,7 +92,7 @@ pub enum Error {
     /// A server that is needed does not answer.
     #[error("{part} does not answer: {problem}")]
     Unavailable {
-        /// Which.
+        /// Which: `postgres`, `qdrant`.
         part: String,
         /// What was found.
         problem: String,
@@ -139,9 +139,10 @@ impl Error {
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
             Error::Busy { .. } => Some("another process holds it; try again".into()),
-            Error::Unavailable { .. } => {
-                Some("try again shortly; `loci status` and /readyz show which part is down".into())
-            }
+            Error::Unavailable { part, .. } if part == "qdrant" => Some(
+                "what is written is kept and reaches it later; `loci vectors status` shows how far it is behind".into(),
+            ),
+            Error::Unavailable { .. } => Some("try again shortly; /readyz shows which part is down".into()),
             _ => None,
         }
     }
@@ -163,6 +164,9 @@ impl Error {
                 problem.details.insert("expected".into(), (*expected).into());
                 problem.details.insert("found".into(), (*found).into());
             }
+            Error::Unavailable { part, .. } => {
+                problem.details.insert("part".into(), part.clone().into());
+            }
             Error::Folder { path, .. }
             | Error::Newer { path, .. }
             | Error::Damaged { path, .. }
@@ -182,7 +186,7 @@ impl Error {
         match error {
             sql::Error::Sqlite(error) => Self::sqlite(path, error),
             sql::Error::Postgres(error) => crate::postgres::meant(path, error),
-            sql::Error::Lost(problem) => Error::Unavailable { part: path.display().to_string(), problem },
+            sql::Error::Lost(problem) => Error::Unavailable { part: "postgres".to_owned(), problem },
             sql::Error::Unreadable(problem) => Error::Damaged { path: path.to_owned(), problem: problem.to_string() },
             sql::Error::NoRow => Error::Database { path: path.to_owned(), problem: error.to_string() },
         }

@@ -6,6 +6,7 @@
 
 mod cursor;
 mod error;
+mod outside;
 mod postgres;
 mod sql;
 mod sqlite;
@@ -16,6 +17,10 @@ pub mod vectors;
 
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+pub use outside::{
+    Collection, CollectionStatus, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight, Qdrant,
+    QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
+};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{

@@ -15,7 +15,7 @@ use loci_types::{
 };
 use serde::Serialize;
 
-use crate::{Cursor, Result};
+use crate::{Cursor, Indexed, Result, VectorFeed};
 
 /// A place where memories lie.
 #[async_trait]
@@ -36,6 +36,34 @@ pub trait Store: Send + Sync {
     /// The memories whose vectors of the same model are nearest, best first, scored by
     /// `max(0, cosine)`.
     async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>>;
+
+    /// What an outside vector index must know that has read one space's ledger up to `after`: the memories of the
+    /// next `limit` lines, each as it is now. Told to those who see the whole tenant; others hear nothing.
+    async fn vector_feed(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        model: &str,
+        after: i64,
+        limit: usize,
+    ) -> Result<VectorFeed>;
+
+    /// These memories as far as they are visible and meant, scored by their exact vectors as [`nearest`](Self::nearest)
+    /// does. What someone else proposes becomes an answer only here.
+    async fn rescore(
+        &self,
+        visible: &Visible,
+        query: &Vector,
+        filter: &Filter,
+        ids: &[MemoryId],
+        limit: usize,
+    ) -> Result<Vec<Hit>>;
+
+    /// The outside index that proposes for [`nearest`](Self::nearest), with what is needed to look after it; none: the
+    /// store finds its neighbours itself.
+    fn indexed(&self) -> Option<&Indexed> {
+        None
+    }
 
     /// The vectors of these memories made by this model; a memory without one is left out.
     async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>>;

@@ -7,6 +7,7 @@ pub mod contract;
 pub mod hand;
 pub mod model;
 pub mod proxy;
+pub mod qdrant;
 pub mod samples;
 pub mod servers;
 pub mod vectors;

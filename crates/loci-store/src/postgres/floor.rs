@@ -182,9 +182,7 @@ impl Floor for PostgresStore {
     fn is_noted(&self, _: &Tenant, open: &Numbered) -> bool {
         let key = (open.tenant.clone(), open.space.clone());
         let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-        known.is_some_and(|target| {
-            self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&target)
-        })
+        known.is_some_and(|target| self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&target))
     }
 
     fn note_written(&self, tenant: &Tenant, open: &Numbered) -> Result<()> {

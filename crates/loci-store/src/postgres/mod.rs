@@ -19,17 +19,19 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Pool, PoolConfig, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Pool, PoolConfig, RecyclingMethod, Runtime, Timeouts,
+};
 use loci_types::{Space, Tenant};
 use tokio::runtime::Handle;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, NoTls};
 
-pub(crate) use self::session::Session;
-pub(crate) use self::words::put_words;
 use self::floor::Numbered;
 use self::lease::Leases;
 use self::pen::{Target, Transactions};
+pub(crate) use self::session::Session;
+pub(crate) use self::words::put_words;
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
 use crate::{Error, Result};
@@ -110,7 +112,10 @@ impl PostgresStore {
     /// Connects, and makes or renews the schema. The address is a URL or `key=value` pairs.
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
         let mut config = Config::from_str(address).map_err(|error| {
-            Error::from(loci_types::Error::invalid("postgres.url", format!("this is no address of PostgreSQL: {error}")))
+            Error::from(loci_types::Error::invalid(
+                "postgres.url",
+                format!("this is no address of PostgreSQL: {error}"),
+            ))
         })?;
         config.connect_timeout(options.timeout).application_name("loci");
         if config.get_keepalives_idle() > Duration::from_secs(30) {
@@ -194,7 +199,7 @@ impl Sessions {
 /// Reads what PostgreSQL meant.
 pub(crate) fn meant(path: &Path, error: tokio_postgres::Error) -> Error {
     let problem = crate::sql::Error::from(error).to_string();
-    let unavailable = |problem| Error::Unavailable { part: path.display().to_string(), problem };
+    let unavailable = |problem| Error::Unavailable { part: "postgres".to_owned(), problem };
     let path = path.to_owned();
     // The error was moved into its words; its code stands at their end.
     let code = problem.strip_suffix(')').and_then(|text| text.rsplit_once('(')).map(|(_, code)| code);

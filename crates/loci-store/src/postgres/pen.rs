@@ -69,7 +69,8 @@ impl Pen for Transactions {
 }
 
 fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
-    let again = |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
+    let again =
+        |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
     session.begin("", Some(target)).map_err(again)?;
     let lock = format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space);
     session.run(&lock).map_err(again)?;

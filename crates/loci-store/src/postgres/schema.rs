@@ -21,8 +21,21 @@ const LOCK: i64 = 0x6c6f_6369;
 
 /// The tables whose rows belong to a space, parents before children.
 pub(super) const OF_SPACES: &[&str] = &[
-    "scopes", "models", "memories", "tags", "documents", "words", "vectors", "edges", "entities", "mentions", "names", "ledger",
-    "jobs", "sessions", "notes",
+    "scopes",
+    "models",
+    "memories",
+    "tags",
+    "documents",
+    "words",
+    "vectors",
+    "edges",
+    "entities",
+    "mentions",
+    "names",
+    "ledger",
+    "jobs",
+    "sessions",
+    "notes",
 ];
 
 /// Those that grow with every memory and are spread over partitions by tenant.

@@ -78,9 +78,9 @@ impl Session {
     pub(super) fn begin(&self, how: &str, target: Option<Target>) -> sql::Result<()> {
         match target {
             // Both are numbers: there is nothing to quote.
-            Some(Target { tenant, space }) => self.run(&format!(
-                "BEGIN {how}; SET LOCAL loci.tenant = {tenant}; SET LOCAL loci.space = {space}"
-            )),
+            Some(Target { tenant, space }) => {
+                self.run(&format!("BEGIN {how}; SET LOCAL loci.tenant = {tenant}; SET LOCAL loci.space = {space}"))
+            }
             None => self.run(&format!("BEGIN {how}")),
         }
     }

@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::{Connection, OptionalExtension, Row, params};
 use super::{entities, graph, row, words};
-use crate::text::Analyser;
 use crate::sql;
+use crate::text::Analyser;
 use crate::{Applied, Error, Result};
 
 /// A transaction on a space, with what the actions need.
@@ -233,7 +233,8 @@ impl Desk<'_> {
                 self.connection
                     .prepare_cached("SELECT row, confidence, access_count FROM memories WHERE id = ?1")
                     .and_then(|mut read| {
-                        read.query_row(params![id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+                        read.query_row(params![id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+                            .optional()
                     }),
             )?;
             let Some((row, confidence, count)) = found else { continue };
@@ -305,7 +306,9 @@ impl Desk<'_> {
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
         self.sql(entities::forget_summaries(self.connection, lying.row))?;
         self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", params![lying.row]))?;
-        self.sql(self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", params![lying.row]))?;
+        self.sql(
+            self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", params![lying.row]),
+        )?;
         for follower in followers {
             self.reindex(follower)?;
         }
@@ -325,11 +328,10 @@ impl Desk<'_> {
     }
 
     fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
-        let found: Option<(i64, usize)> = self.sql(
-            self.connection
-                .prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1")
-                .and_then(|mut s| s.query_row(params![&vector.model], |row| Ok((row.get(0)?, row.get(1)?))).optional()),
-        )?;
+        let found: Option<(i64, usize)> =
+            self.sql(self.connection.prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1").and_then(
+                |mut s| s.query_row(params![&vector.model], |row| Ok((row.get(0)?, row.get(1)?))).optional(),
+            ))?;
         let model: i64 = match found {
             Some((model, dimensions)) if dimensions == vector.values.len() => model,
             Some((_, dimensions)) => {
@@ -339,13 +341,11 @@ impl Desk<'_> {
                     vector.values.len()
                 )));
             }
-            None => {
-                self.sql(self.connection.query_row(
-                    "INSERT INTO models (name, dimensions) VALUES (?1, ?2) RETURNING model",
-                    params![&vector.model, vector.values.len()],
-                    |row| row.get(0),
-                ))?
-            }
+            None => self.sql(self.connection.query_row(
+                "INSERT INTO models (name, dimensions) VALUES (?1, ?2) RETURNING model",
+                params![&vector.model, vector.values.len()],
+                |row| row.get(0),
+            ))?,
         };
         let put = self.connection.prepare_cached(self.connection.dialect().put_vector());
         let values = super::Value::Floats(vector.values.clone());
@@ -468,8 +468,10 @@ impl Desk<'_> {
 
     pub(crate) fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.id = ?1", row::COLUMNS);
-        let found =
-            self.connection.prepare_cached(&sql).and_then(|mut s| s.query_row(params![id.as_bytes()], lying).optional());
+        let found = self
+            .connection
+            .prepare_cached(&sql)
+            .and_then(|mut s| s.query_row(params![id.as_bytes()], lying).optional());
         self.sql(found)
     }
 

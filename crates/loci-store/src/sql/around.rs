@@ -11,9 +11,9 @@ use std::path::Path;
 use loci_types::MemoryId;
 use uuid::Uuid;
 
+use super::clause::{self, Clause};
 use super::read::{among, wanted};
 use super::{Connection, Row, Value, params};
-use super::clause::{self, Clause};
 use crate::sql;
 use crate::{Place, Strip};
 

@@ -10,15 +10,12 @@ use super::{Connection, OptionalExtension, Row, params};
 use crate::{Agent, sql};
 
 /// Registers a space, and the agent whose it is.
-pub(crate) fn register(
-    connection: &Connection<'_>,
-    tenant: &Tenant,
-    space: &Space,
-    at: Timestamp,
-) -> sql::Result<()> {
+pub(crate) fn register(connection: &Connection<'_>, tenant: &Tenant, space: &Space, at: Timestamp) -> sql::Result<()> {
     let (tenant, at) = (tenant.name(), at.as_microsecond());
-    connection
-        .execute("INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![tenant, at])?;
+    connection.execute(
+        "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        params![tenant, at],
+    )?;
     connection.execute(
         "INSERT INTO spaces (tenant, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
         params![tenant, space.name(), at],
@@ -56,7 +53,9 @@ pub(crate) fn was_written(connection: &Connection<'_>, tenant: &Tenant, space: &
 
 /// The names of a tenant's spaces.
 pub(crate) fn spaces(connection: &Connection<'_>, tenant: &Tenant) -> sql::Result<Vec<Space>> {
-    let name = |row: &Row<'_>| row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error));
+    let name = |row: &Row<'_>| {
+        row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
+    };
     let mut spaces: Vec<Space> = connection
         .prepare_cached("SELECT name FROM spaces WHERE tenant = ?1")?
         .query_map(params![tenant.name()], name)?

@@ -7,8 +7,8 @@
 use loci_types::{Addition, Change, Edge, EdgeId, Event, Memory, MemoryId, Outcome, Relation, Revision, State};
 use serde_json::json;
 
-use super::{OptionalExtension, params};
 use super::apply::{Desk, Lying, applied, lying};
+use super::{OptionalExtension, params};
 use super::{graph, row};
 use crate::{Applied, Error, Result};
 

@@ -27,7 +27,13 @@ pub(crate) struct Clause {
 impl Clause {
     /// What is visible in this space, in whatever state. `None` when nothing can be.
     pub(crate) fn visible(connection: &Connection<'_>, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
-        let mut clause = Self { sql: "TRUE".to_owned(), values: Vec::new(), scopes: None, narrowed: false, dialect: connection.dialect() };
+        let mut clause = Self {
+            sql: "TRUE".to_owned(),
+            values: Vec::new(),
+            scopes: None,
+            narrowed: false,
+            dialect: connection.dialect(),
+        };
         if let Some(scopes) = visible.scopes_in(space) {
             let keys = scopes.into_iter().map(|scope| scope.key()).collect();
             let sql = format!("SELECT scope FROM scopes WHERE key IN {} ORDER BY scope", clause.dialect.texts());

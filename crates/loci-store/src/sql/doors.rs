@@ -4,7 +4,6 @@
 //! brings the answers together.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,136 +17,12 @@ use super::apply::Desk;
 use super::clause::Clause;
 use super::floor::{Floor, blocking};
 use super::gather::{add, best, best_then_newest, one_scale};
-use super::{
-    Connection, Result as SqlResult, around, catalogue, entities, feed, jobs, keys, life, notes, read, sessions, tally,
-};
+use super::ways::Ways;
+use super::{Connection, around, catalogue, entities, feed, jobs, keys, life, notes, outside, read, sessions, tally};
 use crate::{
-    Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Error, Feed, Finding, Frequencies, Hit, Listing, Measure,
-    Models, Page, Result, Stats, Store, Strip, Tally,
+    Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models,
+    Page, Result, Stats, Store, Strip, Tally, VectorFeed,
 };
-
-/// What the doors do again and again.
-trait Ways: Floor {
-    /// The spaces that this caller looks into.
-    fn spaces_of(&self, visible: &Visible) -> Result<Vec<Arc<Self::Open>>> {
-        let names: BTreeSet<Space> = match visible.spaces() {
-            Some(spaces) => spaces,
-            None => self.ask(|connection| catalogue::spaces(connection, visible.tenant()))?.into_iter().collect(),
-        };
-        Ok(names.iter().map(|space| self.open(visible.tenant(), space)).collect())
-    }
-
-    /// Reads every space of the caller on a thread that may block.
-    async fn each<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        work: impl Fn(&Connection<'_>, &Self::Open, &Visible) -> SqlResult<T> + Send + 'static,
-    ) -> Result<Vec<T>> {
-        let (floor, visible) = (self.clone(), visible.clone());
-        blocking(move || {
-            let mut found = Vec::new();
-            for open in floor.spaces_of(&visible)? {
-                found.extend(floor.read(&open, |connection| work(connection, &open, &visible))?);
-            }
-            Ok(found)
-        })
-        .await
-    }
-
-    /// Reads what is visible in every space of the caller, in whatever state.
-    async fn seen<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        work: impl Fn(&Connection<'_>, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
-    ) -> Result<Vec<T>> {
-        let found = self
-            .each(visible, move |connection, open, visible| {
-                match Clause::visible(connection, Self::space_of(open), visible)? {
-                    Some(clause) => work(connection, open, &clause),
-                    None => Ok(Vec::new()),
-                }
-            })
-            .await?;
-        Ok(found.into_iter().flatten().collect())
-    }
-
-    /// Reads what is visible in one space; none if the caller does not reach it or nothing is there.
-    async fn in_space<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        work: impl FnOnce(&Connection<'_>, &Clause) -> SqlResult<T> + Send + 'static,
-    ) -> Result<Option<T>> {
-        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
-            return Ok(None);
-        }
-        let (floor, open, visible) = (self.clone(), self.open(visible.tenant(), space), visible.clone());
-        blocking(move || {
-            let found = floor.read(&open, |connection| {
-                match Clause::visible(connection, Self::space_of(&open), &visible)? {
-                    Some(clause) => work(connection, &clause).map(Some),
-                    None => Ok(None),
-                }
-            })?;
-            Ok(found.flatten())
-        })
-        .await
-    }
-
-    /// Reads what is visible and meant, space by space.
-    async fn meant<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        work: impl Fn(&Connection<'_>, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
-    ) -> Result<Vec<Vec<T>>> {
-        let filter = filter.clone();
-        self.each(visible, move |connection, open, visible| {
-            match Clause::of(connection, Self::space_of(open), visible, &filter)? {
-                Some(clause) => work(connection, open, &clause),
-                None => Ok(Vec::new()),
-            }
-        })
-        .await
-    }
-
-    /// Works on the rows of a space that are no memories; none if the space is not there.
-    async fn work<T: Send + 'static>(
-        &self,
-        tenant: &Tenant,
-        space: &Space,
-        mut work: impl FnMut(&Connection<'_>) -> SqlResult<T> + Send + 'static,
-    ) -> Result<Option<T>> {
-        let (floor, open) = (self.clone(), self.open(tenant, space));
-        let there = open.clone();
-        if !blocking(move || floor.exists(&there)).await? {
-            return Ok(None);
-        }
-        let place = Self::place_of(&open).to_owned();
-        let work = move |connection: &Connection<'_>| work(connection).map_err(|error| Error::said(&place, error));
-        self.write(&open, work).await.map(Some)
-    }
-
-    /// Asks the catalogue, on a thread that may block.
-    async fn asked<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
-    ) -> Result<T> {
-        let floor = self.clone();
-        blocking(move || floor.ask(work)).await
-    }
-
-    /// Changes the catalogue, on a thread that may block.
-    async fn told<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
-    ) -> Result<T> {
-        let floor = self.clone();
-        blocking(move || floor.tell(work)).await
-    }
-}
-
-impl<F: Floor> Ways for F {}
 
 #[async_trait]
 impl<F: Floor> Store for F {
@@ -177,7 +52,9 @@ impl<F: Floor> Store for F {
     async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>> {
         let wanted = ids.to_vec();
         let found = self
-            .each(visible, move |connection, space, visible| read::fetch(connection, F::space_of(space), visible, &wanted))
+            .each(visible, move |connection, space, visible| {
+                read::fetch(connection, F::space_of(space), visible, &wanted)
+            })
             .await?;
         let mut found: HashMap<MemoryId, Memory> =
             found.into_iter().flatten().map(|memory| (memory.id, memory)).collect();
@@ -214,6 +91,39 @@ impl<F: Floor> Store for F {
             .meant(visible, filter, move |connection, space, clause| {
                 floor.nearest(space, connection, clause, &query, limit)
             })
+            .await?;
+        Ok(best(found, limit))
+    }
+
+    async fn vector_feed(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        model: &str,
+        after: i64,
+        limit: usize,
+    ) -> Result<VectorFeed> {
+        let nothing = VectorFeed { position: after, end: after, ..VectorFeed::default() };
+        if *visible.reach() != Reach::Whole || visible.categories().is_some() {
+            return Ok(nothing);
+        }
+        let (floor, open, model) = (self.clone(), self.open(visible.tenant(), space), model.to_owned());
+        let told =
+            blocking(move || floor.read(&open, |connection| outside::vector_feed(connection, &model, after, limit)));
+        Ok(told.await?.unwrap_or(nothing))
+    }
+
+    async fn rescore(
+        &self,
+        visible: &Visible,
+        query: &Vector,
+        filter: &Filter,
+        ids: &[MemoryId],
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let (query, ids) = (query.clone(), ids.to_vec());
+        let found = self
+            .meant(visible, filter, move |connection, _, clause| outside::rescore(connection, clause, &query, &ids))
             .await?;
         Ok(best(found, limit))
     }
@@ -523,10 +433,7 @@ impl<F: Floor> Store for F {
         }
         if whole {
             let (floor, visible) = (self.clone(), visible.clone());
-            all.bytes = blocking(move || {
-                floor.spaces_of(&visible)?.iter().map(|open| floor.bytes(open)).sum()
-            })
-            .await?;
+            all.bytes = blocking(move || floor.spaces_of(&visible)?.iter().map(|open| floor.bytes(open)).sum()).await?;
         }
         Ok(all)
     }
@@ -548,9 +455,8 @@ impl<F: Floor> Store for F {
             let open = self.open(tenant, &space);
             let (left, name, kinds) = (limit - jobs.len(), space.name(), kinds.to_vec());
             let place = F::place_of(&open).to_owned();
-            let claim = move |connection: &Connection<'_>| {
-                jobs::claim(connection, &place, &name, &kinds, left, now, lease)
-            };
+            let claim =
+                move |connection: &Connection<'_>| jobs::claim(connection, &place, &name, &kinds, left, now, lease);
             jobs.extend(self.write(&open, claim).await?);
         }
         Ok(jobs)

@@ -12,10 +12,10 @@ use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome,
 use serde_json::json as told;
 use uuid::Uuid;
 
-use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
 use super::row::json;
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Applied, EntityFilter, Error, Hit, Result};
 
@@ -52,10 +52,10 @@ impl Desk<'_> {
         if scope != lying.scope {
             return Err(Error::Refused(format!("memory {memory} and entity {entity} belong to different scopes")));
         }
-        let new = self.sql(
-            self.connection
-                .execute("INSERT INTO mentions (memory, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![lying.row, number]),
-        )?;
+        let new = self.sql(self.connection.execute(
+            "INSERT INTO mentions (memory, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![lying.row, number],
+        ))?;
         if new == 0 {
             return Ok(nothing(Outcome::None));
         }

@@ -5,12 +5,12 @@
 
 use loci_types::{Space, Visible};
 
-use super::{params, Connection, Value, params_from_iter};
 use super::clause::{self, Clause};
 use super::read::ENTRY;
 use super::row;
-use crate::sql;
+use super::{Connection, Value, params, params_from_iter};
 use crate::Feed;
+use crate::sql;
 
 /// So many lines are looked at in one call.
 const LOOKED_AT: i64 = 1_000;

@@ -39,11 +39,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>>;
 
     /// Reads in one snapshot; none if nothing was ever written there.
-    fn read<T>(
-        &self,
-        open: &Self::Open,
-        work: impl FnOnce(&Connection<'_>) -> SqlResult<T>,
-    ) -> Result<Option<T>>;
+    fn read<T>(&self, open: &Self::Open, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<Option<T>>;
 
     /// Whether it was; costs nothing.
     fn is_prepared(&self, tenant: &Tenant, open: &Self::Open) -> bool;

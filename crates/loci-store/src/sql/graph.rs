@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use loci_types::{Edge, EdgeId, MemoryId, Relation};
 use uuid::Uuid;
 
-use crate::sql;
-use super::{Connection, OptionalExtension, Row, params};
 use super::row::json;
+use super::{Connection, OptionalExtension, Row, params};
+use crate::sql;
 
 /// Draws an edge, or renews the one that is there. True if it is new.
 pub(crate) fn link(connection: &Connection<'_>, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {

@@ -102,9 +102,7 @@ pub(crate) fn list(
         Ok(JobRecord {
             id: row.get(0)?,
             space: space.to_owned(),
-            kind: kind.parse().map_err(|error: loci_types::Error| {
-                sql::Error::unreadable(error)
-            })?,
+            kind: kind.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))?,
             payload: serde_json::from_str(&payload).unwrap_or_default(),
             state: row.get(3)?,
             attempts: row.get(4)?,

@@ -3,8 +3,8 @@
 //! They lie in the catalogue, beside tenants and agents. Only the hash of a secret is kept; a key
 //! that was revoked stays, so that nobody can be let in by taking the last one away.
 
-use crate::sql;
 use super::{Connection, OptionalExtension, Row, params};
+use crate::sql;
 use jiff::Timestamp;
 use loci_types::{Key, Tenant};
 
@@ -13,8 +13,10 @@ const COLUMNS: &str = "id, name, hash, allows, created_at, expires_at, revoked_a
 /// Keeps a new key; its id must be new.
 pub(crate) fn put(connection: &Connection<'_>, key: &Key) -> sql::Result<()> {
     let (tenant, at) = (key.grant.tenant.name(), key.created_at.as_microsecond());
-    connection
-        .execute("INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![tenant, at])?;
+    connection.execute(
+        "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        params![tenant, at],
+    )?;
     let allows = serde_json::to_string(&key.grant).map_err(|error| to_sqlite(error.into()))?;
     connection.execute(
         "INSERT INTO keys (id, tenant, name, hash, allows, created_at, expires_at, revoked_at) \
@@ -26,7 +28,10 @@ pub(crate) fn put(connection: &Connection<'_>, key: &Key) -> sql::Result<()> {
 
 /// The key with this id, whoever's it is.
 pub(crate) fn find(connection: &Connection<'_>, id: &str) -> sql::Result<Option<Key>> {
-    connection.prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE id = ?1"))?.query_row(params![id], read).optional()
+    connection
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE id = ?1"))?
+        .query_row(params![id], read)
+        .optional()
 }
 
 /// The keys of a tenant, oldest first.
@@ -48,7 +53,10 @@ pub(crate) fn revoke(connection: &Connection<'_>, tenant: &Tenant, id: &str, at:
 
 /// The tenants that are known, by name.
 pub(crate) fn tenants(connection: &Connection<'_>) -> sql::Result<Vec<String>> {
-    connection.prepare_cached("SELECT name FROM tenants ORDER BY name")?.query_map(params![], |row| row.get(0))?.collect()
+    connection
+        .prepare_cached("SELECT name FROM tenants ORDER BY name")?
+        .query_map(params![], |row| row.get(0))?
+        .collect()
 }
 
 /// Whether any key was ever made here.

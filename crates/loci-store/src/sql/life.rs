@@ -9,9 +9,9 @@ use loci_types::{Aged, Change, Event, MemoryId, Outcome};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Connection, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
+use super::{Connection, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Ageing, Applied, Result};
 
@@ -47,12 +47,7 @@ const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidenc
     m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row";
 
 /// The next memories within the clause in the order of their rows, as far as time is concerned.
-pub(crate) fn ages(
-    connection: &Connection<'_>,
-    clause: &Clause,
-    after: i64,
-    limit: usize,
-) -> sql::Result<Vec<Ageing>> {
+pub(crate) fn ages(connection: &Connection<'_>, clause: &Clause, after: i64, limit: usize) -> sql::Result<Vec<Ageing>> {
     let sql = format!("SELECT {COLUMNS} FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?", clause.sql);
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
@@ -64,9 +59,7 @@ fn read(row: &Row<'_>) -> sql::Result<Ageing> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let word = |column: usize| row.get::<_, String>(column);
-    let wrong = |error: loci_types::Error| {
-        sql::Error::unreadable(error)
-    };
+    let wrong = |error: loci_types::Error| sql::Error::unreadable(error);
     Ok(Ageing {
         id: MemoryId(Uuid::from_bytes(row.get(0)?)),
         kind: word(1)?,

@@ -6,8 +6,8 @@
 
 pub(crate) mod apply;
 pub(crate) mod around;
-mod chain;
 pub(crate) mod catalogue;
+mod chain;
 pub(crate) mod clause;
 mod connection;
 pub(crate) mod dialect;
@@ -22,11 +22,13 @@ pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod life;
 pub(crate) mod notes;
+pub(crate) mod outside;
 pub(crate) mod read;
 pub(crate) mod row;
 pub(crate) mod sessions;
 pub(crate) mod tally;
 mod value;
+mod ways;
 pub(crate) mod words;
 pub(crate) mod writer;
 mod zero;

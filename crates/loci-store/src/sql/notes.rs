@@ -6,9 +6,9 @@
 use jiff::Timestamp;
 use loci_types::{Change, NoteValue, Outcome, Scope};
 
-use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::Clause;
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Applied, Result};
 
@@ -42,10 +42,10 @@ impl Desk<'_> {
                 serde_json::json!(before + more).to_string()
             }
         };
-        let put = self
-            .connection
-            .prepare_cached("INSERT INTO notes (key, scope, value, until) VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (key, scope) DO UPDATE SET value = excluded.value, until = excluded.until");
+        let put = self.connection.prepare_cached(
+            "INSERT INTO notes (key, scope, value, until) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT (key, scope) DO UPDATE SET value = excluded.value, until = excluded.until",
+        );
         let until = until.map(Timestamp::as_microsecond);
         self.sql(put.and_then(|mut put| put.execute(params![key, scope, value, until])))?;
         Ok(nothing(Outcome::Updated))

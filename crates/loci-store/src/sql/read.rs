@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
 use uuid::Uuid;
 
-use super::{Connection, Floats, OptionalExtension, Row, Value, params, params_from_iter};
 use super::clause::{self, Clause};
+use super::{Connection, Floats, OptionalExtension, Row, Value, params, params_from_iter};
 use super::{graph, row};
 use crate::sql;
 use crate::{Changes, Hit, Measure, Models, Page, Stats};
@@ -166,8 +166,9 @@ pub(crate) fn changes(
     since: i64,
     limit: usize,
 ) -> sql::Result<Changes> {
-    let revision =
-        connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row(params![], |row| row.get(0))?;
+    let revision = connection
+        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
+        .query_row(params![], |row| row.get(0))?;
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \

@@ -1,8 +1,8 @@
 //! How does a memory lie in a row?
 
-use crate::sql;
 use super::value::Get;
 use super::{Connection, Row, params};
+use crate::sql;
 use jiff::Timestamp;
 use loci_types::{
     ContentHash, Event, Identifiers, Kind, KnowledgePointer, LedgerEntry, Memory, MemoryId, Source, identifier_values,

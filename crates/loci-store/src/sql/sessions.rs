@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use loci_types::{Change, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
 use uuid::Uuid;
 
-use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
 use super::row;
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Applied, Error, Result};
 
@@ -116,8 +116,7 @@ fn read(row: &Row<'_>) -> sql::Result<Session> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
-    let scope = Scope::from_key(&key)
-        .map_err(|error| sql::Error::unreadable(error))?;
+    let scope = Scope::from_key(&key).map_err(|error| sql::Error::unreadable(error))?;
     Ok(Session {
         scope,
         name: row.get(1)?,

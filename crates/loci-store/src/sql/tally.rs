@@ -8,8 +8,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loci_types::{Space, TimeRange, Visible};
 
-use super::{Connection, Value, params_from_iter};
 use super::clause::Clause;
+use super::{Connection, Value, params_from_iter};
 use crate::sql;
 use crate::{Error, Result, Tally};
 

@@ -63,7 +63,8 @@ mod tests {
 
     #[test]
     fn whatever_is_given_comes_back() {
-        for text in ["", "plain", "\0", "a\0b\0", "\u{10FFFF}", "\u{10FFFF}0", "\0\u{10FFFF}1", "\\u0000", "\\\\u0000"] {
+        for text in ["", "plain", "\0", "a\0b\0", "\u{10FFFF}", "\u{10FFFF}0", "\0\u{10FFFF}1", "\\u0000", "\\\\u0000"]
+        {
             let kept = out_of_text(text);
             assert!(!kept.contains('\0'));
             assert_eq!(into_text(&kept), text);

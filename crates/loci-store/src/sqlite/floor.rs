@@ -48,11 +48,7 @@ impl Floor for SqliteStore {
         Ok(found)
     }
 
-    fn read<T>(
-        &self,
-        open: &OpenSpace,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
-    ) -> Result<Option<T>> {
+    fn read<T>(&self, open: &OpenSpace, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
         open.read(work)
     }
 

@@ -272,7 +272,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
         let writer = schema::open(&path, schema::SPACE).unwrap();
-        let desk = Desk { connection: &sql::Connection::Sqlite(&writer), path: &path, space: &Space::Shared, analyser: &Analyser::default() };
+        let desk = Desk {
+            connection: &sql::Connection::Sqlite(&writer),
+            path: &path,
+            space: &Space::Shared,
+            analyser: &Analyser::default(),
+        };
         let (anna, ben) = (user("anna"), user("ben"));
         let index = Index::default();
         let near = |reader: &Connection, scope: &Scope| {

@@ -23,9 +23,7 @@ pub(crate) fn put_words(connection: &Connection, row: i64, scope: i64, terms: &[
         document.push(' ');
     }
     connection.prepare_cached("DELETE FROM lexicon WHERE rowid = ?1")?.execute([row])?;
-    connection
-        .prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?
-        .execute(params![row, document])?;
+    connection.prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?.execute(params![row, document])?;
     Ok(())
 }
 

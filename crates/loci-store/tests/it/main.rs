@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod contract;
+mod faults;
 mod formats;
 mod model;
+mod outside;
 mod postgres;
 mod sqlite;
+mod stand_in;
 mod tier;
 mod ui;

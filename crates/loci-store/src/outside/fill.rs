@@ -1,0 +1,169 @@
+//! How does a collection catch up with the ledger?
+//!
+//! One task per collection, running only while there is something to do. It reads a page of the ledger, tells the
+//! index, and moves the index's mark; whatever stops it in between, the page is told again, which changes nothing.
+//! Where processes share an index a lease lets one of them fill a collection at a time, so that no older state of a
+//! memory is written over a newer one.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use loci_types::MemoryId;
+
+use super::index::{Collection, Mark};
+use super::indexed::{Inner, Shelf};
+use super::point::{VectorFeed, VectorPoint};
+use crate::Result;
+
+/// How soon whoever waits for another process looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// How a round of filling ended.
+enum Round {
+    /// Nothing is left to tell.
+    Done,
+    /// Another process fills this collection.
+    Elsewhere,
+}
+
+/// Fills a collection until nothing is left, however often the index goes away.
+pub(super) async fn run(inner: Weak<Inner>, shelf: Arc<Shelf>) {
+    loop {
+        let Some(house) = inner.upgrade() else { return };
+        shelf.again.store(false, Ordering::SeqCst);
+        let wait = match house.fill(&shelf, &mut |_, _| {}).await {
+            Ok(Round::Done) => {
+                shelf.running.store(false, Ordering::SeqCst);
+                // Who woke us between the last look and now must not be forgotten.
+                if !shelf.again.load(Ordering::SeqCst) || shelf.running.swap(true, Ordering::SeqCst) {
+                    return;
+                }
+                continue;
+            }
+            Ok(Round::Elsewhere) => LOOK_AGAIN,
+            Err(error) => {
+                tracing::debug!(%error, space = %shelf.key.space, "the vector index is filled later");
+                // Whoever waits for the filling hears that it does not get on.
+                shelf.moved.send_modify(|times| *times += 1);
+                house.down.wait()
+            }
+        };
+        drop(house);
+        // A nudge says that the index answers again; without one the wait is bounded anyway.
+        let _ = tokio::time::timeout(wait, shelf.nudge.notified()).await;
+    }
+}
+
+impl Inner {
+    /// Tells the index everything that it does not know. `progress` hears the line reached and the last line.
+    async fn fill(&self, shelf: &Shelf, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<Round> {
+        self.down.check()?;
+        let _filling = shelf.filling.lock().await;
+        let known = self.feed(shelf, 0, 0).await?;
+        let Some(dimensions) = known.dimensions else { return Ok(Round::Done) };
+        let collection = shelf.collection(dimensions);
+        if !self.take(&collection).await? {
+            shelf.set_mark(self.down.note(self.index.position(&collection).await)?);
+            return Ok(Round::Elsewhere);
+        }
+        let outcome = self.tell(shelf, &collection, progress).await;
+        if self.index.shared() {
+            let (tenant, name) = (&collection.tenant, self.lease_name(&collection));
+            self.store.release(tenant, &name, &self.holder).await?;
+        }
+        outcome.map(|()| Round::Done)
+    }
+
+    async fn tell(
+        &self,
+        shelf: &Shelf,
+        collection: &Collection,
+        progress: &mut (dyn FnMut(i64, i64) + Send),
+    ) -> Result<()> {
+        let found = self.down.note(self.index.position(collection).await)?;
+        if found.is_none() {
+            self.down.note(self.index.prepare(collection).await)?;
+        }
+        let mut mark = found.unwrap_or_default();
+        loop {
+            let feed = self.feed(shelf, mark.sequence, self.options.page).await?;
+            if feed.since != mark.at {
+                tracing::warn!(space = %shelf.key.space, "the vector index knows another ledger and is filled anew");
+                self.down.note(self.index.remove(collection).await)?;
+                self.down.note(self.index.prepare(collection).await)?;
+                mark = Mark::default();
+                shelf.set_mark(Some(mark));
+                continue;
+            }
+            if feed.position == mark.sequence {
+                shelf.set_mark(Some(mark));
+                return Ok(());
+            }
+            mark = Mark { sequence: feed.position, at: feed.until };
+            let end = feed.end;
+            self.down.note(self.deliver(collection, feed).await)?;
+            self.down.note(self.index.advance(collection, mark).await)?;
+            shelf.set_mark(Some(mark));
+            progress(mark.sequence, end);
+            self.take(collection).await?;
+        }
+    }
+
+    /// Tells the index of one page. Telling it twice changes nothing.
+    async fn deliver(&self, collection: &Collection, feed: VectorFeed) -> Result<()> {
+        let (points, silent): (Vec<VectorPoint>, Vec<VectorPoint>) =
+            feed.points.into_iter().partition(|point| point.direction().is_some());
+        let gone: Vec<MemoryId> = feed.gone.into_iter().chain(silent.iter().map(|point| point.memory.id)).collect();
+        if !points.is_empty() {
+            self.index.upsert(collection, &points).await?;
+        }
+        if !gone.is_empty() {
+            self.index.delete(collection, &gone).await?;
+        }
+        Ok(())
+    }
+
+    /// What stands in the ledger of a collection's space after a line.
+    pub(super) async fn feed(&self, shelf: &Shelf, after: i64, limit: usize) -> Result<VectorFeed> {
+        let whole = (self.oversight.whole)(&shelf.key.tenant);
+        self.store.vector_feed(&whole, &shelf.key.space, &shelf.key.model, after, limit).await
+    }
+
+    /// Takes or renews the right to fill a collection.
+    async fn take(&self, collection: &Collection) -> Result<bool> {
+        if !self.index.shared() {
+            return Ok(true);
+        }
+        let (name, now) = (self.lease_name(collection), (self.oversight.now)());
+        self.store.lease(&collection.tenant, &name, &self.holder, now, self.options.lease).await
+    }
+
+    fn lease_name(&self, collection: &Collection) -> String {
+        // Becomes the name of a file, and so must stay short.
+        format!("vectors-{:016x}", super::point::sum(self.index.collection_name(collection).as_bytes()))
+    }
+
+    /// Drops a collection and fills it from the first line on.
+    pub(super) async fn refill(&self, shelf: &Shelf, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<()> {
+        {
+            let _filling = shelf.filling.lock().await;
+            let dimensions = self.feed(shelf, 0, 0).await?.dimensions.unwrap_or_default();
+            self.down.note(self.index.remove(&shelf.collection(dimensions)).await)?;
+            shelf.set_mark(None);
+        }
+        self.catch_up_with(shelf, progress).await
+    }
+
+    /// Fills a collection until nothing is left, or says why that cannot be.
+    pub(super) async fn catch_up(&self, shelf: &Shelf) -> Result<()> {
+        self.catch_up_with(shelf, &mut |_, _| {}).await
+    }
+
+    async fn catch_up_with(&self, shelf: &Shelf, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<()> {
+        while let Round::Elsewhere = self.fill(shelf, progress).await? {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! How does a store find its neighbours by an index outside of it?
+//!
+//! [`Indexed`] hands everything on to its store but `nearest`. An answer is made of three things: what the index
+//! proposes, what stands in the ledger after the index's mark (so that what was just written is found before the index
+//! has heard of it), and the store's exact score of both.
+//!
+//! * A write never waits for the index and never fails because of it: it only wakes the filling.
+//! * An index that is a little behind costs nothing: its lag is read from the ledger with the question.
+//! * One that is far behind is waited for, as long as [`IndexedOptions::patience`] says. After that the question is
+//!   refused with [`Error::Unavailable`]: half an answer would be taken for a whole one, and recall has other lanes.
+//! * One that is away is refused the same way, at once, until its back-off is over.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_types::{Action, Batch, Space, Tenant, Visible};
+use tokio::sync::{Notify, watch};
+
+use super::down::Down;
+use super::index::{Collection, Mark, VectorIndex};
+use super::retry::Retry;
+use crate::{Result, Store};
+
+/// How an outside index is used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct IndexedOptions {
+    /// Up to so many lines of the ledger an index may be behind without anyone waiting for it.
+    pub tail: usize,
+    /// So many lines are read to fill it in one step.
+    pub page: usize,
+    /// How long a question waits for an index that is further behind.
+    pub patience: Duration,
+    /// How long one process may fill a collection before another may think it dead.
+    pub lease: Duration,
+    /// When an index that is away is asked again.
+    pub back_off: Retry,
+}
+
+impl Default for IndexedOptions {
+    fn default() -> Self {
+        Self {
+            tail: 1_024,
+            page: 256,
+            patience: Duration::from_secs(2),
+            lease: Duration::from_secs(30),
+            back_off: Retry::default(),
+        }
+    }
+}
+
+/// What the filling needs and only the house above can give: who sees a whole tenant, and what time it is.
+#[derive(Clone)]
+pub struct Oversight {
+    /// Sees the whole tenant; made by the policy.
+    pub whole: Arc<dyn Fn(&Tenant) -> Visible + Send + Sync>,
+    /// The clock.
+    pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+/// A store whose neighbours are proposed by an outside index.
+#[derive(Clone)]
+pub struct Indexed {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) index: Arc<dyn VectorIndex>,
+    pub(super) oversight: Oversight,
+    pub(super) options: IndexedOptions,
+    pub(super) down: Down,
+    /// Who fills, for the lease.
+    pub(super) holder: String,
+    shelves: Mutex<HashMap<Key, Arc<Shelf>>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) tenant: Tenant,
+    pub(super) space: Space,
+    pub(super) model: String,
+}
+
+/// What this process knows of one collection.
+pub(super) struct Shelf {
+    pub(super) key: Key,
+    /// How far the collection has read; none: nobody has asked it yet.
+    mark: Mutex<Option<Mark>>,
+    /// Told whenever the filling has got on, or has failed.
+    pub(super) moved: watch::Sender<u64>,
+    /// Held by whoever writes to the collection.
+    pub(super) filling: tokio::sync::Mutex<()>,
+    pub(super) running: AtomicBool,
+    pub(super) again: AtomicBool,
+    pub(super) nudge: Notify,
+}
+
+impl Shelf {
+    fn new(key: Key) -> Self {
+        Self {
+            key,
+            mark: Mutex::default(),
+            moved: watch::Sender::new(0),
+            filling: tokio::sync::Mutex::default(),
+            running: AtomicBool::new(false),
+            again: AtomicBool::new(false),
+            nudge: Notify::new(),
+        }
+    }
+
+    pub(super) fn collection(&self, dimensions: usize) -> Collection {
+        let Key { tenant, space, model } = self.key.clone();
+        Collection { tenant, space, model, dimensions }
+    }
+
+    pub(super) fn mark(&self) -> Option<Mark> {
+        *self.mark.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_mark(&self, mark: Option<Mark>) {
+        *self.mark.lock().unwrap_or_else(PoisonError::into_inner) = mark;
+        self.moved.send_modify(|times| *times += 1);
+    }
+}
+
+impl Indexed {
+    /// A store with an index beside it.
+    pub fn new(
+        store: Arc<dyn Store>,
+        index: Arc<dyn VectorIndex>,
+        oversight: Oversight,
+        options: IndexedOptions,
+    ) -> Self {
+        let inner = Inner {
+            down: Down::new(index.name(), options.back_off),
+            holder: uuid::Uuid::new_v4().to_string(),
+            shelves: Mutex::default(),
+            store,
+            index,
+            oversight,
+            options,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The store itself.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    /// Writes, and wakes the filling of every collection that the changes may concern.
+    pub(super) async fn apply_and_wake(&self, batch: Batch) -> Result<Vec<crate::Applied>> {
+        let (tenant, space) = (batch.tenant.clone(), batch.space.clone());
+        let models = models(&batch);
+        let applied = self.inner.store.apply(batch).await?;
+        if applied.iter().any(|applied| applied.sequence.is_some()) {
+            for model in models {
+                self.inner.shelf(&tenant, &space, &model);
+            }
+            for shelf in self.inner.shelves_of(&tenant, &space) {
+                self.inner.wake(&shelf);
+            }
+        }
+        Ok(applied)
+    }
+
+    /// Removes an agent, and its collections with it.
+    pub(super) async fn drop_agent_and_collections(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
+        let (inner, space) = (&self.inner, Space::Agent(slug.to_owned()));
+        let models = inner.store.model_names(&(inner.oversight.whole)(tenant)).await?;
+        for model in models {
+            inner.shelf(tenant, &space, &model);
+        }
+        let shelves = inner.shelves_of(tenant, &space);
+        let mut held = Vec::new();
+        for shelf in &shelves {
+            // Whoever fills would bring the collection back.
+            held.push(shelf.filling.lock().await);
+        }
+        let known = inner.store.drop_agent(tenant, slug).await?;
+        inner.forget(tenant, &space);
+        for shelf in &shelves {
+            shelf.set_mark(None);
+            let collection = shelf.collection(0);
+            if let Err(error) = inner.down.note(inner.index.remove(&collection).await) {
+                tracing::warn!(%error, collection = inner.index.collection_name(&collection), "dropped later");
+                inner.drop_later(collection);
+            }
+        }
+        Ok(known)
+    }
+}
+
+impl Inner {
+    /// What is known of a collection.
+    pub(super) fn shelf(&self, tenant: &Tenant, space: &Space, model: &str) -> Arc<Shelf> {
+        let key = Key { tenant: tenant.clone(), space: space.clone(), model: model.to_owned() };
+        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        shelves.entry(key.clone()).or_insert_with(|| Arc::new(Shelf::new(key))).clone()
+    }
+
+    fn shelves_of(&self, tenant: &Tenant, space: &Space) -> Vec<Arc<Shelf>> {
+        let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        shelves.values().filter(|shelf| shelf.key.tenant == *tenant && shelf.key.space == *space).cloned().collect()
+    }
+
+    fn forget(&self, tenant: &Tenant, space: &Space) {
+        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        shelves.retain(|key, _| key.tenant != *tenant || key.space != *space);
+    }
+
+    /// Lets the filling of a collection run, or run once more when it is done.
+    pub(super) fn wake(self: &Arc<Self>, shelf: &Arc<Shelf>) {
+        shelf.again.store(true, Ordering::SeqCst);
+        if shelf.running.swap(true, Ordering::SeqCst) {
+            shelf.nudge.notify_one();
+            return;
+        }
+        tokio::spawn(super::fill::run(Arc::downgrade(self), shelf.clone()));
+    }
+
+    /// A collection that could not be dropped must not outlive what it was made of.
+    fn drop_later(self: &Arc<Self>, collection: Collection) {
+        let weak = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                let Some(inner) = weak.upgrade() else { return };
+                if inner.down.check().is_ok() && inner.down.note(inner.index.remove(&collection).await).is_ok() {
+                    // If the agent came anew in the meantime, its collection went, too, and fills itself again.
+                    return;
+                }
+                let wait = inner.down.wait();
+                drop(inner);
+                tokio::time::sleep(wait).await;
+            }
+        });
+    }
+}
+
+/// The models whose vectors a batch brings.
+fn models(batch: &Batch) -> Vec<String> {
+    let vectors = batch.changes.iter().filter_map(|change| match &change.action {
+        Action::Add(addition) | Action::Supersede { new: addition, .. } => addition.vector.as_ref(),
+        Action::Revise(revision) | Action::Merge { into: revision, .. } => revision.vector.as_ref(),
+        Action::Embed { vector, .. } => Some(vector),
+        _ => None,
+    });
+    let names: BTreeSet<&str> = vectors.map(|vector| vector.model.as_str()).collect();
+    names.into_iter().map(str::to_owned).collect()
+}

@@ -1,0 +1,28 @@
+//! Who else knows where the vectors lie?
+//!
+//! An *outside index* is told of the vectors and proposes candidates. It decides nothing: the rows are the truth, the
+//! store says who may be returned and scores them by their exact vectors. So an index may lag, lose everything or be
+//! away, and the worst that follows is that the vector lane says so.
+//!
+//! **Invariant.** What is not yet in the index stands in the ledger after the index's own mark. Nothing else is
+//! queued anywhere, so nothing can be lost between the two.
+
+mod doors;
+mod down;
+mod fill;
+mod index;
+mod indexed;
+mod keeper;
+mod local;
+mod point;
+mod qdrant;
+mod retry;
+mod search;
+
+pub use index::{Collection, Mark, VectorIndex, Wanted};
+pub use indexed::{Indexed, IndexedOptions, Oversight};
+pub use keeper::{CollectionStatus, IndexStatus, Verified};
+pub use local::LocalIndex;
+pub use point::{VectorFeed, VectorPoint};
+pub use qdrant::{Qdrant, QdrantConfig};
+pub use retry::Retry;

@@ -1,0 +1,247 @@
+//! How is Qdrant told and asked?
+//!
+//! One collection per space and model, over Qdrant's own REST interface. A point is a memory: its id is the memory's,
+//! so telling of it twice changes nothing. The point [`MARK`] is no memory: it carries how far the collection has read
+//! the ledger, so that a collection which is lost takes its mark along and is filled again by itself.
+//!
+//! Questions are asked once, because recall does not wait; what is told is repeated as [`Retry`] says.
+
+mod http;
+mod naming;
+mod shape;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use loci_types::MemoryId;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use self::http::{Asked, Http};
+use super::index::{Collection, Mark, VectorIndex, Wanted};
+use super::point::VectorPoint;
+use super::retry::Retry;
+use crate::{Error, Result};
+
+/// The point that says how far a collection has read.
+const MARK: Uuid = Uuid::nil();
+
+/// So many points go into one request.
+const BATCH: usize = 256;
+
+/// Where Qdrant is and how it is used.
+#[derive(Clone)]
+pub struct QdrantConfig {
+    /// The address, such as `http://127.0.0.1:6333`.
+    pub url: String,
+    /// The key, if it wants one.
+    pub api_key: Option<String>,
+    /// What the names of all collections begin with.
+    pub prefix: String,
+    /// The model whose collections go without its name: `agent_memory_SLUG`.
+    pub usual_model: Option<String>,
+    /// How long one request may take.
+    pub timeout: Duration,
+    /// How often what is told is repeated.
+    pub retry: Retry,
+}
+
+impl QdrantConfig {
+    /// A server at this address, with the rest as usual.
+    pub fn new(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            api_key: None,
+            prefix: String::new(),
+            usual_model: None,
+            timeout: Duration::from_secs(2),
+            retry: Retry::default(),
+        }
+    }
+}
+
+impl fmt::Debug for QdrantConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither the key nor the address, which may carry a password, is ever printed.
+        formatter.debug_struct("QdrantConfig").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+/// The vectors in a Qdrant server.
+pub struct Qdrant {
+    http: Http,
+    prefix: String,
+    usual_model: Option<String>,
+}
+
+impl Qdrant {
+    /// A client. Nothing is asked of the server yet, so one that is away does not matter.
+    pub fn new(config: QdrantConfig) -> Result<Self> {
+        let QdrantConfig { url, api_key, prefix, usual_model, timeout, retry } = config;
+        naming::check(&prefix)?;
+        Ok(Self { http: Http::new(&url, api_key.as_deref(), timeout, retry)?, prefix, usual_model })
+    }
+
+    fn path(&self, collection: &Collection, rest: &str) -> String {
+        format!("/collections/{}{rest}", self.collection_name(collection))
+    }
+
+    /// What the point that is no memory says; none if it is not there.
+    async fn marked(&self, collection: &Collection) -> Result<Option<Value>> {
+        let body = json!({ "ids": [MARK], "with_payload": true, "with_vector": false });
+        let found = self.http.ask("POST", &self.path(collection, "/points"), Some(&body)).await?;
+        Ok(found.and_then(|found| found.get(0).and_then(|point| point.get("payload")).cloned()))
+    }
+
+    /// Removes what is in the way of a new collection, if it is ours to remove.
+    async fn make_way(&self, collection: &Collection) -> Result<bool> {
+        let Some(found) = self.http.ask("GET", &self.path(collection, ""), None).await? else { return Ok(false) };
+        let marked = self.marked(collection).await?;
+        let ours = marked.as_ref().is_some_and(|payload| payload.get("lociMark").is_some());
+        if !ours {
+            let points = self.points(collection, &json!({})).await?.unwrap_or(0);
+            if points > 0 {
+                return Err(self.http.unavailable(format!(
+                    "collection `{}` holds {points} points that Loci did not write; set vectors.prefix, or remove it",
+                    self.collection_name(collection)
+                )));
+            }
+        }
+        let model = marked.as_ref().and_then(|payload| payload.get("model")).and_then(Value::as_str);
+        let fits = shape::fits(&found, collection) && model.is_none_or(|model| model == collection.model);
+        if !fits {
+            self.remove(collection).await?;
+        }
+        Ok(fits)
+    }
+
+    async fn points(&self, collection: &Collection, filter: &Value) -> Result<Option<u64>> {
+        let body = json!({ "filter": filter, "exact": true });
+        let counted = self.http.ask("POST", &self.path(collection, "/points/count"), Some(&body)).await?;
+        Ok(counted.and_then(|counted| counted.get("count").and_then(Value::as_u64)))
+    }
+
+    /// Tells something of a collection that must be there.
+    async fn tell(&self, collection: &Collection, method: &str, rest: &str, body: &Value) -> Result<Value> {
+        let path = self.path(collection, rest);
+        self.http.tell(method, &path, Some(body)).await?.ok_or_else(|| {
+            self.http.unavailable(format!("collection `{}` is not there", self.collection_name(collection)))
+        })
+    }
+}
+
+#[async_trait]
+impl VectorIndex for Qdrant {
+    fn name(&self) -> &'static str {
+        http::PART
+    }
+
+    fn shared(&self) -> bool {
+        true
+    }
+
+    fn collection_name(&self, collection: &Collection) -> String {
+        naming::name(&self.prefix, self.usual_model.as_deref(), collection)
+    }
+
+    async fn version(&self) -> Result<String> {
+        match self.http.raw("GET", "/", None).await? {
+            Asked::Answer(value) => Ok(value.get("version").and_then(Value::as_str).unwrap_or("unknown").to_owned()),
+            Asked::Missing => Err(self.http.unavailable("it does not say what it is".to_owned())),
+        }
+    }
+
+    async fn health(&self) -> Result<()> {
+        self.http.ask("GET", "/collections", None).await.map(drop)
+    }
+
+    async fn position(&self, collection: &Collection) -> Result<Option<Mark>> {
+        let payload = self.marked(collection).await?;
+        Ok(payload.and_then(|payload| shape::read_mark(&payload, &collection.model)))
+    }
+
+    async fn prepare(&self, collection: &Collection) -> Result<()> {
+        if !self.make_way(collection).await? {
+            let made = self.http.tell("PUT", &self.path(collection, ""), Some(&shape::collection(collection))).await;
+            // Another process may have been quicker.
+            if let Err(error) = made
+                && self.http.ask("GET", &self.path(collection, ""), None).await?.is_none()
+            {
+                return Err(error);
+            }
+        }
+        for body in shape::payload_indexes() {
+            self.tell(collection, "PUT", "/index?wait=true", &body).await?;
+        }
+        self.advance(collection, Mark::default()).await
+    }
+
+    async fn upsert(&self, collection: &Collection, points: &[VectorPoint]) -> Result<()> {
+        for some in points.chunks(BATCH) {
+            let points: Vec<Value> = some.iter().filter_map(shape::point).collect();
+            self.tell(collection, "PUT", "/points?wait=true", &json!({ "points": points })).await?;
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, collection: &Collection, ids: &[MemoryId]) -> Result<()> {
+        for some in ids.chunks(BATCH) {
+            self.tell(collection, "POST", "/points/delete?wait=true", &json!({ "points": some })).await?;
+        }
+        Ok(())
+    }
+
+    async fn advance(&self, collection: &Collection, mark: Mark) -> Result<()> {
+        let body = json!({ "points": [shape::mark(collection, mark)] });
+        self.tell(collection, "PUT", "/points?wait=true", &body).await.map(drop)
+    }
+
+    async fn search(
+        &self,
+        collection: &Collection,
+        wanted: &Wanted,
+        query: &[f32],
+        limit: usize,
+    ) -> Result<Option<Vec<(MemoryId, f32)>>> {
+        let body = shape::query(wanted, query, limit);
+        let found = self.http.ask("POST", &self.path(collection, "/points/query"), Some(&body)).await?;
+        let Some(found) = found else { return Ok(None) };
+        let points = found.get("points").and_then(Value::as_array);
+        let points = points.ok_or_else(|| self.http.unavailable("its answer has no points".to_owned()))?;
+        Ok(Some(points.iter().filter_map(shape::read_hit).collect()))
+    }
+
+    async fn count(&self, collection: &Collection) -> Result<Option<u64>> {
+        self.points(collection, &shape::memories()).await
+    }
+
+    async fn ids(
+        &self,
+        collection: &Collection,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, Option<u64>)>> {
+        // A page begins with its offset; what was seen is asked for once more and left out.
+        let mut body = json!({
+            "limit": limit.saturating_add(2), "with_payload": ["stamp"], "with_vector": false,
+        });
+        if let Some(after) = after {
+            body["offset"] = json!(after);
+        }
+        let found = self.http.ask("POST", &self.path(collection, "/points/scroll"), Some(&body)).await?;
+        let points = found.as_ref().and_then(|found| found.get("points")).and_then(Value::as_array);
+        let read = points.into_iter().flatten().filter_map(shape::read_stamp);
+        Ok(read.filter(|(id, _)| id.0 != MARK && Some(*id) != after).take(limit).collect())
+    }
+
+    async fn remove(&self, collection: &Collection) -> Result<()> {
+        self.http.tell("DELETE", &self.path(collection, ""), None).await.map(drop)
+    }
+}
+
+impl From<http::Wrong> for Error {
+    fn from(wrong: http::Wrong) -> Self {
+        loci_types::Error::new(loci_types::ErrorKind::Configuration, wrong.problem).at(wrong.field).into()
+    }
+}

@@ -1,0 +1,135 @@
+//! What do collections, points and questions look like to Qdrant?
+//!
+//! The collection is configured as the design of the schema lays down; no text of a memory goes into a payload.
+
+use loci_types::MemoryId;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::MARK;
+use crate::outside::index::{Collection, Mark, Wanted};
+use crate::outside::point::VectorPoint;
+
+/// The widest that the graph is searched beyond what is wanted.
+const WIDE: usize = 128;
+
+/// A new collection.
+pub(super) fn collection(collection: &Collection) -> Value {
+    json!({
+        "vectors": { "size": collection.dimensions, "distance": "Cosine", "on_disk": false },
+        "hnsw_config": { "m": 16, "ef_construct": 128, "full_scan_threshold": 10_000, "on_disk": false },
+        "optimizers_config": {
+            "default_segment_number": 2, "indexing_threshold": 20_000, "memmap_threshold": 50_000,
+        },
+        "quantization_config": { "scalar": { "type": "int8", "quantile": 0.99, "always_ram": true } },
+        "on_disk_payload": false,
+    })
+}
+
+/// The fields that are filtered by. A server that insists on indexes refuses a filter on any other.
+pub(super) fn payload_indexes() -> Vec<Value> {
+    let fields = [
+        ("userId", json!({ "type": "keyword", "is_tenant": true })),
+        ("type", json!("keyword")),
+        ("supersededById", json!("keyword")),
+        ("tags", json!("keyword")),
+        ("createdAt", json!("integer")),
+        ("expiresAt", json!("integer")),
+        ("scope", json!("keyword")),
+        ("state", json!("keyword")),
+    ];
+    fields.into_iter().map(|(name, schema)| json!({ "field_name": name, "field_schema": schema })).collect()
+}
+
+/// Whether a collection that is there can hold these vectors.
+pub(super) fn fits(found: &Value, collection: &Collection) -> bool {
+    let vectors = &found["config"]["params"]["vectors"];
+    vectors["size"].as_u64() == Some(collection.dimensions as u64) && vectors["distance"] == "Cosine"
+}
+
+/// A memory; none if its vector has no direction.
+pub(super) fn point(point: &VectorPoint) -> Option<Value> {
+    let memory = &point.memory;
+    let mut payload = json!({
+        "scope": point.scope,
+        "type": memory.kind.name(),
+        "state": memory.state.name(),
+        // Written even when it is null: only what is there can be asked for being null.
+        "supersededById": memory.superseded_by_id,
+        "tags": memory.tags,
+        "createdAt": memory.created_at.as_millisecond(),
+        // As text, because numbers of JSON are not trusted beyond 53 bits.
+        "stamp": format!("{:016x}", point.stamp()),
+    });
+    if let Some(user) = &memory.identifiers.user_id {
+        payload["userId"] = json!(user);
+    }
+    if let Some(expires) = memory.expires_at {
+        payload["expiresAt"] = json!(expires.as_millisecond());
+    }
+    Some(json!({ "id": memory.id, "vector": point.direction()?, "payload": payload }))
+}
+
+/// The point that says how far a collection has read. Having no state it is never found by a question.
+pub(super) fn mark(collection: &Collection, mark: Mark) -> Value {
+    let mut vector = vec![0.0_f32; collection.dimensions];
+    if let Some(first) = vector.first_mut() {
+        *first = 1.0;
+    }
+    let payload = json!({ "lociMark": mark.sequence, "lociMarkAt": mark.at, "model": collection.model });
+    json!({ "id": MARK, "vector": vector, "payload": payload })
+}
+
+/// How far a collection has read; none if it is another model's.
+pub(super) fn read_mark(payload: &Value, model: &str) -> Option<Mark> {
+    if payload.get("model")?.as_str()? != model {
+        return None;
+    }
+    Some(Mark { sequence: payload.get("lociMark")?.as_i64()?, at: payload.get("lociMarkAt").and_then(Value::as_i64) })
+}
+
+/// All points that are memories.
+pub(super) fn memories() -> Value {
+    json!({ "must_not": [{ "has_id": [MARK] }] })
+}
+
+/// A question.
+pub(super) fn query(wanted: &Wanted, query: &[f32], limit: usize) -> Value {
+    let any = |key: &str, values: &[String]| json!({ "key": key, "match": { "any": values } });
+    let states: Vec<String> = wanted.states.iter().map(|state| state.name().to_owned()).collect();
+    let mut must = vec![any("state", &states)];
+    if let Some(scopes) = &wanted.scopes {
+        must.push(any("scope", scopes));
+    }
+    if wanted.heads_only {
+        must.push(json!({ "is_null": { "key": "supersededById" } }));
+    }
+    for (key, values) in [("type", &wanted.kinds), ("tags", &wanted.tags), ("userId", &wanted.users)] {
+        if !values.is_empty() {
+            must.push(any(key, values));
+        }
+    }
+    json!({
+        "query": query,
+        "filter": { "must": must },
+        "limit": limit,
+        "params": { "hnsw_ef": limit.max(WIDE), "quantization": { "rescore": true, "oversampling": 2.0 } },
+        "with_payload": false,
+        "with_vector": false,
+    })
+}
+
+/// A hit.
+pub(super) fn read_hit(point: &Value) -> Option<(MemoryId, f32)> {
+    Some((read_id(point)?, point.get("score")?.as_f64()? as f32))
+}
+
+/// A point with its stamp.
+pub(super) fn read_stamp(point: &Value) -> Option<(MemoryId, Option<u64>)> {
+    let stamp = point.get("payload").and_then(|payload| payload.get("stamp")).and_then(Value::as_str);
+    Some((read_id(point)?, stamp.and_then(|stamp| u64::from_str_radix(stamp, 16).ok())))
+}
+
+fn read_id(point: &Value) -> Option<MemoryId> {
+    Uuid::try_parse(point.get("id")?.as_str()?).ok().map(MemoryId)
+}

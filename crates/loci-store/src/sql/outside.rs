@@ -1,0 +1,98 @@
+//! What is an outside vector index told, and what becomes of its proposals?
+//!
+//! It is told what stands in the ledger after its mark, each memory as it is now. What it proposes is checked by the
+//! one clause and scored by the exact vectors.
+
+use std::collections::HashSet;
+
+use loci_types::{MemoryId, Vector};
+use uuid::Uuid;
+
+use super::clause::{self, Clause};
+use super::read::{among, wanted};
+use super::{Connection, Floats, OptionalExtension, Row, Value, feed, params, row};
+use crate::vectors::Query;
+use crate::{Hit, VectorFeed, VectorPoint, sql};
+
+/// What changed after a line.
+pub(crate) fn vector_feed(
+    connection: &Connection<'_>,
+    model: &str,
+    after: i64,
+    limit: usize,
+) -> sql::Result<VectorFeed> {
+    let known = self::model(connection, model)?;
+    let since = connection
+        .query_row("SELECT at FROM ledger WHERE sequence = ?1", params![after], |row| row.get(0))
+        .optional()?;
+    let mut told = VectorFeed {
+        position: after,
+        end: feed::end(connection)?,
+        since,
+        until: since,
+        dimensions: known.map(|(_, dimensions)| dimensions),
+        ..VectorFeed::default()
+    };
+    let mut changed = Vec::new();
+    let mut seen = HashSet::new();
+    let lines = connection
+        .prepare_cached("SELECT sequence, at, memory_id FROM ledger WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")?
+        .query_map(params![after, clause::limit(limit)], |line| Ok((line.get(0)?, line.get(1)?, line.get(2)?)))?;
+    for line in lines {
+        let (sequence, at, id): (i64, i64, Option<[u8; 16]>) = line?;
+        (told.position, told.until) = (sequence, Some(at));
+        if let Some(id) = id.filter(|id| seen.insert(*id)) {
+            changed.push(MemoryId(Uuid::from_bytes(id)));
+        }
+    }
+    let sql = format!(
+        "SELECT {}, s.key AS scope_key, v.vector AS its_vector FROM {} CROSS JOIN memories m ON m.id = j.value \
+         JOIN scopes s ON s.scope = m.scope JOIN vectors v ON v.memory = m.row WHERE v.model = ?",
+        row::COLUMNS,
+        connection.dialect().ids()
+    );
+    let point = |row: &Row<'_>| {
+        let Floats(values) = row.get("its_vector")?;
+        Ok(VectorPoint { memory: row::read(row)?, scope: row.get("scope_key")?, values })
+    };
+    let values = params![wanted(&changed), known.map(|(model, _)| model)];
+    told.points = connection.prepare_cached(&sql)?.query_map(values, point)?.collect::<sql::Result<_>>()?;
+    let there: HashSet<MemoryId> = told.points.iter().map(|point| point.memory.id).collect();
+    told.gone = changed.into_iter().filter(|id| !there.contains(id)).collect();
+    Ok(told)
+}
+
+/// The number and the dimensions of a model.
+fn model(connection: &Connection<'_>, name: &str) -> sql::Result<Option<(i64, usize)>> {
+    connection
+        .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![name], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()
+}
+
+/// These memories as far as the clause allows them, scored by their exact vectors.
+pub(crate) fn rescore(
+    connection: &Connection<'_>,
+    clause: &Clause,
+    query: &Vector,
+    ids: &[MemoryId],
+) -> sql::Result<Vec<Hit>> {
+    let Some((model, size)) = model(connection, &query.model)? else { return Ok(Vec::new()) };
+    if size != query.values.len() {
+        return Ok(Vec::new());
+    }
+    let query = Query::new(&query.values);
+    let joined = "CROSS JOIN vectors v ON v.memory = m.row AND v.model = ?";
+    let sql = among(connection, "m.id, v.vector", joined, clause);
+    let mut values = vec![wanted(ids), Value::Integer(model)];
+    values.extend(clause.values.iter().cloned());
+    let hit = |row: &Row<'_>| {
+        let Floats(values) = row.get(1)?;
+        let score = f64::from(query.exact(&values).max(0.0));
+        Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score })
+    };
+    let mut hits: Vec<Hit> = connection.prepare_cached(&sql)?.query_map(values, hit)?.collect::<sql::Result<_>>()?;
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+    Ok(hits)
+}

@@ -1,0 +1,113 @@
+//! Does a store with an index outside of it keep the contract of every store?
+//!
+//! All of it runs with the index in this process and with Qdrant: the stand-in of the testkit, or the server at
+//! `LOCI_TEST_QDRANT_URL`. Each test has collections of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loci_store::{
+    Indexed, IndexedOptions, LocalIndex, Oversight, Qdrant, QdrantConfig, Retry, SqliteOptions, SqliteStore,
+    VectorIndex,
+};
+use loci_testkit::qdrant::StandIn;
+use loci_testkit::samples::{MODEL, at, grant};
+use loci_types::Reach;
+use tempfile::TempDir;
+
+/// Quick to try again, and patient where a slow machine needs it.
+pub(crate) fn options() -> IndexedOptions {
+    let back_off = Retry {
+        max_attempts: 2,
+        initial_delay: Duration::from_millis(10),
+        max_delay: Duration::from_millis(50),
+        multiplier: 2.0,
+    };
+    IndexedOptions { patience: Duration::from_secs(20), back_off, ..IndexedOptions::default() }
+}
+
+pub(crate) fn oversight() -> Oversight {
+    Oversight { whole: Arc::new(|tenant| grant(tenant.clone(), Reach::Whole, None, None)), now: Arc::new(|| at(0)) }
+}
+
+pub(crate) fn config(url: &str) -> QdrantConfig {
+    QdrantConfig {
+        usual_model: Some(MODEL.to_owned()),
+        timeout: Duration::from_secs(10),
+        retry: options().back_off,
+        ..QdrantConfig::new(url)
+    }
+}
+
+pub(crate) fn indexed(folder: &TempDir, index: Arc<dyn VectorIndex>, options: IndexedOptions) -> Indexed {
+    let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
+    Indexed::new(Arc::new(store), index, oversight(), options)
+}
+
+/// What must live as long as the store.
+enum Server {
+    StandIn(#[expect(dead_code, reason = "kept alive")] StandIn),
+    Real { url: String, prefix: String },
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Server::Real { url, prefix } = self {
+            let (url, prefix) = (url.clone(), prefix.clone());
+            let swept =
+                std::thread::spawn(move || tokio::runtime::Runtime::new().unwrap().block_on(sweep(&url, &prefix)));
+            drop(swept.join());
+        }
+    }
+}
+
+/// Leaves a real server as it was.
+async fn sweep(url: &str, prefix: &str) {
+    let client = reqwest::Client::new();
+    let listed: serde_json::Value =
+        client.get(format!("{url}/collections")).send().await.unwrap().json().await.unwrap();
+    for collection in listed["result"]["collections"].as_array().into_iter().flatten() {
+        let name = collection["name"].as_str().unwrap_or_default();
+        if name.starts_with(prefix) {
+            drop(client.delete(format!("{url}/collections/{name}")).send().await);
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test asks where its server is")]
+fn real_server() -> Option<String> {
+    std::env::var("LOCI_TEST_QDRANT_URL").ok().filter(|url| !url.is_empty())
+}
+
+async fn with_qdrant() -> (Indexed, (TempDir, Server)) {
+    let folder = tempfile::tempdir().unwrap();
+    let prefix = format!("loci-test-{}-", uuid::Uuid::new_v4().simple());
+    let (url, server) = match real_server() {
+        Some(url) => {
+            eprintln!("the Qdrant contract runs on the server at {url}");
+            (url.clone(), Server::Real { url, prefix: prefix.clone() })
+        }
+        None => {
+            eprintln!("the Qdrant contract runs on the stand-in, not on Qdrant");
+            let server = StandIn::start_new().await;
+            (server.url(), Server::StandIn(server))
+        }
+    };
+    let index = Qdrant::new(QdrantConfig { prefix, ..config(&url) }).unwrap();
+    (indexed(&folder, Arc::new(index), options()), (folder, server))
+}
+
+async fn with_local() -> (Indexed, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (indexed(&folder, Arc::new(LocalIndex::new()), options()), folder)
+}
+
+mod qdrant {
+    use super::with_qdrant;
+    loci_testkit::store_contract!(with_qdrant);
+}
+
+mod local {
+    use super::with_local;
+    loci_testkit::store_contract!(with_local);
+}

@@ -1,0 +1,110 @@
+//! Which requests are answered?
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::{Path, Request, State as Shared};
+use axum::http::{Method, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use super::State;
+use super::collection::Held;
+use super::strict::{Refused, bad, missing};
+
+/// All of them.
+pub(super) fn router(state: Arc<State>) -> Router {
+    Router::new()
+        .route("/", get(|| async { Json(json!({ "title": "a stand-in for qdrant", "version": "0.0.0-stand-in" })) }))
+        .route("/collections", get(list))
+        .route("/collections/{name}", any(whole))
+        .route("/collections/{name}/{*rest}", any(part))
+        .layer(from_fn_with_state(state.clone(), pass))
+        .with_state(state)
+}
+
+/// The door: the key, the delay, and whether it is having a bad day.
+async fn pass(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
+    state.requests.fetch_add(1, Ordering::SeqCst);
+    let delay = state.delay.load(Ordering::SeqCst);
+    if delay > 0 {
+        tokio::time::sleep(Duration::from_millis(delay)).await;
+    }
+    let failing = |left: u64| left.checked_sub(1).map(|less| if left == u64::MAX { left } else { less });
+    if state.failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, failing).is_ok() {
+        let error = "Service internal error: the stand-in was told to fail".to_owned();
+        return Refused { status: StatusCode::SERVICE_UNAVAILABLE, error }.into_response();
+    }
+    let given = request.headers().get("api-key").and_then(|key| key.to_str().ok());
+    if state.api_key.is_some() && state.api_key.as_deref() != given {
+        return (StatusCode::UNAUTHORIZED, "Must provide an API key or an Authorization bearer token").into_response();
+    }
+    next.run(request).await
+}
+
+async fn list(Shared(state): Shared<Arc<State>>) -> Json<Value> {
+    let held = state.collections.lock().unwrap_or_else(PoisonError::into_inner);
+    let names: Vec<Value> = held.keys().map(|name| json!({ "name": name })).collect();
+    answer(json!({ "collections": names }))
+}
+
+/// Makes, describes and removes collections.
+async fn whole(
+    Shared(state): Shared<Arc<State>>,
+    Path(name): Path<String>,
+    method: Method,
+    body: Bytes,
+) -> Result<Json<Value>, Refused> {
+    let mut held = state.collections.lock().unwrap_or_else(PoisonError::into_inner);
+    match method.as_str() {
+        "GET" => Ok(answer(held.get(&name).ok_or_else(|| missing(&name))?.describe())),
+        "DELETE" => Ok(answer(json!(held.remove(&name).is_some()))),
+        "PUT" => {
+            let made = Held::new(&read(&body)?)?;
+            if held.contains_key(&name) {
+                let error = format!("Wrong input: Collection `{name}` already exists!");
+                return Err(Refused { status: StatusCode::CONFLICT, error });
+            }
+            held.insert(name, made);
+            Ok(answer(json!(true)))
+        }
+        _ => Err(Refused { status: StatusCode::METHOD_NOT_ALLOWED, error: "Method not allowed".to_owned() }),
+    }
+}
+
+/// Everything within a collection.
+async fn part(
+    Shared(state): Shared<Arc<State>>,
+    Path((name, rest)): Path<(String, String)>,
+    method: Method,
+    body: Bytes,
+) -> Result<Json<Value>, Refused> {
+    let body = read(&body)?;
+    let mut held = state.collections.lock().unwrap_or_else(PoisonError::into_inner);
+    let held = held.get_mut(&name).ok_or_else(|| missing(&name))?;
+    let done = |()| json!({ "operation_id": 0, "status": "completed" });
+    match (method.as_str(), rest.as_str()) {
+        ("PUT", "index") => held.index(&body).map(done),
+        ("PUT", "points") => held.upsert(&body).map(done),
+        ("POST", "points") => held.retrieve(&body),
+        ("POST", "points/delete") => held.delete(&body).map(done),
+        ("POST", "points/query") => held.query(&body),
+        ("POST", "points/count") => held.count(&body),
+        ("POST", "points/scroll") => held.scroll(&body),
+        _ => Err(Refused { status: StatusCode::NOT_FOUND, error: format!("{method} {rest} is not answered here") }),
+    }
+    .map(answer)
+}
+
+fn read(body: &Bytes) -> Result<Value, Refused> {
+    serde_json::from_slice(body).map_err(|error| bad(format!("Format error in JSON body: {error}")))
+}
+
+fn answer(result: Value) -> Json<Value> {
+    Json(json!({ "result": result, "status": "ok", "time": 0.000_1 }))
+}

@@ -1,0 +1,68 @@
+//! Is a body exactly what was agreed?
+
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+/// A refusal, in the real server's shape.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) status: StatusCode,
+    pub(super) error: String,
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (self.status, axum::Json(json!({ "status": { "error": self.error }, "time": 0.000_1 }))).into_response()
+    }
+}
+
+/// The client is wrong.
+pub(super) fn bad(error: impl Into<String>) -> Refused {
+    Refused { status: StatusCode::BAD_REQUEST, error: error.into() }
+}
+
+/// There is no such collection.
+pub(super) fn missing(name: &str) -> Refused {
+    Refused { status: StatusCode::NOT_FOUND, error: format!("Not found: Collection `{name}` doesn't exist!") }
+}
+
+/// The fields of an object, of which these and no others may be there.
+pub(super) fn object<'a>(value: &'a Value, what: &str, known: &[&str]) -> Result<&'a Map<String, Value>, Refused> {
+    let Some(object) = value.as_object() else {
+        return Err(bad(format!("Format error in JSON body: {what} is no object")));
+    };
+    match object.keys().find(|key| !known.contains(&key.as_str())) {
+        Some(key) => Err(bad(format!("Format error in JSON body: unknown field `{key}` in {what}"))),
+        None => Ok(object),
+    }
+}
+
+/// A field that must be there.
+pub(super) fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value, Refused> {
+    object.get(name).ok_or_else(|| bad(format!("Format error in JSON body: missing field `{name}`")))
+}
+
+/// The id of a point: a UUID or a number.
+pub(super) fn id(value: &Value) -> Result<String, Refused> {
+    if let Some(number) = value.as_u64() {
+        return Ok(number.to_string());
+    }
+    let text = value.as_str().and_then(|text| uuid::Uuid::try_parse(text).ok());
+    text.map(|uuid| uuid.to_string()).ok_or_else(|| {
+        bad(format!("Format error in JSON body: value {value} is not a valid point ID, valid values are either an unsigned integer or a UUID"))
+    })
+}
+
+/// A vector of the right length, of finite numbers.
+pub(super) fn vector(value: &Value, dimensions: usize) -> Result<Vec<f32>, Refused> {
+    let numbers = value.as_array().map(|numbers| numbers.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>());
+    let Some(Some(numbers)) = numbers else {
+        return Err(bad("Format error in JSON body: data did not match any variant of untagged enum VectorStruct"));
+    };
+    if numbers.len() != dimensions {
+        let got = numbers.len();
+        return Err(bad(format!("Wrong input: Vector dimension error: expected dim: {dimensions}, got {got}")));
+    }
+    Ok(numbers.into_iter().map(|number| number as f32).collect())
+}
