@@ -71,17 +71,17 @@ impl Context {
     }
 
     /// An engine that finds by words alone.
-    pub(crate) fn engine(&self) -> Result<Engine> {
-        Ok(wiring::engine(&self.settings, &self.data()?, None, Arc::new(System))?)
+    pub(crate) async fn engine(&self) -> Result<Engine> {
+        Ok(wiring::engine(&self.settings, &self.data()?, None, Arc::new(System)).await?)
     }
 
     /// An engine with the model that is set, unless it is switched off for this call.
     pub(crate) async fn engine_with_model(&self, switched_off: bool, caller: &Caller) -> Result<Engine> {
         if switched_off {
-            return self.engine();
+            return self.engine().await;
         }
         let embedder = self.embedder().await?;
-        let engine = wiring::engine(&self.settings, &self.data()?, embedder, Arc::new(System))?;
+        let engine = wiring::engine(&self.settings, &self.data()?, embedder, Arc::new(System)).await?;
         warn_of_other_models(&engine, caller).await;
         Ok(engine)
     }

@@ -9,6 +9,7 @@ mod context;
 mod details;
 mod eval;
 mod fault;
+mod floor;
 mod log;
 mod output;
 mod settings;

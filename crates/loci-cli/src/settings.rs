@@ -10,6 +10,7 @@ use loci_engine::Config;
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
+use crate::floor::StoreKind;
 use crate::tier::TierKind;
 
 /// Everything that can be set.
@@ -32,8 +33,10 @@ pub(crate) struct Settings {
     pub(crate) rerank: Rerank,
     /// Who reads conversations and writes down what they teach.
     pub(crate) llm: Llm,
-    /// How the embedded store uses the machine.
-    pub(crate) store: StoreSettings,
+    /// Which store it is, and how the embedded one uses the machine.
+    pub(crate) store: crate::floor::StoreSettings,
+    /// How PostgreSQL is reached and used, if the store is there.
+    pub(crate) postgres: crate::floor::Postgres,
     /// What is fast and may be lost, and who keeps it.
     pub(crate) tiers: crate::tier::Tiers,
     /// Where and how `loci serve` listens.
@@ -164,23 +167,6 @@ pub(crate) enum Provider {
     None,
 }
 
-/// How the embedded store uses the machine.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct StoreSettings {
-    /// Threads that write.
-    pub(crate) writers: usize,
-    /// Bytes of vectors kept in memory.
-    pub(crate) vector_bytes: usize,
-}
-
-impl Default for StoreSettings {
-    fn default() -> Self {
-        let options = loci_store::SqliteOptions::default();
-        Self { writers: options.writers, vector_bytes: options.vector_bytes }
-    }
-}
-
 /// Where each top-level setting came from; those that are absent have their default.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources(BTreeMap<String, String>);
@@ -208,6 +194,7 @@ impl Settings {
         settings.engine().validate()?;
         settings.server.validate()?;
         settings.tiers.validate()?;
+        settings.postgres.validate()?;
         Ok((settings, sources))
     }
 
@@ -280,6 +267,18 @@ impl Settings {
             self.llm.model = model;
             sources.add("llm", "LOCI_LLM_MODEL".to_owned());
         }
+        if let Some(kind) = variable("LOCI_STORE") {
+            self.store.kind = match kind.as_str() {
+                "sqlite" => StoreKind::Sqlite,
+                "postgres" => StoreKind::Postgres,
+                other => {
+                    return Err(wrong(format!("LOCI_STORE is `{other}`"))
+                        .at("store.kind")
+                        .hint("use sqlite or postgres"));
+                }
+            };
+            sources.add("store", "LOCI_STORE".to_owned());
+        }
         if let Some(kind) = variable("LOCI_TIERS") {
             self.tiers.kind = match kind.as_str() {
                 "process" => TierKind::Process,
@@ -325,6 +324,7 @@ impl Settings {
             &mut public.rerank.base_url,
             &mut public.llm.base_url,
             &mut public.tiers.url,
+            &mut public.postgres.url,
         ];
         for url in addresses {
             // The last `@`: a password may hold one that was not encoded.

@@ -11,19 +11,18 @@ use loci_models::{
     Cached, ChatConfig, Embedder, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Secret,
     SharedCache,
 };
-use loci_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::settings::{Provider, Settings, variable};
 
 /// An engine on the data folder, with the embedder that is set.
-pub(crate) fn engine(
+pub(crate) async fn engine(
     settings: &Settings,
     data: &Path,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Arc<dyn Clock>,
 ) -> Result<Engine, loci_engine::Error> {
-    let options = SqliteOptions { writers: settings.store.writers, vector_bytes: settings.store.vector_bytes };
-    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data, options)?);
+    let dimensions = embedder.as_ref().map(|embedder| embedder.model().dimensions);
+    let store = crate::floor::open(settings, data, dimensions).await?;
     let engine = Engine::new(store, embedder, clock, settings.engine())?;
     let engine = match mind(settings)? {
         Some(mind) => engine.with_mind(mind),

@@ -56,7 +56,7 @@ pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
                 Some(text) => serde_json::from_str(&text)
                     .map_err(|error| Error::invalid("config", format!("the settings are not JSON: {error}")))?,
             };
-            let new = context.engine()?.create_agent(&operator, &slug, config).await?;
+            let new = context.engine().await?.create_agent(&operator, &slug, config).await?;
             if context.json {
                 output::json(&json!({ "slug": slug, "created": new }));
             } else {
@@ -64,7 +64,7 @@ pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
             }
         }
         Verb::List => {
-            let agents = context.engine()?.agents(&operator).await?;
+            let agents = context.engine().await?.agents(&operator).await?;
             if context.json {
                 output::json(&json!({ "agents": agents }));
             } else if agents.is_empty() {
@@ -85,7 +85,7 @@ pub(crate) async fn run(context: &Context, args: AgentArgs) -> Result<()> {
                 .hint(format!("add --yes if you mean it: loci agent drop {slug} --yes"))
                 .into());
             }
-            context.engine()?.drop_agent(&operator, &slug).await.context("nothing was dropped")?;
+            context.engine().await?.drop_agent(&operator, &slug).await.context("nothing was dropped")?;
             if context.json {
                 output::json(&json!({ "slug": slug, "dropped": true }));
             } else {

@@ -26,7 +26,7 @@ pub(crate) struct ChainArgs {
 pub(crate) async fn run(context: &Context, args: &ChainArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let chain = context.engine()?.versions(&caller, id).await?;
+    let chain = context.engine().await?.versions(&caller, id).await?;
     if context.json {
         output::json(&chain);
         return Ok(());

@@ -25,7 +25,7 @@ pub(crate) struct ConfirmArgs {
 pub(crate) async fn run(context: &Context, args: &ConfirmArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine()?.confirm(&caller, id).await?;
+    let receipt = context.engine().await?.confirm(&caller, id).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

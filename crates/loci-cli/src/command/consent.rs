@@ -66,7 +66,7 @@ pub(crate) async fn run(context: &Context, args: ConsentArgs) -> Result<()> {
 
 async fn list(context: &Context, scope: &ScopeFlags) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
-    let proposals = context.engine()?.proposals(&caller).await?;
+    let proposals = context.engine().await?.proposals(&caller).await?;
     if context.json {
         output::json(&json!({ "proposals": proposals }));
     } else if proposals.is_empty() {
@@ -90,7 +90,7 @@ async fn list(context: &Context, scope: &ScopeFlags) -> Result<()> {
 async fn accept(context: &Context, scope: &ScopeFlags, ids: &[String], all: bool) -> Result<()> {
     let ids = read(ids)?;
     let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let ids = if all {
         engine.proposals(&caller).await?.into_iter().map(|proposal| proposal.memory.id).collect()
     } else {
@@ -108,7 +108,7 @@ async fn accept(context: &Context, scope: &ScopeFlags, ids: &[String], all: bool
 async fn reject(context: &Context, scope: &ScopeFlags, ids: &[String], reason: Option<&str>) -> Result<()> {
     let ids = read(ids)?;
     let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     for id in ids {
         print(&engine.reject(&caller, id, reason).await?, false, context.json);
     }

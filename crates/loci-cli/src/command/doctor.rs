@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context, args: &DoctorArgs) -> Result<ExitCode
 }
 
 async fn look_through(context: &Context, repair: bool) -> Result<Vec<Finding>> {
-    let looked = match context.engine() {
+    let looked = match context.engine().await {
         Ok(engine) => engine.doctor(&Caller::operator(), repair).await.map_err(anyhow::Error::from),
         Err(error) => Err(error),
     };

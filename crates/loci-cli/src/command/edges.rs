@@ -31,7 +31,7 @@ pub(crate) async fn run(context: &Context, args: &EdgesArgs) -> Result<()> {
     let id: MemoryId = args.id.parse()?;
     let relations = args.relation.iter().map(|name| name.parse()).collect::<Result<Vec<Relation>, _>>()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let edges = engine.edges(&caller, id, &relations).await?;
     if context.json {
         output::json(&json!({ "edges": edges }));

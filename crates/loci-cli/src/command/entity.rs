@@ -76,7 +76,7 @@ pub(crate) async fn run(context: &Context, args: EntityArgs) -> Result<()> {
 
 async fn list(context: &Context, scope: &ScopeFlags, limit: usize) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
-    let entities = context.engine()?.entities(&caller, limit).await?;
+    let entities = context.engine().await?.entities(&caller, limit).await?;
     if context.json {
         output::json(&json!({ "entities": entities }));
     } else if entities.is_empty() {
@@ -98,7 +98,7 @@ async fn list(context: &Context, scope: &ScopeFlags, limit: usize) -> Result<()>
 
 async fn show(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let profile = engine.entity(&caller, name).await?;
     if context.json {
         output::json(&profile);
@@ -131,7 +131,7 @@ fn line(entity: &Entity) -> String {
 
 async fn merge(context: &Context, scope: &ScopeFlags, into: &str, from: &str) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let taken = engine.entity(&caller, from).await?.entity;
     let kept = engine.unite_entities(&caller, into, from).await?;
     if context.json {
@@ -148,7 +148,7 @@ async fn merge(context: &Context, scope: &ScopeFlags, into: &str, from: &str) ->
 async fn split(context: &Context, scope: &ScopeFlags, id: &str, from: &str) -> Result<()> {
     let id = id.parse()?;
     let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let root = engine.divide_entity(&caller, id, from).await?;
     // Whatever was divided stands by itself now; an unknown id does not.
     let own = engine.entity(&caller, &id.to_string()).await?.entity;

@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &Context, args: EventsArgs) -> Result<()> {
     }
     let layers = args.layer.iter().map(|name| name.parse()).collect::<Result<Vec<Layer>, _>>()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let mut request = FeedRequest {
         cursor: match &args.since {
             Some(cursor) => cursor.parse()?,

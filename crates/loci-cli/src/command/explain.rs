@@ -28,7 +28,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) async fn run(context: &Context, args: &ExplainArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let found = context.engine()?.explain(&caller, id).await?;
+    let found = context.engine().await?.explain(&caller, id).await?;
     if context.json {
         output::json(&found);
     } else {

@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
     let layers = args.layer.iter().map(|name| name.parse()).collect::<Result<Vec<Layer>, _>>()?;
     let layers = (!layers.is_empty()).then_some(layers);
     let caller = context.caller(&args.scope, layers.is_some(), Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let mut spool = Spool::new()?;
     spool.fill(&engine, &caller, layers).await?;
     match &args.out {

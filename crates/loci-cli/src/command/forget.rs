@@ -31,7 +31,7 @@ pub(crate) struct ForgetArgs {
 pub(crate) async fn run(context: &Context, args: &ForgetArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine()?.forget(&caller, id, args.version, args.reason.as_deref()).await?;
+    let receipt = context.engine().await?.forget(&caller, id, args.version, args.reason.as_deref()).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(crate) struct GetArgs {
 pub(crate) async fn run(context: &Context, args: &GetArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let memory = context.engine()?.get(&caller, id).await?;
+    let memory = context.engine().await?.get(&caller, id).await?;
     if context.json {
         output::json(&memory);
     } else {

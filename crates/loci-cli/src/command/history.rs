@@ -34,7 +34,7 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let then = moment("at", args.at.as_deref())?;
-    let mut history = context.engine()?.history(&caller, id, args.limit).await?;
+    let mut history = context.engine().await?.history(&caller, id, args.limit).await?;
     history.events.retain(|entry| then.is_none_or(|then| entry.at <= then));
     if context.json {
         output::json(&history);

@@ -71,7 +71,7 @@ pub(crate) async fn run(context: &Context, args: IngestArgs) -> Result<()> {
         reference: args.reference,
         ..Turn::default()
     };
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     if !from_input {
         print(&engine.ingest(&caller, turn).await?, context.json);
         return Ok(());

@@ -19,9 +19,9 @@ It is safe to run again: what is there stays.")]
 pub(crate) struct InitArgs {}
 
 /// Makes the data folder and tells what to do next.
-pub(crate) fn run(context: &Context, _: &InitArgs) -> Result<()> {
+pub(crate) async fn run(context: &Context, _: &InitArgs) -> Result<()> {
     let data = context.data()?;
-    drop(context.engine()?);
+    drop(context.engine().await?);
     let model = match context.settings.embeddings.provider {
         Provider::None => Err("switched off: only words are searched".to_owned()),
         Provider::Openai => Ok(context.settings.embeddings.model.clone()),

@@ -76,13 +76,13 @@ pub(crate) async fn run(context: &Context, args: JobsArgs) -> Result<()> {
         Some(Verb::List { which }) => list(context, &[args.which.state, which.state].concat()).await,
         Some(Verb::Retry { space, id }) => {
             let space: Space = space.parse()?;
-            context.engine()?.retry_job(&operator, &space, id).await?;
+            context.engine().await?.retry_job(&operator, &space, id).await?;
             tell(context, &space, id, "retried", "is tried again at once");
             Ok(())
         }
         Some(Verb::Drop { space, id }) => {
             let space: Space = space.parse()?;
-            context.engine()?.drop_job(&operator, &space, id).await?;
+            context.engine().await?.drop_job(&operator, &space, id).await?;
             tell(context, &space, id, "dropped", "is given up");
             Ok(())
         }
@@ -106,7 +106,7 @@ async fn list(context: &Context, wanted: &[String]) -> Result<()> {
                 .hint(format!("use one of {}", STATES.join(", ")))
         })?);
     }
-    let jobs = context.engine()?.jobs(&Caller::operator(), &states).await?;
+    let jobs = context.engine().await?.jobs(&Caller::operator(), &states).await?;
     if context.json {
         output::json(&json!({ "jobs": jobs }));
     } else if jobs.is_empty() {

@@ -94,7 +94,7 @@ struct CreateArgs {
 
 /// Looks after keys.
 pub(crate) async fn run(context: &Context, args: KeyArgs) -> Result<()> {
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let tenant = Tenant::new(&args.tenant)?;
     let operator = Caller { tenant: tenant.clone(), ..Caller::operator() };
     match args.verb {

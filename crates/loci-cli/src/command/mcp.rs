@@ -75,7 +75,7 @@ async fn import(context: &Context, caller: &Caller, file: &PathBuf) -> Result<()
     let text = std::fs::read_to_string(file).map_err(|error| {
         Error::new(ErrorKind::InvalidInput, format!("{} cannot be read: {error}", file.display())).at("import")
     })?;
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let done = engine.graph_import(caller, &text).await.with_context(|| file.display().to_string())?;
     output::note(&format!(
         "Imported {} entities, {} observations and {} relations; {} were here already.",

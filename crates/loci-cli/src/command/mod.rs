@@ -67,7 +67,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
     let (settings, sources) = Settings::load(arguments.config.as_deref())?;
     let context = Context { settings, sources, json: arguments.json, data: arguments.data, tier: Default::default() };
     match arguments.command {
-        Command::Init(args) => done(init::run(&context, &args)),
+        Command::Init(args) => done(init::run(&context, &args).await),
         Command::Agent(args) => done(agent::run(&context, args).await),
         Command::Key(args) => done(key::run(&context, args).await),
         Command::Remember(args) => done(remember::run(&context, *args).await),

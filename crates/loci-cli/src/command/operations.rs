@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context, args: OperationsArgs) -> Result<()> {
         ops: events(&args.op)?,
     };
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let told = context.engine()?.operations(&caller, request).await?;
+    let told = context.engine().await?.operations(&caller, request).await?;
     if context.json {
         output::json(&told);
         return Ok(());

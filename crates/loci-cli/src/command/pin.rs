@@ -28,7 +28,7 @@ pub(crate) struct PinArgs {
 pub(crate) async fn run(context: &Context, args: &PinArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine()?.pin(&caller, id, !args.off).await?;
+    let receipt = context.engine().await?.pin(&caller, id, !args.off).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

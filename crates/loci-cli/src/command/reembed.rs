@@ -27,7 +27,7 @@ pub(crate) async fn run(context: &Context, _: &ReembedArgs) -> Result<()> {
             .into());
     }
     let clock = std::sync::Arc::new(loci_engine::System);
-    let engine = crate::wiring::engine(&context.settings, &context.data()?, embedder, clock)?;
+    let engine = crate::wiring::engine(&context.settings, &context.data()?, embedder, clock).await?;
     let operator = Caller::operator();
     let mut waiting = 0;
     loop {

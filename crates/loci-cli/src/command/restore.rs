@@ -23,7 +23,7 @@ pub(crate) struct RestoreArgs {
 pub(crate) async fn run(context: &Context, args: &RestoreArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let receipt = context.engine()?.restore(&caller, id).await?;
+    let receipt = context.engine().await?.restore(&caller, id).await?;
     print_receipt(&receipt, context.json);
     Ok(())
 }

@@ -33,7 +33,7 @@ pub(crate) struct ServeArgs {
 pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     let listen = args.listen.unwrap_or_else(|| context.settings.server.listen.clone());
     let settings = &context.settings;
-    let guarded = settings.auth.jwt.is_some() || context.engine()?.has_keys().await?;
+    let guarded = settings.auth.jwt.is_some() || context.engine().await?.has_keys().await?;
     let secret = settings.auth.jwt.as_ref().and_then(|jwt| jwt.secret_env.as_deref()).and_then(variable);
     let options = Options {
         server: settings.server.clone(),

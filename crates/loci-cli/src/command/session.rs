@@ -65,7 +65,7 @@ pub(crate) async fn run(context: &Context, args: SessionArgs) -> Result<()> {
 async fn list(context: &Context, scope: &ScopeFlags, pending: bool, ended: bool) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
     let filter = SessionFilter { pending, ended: ended.then_some(true), ..SessionFilter::default() };
-    let sessions = context.engine()?.sessions(&caller, filter).await?;
+    let sessions = context.engine().await?.sessions(&caller, filter).await?;
     if context.json {
         output::json(&json!({ "sessions": sessions }));
     } else if sessions.is_empty() {
@@ -91,7 +91,7 @@ async fn list(context: &Context, scope: &ScopeFlags, pending: bool, ended: bool)
 
 async fn end(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     find(&engine, &caller, name).await?;
     let ended = engine.end_session(&caller, name).await?;
     if context.json {

@@ -34,7 +34,7 @@ struct Counted {
 /// Prints the counts.
 pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let engine = context.engine()?;
+    let engine = context.engine().await?;
     let counted = Counted { stats: engine.stats(&caller).await?, learning: engine.learned(&caller).await? };
     if context.json {
         output::json(&counted);

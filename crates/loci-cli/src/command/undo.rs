@@ -37,7 +37,7 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<()> {
         None if caller.operator => Space::Shared,
         None => policy::target(&caller, None)?.space(),
     };
-    let undone = context.engine()?.undo(&caller, &space, args.sequence).await?;
+    let undone = context.engine().await?.undo(&caller, &space, args.sequence).await?;
     if context.json {
         output::json(&undone);
     } else {

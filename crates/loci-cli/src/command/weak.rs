@@ -29,7 +29,7 @@ pub(crate) struct WeakArgs {
 /// Prints the weakest facts first.
 pub(crate) async fn run(context: &Context, args: &WeakArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::Operator);
-    let facts = context.engine()?.weak_facts(&caller, args.below, args.limit).await?;
+    let facts = context.engine().await?.weak_facts(&caller, args.below, args.limit).await?;
     if context.json {
         output::json(&json!({ "facts": facts }));
     } else if facts.is_empty() {

@@ -57,9 +57,20 @@ impl Set {
         Ok(Self { name, conversations, questions: corpus::read(questions)?, stores, ingested: Times::default() })
     }
 
-    fn engine(&self, settings: &Settings, embedder: Option<Arc<dyn Embedder>>, conversation: &str) -> Result<Engine> {
+    async fn engine(
+        &self,
+        settings: &Settings,
+        embedder: Option<Arc<dyn Embedder>>,
+        conversation: &str,
+    ) -> Result<Engine> {
         let folder = self.stores.join(conversation);
-        Ok(wiring::engine(settings, &folder, embedder, Arc::new(loci_engine::System))?)
+        // On a server each conversation has a schema of its own, as it has a folder of its own here.
+        let name = format!("eval_{}_{conversation}", self.name).to_lowercase();
+        let schema =
+            name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).take(63).collect();
+        let postgres = crate::floor::Postgres { schema, ..settings.postgres.clone() };
+        let settings = &Settings { postgres, ..settings.clone() };
+        Ok(wiring::engine(settings, &folder, embedder, Arc::new(loci_engine::System)).await?)
     }
 
     /// Puts the conversations into their stores, unless they are there.
@@ -73,7 +84,7 @@ impl Set {
             if known {
                 continue;
             }
-            let engine = self.engine(settings, embedder.clone(), conversation)?;
+            let engine = self.engine(settings, embedder.clone(), conversation).await?;
             let start = Instant::now();
             for line in lines {
                 engine.ingest(&caller(conversation, Some(line.session())), line.turn()).await?;
@@ -100,7 +111,7 @@ impl Set {
         let progress = crate::output::progress(self.questions.len() as u64, "questions");
         let asked: BTreeSet<&str> = self.conversations.keys().map(String::as_str).collect();
         for conversation in &asked {
-            let engine = self.engine(settings, embedder.clone(), conversation)?;
+            let engine = self.engine(settings, embedder.clone(), conversation).await?;
             for question in self.questions.iter().filter(|question| question.conv == *conversation) {
                 let embedder = embedder.as_deref();
                 answers.push(ask(&engine, embedder, conversation, question, limit, &mut times).await?);
@@ -131,7 +142,7 @@ impl Set {
     pub(super) async fn bytes(&self, settings: &Settings, embedder: Option<Arc<dyn Embedder>>) -> Result<(f64, f64)> {
         let (mut vectors, mut states, mut turns) = (0, 0, 0);
         for conversation in self.conversations.keys() {
-            let engine = self.engine(settings, embedder.clone(), conversation)?;
+            let engine = self.engine(settings, embedder.clone(), conversation).await?;
             let Some(model) = engine.model().map(|model| model.name.clone()) else { return Ok((0.0, 0.0)) };
             let visible = policy::visible(&caller(conversation, None), None)?;
             let page = Page { after: None, limit: 100_000 };

@@ -1,0 +1,165 @@
+//! On which store does this Loci stand?
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loci_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Store};
+use loci_types::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
+
+use crate::settings::{Settings, variable};
+
+/// Which store it is, and how the embedded one uses the machine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct StoreSettings {
+    /// `sqlite` (files in the data folder) or `postgres` (a server that several Loci share).
+    pub(crate) kind: StoreKind,
+    /// Threads that write to files.
+    pub(crate) writers: usize,
+    /// Bytes of vectors of files kept in memory.
+    pub(crate) vector_bytes: usize,
+}
+
+/// Which store it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StoreKind {
+    /// Files in the data folder.
+    Sqlite,
+    /// A server.
+    Postgres,
+}
+
+impl Default for StoreSettings {
+    fn default() -> Self {
+        let options = SqliteOptions::default();
+        Self { kind: StoreKind::Sqlite, writers: options.writers, vector_bytes: options.vector_bytes }
+    }
+}
+
+/// How PostgreSQL is reached and used.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Postgres {
+    /// Its address; empty: as the variable `url_env` says.
+    pub(crate) url: String,
+    /// The environment variable that holds the address, with its password.
+    pub(crate) url_env: String,
+    /// The schema that holds everything.
+    pub(crate) schema: String,
+    /// The role that serves; it cannot pass by row-level security.
+    pub(crate) role: String,
+    /// The most connections of this server.
+    pub(crate) connections: usize,
+    /// Threads that write.
+    pub(crate) writers: usize,
+    /// Milliseconds that one statement, or a connection, may take.
+    pub(crate) timeout_ms: u64,
+    /// Partitions by tenant; counts when the schema is made.
+    pub(crate) partitions: usize,
+    /// Whether vectors are kept in half precision; counts when the schema is made.
+    pub(crate) halfvec: bool,
+    /// Scopes with more vectors than this are searched by a graph, smaller ones one by one.
+    pub(crate) exact_up_to: usize,
+}
+
+impl Default for Postgres {
+    fn default() -> Self {
+        let options = PostgresOptions::default();
+        Self {
+            url: String::new(),
+            url_env: "LOCI_POSTGRES_URL".to_owned(),
+            schema: options.schema,
+            role: options.role,
+            connections: options.connections,
+            writers: options.writers,
+            timeout_ms: options.timeout.as_millis() as u64,
+            partitions: options.partitions,
+            halfvec: options.halfvec,
+            exact_up_to: options.exact_up_to,
+        }
+    }
+}
+
+impl Postgres {
+    /// The options of the store, for vectors of this size.
+    fn options(&self, dimensions: Option<usize>) -> PostgresOptions {
+        let standard = PostgresOptions::default();
+        PostgresOptions {
+            schema: self.schema.clone(),
+            role: self.role.clone(),
+            connections: self.connections,
+            writers: self.writers,
+            timeout: Duration::from_millis(self.timeout_ms),
+            partitions: self.partitions,
+            halfvec: self.halfvec,
+            dimensions: dimensions.map_or(standard.dimensions, |size| vec![size]),
+            exact_up_to: self.exact_up_to,
+        }
+    }
+
+    /// Where the server is.
+    pub(crate) fn address(&self) -> Result<String, Error> {
+        let url = Some(self.url.clone()).filter(|url| !url.is_empty()).or_else(|| variable(&self.url_env));
+        url.ok_or_else(|| {
+            wrong(
+                "postgres.url",
+                format!("store.kind is postgres, but neither postgres.url nor {} says where", self.url_env),
+            )
+            .hint("set it to an address such as postgres://user:password@host:5432/database")
+        })
+    }
+
+    /// Refuses what cannot work.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        let plain = |name: &str| {
+            !name.is_empty()
+                && name.len() < 64
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        };
+        for (field, name) in [("postgres.schema", &self.schema), ("postgres.role", &self.role)] {
+            if !plain(name) {
+                return Err(
+                    wrong(field, format!("`{name}` is no name")).hint("use letters, digits and _, fewer than 64")
+                );
+            }
+        }
+        for (field, value, most) in [
+            ("postgres.connections", self.connections as u64, 1_000),
+            ("postgres.writers", self.writers as u64, 64),
+            ("postgres.timeout_ms", self.timeout_ms, 600_000),
+            ("postgres.partitions", self.partitions as u64, 256),
+        ] {
+            if !(1..=most).contains(&value) {
+                return Err(wrong(field, format!("{field} is {value}, but must lie between 1 and {most}"))
+                    .hint("leave it out for the default"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The store that is set. Files lie in `data`; vectors have this size, as far as is known.
+pub(crate) async fn open(
+    settings: &Settings,
+    data: &Path,
+    dimensions: Option<usize>,
+) -> Result<Arc<dyn Store>, loci_engine::Error> {
+    let store = &settings.store;
+    Ok(match store.kind {
+        StoreKind::Sqlite => {
+            let options = SqliteOptions { writers: store.writers, vector_bytes: store.vector_bytes };
+            Arc::new(SqliteStore::open(data, options)?)
+        }
+        StoreKind::Postgres => {
+            let address = settings.postgres.address()?;
+            Arc::new(PostgresStore::open(&address, settings.postgres.options(dimensions)).await?)
+        }
+    })
+}
+
+fn wrong(field: &'static str, message: String) -> Error {
+    Error::new(ErrorKind::Configuration, message).at(field)
+}
