@@ -21,6 +21,9 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
+/// How long one caller spends on clearing what is owed; the next one goes on with it.
+const CLEARING: Duration = Duration::from_millis(250);
+
 /// How many clearings are remembered; beyond that, entries go by their time to live.
 const MOST_OWED: usize = 10_000;
 
@@ -78,7 +81,14 @@ impl Sheltered {
             outage.next = Instant::now() + outage.pause;
             outage.owed.clone()
         };
+        let started = Instant::now();
         for owed in &owed {
+            if started.elapsed() > CLEARING {
+                if let Some(outage) = &mut *self.outage() {
+                    outage.next = Instant::now();
+                }
+                return Road::Shelter;
+            }
             let cleared = match owed {
                 Owed::Desk(desk) => self.first.clear(desk).await,
                 Owed::Conversation(conversation) => self.first.end(conversation).await,
