@@ -13,6 +13,7 @@ mod log;
 mod output;
 mod settings;
 mod shape;
+mod vectors;
 mod wiring;
 
 use std::process::ExitCode;

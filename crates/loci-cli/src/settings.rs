@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) llm: Llm,
     /// How the embedded store uses the machine.
     pub(crate) store: StoreSettings,
+    /// Who proposes the nearest vectors.
+    pub(crate) vectors: crate::vectors::VectorSettings,
     /// Where and how `loci serve` listens.
     pub(crate) server: loci_server::ServerOptions,
     /// Who is believed beside the keys that Loci makes.
@@ -202,6 +204,7 @@ impl Settings {
         let (mut settings, mut sources) = Self::read(named)?;
         settings.overlay(&mut sources)?;
         settings.engine().validate()?;
+        settings.vectors.validate()?;
         settings.server.validate()?;
         Ok((settings, sources))
     }
@@ -275,6 +278,11 @@ impl Settings {
             self.llm.model = model;
             sources.add("llm", "LOCI_LLM_MODEL".to_owned());
         }
+        if let Some(url) = variable("LOCI_QDRANT_URL") {
+            self.vectors.kind = crate::vectors::VectorKind::Qdrant;
+            self.vectors.url = url;
+            sources.add("vectors", "LOCI_QDRANT_URL".to_owned());
+        }
         if let Some(format) = variable("LOCI_LOG_FORMAT") {
             self.server.log = match format.as_str() {
                 "text" => loci_server::LogFormat::Text,
@@ -303,7 +311,12 @@ impl Settings {
     /// may stand in them before the `@`. Secrets are never settings, only the names of variables are.
     pub(crate) fn public(&self) -> serde_json::Value {
         let mut public = self.clone();
-        for url in [&mut public.embeddings.base_url, &mut public.rerank.base_url, &mut public.llm.base_url] {
+        for url in [
+            &mut public.embeddings.base_url,
+            &mut public.rerank.base_url,
+            &mut public.llm.base_url,
+            &mut public.vectors.url,
+        ] {
             if let Some((scheme, rest)) = url.clone().split_once("://")
                 && let Some((_, host)) = rest.split_once('@')
             {

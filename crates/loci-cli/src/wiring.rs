@@ -23,6 +23,7 @@ pub(crate) fn engine(
 ) -> Result<Engine, loci_engine::Error> {
     let options = SqliteOptions { writers: settings.store.writers, vector_bytes: settings.store.vector_bytes };
     let store: Arc<dyn Store> = Arc::new(SqliteStore::open(data, options)?);
+    let store = crate::vectors::beside(settings, store, clock.clone())?;
     let engine = Engine::new(store, embedder, clock, settings.engine())?;
     let engine = match mind(settings)? {
         Some(mind) => engine.with_mind(mind),
