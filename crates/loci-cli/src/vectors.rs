@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loci_engine::Clock;
+use loci_models::local::MINILM;
 use loci_store::{Indexed, IndexedOptions, Qdrant, QdrantConfig, Retry, Store};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
 use crate::settings::{Provider, Settings, variable};
-
-/// The name of the model that a local folder usually holds.
-const LOCAL_MODEL: &str = "all-MiniLM-L6-v2";
 
 /// Who proposes the nearest vectors.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -151,7 +149,7 @@ fn usual_model(settings: &Settings) -> String {
     match (settings.vectors.model.as_str(), embeddings.provider, embeddings.dimensions) {
         ("", Provider::Openai, Some(dimensions)) => format!("{}@{dimensions}", embeddings.model),
         ("", Provider::Openai, None) => embeddings.model.clone(),
-        ("", Provider::Local | Provider::None, _) => LOCAL_MODEL.to_owned(),
+        ("", Provider::Local | Provider::None, _) => MINILM.to_owned(),
         (named, ..) => named.to_owned(),
     }
 }
@@ -168,7 +166,7 @@ mod tests {
         .unwrap();
         assert_eq!((settings.vectors.kind, settings.vectors.retry.max_attempts), (VectorKind::Qdrant, 5));
         assert_eq!(settings.vectors.retry(), Retry { max_attempts: 5, ..Retry::default() });
-        assert_eq!(usual_model(&settings), LOCAL_MODEL);
+        assert_eq!(usual_model(&settings), MINILM);
         for (text, field) in [
             ("timeout_ms = 0", "vectors.timeout_ms"),
             ("retry = { max_attempts = 0 }", "vectors.retry.max_attempts"),
