@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::command::{
     agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, events, explain,
     export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, operations, pin, query, recall,
-    reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update, weak,
+    reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update, vectors, weak,
 };
 
 /// Long-term memory for AI agents.
@@ -119,6 +119,8 @@ pub(crate) enum Command {
     Import(import::ImportArgs),
     /// Give every memory a vector of the present model
     Reembed(reembed::ReembedArgs),
+    /// Look after the vector index outside the store
+    Vectors(vectors::VectorsArgs),
     /// Serve over HTTP and MCP, on this machine or, with keys, on others
     Serve(serve::ServeArgs),
     /// Serve tools for models on standard input and output
@@ -174,6 +176,7 @@ impl Command {
             Command::Export(_) => "export",
             Command::Import(_) => "import",
             Command::Reembed(_) => "reembed",
+            Command::Vectors(_) => "vectors",
             Command::Serve(_) => "serve",
             Command::Mcp(_) => "mcp",
             Command::Eval(_) => "eval",

@@ -15,6 +15,7 @@ mod output;
 mod settings;
 mod shape;
 mod tier;
+mod vectors;
 mod wiring;
 
 use std::process::ExitCode;

@@ -39,6 +39,8 @@ pub(crate) struct Settings {
     pub(crate) postgres: crate::floor::Postgres,
     /// What is fast and may be lost, and who keeps it.
     pub(crate) tiers: crate::tier::Tiers,
+    /// Who proposes the nearest vectors.
+    pub(crate) vectors: crate::vectors::VectorSettings,
     /// Where and how `loci serve` listens.
     pub(crate) server: loci_server::ServerOptions,
     /// Who is believed beside the keys that Loci makes.
@@ -192,6 +194,7 @@ impl Settings {
         let (mut settings, mut sources) = Self::read(named)?;
         settings.overlay(&mut sources)?;
         settings.engine().validate()?;
+        settings.vectors.validate()?;
         settings.server.validate()?;
         settings.tiers.validate()?;
         settings.postgres.validate()?;
@@ -291,6 +294,11 @@ impl Settings {
             };
             sources.add("tiers", "LOCI_TIERS".to_owned());
         }
+        if let Some(url) = variable("LOCI_QDRANT_URL") {
+            self.vectors.kind = crate::vectors::VectorKind::Qdrant;
+            self.vectors.url = url;
+            sources.add("vectors", "LOCI_QDRANT_URL".to_owned());
+        }
         if let Some(format) = variable("LOCI_LOG_FORMAT") {
             self.server.log = match format.as_str() {
                 "text" => loci_server::LogFormat::Text,
@@ -325,6 +333,7 @@ impl Settings {
             &mut public.llm.base_url,
             &mut public.tiers.url,
             &mut public.postgres.url,
+            &mut public.vectors.url,
         ];
         for url in addresses {
             // The last `@`: a password may hold one that was not encoded.

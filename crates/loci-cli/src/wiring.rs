@@ -23,6 +23,7 @@ pub(crate) async fn engine(
 ) -> Result<Engine, loci_engine::Error> {
     let dimensions = embedder.as_ref().map(|embedder| embedder.model().dimensions);
     let store = crate::floor::open(settings, data, dimensions).await?;
+    let store = crate::vectors::beside(settings, store, clock.clone())?;
     let engine = Engine::new(store, embedder, clock, settings.engine())?;
     let engine = match mind(settings)? {
         Some(mind) => engine.with_mind(mind),

@@ -115,11 +115,17 @@ impl Engine {
     ) -> Result<Vec<Neighbour>> {
         let memory = &addition.memory;
         let filter = Filter { kinds: self.told_kinds(), ..Filter::at(memory.created_at) };
-        let mut found: Vec<(MemoryId, Option<f64>)> = match &addition.vector {
-            Some(vector) => {
-                let near = self.store.nearest(visible, vector, &filter, NEAREST).await?;
-                near.into_iter().map(|hit| (hit.id, Some(hit.score))).collect()
-            }
+        let near = match &addition.vector {
+            Some(vector) => match self.store.nearest(visible, vector, &filter, NEAREST).await {
+                Ok(near) => Some(near),
+                // A write does not fail because an index is away; it only knows less of its neighbours.
+                Err(loci_store::Error::Unavailable { .. }) => None,
+                Err(error) => return Err(error.into()),
+            },
+            None => None,
+        };
+        let mut found: Vec<(MemoryId, Option<f64>)> = match near {
+            Some(near) => near.into_iter().map(|hit| (hit.id, Some(hit.score))).collect(),
             // Looking by words costs more than a write should; what is said again in other words is
             // found when a session is learned from, and in the night.
             None if reach == Reach::Quick => Vec::new(),

@@ -7,6 +7,7 @@ use loci_types::{Layer, Memory};
 use serde::Serialize;
 
 use crate::policy::Caller;
+use crate::recall::Near;
 use crate::score::Terms;
 use crate::settings;
 use crate::{Engine, RecallHit, RecallRequest, Result};
@@ -63,8 +64,8 @@ impl Engine {
         for layer in &layers {
             let here = self.visible(caller, Some(&[*layer])).await?;
             let hits = match self.vector_lane(&here, &request, &filter, wanted, floor).await? {
-                Some((_, hits)) => hits,
-                None => {
+                Near::Found(_, hits) => hits,
+                Near::NoModel | Near::Away(..) => {
                     degraded = vec!["vector".to_owned()];
                     let mut hits = self.store.lexical(&here, &request.query, &filter, wanted).await?;
                     let best = hits.first().map_or(1.0, |hit| hit.score.max(f64::MIN_POSITIVE));

@@ -44,6 +44,7 @@ pub(crate) mod summarise;
 pub(crate) mod supersede;
 pub(crate) mod undo;
 pub(crate) mod update;
+pub(crate) mod vectors;
 pub(crate) mod weak;
 
 use std::process::ExitCode;
@@ -104,6 +105,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Export(args) => done(export::run(&context, &args).await),
         Command::Import(args) => done(import::run(&context, &args).await),
         Command::Reembed(args) => done(reembed::run(&context, &args).await),
+        Command::Vectors(args) => vectors::run(&context, &args).await,
         Command::Serve(args) => done(serve::run(&context, args).await),
         Command::Mcp(args) => done(mcp::run(&context, args).await),
         Command::Eval(args) => {

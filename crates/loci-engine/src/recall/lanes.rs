@@ -74,15 +74,15 @@ pub(crate) struct Found {
     pub(crate) lanes: Vec<(&'static str, Vec<Hit>)>,
     /// What the model saw in the question; none: there is no model to ask.
     pub(crate) embedding: Option<Embedding>,
-    /// Whether a model was wanted.
-    wants_model: bool,
+    /// Whether the vector lane was wanted and could not be asked.
+    lane_missed: bool,
     pub(crate) frequencies: Frequencies,
 }
 
 impl Found {
     /// The parts that could not be asked.
     pub(crate) fn degraded(&self) -> Vec<String> {
-        if self.wants_model && self.embedding.is_none() { vec!["vector".to_owned()] } else { Vec::new() }
+        if self.lane_missed { vec!["vector".to_owned()] } else { Vec::new() }
     }
 
     /// The best cosine of the vector lane.
@@ -120,7 +120,7 @@ impl Engine {
             strategy: request.strategy,
             lanes: Vec::new(),
             embedding: None,
-            wants_model: matches!(request.strategy, Strategy::Hybrid | Strategy::Semantic),
+            lane_missed: false,
             frequencies: Frequencies::default(),
         };
         match request.strategy {
@@ -138,8 +138,10 @@ impl Engine {
                     newest(plan.asks.newest, Measure::Newest),
                     newest(plan.asks.important, Measure::Importance),
                 );
-                let (embedding, nearest) = vector?.unzip();
-                let (lexical, nearest) = (lexical?, nearest.unwrap_or_default());
+                let vector = vector?;
+                found.lane_missed = !matches!(vector, Near::Found(..));
+                let (embedding, nearest) = vector.parts();
+                let lexical = lexical?;
                 if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
                     plan.intent = self.exemplars.intent(embedder, &plan.text, &embedding.vector);
                 }
@@ -155,16 +157,22 @@ impl Engine {
             }
             Strategy::Semantic => {
                 let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
-                if vector.is_none() && self.embedder.is_some() {
-                    // Nobody else is asked, so nothing found would be taken for nothing there.
-                    return Err(Error::new(ErrorKind::EmbeddingFailed, "the embedding model failed")
-                        .at("strategy")
-                        .hint("try again, or ask with the strategy hybrid, which falls back to words")
-                        .into());
+                found.lane_missed = !matches!(vector, Near::Found(..));
+                // Nobody else is asked, so nothing found would be taken for nothing there.
+                match vector {
+                    Near::Away(_, error) => return Err(error.into()),
+                    Near::NoModel if self.embedder.is_some() => {
+                        return Err(Error::new(ErrorKind::EmbeddingFailed, "the embedding model failed")
+                            .at("strategy")
+                            .hint("try again, or ask with the strategy hybrid, which falls back to words")
+                            .into());
+                    }
+                    vector => {
+                        let (embedding, nearest) = vector.parts();
+                        found.lanes = vec![("vector", nearest)];
+                        found.embedding = embedding;
+                    }
                 }
-                let (embedding, nearest) = vector.unzip();
-                found.lanes = vec![("vector", nearest.unwrap_or_default())];
-                found.embedding = embedding;
             }
             Strategy::Lexical => {
                 let mut hits = self.store.lexical(visible, &request.query, filter, wanted).await?;
@@ -184,7 +192,7 @@ impl Engine {
     }
 
     /// What the model sees in the question, and the nearest memories above the caller's threshold,
-    /// the configured one or `floor`; none when no model can be asked.
+    /// the configured one or `floor`.
     pub(crate) async fn vector_lane(
         &self,
         visible: &Visible,
@@ -192,11 +200,36 @@ impl Engine {
         filter: &Filter,
         wanted: usize,
         floor: f64,
-    ) -> Result<Option<(Embedding, Vec<Hit>)>> {
-        let Some((vector, embedding)) = self.embed_question(&request.query).await else { return Ok(None) };
-        let mut hits = self.store.nearest(visible, &vector, filter, wanted).await?;
+    ) -> Result<Near> {
+        let Some((vector, embedding)) = self.embed_question(&request.query).await else { return Ok(Near::NoModel) };
+        let mut hits = match self.store.nearest(visible, &vector, filter, wanted).await {
+            Ok(hits) => hits,
+            Err(error @ loci_store::Error::Unavailable { .. }) => return Ok(Near::Away(embedding, error)),
+            Err(error) => return Err(error.into()),
+        };
         let threshold = request.threshold.or(self.config.retrieval.threshold).unwrap_or(floor);
         hits.retain(|hit| hit.score >= threshold);
-        Ok(Some((embedding, hits)))
+        Ok(Near::Found(embedding, hits))
+    }
+}
+
+/// What came of asking the vector lane.
+pub(crate) enum Near {
+    /// There is no model to ask.
+    NoModel,
+    /// The index that proposes the nearest cannot be asked now.
+    Away(Embedding, loci_store::Error),
+    /// What the model saw in the question, and who is near.
+    Found(Embedding, Vec<Hit>),
+}
+
+impl Near {
+    /// What there is of an answer.
+    fn parts(self) -> (Option<Embedding>, Vec<Hit>) {
+        match self {
+            Near::NoModel => (None, Vec::new()),
+            Near::Away(embedding, _) => (Some(embedding), Vec::new()),
+            Near::Found(embedding, hits) => (Some(embedding), hits),
+        }
     }
 }

@@ -30,6 +30,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::clue::Clue;
 pub use self::explain::{ClueWeight, Explanation, LaneRank, RelatedMemory};
+pub(crate) use self::lanes::Near;
 pub use self::lanes::Strategy;
 pub(crate) use self::shelf::Shelf;
 use crate::plan::Plan;

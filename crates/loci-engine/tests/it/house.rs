@@ -1,5 +1,6 @@
 //! A small house to test in.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use loci_engine::mind::Mind;
 use loci_engine::{Caller, Clock, Config, Engine, ListRequest, NewMemory, RecallRequest, Turn};
 use loci_models::{Detail, Embedder, Embedding, Model, Reranker};
-use loci_store::{SqliteOptions, SqliteStore};
+use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_testkit::vectors::hashed_vector;
 use loci_types::{Identifiers, Memory, MemoryId, Receipt};
 
@@ -58,13 +59,22 @@ impl House {
     }
 
     pub(crate) fn with(config: Config) -> Self {
+        Self::made(config, |folder, _| Arc::new(SqliteStore::open(folder, SqliteOptions::default()).unwrap()))
+    }
+
+    /// A house on another store.
+    pub(crate) fn on(store: impl FnOnce(&Path, Arc<dyn Clock>) -> Arc<dyn Store>) -> Self {
+        Self::made(Config::default(), store)
+    }
+
+    fn made(config: Config, store: impl FnOnce(&Path, Arc<dyn Clock>) -> Arc<dyn Store>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
         let model =
             Model { name: "hashing".to_owned(), dimensions: DIMENSIONS, similarity_threshold: 0.3, max_tokens: 256 };
         let embedder = Arc::new(Hashing { model, up: AtomicBool::new(true) });
         let clock = Arc::new(Hands(Mutex::new("2026-06-01T12:00:00Z".parse().unwrap())));
-        let engine = Engine::new(Arc::new(store), Some(embedder.clone()), clock.clone(), config).unwrap();
+        let store = store(folder.path(), clock.clone());
+        let engine = Engine::new(store, Some(embedder.clone()), clock.clone(), config).unwrap();
         Self { engine, embedder, clock, folder }
     }
 

@@ -13,6 +13,7 @@ mod learn;
 mod life;
 mod mind;
 mod operations;
+mod outside;
 mod rank;
 mod recall;
 mod redact;

@@ -122,6 +122,10 @@ impl Inner {
         want: usize,
     ) -> Result<Option<Vec<MemoryId>>> {
         self.down.check()?;
+        if lag.mark.sequence == 0 {
+            // It has heard of nothing, so everything is in the lag; it may not even be made ready yet.
+            return Ok(Some(Vec::new()));
+        }
         let asked = async {
             tokio::try_join!(
                 self.index.search(&lag.collection, &question.wanted, question.unit, want),
@@ -130,12 +134,15 @@ impl Inner {
         };
         let (found, position) = self.down.note(asked.await)?;
         let position = position.unwrap_or_default();
-        if position.sequence < lag.mark.sequence || (found.is_none() && lag.mark.sequence > 0) {
-            shelf.set_mark(Some(position));
-            return Ok(None);
+        match found {
+            Some(found) if position.sequence >= lag.mark.sequence => {
+                Ok(Some(found.into_iter().map(|(id, _)| id).collect()))
+            }
+            _ => {
+                shelf.set_mark(Some(position));
+                Ok(None)
+            }
         }
-        // Where nothing was filled in yet, everything is in the lag.
-        Ok(Some(found.unwrap_or_default().into_iter().map(|(id, _)| id).collect()))
     }
 
     /// What the index does not know yet; waits for it if that is too much. None: there are no such vectors here.
@@ -166,7 +173,8 @@ impl Inner {
                 self.wake(shelf);
             }
             if same && !feed.behind() {
-                let ids = feed.points.into_iter().map(|point| point.memory.id).collect();
+                let found = feed.points.iter().filter(|point| point.direction().is_some());
+                let ids = found.map(|point| point.memory.id).collect();
                 return Ok(Some(Lag { collection: shelf.collection(dimensions), mark, ids }));
             }
             self.down.check()?;

@@ -79,6 +79,7 @@ fn real_server() -> Option<String> {
     std::env::var("LOCI_TEST_QDRANT_URL").ok().filter(|url| !url.is_empty())
 }
 
+#[expect(clippy::print_stderr, reason = "whoever reads the tests must know what they ran on")]
 async fn with_qdrant() -> (Indexed, (TempDir, Server)) {
     let folder = tempfile::tempdir().unwrap();
     let prefix = format!("loci-test-{}-", uuid::Uuid::new_v4().simple());

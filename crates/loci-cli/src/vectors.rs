@@ -1,0 +1,192 @@
+//! Who proposes the nearest vectors, and how is it reached?
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loci_engine::Clock;
+use loci_models::local::MINILM;
+use loci_store::{Indexed, IndexedOptions, LocalIndex, Qdrant, QdrantConfig, Retry, Store};
+use loci_types::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
+
+use crate::floor::StoreKind;
+use crate::settings::{Provider, Settings, variable};
+
+/// Who proposes the nearest vectors.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct VectorSettings {
+    /// `auto` (the store's own), `local`, `pgvector` or `qdrant`.
+    pub(crate) kind: VectorKind,
+    /// Where Qdrant listens.
+    pub(crate) url: String,
+    /// The environment variable that holds its key.
+    pub(crate) api_key_env: String,
+    /// What the names of its collections begin with.
+    pub(crate) prefix: String,
+    /// The model whose collections go without its name; empty: the one that is set in `embeddings`.
+    pub(crate) model: String,
+    /// Milliseconds that one request may take.
+    pub(crate) timeout_ms: u64,
+    /// How often what it is told is repeated, and when it is asked again after it was away.
+    pub(crate) retry: RetrySettings,
+}
+
+impl Default for VectorSettings {
+    fn default() -> Self {
+        Self {
+            kind: VectorKind::Auto,
+            url: "http://127.0.0.1:6333".to_owned(),
+            api_key_env: "LOCI_QDRANT_KEY".to_owned(),
+            prefix: String::new(),
+            model: String::new(),
+            timeout_ms: 2_000,
+            retry: RetrySettings::default(),
+        }
+    }
+}
+
+/// The sort of index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum VectorKind {
+    /// The store's own: arrays in this process beside files, pgvector in PostgreSQL.
+    Auto,
+    /// Arrays in this process.
+    Local,
+    /// PostgreSQL's own.
+    Pgvector,
+    /// A Qdrant server.
+    Qdrant,
+}
+
+/// How patiently a failed call is repeated.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RetrySettings {
+    /// How many times a call is made at most.
+    pub(crate) max_attempts: u32,
+    /// Milliseconds after the first failure.
+    pub(crate) initial_delay_ms: u64,
+    /// The longest wait, in milliseconds.
+    pub(crate) max_delay_ms: u64,
+    /// Each wait is so many times as long as the one before.
+    pub(crate) multiplier: f64,
+}
+
+impl Default for RetrySettings {
+    fn default() -> Self {
+        let usual = Retry::default();
+        Self {
+            max_attempts: usual.max_attempts,
+            initial_delay_ms: usual.initial_delay.as_millis() as u64,
+            max_delay_ms: usual.max_delay.as_millis() as u64,
+            multiplier: usual.multiplier,
+        }
+    }
+}
+
+impl VectorSettings {
+    /// Refuses what cannot work.
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        let wrong = |field, message: &str| Err(Error::new(ErrorKind::Configuration, message.to_owned()).at(field));
+        if self.timeout_ms == 0 {
+            return wrong("vectors.timeout_ms", "vectors.timeout_ms is 0, so that every request would fail");
+        }
+        if self.retry.max_attempts == 0 {
+            return wrong(
+                "vectors.retry.max_attempts",
+                "vectors.retry.max_attempts is 0, so that nothing would be told",
+            );
+        }
+        if !(1.0..=10.0).contains(&self.retry.multiplier) {
+            return wrong("vectors.retry.multiplier", "vectors.retry.multiplier must lie between 1 and 10");
+        }
+        Ok(())
+    }
+
+    fn retry(&self) -> Retry {
+        Retry {
+            max_attempts: self.retry.max_attempts,
+            initial_delay: Duration::from_millis(self.retry.initial_delay_ms),
+            max_delay: Duration::from_millis(self.retry.max_delay_ms),
+            multiplier: self.retry.multiplier,
+        }
+    }
+}
+
+/// The store, with the index beside it that is set.
+pub(crate) fn beside(
+    settings: &Settings,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<dyn Store>, loci_engine::Error> {
+    let wanted = &settings.vectors;
+    match (wanted.kind, settings.store.kind) {
+        (VectorKind::Auto, _)
+        | (VectorKind::Local, StoreKind::Sqlite)
+        | (VectorKind::Pgvector, StoreKind::Postgres) => Ok(store),
+        (VectorKind::Local, StoreKind::Postgres) => {
+            // Arrays in this process are filled from the ledger when they are first asked for.
+            let options = IndexedOptions { patience: Duration::from_secs(60), ..IndexedOptions::default() };
+            let index = Arc::new(LocalIndex::default());
+            Ok(Arc::new(Indexed::new(store, index, loci_engine::oversight(clock), options)))
+        }
+        (VectorKind::Pgvector, StoreKind::Sqlite) => {
+            Err(Error::new(ErrorKind::Configuration, "pgvector needs the store to be PostgreSQL")
+                .at("vectors.kind")
+                .hint("use auto, local or qdrant with this store")
+                .into())
+        }
+        (VectorKind::Qdrant, _) => {
+            let config = QdrantConfig {
+                api_key: variable(&wanted.api_key_env),
+                prefix: wanted.prefix.clone(),
+                usual_model: Some(usual_model(settings)),
+                timeout: Duration::from_millis(wanted.timeout_ms),
+                retry: wanted.retry(),
+                ..QdrantConfig::new(&wanted.url)
+            };
+            let index = Qdrant::new(config)?;
+            let options = IndexedOptions { back_off: wanted.retry(), ..IndexedOptions::default() };
+            Ok(Arc::new(Indexed::new(store, Arc::new(index), loci_engine::oversight(clock), options)))
+        }
+    }
+}
+
+/// The model whose collections have the plain names. It follows from the settings alone, because commands that load no
+/// model must mean the same collections.
+fn usual_model(settings: &Settings) -> String {
+    let embeddings = &settings.embeddings;
+    match (settings.vectors.model.as_str(), embeddings.provider, embeddings.dimensions) {
+        ("", Provider::Openai, Some(dimensions)) => format!("{}@{dimensions}", embeddings.model),
+        ("", Provider::Openai, None) => embeddings.model.clone(),
+        ("", Provider::Local | Provider::None, _) => MINILM.to_owned(),
+        (named, ..) => named.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_and_wrong_ones_are_told_by_their_key() {
+        let settings = Settings::parse(
+            "[vectors]\nkind = \"qdrant\"\nurl = \"http://q:6333\"\nprefix = \"a-\"\nretry = { max_attempts = 5 }\n",
+        )
+        .unwrap();
+        assert_eq!((settings.vectors.kind, settings.vectors.retry.max_attempts), (VectorKind::Qdrant, 5));
+        assert_eq!(settings.vectors.retry(), Retry { max_attempts: 5, ..Retry::default() });
+        assert_eq!(usual_model(&settings), MINILM);
+        for (text, field) in [
+            ("timeout_ms = 0", "vectors.timeout_ms"),
+            ("retry = { max_attempts = 0 }", "vectors.retry.max_attempts"),
+            ("retry = { multiplier = 0.5 }", "vectors.retry.multiplier"),
+        ] {
+            let settings = Settings::parse(&format!("[vectors]\n{text}\n")).unwrap();
+            assert_eq!(settings.vectors.validate().unwrap_err().field(), Some(field));
+        }
+        assert!(Settings::parse("[vectors]\nkind = \"faiss\"\n").is_err());
+    }
+}

@@ -1,0 +1,70 @@
+//! What does the house do while its vector index is away?
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loci_engine::{Caller, RecallRequest, SearchRequest, Strategy};
+use loci_store::{Indexed, IndexedOptions, Qdrant, QdrantConfig, Retry, SqliteOptions, SqliteStore};
+use loci_testkit::qdrant::StandIn;
+use loci_types::{ErrorKind, Outcome};
+
+use crate::house::{House, ask, user};
+
+/// A house whose neighbours are proposed by the stand-in for Qdrant.
+async fn house() -> (House, StandIn) {
+    let server = StandIn::start_new().await;
+    let soon = Duration::from_millis(10);
+    let back_off = Retry { initial_delay: soon, max_delay: soon, ..Retry::default() };
+    let index = Qdrant::new(QdrantConfig { retry: back_off, ..QdrantConfig::new(&server.url()) }).unwrap();
+    let made = House::on(|folder, clock| {
+        let store = Arc::new(SqliteStore::open(folder, SqliteOptions::default()).unwrap());
+        let options = IndexedOptions { back_off, ..IndexedOptions::default() };
+        Arc::new(Indexed::new(store, Arc::new(index), loci_engine::oversight(clock), options))
+    });
+    (made, server)
+}
+
+#[tokio::test]
+async fn an_index_that_is_away_takes_a_lane_and_nothing_else() {
+    let (house, server) = house().await;
+    let ana = user("ana");
+    house.remember(&ana, "Ana plays the violin").await;
+    let recall = house.engine.recall(&ana, ask("violin")).await.unwrap();
+    assert!(recall.degraded.is_empty());
+    assert!(recall.hits[0].explain.lanes.iter().any(|lane| lane.lane == "vector"));
+    server.stop().await;
+    let receipt = house.remember(&ana, "Ana tunes her violin on Sundays").await;
+    assert_eq!((receipt.event, receipt.embedding_generated), (Outcome::Created, true), "a write does not notice");
+    let recall = house.engine.recall(&ana, ask("violin")).await.unwrap();
+    assert_eq!((recall.degraded, recall.hits.len()), (vec!["vector".to_owned()], 2));
+    let search = SearchRequest { query: "violin".into(), ..SearchRequest::default() };
+    let found = house.engine.search(&ana, search).await.unwrap();
+    assert_eq!((found.degraded, found.results.len()), (vec!["vector".to_owned()], 2));
+    // Who asks that lane alone is told, because nothing found would be taken for nothing there.
+    let alone = RecallRequest { strategy: Strategy::Semantic, ..ask("violin") };
+    let error = house.engine.recall(&ana, alone).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Provider);
+    server.start().await;
+    let whole = async || {
+        let recall = house.engine.recall(&ana, ask("violin")).await.unwrap();
+        let near = |lane: &loci_engine::LaneRank| lane.lane == "vector";
+        recall.degraded.is_empty() && recall.hits.iter().filter(|hit| hit.explain.lanes.iter().any(near)).count() == 2
+    };
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while !whole().await {
+        assert!(std::time::Instant::now() < deadline, "it does not come back");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let operator = Caller::operator();
+    for verified in house.engine.vector_verify(&operator, |_, _, _| {}).await.unwrap() {
+        assert!(verified.is_sound() && verified.records == 2, "{verified:?}");
+    }
+    assert_eq!(house.engine.vector_rebuild(&operator, |_, _, _| {}).await.unwrap(), 1);
+    assert_eq!(house.engine.vector_status(&ana).await.unwrap_err().kind(), ErrorKind::Unauthorized);
+}
+
+#[tokio::test]
+async fn without_an_index_there_is_nothing_to_look_after() {
+    let error = House::new().engine.vector_status(&Caller::operator()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Configuration);
+}
