@@ -26,7 +26,7 @@ pub(super) async fn measure(folder: &Path, seed: u64, largest: usize) -> Result<
     let mut size = 0;
     for next in SIZES.into_iter().filter(|size| *size <= largest) {
         let store = SqliteStore::open(&folder, SqliteOptions::default())?;
-        grow(&store, seed, size, next).await?;
+        grow(&store, "", seed, size, next).await?;
         size = next;
         drop(store);
         ask(&folder, seed, size).await?;
@@ -34,7 +34,8 @@ pub(super) async fn measure(folder: &Path, seed: u64, largest: usize) -> Result<
     Ok(())
 }
 
-async fn grow(store: &SqliteStore, seed: u64, from: usize, until: usize) -> Result<()> {
+/// Fills a store with made-up memories. The name stands before what is told.
+pub(super) async fn grow(store: &dyn Store, name: &str, seed: u64, from: usize, until: usize) -> Result<()> {
     let progress = crate::output::progress((until - from) as u64, "memories");
     let at = Timestamp::UNIX_EPOCH;
     let (cpu, start) = (meter::cpu(), Instant::now());
@@ -58,22 +59,33 @@ async fn grow(store: &SqliteStore, seed: u64, from: usize, until: usize) -> Resu
     }
     progress.finish_and_clear();
     let added = (until - from) as f64;
-    meter::print("bulk add", until, "cpu_ms_per_memory", (meter::cpu() - cpu).as_secs_f64() * 1e3 / added);
-    meter::print("bulk add", until, "per_second", added / start.elapsed().as_secs_f64());
+    meter::print(
+        &format!("{name}bulk add"),
+        until,
+        "cpu_ms_per_memory",
+        (meter::cpu() - cpu).as_secs_f64() * 1e3 / added,
+    );
+    meter::print(&format!("{name}bulk add"), until, "per_second", added / start.elapsed().as_secs_f64());
     Ok(())
 }
 
 async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
+    let filter = Filter::at(Timestamp::UNIX_EPOCH);
+    let visible = policy::visible(&Caller::new(data::identifiers(0)), None)?;
+    let start = Instant::now();
+    let store = SqliteStore::open(folder, SqliteOptions::default())?;
+    let first = store.nearest(&visible, &data::question(seed, 0), &filter, 10).await?;
+    meter::print("open and answer", size, "ms", start.elapsed().as_secs_f64() * 1e3);
+    anyhow::ensure!(!first.is_empty(), "the first answer is empty");
+    questions(&store, "", seed, size).await
+}
+
+/// Puts the questions to a store of this size. The name stands before what is told.
+pub(super) async fn questions(store: &dyn Store, name: &str, seed: u64, size: usize) -> Result<()> {
     let whole = policy::visible(&Caller::operator(), None)?;
     let of_user = |number: u64| policy::visible(&Caller::new(data::identifiers(number)), None);
     let filter = Filter::at(Timestamp::UNIX_EPOCH);
     let pick = |question: u64| question.wrapping_mul(0x9e37_79b9_7f4a_7c15) % size as u64;
-
-    let start = Instant::now();
-    let store = SqliteStore::open(folder, SqliteOptions::default())?;
-    let first = store.nearest(&of_user(0)?, &data::question(seed, 0), &filter, 10).await?;
-    meter::print("open and answer", size, "ms", start.elapsed().as_secs_f64() * 1e3);
-    anyhow::ensure!(!first.is_empty(), "the first answer is empty");
 
     let (mut cpu, mut wall, mut found, mut wanted) = (Sample::default(), Sample::default(), 0, 0);
     for question in 0..QUESTIONS {
@@ -90,17 +102,18 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
         wanted += exact.len();
         found += hits.iter().filter(|hit| exact.contains(&hit.id)).count();
     }
-    meter::print("vector top-10, one of 100 users", size, "cpu_ms_p50", cpu.at(0.5));
-    meter::print("vector top-10, one of 100 users", size, "ms_p50", wall.at(0.5));
-    meter::print("vector top-10, one of 100 users", size, "recall", found as f64 / wanted as f64);
+    meter::print(&format!("{name}vector top-10, one of 100 users"), size, "cpu_ms_p50", cpu.at(0.5));
+    meter::print(&format!("{name}vector top-10, one of 100 users"), size, "ms_p50", wall.at(0.5));
+    meter::print(&format!("{name}vector top-10, one of 100 users"), size, "recall", found as f64 / wanted as f64);
 
-    words(&store, seed, size, "words top-10, one of 100 users", &filter, &pick, &of_user).await?;
-    words(&store, seed, size, "words top-10, everything", &filter, &pick, &|_| Ok(whole.clone())).await?;
-    everything(&store, seed, size, &filter, &whole, &pick).await
+    let told = |work: &str| format!("{name}{work}");
+    words(store, seed, size, &told("words top-10, one of 100 users"), &filter, &pick, &of_user).await?;
+    words(store, seed, size, &told("words top-10, everything"), &filter, &pick, &|_| Ok(whole.clone())).await?;
+    everything(store, &told("vector top-10, everything"), seed, size, &filter, &whole, &pick).await
 }
 
 async fn words(
-    store: &SqliteStore,
+    store: &dyn Store,
     seed: u64,
     size: usize,
     work: &str,
@@ -123,7 +136,8 @@ async fn words(
 }
 
 async fn everything(
-    store: &SqliteStore,
+    store: &dyn Store,
+    work: &str,
     seed: u64,
     size: usize,
     filter: &Filter,
@@ -132,20 +146,22 @@ async fn everything(
 ) -> Result<()> {
     let vectors: Vec<Vector> = (0..EXACT).map(|question| data::question(seed, pick(question))).collect();
     store.nearest(whole, &vectors[0], filter, 10).await?;
-    let (mut cpu, mut answers) = (Sample::default(), Vec::new());
+    let (mut cpu, mut wall, mut answers) = (Sample::default(), Sample::default(), Vec::new());
     for vector in &vectors {
         store.nearest(whole, vector, filter, 10).await?;
-        let began = meter::cpu();
+        let (began, start) = (meter::cpu(), Instant::now());
         answers.push(store.nearest(whole, vector, filter, 10).await?);
+        wall.add(start.elapsed());
         cpu.add(meter::cpu() - began);
     }
-    meter::print("vector top-10, everything", size, "cpu_ms_p50", cpu.at(0.5));
-    meter::print("vector top-10, everything", size, "resident_mb", meter::resident() as f64 / 1e6);
+    meter::print(work, size, "cpu_ms_p50", cpu.at(0.5));
+    meter::print(work, size, "ms_p50", wall.at(0.5));
+    meter::print(work, size, "resident_mb", meter::resident() as f64 / 1e6);
     let exact = exact(seed, 0..size as u64, &vectors);
     let wanted: usize = exact.iter().map(Vec::len).sum();
     let found: usize =
         answers.iter().zip(&exact).map(|(hits, exact)| hits.iter().filter(|hit| exact.contains(&hit.id)).count()).sum();
-    meter::print("vector top-10, everything", size, "recall", found as f64 / wanted as f64);
+    meter::print(work, size, "recall", found as f64 / wanted as f64);
     Ok(())
 }
 

@@ -9,6 +9,7 @@ mod find;
 mod life;
 mod meter;
 mod recall;
+mod shared;
 
 use std::path::PathBuf;
 
@@ -17,8 +18,9 @@ use anyhow::Result;
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find`, `recall`, `life` or all of them
-    #[arg(value_parser = ["add", "find", "recall", "life", "all"], default_value = "all")]
+    /// What to measure: `add`, `find`, `recall`, `life` or all of them; or `shared`: files beside the
+    /// PostgreSQL that is set
+    #[arg(value_parser = ["add", "find", "recall", "life", "shared", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -32,7 +34,7 @@ pub(crate) struct BenchArgs {
 }
 
 /// Runs the measurements in a scratch folder.
-pub(crate) async fn run(args: BenchArgs) -> Result<()> {
+pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(scratch.path());
     meter::print("seed", 1, "seed", args.seed as f64);
@@ -48,6 +50,9 @@ pub(crate) async fn run(args: BenchArgs) -> Result<()> {
     }
     if wanted("life") {
         life::measure(folder, args.seed, args.largest).await?;
+    }
+    if args.what == "shared" {
+        shared::measure(settings, folder, args.seed, args.largest).await?;
     }
     Ok(())
 }

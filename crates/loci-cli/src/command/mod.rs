@@ -112,7 +112,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
             let embedder = context.embedder().await?;
             done(crate::eval::run(&context.settings, embedder, args, context.json).await)
         }
-        Command::Bench(args) => done(crate::bench::run(args).await),
+        Command::Bench(args) => done(crate::bench::run(&context.settings, args).await),
         Command::Config(_) | Command::Completions(_) => Ok(ExitCode::SUCCESS),
     }
 }
