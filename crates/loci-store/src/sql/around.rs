@@ -12,6 +12,7 @@ use loci_types::MemoryId;
 use uuid::Uuid;
 
 use super::clause::{self, Clause};
+use super::dialect::Dialect;
 use super::read::{among, wanted};
 use super::{Connection, Row, Value, params};
 use crate::sql;
@@ -38,8 +39,12 @@ pub(crate) fn strips(
     // Rows and scopes are numbered anew in every file.
     let file = number(path);
     let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (number(&(file, row)), vec![row])).collect();
+    let known = match connection.dialect() {
+        Dialect::Sqlite => None,
+        Dialect::Postgres => Some(beside(connection, &threads, reach)?),
+    };
     for (thread, turns) in &threads {
-        let mut walk = Walk { connection, thread, reach, runs: Vec::new() };
+        let mut walk = Walk { connection, thread, reach, known: known.as_ref(), runs: Vec::new() };
         for turn in turns {
             walk.take_in(turn)?;
         }
@@ -54,6 +59,36 @@ pub(crate) fn strips(
         places: rows.iter().filter_map(|row| allowed.get(row).copied()).collect(),
     };
     Ok(runs.into_iter().map(strip).filter(|strip| !strip.places.is_empty()).collect())
+}
+
+/// The turns of its session around each turn that is asked for, oldest first.
+type Beside = HashMap<i64, Vec<Turn>>;
+
+/// What stands beside all turns, in one question: one more before each than after it, as [`Walk`] wants it.
+fn beside(connection: &Connection<'_>, threads: &Threads, reach: usize) -> sql::Result<Beside> {
+    let sql = "SELECT a.row, a.session_id, n.row, n.session_id FROM unnest(?::bigint[]) j(value) \
+               JOIN memories a ON a.row = j.value, LATERAL ( \
+               (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
+               AND b.row < a.row ORDER BY b.row DESC LIMIT ?) UNION ALL \
+               (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
+               AND b.row > a.row ORDER BY b.row LIMIT ?)) n ORDER BY a.row, n.row";
+    let asked: Vec<i64> = threads.values().flatten().map(|(row, _)| *row).collect();
+    let values = params![Value::Integers(asked), clause::limit(reach.saturating_add(1)), clause::limit(reach)];
+    let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
+    let mut found: HashMap<Turn, Vec<Turn>> = HashMap::new();
+    for pair in connection.prepare_cached(sql)?.query_map(values, read)? {
+        let (turn, other) = pair?;
+        found.entry(turn).or_default().push(other);
+    }
+    // A strip ends where its session does.
+    let within = |(turn, others): (Turn, Vec<Turn>)| {
+        let same = |other: &&Turn| other.1 == turn.1;
+        let at = others.partition_point(|(row, _)| *row < turn.0);
+        let before = others[..at].iter().rev().take_while(same).count();
+        let after = others[at..].iter().take_while(same).count();
+        (turn.0, others[at - before..at + after].to_vec())
+    };
+    Ok(found.into_iter().map(within).collect())
 }
 
 /// The memories within the clause by thread, in order, and those that belong to none.
@@ -83,6 +118,8 @@ struct Walk<'a> {
     connection: &'a Connection<'a>,
     thread: &'a Thread,
     reach: usize,
+    /// What stands beside each turn, where asking for it turn by turn would be slow.
+    known: Option<&'a Beside>,
     runs: Vec<Vec<Turn>>,
 }
 
@@ -117,6 +154,13 @@ impl Walk<'_> {
 
     /// Up to `most` turns beside `row` in the session of `turn`, oldest first.
     fn neighbours(&self, turn: &Turn, row: i64, side: Side, most: usize) -> sql::Result<Vec<Turn>> {
+        if let Some(known) = self.known {
+            let beside = known.get(&turn.0).into_iter().flatten();
+            return Ok(match side {
+                Side::Before => beside.filter(|(other, _)| *other < row).cloned().collect(),
+                Side::After => beside.filter(|(other, _)| *other > row).take(most).cloned().collect(),
+            });
+        }
         let sql = match side {
             Side::Before => {
                 "SELECT row, session_id FROM memories WHERE thread_id = ?1 AND scope = ?2 AND row < ?3 \
