@@ -15,6 +15,7 @@ pub mod vectors;
 pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use postgres::{PostgresOptions, PostgresStore};
+pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,

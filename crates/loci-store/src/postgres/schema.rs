@@ -63,7 +63,8 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The role that serves: it owns nothing and cannot pass by the policies.
+/// The role that serves: it owns nothing and cannot pass by the policies. It may set the counters, since
+/// a copy keeps the numbers of its rows and must go on after them.
 fn rights(options: &PostgresOptions) -> String {
     let (schema, role) = (quoted(&options.schema), quoted(&options.role));
     let name = options.role.replace('\'', "''");
@@ -74,7 +75,7 @@ fn rights(options: &PostgresOptions) -> String {
          END $$; \
          GRANT USAGE ON SCHEMA {schema} TO {role}; \
          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}; \
-         GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}; \
+         GRANT USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}; \
          GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role}"
     )
 }

@@ -6,16 +6,17 @@
 
 pub(crate) mod apply;
 pub(crate) mod around;
-mod chain;
 pub(crate) mod catalogue;
+mod chain;
 pub(crate) mod clause;
 mod connection;
+pub(crate) mod copy;
 pub(crate) mod dialect;
 mod doors;
 pub(crate) mod entities;
 mod error;
 pub(crate) mod feed;
-mod floor;
+pub(crate) mod floor;
 pub(crate) mod gather;
 mod graph;
 pub(crate) mod jobs;
