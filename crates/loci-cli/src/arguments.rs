@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::command::{
     agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, events, explain,
-    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, operations, pin, query, recall,
+    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, migrate, operations, pin, query, recall,
     reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update, weak,
 };
 
@@ -117,6 +117,8 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// Read memories from JSON lines
     Import(import::ImportArgs),
+    /// Copy everything from one store to another, and compare
+    Migrate(migrate::MigrateArgs),
     /// Give every memory a vector of the present model
     Reembed(reembed::ReembedArgs),
     /// Serve over HTTP and MCP, on this machine or, with keys, on others
@@ -173,6 +175,7 @@ impl Command {
             Command::Doctor(_) => "doctor",
             Command::Export(_) => "export",
             Command::Import(_) => "import",
+            Command::Migrate(_) => "migrate",
             Command::Reembed(_) => "reembed",
             Command::Serve(_) => "serve",
             Command::Mcp(_) => "mcp",
