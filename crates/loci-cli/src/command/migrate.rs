@@ -79,8 +79,26 @@ pub(crate) async fn run(context: &Context, args: &MigrateArgs) -> Result<()> {
     })
     .await;
     bar.finish_and_clear();
-    tell(context, args, &copied?, &from, &to);
+    let copied = copied?;
+    if let Address::Server(url) = &to
+        && !args.verify_only
+    {
+        graph(context, url, &args.to_schema).await?;
+    }
+    tell(context, args, &copied, &from, &to);
     Ok(())
+}
+
+/// Makes the graph that large scopes are searched by, at once for all vectors: one that is there while
+/// they come in is ten times as slow.
+async fn graph(context: &Context, url: &str, schema: &str) -> Result<()> {
+    let bar = output::steps(1);
+    bar.set_message("making the graph of vectors");
+    let mut options = PostgresOptions { schema: schema.to_owned(), ..PostgresOptions::default() };
+    options.dimensions.extend(context.settings.embeddings.dimensions);
+    let made = PostgresStore::open(url, options).await;
+    bar.finish_and_clear();
+    Ok(made.map(drop)?)
 }
 
 fn tell(context: &Context, args: &MigrateArgs, copied: &Copied, from: &Address, to: &Address) {
@@ -167,7 +185,8 @@ impl Address {
                         .hint(format!("name another schema with --{field}-schema, or another database"))
                         .into());
                 }
-                let options = PostgresOptions { timeout: PATIENCE, ..quick };
+                // The graph comes last.
+                let options = PostgresOptions { timeout: PATIENCE, dimensions: Vec::new(), ..quick };
                 Ok(PostgresStore::open(url, options).await?.into())
             }
         }

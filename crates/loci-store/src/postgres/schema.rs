@@ -64,7 +64,8 @@ pub(super) fn quoted(name: &str) -> String {
 }
 
 /// The role that serves: it owns nothing and cannot pass by the policies. It may set the counters, since
-/// a copy keeps the numbers of its rows and must go on after them.
+/// a copy keeps the numbers of its rows and must go on after them; and have a table looked over, which
+/// only its owner can: one that was filled at once is searched badly until that was done.
 fn rights(options: &PostgresOptions) -> String {
     let (schema, role) = (quoted(&options.schema), quoted(&options.role));
     let name = options.role.replace('\'', "''");
@@ -73,6 +74,8 @@ fn rights(options: &PostgresOptions) -> String {
          CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS; END IF; \
          IF NOT pg_has_role(current_user, '{name}', 'MEMBER') THEN EXECUTE 'GRANT {role} TO ' || quote_ident(current_user); END IF; \
          END $$; \
+         CREATE OR REPLACE FUNCTION look_over(name text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER \
+         SET search_path = {schema}, pg_temp AS $$ BEGIN EXECUTE format('ANALYZE %I', name); END $$; \
          GRANT USAGE ON SCHEMA {schema} TO {role}; \
          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}; \
          GRANT USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}; \

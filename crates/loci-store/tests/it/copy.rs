@@ -367,7 +367,11 @@ async fn vectors_of_half_precision_are_compared_as_such() {
 #[ignore = "a measurement; run it alone"]
 async fn how_quick_a_move_is() {
     const MEMORIES: u64 = 20_000;
-    let Some((server, _schema)) = crate::postgres::fresh().await else { return };
+    let Some(schema) = Schema::new() else { return };
+    // As the command does it: the graph comes last.
+    let options =
+        |dimensions| PostgresOptions { schema: schema.name.clone(), dimensions, ..PostgresOptions::default() };
+    let server = PostgresStore::open(&schema.url, options(Vec::new())).await.unwrap();
     let ((first, _first), (last, _last)) = (folder(), folder());
     let anna = user("anna");
     let all: Vec<u64> = (1..=MEMORIES).collect();
@@ -389,7 +393,10 @@ async fn how_quick_a_move_is() {
     let (from, through, to): (Side, Side, Side) = (first.into(), server.into(), last.into());
     for (name, from, to) in [("to the server", &from, &through), ("back", &through, &to)] {
         let (started, mut copied) = (std::time::Instant::now(), None);
+        let (mut last, mut tables) = (started, std::collections::BTreeMap::<_, f64>::new());
         let report = copy(from, to, CopyOptions::default(), &mut |step: &CopyStep<'_>| {
+            *tables.entry(step.table).or_default() +=
+                std::mem::replace(&mut last, std::time::Instant::now()).elapsed().as_secs_f64();
             if step.phase == CopyPhase::Verified {
                 copied.get_or_insert_with(|| started.elapsed());
             }
@@ -406,5 +413,9 @@ async fn how_quick_a_move_is() {
             MEMORIES as f64 / copying.as_secs_f64(),
             comparing.as_secs_f64()
         );
+        println!("  seconds by table: {tables:.1?}");
     }
+    let started = std::time::Instant::now();
+    PostgresStore::open(&schema.url, options(vec![384])).await.unwrap();
+    println!("the graph: {:.1} s", started.elapsed().as_secs_f64());
 }

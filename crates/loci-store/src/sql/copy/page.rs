@@ -85,6 +85,20 @@ fn insert(connection: &Connection<'_>, table: &Table, lines: &[Line]) -> sql::Re
     pages.remainder().iter().try_for_each(|line| connection.execute(&one, line.values.clone()).map(drop))
 }
 
+/// Tells the database what it now has. PostgreSQL chooses its ways by what it knows of a table, and of one
+/// that was filled a moment ago it knows nothing: each look at a memory would be a walk through all of them.
+pub(super) fn look_over(connection: &Connection<'_>, table: &Table) -> sql::Result<()> {
+    if connection.dialect() == Dialect::Sqlite {
+        return Ok(());
+    }
+    let tables: &[&str] = match table.put {
+        Put::Row | Put::Vector => &[table.name],
+        Put::Union => &["entities"],
+        Put::Words => &["documents", "words"],
+    };
+    tables.iter().try_for_each(|name| connection.query_row("SELECT look_over(?1)", params![*name], |_| Ok(())))
+}
+
 /// Whether a database keeps vectors in half precision.
 pub(super) fn halves(connection: &Connection<'_>) -> sql::Result<bool> {
     match connection.dialect() {

@@ -72,7 +72,8 @@ impl<'p, F: Floor, T: Floor> Run<'p, F, T> {
             let now = blocking(move || asked.end()).await?;
             if now != *end {
                 return Err(Error::Overtaken(format!(
-                    "the source was written to while it was copied: the ledger of {place} went from line {end} to {now}"
+                    "the source was written to while it was copied: the ledger of {place} went from line {end} to {now}; \
+                     stop what writes to it and run this again"
                 )));
             }
         }
@@ -136,10 +137,10 @@ impl<'p, F: Floor, T: Floor> Run<'p, F, T> {
         let asked = pair.clone();
         let (mut after, there) = blocking(move || asked.reached(table)).await?;
         self.tell(CopyPhase::There, pair, table, there)?;
-        let rows = self.options.page.max(1);
+        let (rows, mut copied) = (self.options.page.max(1), 0);
         loop {
             let asked = pair.clone();
-            let Some(page) = blocking(move || asked.page(table, after, rows)).await? else { return Ok(()) };
+            let Some(page) = blocking(move || asked.page(table, after, rows)).await? else { break };
             let (count, lines) = (page.lines.len() as u64, Arc::new(page.lines));
             let (analyser, place) = (self.to.analyser().clone(), T::place_of(&pair.ours).to_owned());
             self.to
@@ -149,8 +150,18 @@ impl<'p, F: Floor, T: Floor> Run<'p, F, T> {
                 .await?;
             after = page.through;
             self.done.copied += count;
+            copied += count;
             self.tell(CopyPhase::Copied, pair, table, count)?;
         }
+        if copied == 0 {
+            return Ok(());
+        }
+        let place = T::place_of(&pair.ours).to_owned();
+        self.to
+            .write(&pair.ours, move |connection| {
+                page::look_over(connection, table).map_err(|error| Error::said(&place, error))
+            })
+            .await
     }
 
     async fn compare(&mut self, spaces: &[Registered<F, T>]) -> Result<()> {
