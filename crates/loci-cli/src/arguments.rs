@@ -15,8 +15,9 @@ use serde_json::{Map, Value};
 
 use crate::command::{
     agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, events, explain,
-    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, operations, pin, query, recall,
-    reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update, vectors, weak,
+    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, migrate, operations, pin,
+    query, recall, reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update,
+    vectors, weak,
 };
 
 /// Long-term memory for AI agents.
@@ -117,6 +118,8 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// Read memories from JSON lines
     Import(import::ImportArgs),
+    /// Copy everything from one store to another, and compare
+    Migrate(migrate::MigrateArgs),
     /// Give every memory a vector of the present model
     Reembed(reembed::ReembedArgs),
     /// Look after the vector index outside the store
@@ -175,6 +178,7 @@ impl Command {
             Command::Doctor(_) => "doctor",
             Command::Export(_) => "export",
             Command::Import(_) => "import",
+            Command::Migrate(_) => "migrate",
             Command::Reembed(_) => "reembed",
             Command::Vectors(_) => "vectors",
             Command::Serve(_) => "serve",

@@ -97,6 +97,30 @@ pub enum Error {
         /// What was found.
         problem: String,
     },
+    /// The target of a copy holds something else.
+    #[error("the target holds something else in {place}: {table} {key} {problem}")]
+    Occupied {
+        /// The tenant and the space.
+        place: String,
+        /// The table.
+        table: String,
+        /// The row.
+        key: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A copy is not what it was made from.
+    #[error("the copy is not the same in {place}: {table} {key} {problem}")]
+    Unlike {
+        /// The tenant and the space.
+        place: String,
+        /// The table.
+        table: String,
+        /// The first row that differs.
+        key: String,
+        /// In what.
+        problem: String,
+    },
     /// A panic inside the store, caught.
     #[error("Loci has a defect: it failed while {0}; nothing of this change was kept")]
     Defect(&'static str),
@@ -111,10 +135,12 @@ impl Error {
         match self {
             Error::Word(error) => error.kind(),
             Error::NotFound(_) => ErrorKind::NotFound,
-            Error::Conflict { .. } | Error::Taken(_) | Error::Overtaken(_) => ErrorKind::Conflict,
+            Error::Conflict { .. } | Error::Taken(_) | Error::Overtaken(_) | Error::Occupied { .. } => {
+                ErrorKind::Conflict
+            }
             Error::Refused(_) => ErrorKind::InvalidInput,
             Error::Folder { .. } | Error::DiskFull { .. } | Error::ReadOnly { .. } => ErrorKind::Storage,
-            Error::Newer { .. } | Error::Damaged { .. } => ErrorKind::Corrupt,
+            Error::Newer { .. } | Error::Damaged { .. } | Error::Unlike { .. } => ErrorKind::Corrupt,
             Error::Busy { .. } | Error::Database { .. } | Error::Unavailable { .. } | Error::Closed => {
                 ErrorKind::Provider
             }
@@ -135,6 +161,14 @@ impl Error {
             Error::Damaged { .. } => Some(
                 "run `loci doctor` to see what is affected; `loci doctor --repair` mends words and links, damaged \
                      pages need a backup"
+                    .into(),
+            ),
+            Error::Occupied { .. } => Some(
+                "copy into an empty folder or schema; one that a copy was begun in must have the same source".into(),
+            ),
+            Error::Unlike { .. } => Some(
+                "if the source or the target was written to since the copy began, stop what writes there and copy \
+                     into an empty target"
                     .into(),
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
@@ -175,6 +209,11 @@ impl Error {
             | Error::Busy { path }
             | Error::Database { path, .. } => {
                 problem.details.insert("file".into(), path.display().to_string().into());
+            }
+            Error::Occupied { place, table, key, .. } | Error::Unlike { place, table, key, .. } => {
+                problem.details.insert("place".into(), place.clone().into());
+                problem.details.insert("table".into(), table.clone().into());
+                problem.details.insert("key".into(), key.clone().into());
             }
             _ => {}
         }

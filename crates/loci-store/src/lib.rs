@@ -22,6 +22,7 @@ pub use outside::{
     QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
 };
 pub use postgres::{PostgresOptions, PostgresStore};
+pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,

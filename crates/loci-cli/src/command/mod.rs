@@ -28,6 +28,7 @@ pub(crate) mod key;
 pub(crate) mod list;
 pub(crate) mod maintain;
 pub(crate) mod mcp;
+pub(crate) mod migrate;
 pub(crate) mod operations;
 pub(crate) mod pin;
 pub(crate) mod query;
@@ -104,6 +105,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Doctor(args) => doctor::run(&context, &args).await,
         Command::Export(args) => done(export::run(&context, &args).await),
         Command::Import(args) => done(import::run(&context, &args).await),
+        Command::Migrate(args) => done(migrate::run(&context, &args).await),
         Command::Reembed(args) => done(reembed::run(&context, &args).await),
         Command::Vectors(args) => vectors::run(&context, &args).await,
         Command::Serve(args) => done(serve::run(&context, args).await),

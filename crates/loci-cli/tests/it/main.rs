@@ -9,6 +9,7 @@ mod events;
 mod files;
 mod life;
 mod mcp;
+mod migrate;
 mod model;
 mod pages;
 mod processes;

@@ -24,8 +24,9 @@ use deadpool_postgres::{
 };
 use loci_types::{Space, Tenant};
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Config, NoTls};
+use tokio_postgres::{Client, Config, NoTls};
 
 use self::floor::Numbered;
 use self::lease::Leases;
@@ -111,20 +112,9 @@ struct Sessions {
 impl PostgresStore {
     /// Connects, and makes or renews the schema. The address is a URL or `key=value` pairs.
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
-        let mut config = Config::from_str(address).map_err(|error| {
-            Error::from(loci_types::Error::invalid(
-                "postgres.url",
-                format!("this is no address of PostgreSQL: {error}"),
-            ))
-        })?;
-        config.connect_timeout(options.timeout).application_name("loci");
-        if config.get_keepalives_idle() > Duration::from_secs(30) {
-            config.keepalives_idle(Duration::from_secs(30));
-        }
-        let said = |error| meant(&options.place(), error);
+        let config = configured(address, &options)?;
         // The schema is changed by whoever the address names; memories are served by a role that owns nothing.
-        let (mut client, connection) = config.connect(NoTls).await.map_err(said)?;
-        let driven = tokio::spawn(connection);
+        let (mut client, driven) = connect(&config, &options).await?;
         let made = schema::migrate(&mut client, &options).await;
         drop(client);
         drop(driven.await);
@@ -145,10 +135,39 @@ impl PostgresStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// Whether there is something of Loci in a schema. Makes nothing.
+    pub async fn is_there(address: &str, options: &PostgresOptions) -> Result<bool> {
+        let (client, driven) = connect(&configured(address, options)?, options).await?;
+        let name = format!("{}.format", schema::quoted(&options.schema));
+        let found = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&name]).await;
+        drop(client);
+        drop(driven.await);
+        Ok(found.map_err(|error| meant(&options.place(), error))?.get(0))
+    }
+
     /// How many transactions this store has committed.
     pub fn commits(&self) -> u64 {
         self.inner.writers.commits()
     }
+}
+
+/// The address, read and bounded.
+fn configured(address: &str, options: &PostgresOptions) -> Result<Config> {
+    let mut config = Config::from_str(address).map_err(|error| {
+        Error::from(loci_types::Error::invalid("postgres.url", format!("this is no address of PostgreSQL: {error}")))
+    })?;
+    config.connect_timeout(options.timeout).application_name("loci");
+    if config.get_keepalives_idle() > Duration::from_secs(30) {
+        config.keepalives_idle(Duration::from_secs(30));
+    }
+    Ok(config)
+}
+
+/// A connection of its own, outside the pool, and what drives it.
+async fn connect(config: &Config, options: &PostgresOptions) -> Result<(Client, JoinHandle<()>)> {
+    let (client, connection) = config.connect(NoTls).await.map_err(|error| meant(&options.place(), error))?;
+    // What breaks it is told to whoever asks next.
+    Ok((client, tokio::spawn(async move { drop(connection.await) })))
 }
 
 impl Sessions {

@@ -76,7 +76,9 @@ pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The role that serves: it owns nothing and cannot pass by the policies.
+/// The role that serves: it owns nothing and cannot pass by the policies. It may set the counters, since
+/// a copy keeps the numbers of its rows and must go on after them; and have a table looked over, which
+/// only its owner can: one that was filled at once is searched badly until that was done.
 fn rights(options: &PostgresOptions) -> String {
     let (schema, role) = (quoted(&options.schema), quoted(&options.role));
     let name = options.role.replace('\'', "''");
@@ -85,9 +87,11 @@ fn rights(options: &PostgresOptions) -> String {
          CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS; END IF; \
          IF NOT pg_has_role(current_user, '{name}', 'MEMBER') THEN EXECUTE 'GRANT {role} TO ' || quote_ident(current_user); END IF; \
          END $$; \
+         CREATE OR REPLACE FUNCTION look_over(name text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER \
+         SET search_path = {schema}, pg_temp AS $$ BEGIN EXECUTE format('ANALYZE %I', name); END $$; \
          GRANT USAGE ON SCHEMA {schema} TO {role}; \
          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role}; \
-         GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}; \
+         GRANT USAGE, UPDATE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}; \
          GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {role}"
     )
 }

@@ -85,6 +85,11 @@ impl SqliteStore {
         self.inner.writers.commits()
     }
 
+    /// The folder, by the one name that it has.
+    pub(crate) fn name(&self) -> String {
+        std::fs::canonicalize(&self.inner.folder).unwrap_or_else(|_| self.inner.folder.clone()).display().to_string()
+    }
+
     fn space(&self, tenant: &Tenant, space: &Space) -> Arc<OpenSpace> {
         let mut spaces = self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (tenant.clone(), space.clone());

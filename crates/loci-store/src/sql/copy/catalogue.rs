@@ -1,0 +1,79 @@
+//! What of the catalogue goes along?
+//!
+//! Tenants, spaces, agents, and keys with the hashes of their secrets. Leases stay: whoever holds one
+//! holds it where they are.
+
+use super::line::Line;
+use super::table::Sort::{self, Bytes, Number, Text};
+use crate::sql::{self, Connection, params};
+
+/// A list of the catalogue.
+pub(super) struct List {
+    pub(super) name: &'static str,
+    /// Which column names the tenant.
+    tenant: &'static str,
+    columns: &'static [(&'static str, Sort)],
+}
+
+/// Parents before children. Spaces are registered when their turn comes.
+pub(super) const LISTS: [List; 3] = [
+    List { name: "tenants", tenant: "name", columns: &[("name", Text), ("created_at", Number)] },
+    List {
+        name: "agents",
+        tenant: "tenant",
+        columns: &[("slug", Text), ("tenant", Text), ("config", Text), ("created_at", Number)],
+    },
+    List {
+        name: "keys",
+        tenant: "tenant",
+        columns: &[
+            ("id", Text),
+            ("tenant", Text),
+            ("name", Text),
+            ("hash", Bytes),
+            ("allows", Text),
+            ("created_at", Number),
+            ("expires_at", Number),
+            ("revoked_at", Number),
+        ],
+    },
+];
+
+/// The spaces of a tenant.
+pub(super) const SPACES: List = List {
+    name: "spaces",
+    tenant: "tenant",
+    columns: &[("name", Text), ("tenant", Text), ("created_at", Number), ("written", Number)],
+};
+
+impl List {
+    /// The entries of a tenant.
+    pub(super) fn lines(&self, connection: &Connection<'_>, tenant: &str) -> sql::Result<Vec<Line>> {
+        let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        connection
+            .prepare_cached(&format!("SELECT {columns} FROM {} WHERE {} = ?1", self.name, self.tenant))?
+            .query_map(params![tenant], |row| Line::read(row, self.columns, 1, false))?
+            .collect()
+    }
+
+    /// Adds the entries that are missing. Returns how many were.
+    pub(super) fn put(&self, connection: &Connection<'_>, lines: &[Line]) -> sql::Result<u64> {
+        let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
+        let sql = format!(
+            "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
+            self.name,
+            names.join(", "),
+            vec!["?"; names.len()].join(", ")
+        );
+        lines.iter().try_fold(0, |added, line| Ok(added + connection.execute(&sql, line.values.clone())? as u64))
+    }
+}
+
+/// A tenant or a space is as old as in the source, also if the target knew one of this name.
+pub(super) fn date(connection: &Connection<'_>, list: &List, tenant: &str, name: &str, at: i64) -> sql::Result<()> {
+    let sql = format!(
+        "UPDATE {} SET created_at = ?3 WHERE {} = ?1 AND name = ?2 AND created_at <> ?3",
+        list.name, list.tenant
+    );
+    connection.execute(&sql, params![tenant, name, at]).map(drop)
+}

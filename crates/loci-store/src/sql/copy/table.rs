@@ -1,0 +1,235 @@
+//! What is copied, and in which order?
+//!
+//! One list of columns per table, shared by reading, writing and comparing, parents before children.
+//! Every table is walked along one number, its lead: both databases order numbers alike, which they do
+//! not do with text. Rows with the same lead are never parted, so that the greatest lead of a target
+//! tells how far a copy has come.
+
+use crate::sql::dialect::Dialect;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// A number, an instant or a truth.
+    Number,
+    /// A real number.
+    Real,
+    /// Text or JSON.
+    Text,
+    /// Bytes or an id.
+    Bytes,
+    /// A vector.
+    Vector,
+}
+
+use Sort::{Bytes, Number, Real, Text, Vector};
+
+/// How a row comes into the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Put {
+    /// As it is.
+    Row,
+    /// With what the other database keeps beside it.
+    Vector,
+    /// Two entities are united once both are there.
+    Union,
+    /// Words are not copied but made anew of the memory: each database keeps them in its own way.
+    Words,
+}
+
+/// Which end of the copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    From,
+    To,
+}
+
+/// A table that is copied.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// How it is called in reports.
+    pub(super) name: &'static str,
+    /// The number that it is walked along.
+    pub(super) lead: &'static str,
+    /// The columns; the first ones name a row.
+    pub(super) columns: &'static [(&'static str, Sort)],
+    /// How many name a row.
+    pub(super) key: usize,
+    /// How its rows come in.
+    pub(super) put: Put,
+}
+
+impl Table {
+    /// Where the rows are read from.
+    pub(super) fn rows(&self, end: End, dialect: Dialect) -> &'static str {
+        match (self.put, end, dialect) {
+            (Put::Union, ..) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t",
+            (Put::Words, End::From, _) => "memories",
+            (Put::Words, End::To, Dialect::Sqlite) => "(SELECT id AS row FROM lexicon_docsize) t",
+            (Put::Words, End::To, Dialect::Postgres) => "(SELECT memory AS row FROM documents) t",
+            (Put::Row | Put::Vector, ..) => self.name,
+        }
+    }
+
+    /// The names of its columns, as a statement lists them.
+    pub(super) fn names(&self) -> String {
+        self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+const fn row(name: &'static str, lead: &'static str, key: usize, columns: &'static [(&'static str, Sort)]) -> Table {
+    Table { name, lead, columns, key, put: Put::Row }
+}
+
+/// Everything in a space, in the order of its references.
+pub(super) const TABLES: &[Table] = &[
+    row("scopes", "scope", 1, &[("scope", Number), ("key", Text), ("layer", Text)]),
+    row("models", "model", 1, &[("model", Number), ("name", Text), ("dimensions", Number)]),
+    row("memories", "row", 1, MEMORIES),
+    row("tags", "memory", 2, &[("memory", Number), ("tag", Text)]),
+    Table {
+        name: "vectors",
+        lead: "memory",
+        columns: &[("memory", Number), ("model", Number), ("vector", Vector), ("token_states", Bytes)],
+        key: 1,
+        put: Put::Vector,
+    },
+    row("edges", "source", 2, EDGES),
+    row("entities", "entity", 1, ENTITIES),
+    Table {
+        name: "unions",
+        lead: "entity",
+        columns: &[("entity", Number), ("united_with", Number)],
+        key: 1,
+        put: Put::Union,
+    },
+    row("mentions", "memory", 2, &[("memory", Number), ("entity", Number)]),
+    row("names", "entity", 2, &[("entity", Number), ("name", Text)]),
+    row("ledger", "sequence", 1, LEDGER),
+    row("jobs", "id", 1, JOBS),
+    row("sessions", "scope", 2, SESSIONS),
+    row("notes", "scope", 2, &[("scope", Number), ("key", Text), ("value", Text), ("until", Number)]),
+    Table { name: "words", lead: "row", columns: &[("row", Number)], key: 1, put: Put::Words },
+];
+
+const MEMORIES: &[(&str, Sort)] = &[
+    ("row", Number),
+    ("id", Bytes),
+    ("scope", Number),
+    ("version", Number),
+    ("layer", Text),
+    ("agent_id", Text),
+    ("user_id", Text),
+    ("session_id", Text),
+    ("project_id", Text),
+    ("team_id", Text),
+    ("org_id", Text),
+    ("company_id", Text),
+    ("pool_id", Text),
+    ("thread_id", Text),
+    ("run_id", Text),
+    ("actor_id", Text),
+    ("role", Text),
+    ("kind", Text),
+    ("category", Text),
+    ("content", Text),
+    ("content_hash", Bytes),
+    ("unless", Bytes),
+    ("tokens", Number),
+    ("tags", Text),
+    ("metadata", Text),
+    ("source_type", Text),
+    ("source_role", Text),
+    ("source_reference", Text),
+    ("knowledge_pointer", Text),
+    ("access_policy", Text),
+    ("importance", Real),
+    ("confidence", Real),
+    ("decay_rate", Real),
+    ("pinned", Number),
+    ("access_count", Number),
+    ("last_accessed_at", Number),
+    ("relevance", Real),
+    ("event_time", Number),
+    ("created_at", Number),
+    ("updated_at", Number),
+    ("valid_from", Number),
+    ("valid_until", Number),
+    ("expires_at", Number),
+    ("purge_at", Number),
+    ("supersedes_id", Bytes),
+    ("superseded_by_id", Bytes),
+    ("state", Text),
+    ("claim", Bytes),
+    ("aged_at", Number),
+];
+
+const EDGES: &[(&str, Sort)] = &[
+    ("source", Number),
+    ("id", Bytes),
+    ("target", Number),
+    ("relation", Text),
+    ("predicate", Text),
+    ("strength", Real),
+    ("confidence", Real),
+    ("valid_from", Number),
+    ("valid_until", Number),
+    ("evidence", Text),
+    ("created_at", Number),
+];
+
+const ENTITIES: &[(&str, Sort)] = &[
+    ("entity", Number),
+    ("id", Bytes),
+    ("canonical_name", Text),
+    ("entity_type", Text),
+    ("aliases", Text),
+    ("summary", Text),
+    ("first_seen", Number),
+    ("last_updated", Number),
+    ("mention_count", Number),
+    ("attributes", Text),
+    ("scope", Number),
+];
+
+const LEDGER: &[(&str, Sort)] = &[
+    ("sequence", Number),
+    ("at", Number),
+    ("event", Text),
+    ("memory", Number),
+    ("memory_id", Bytes),
+    ("scope", Number),
+    ("version", Number),
+    ("old", Text),
+    ("new", Text),
+    ("actor", Text),
+    ("node", Text),
+    ("reason", Text),
+    ("thread_id", Text),
+    ("request_id", Text),
+];
+
+const JOBS: &[(&str, Sort)] = &[
+    ("id", Number),
+    ("kind", Text),
+    ("payload", Text),
+    ("unique_key", Text),
+    ("state", Text),
+    ("run_after", Number),
+    ("lease_until", Number),
+    ("attempts", Number),
+    ("last_error", Text),
+    ("created_at", Number),
+];
+
+const SESSIONS: &[(&str, Sort)] = &[
+    ("scope", Number),
+    ("name", Text),
+    ("thread_id", Text),
+    ("started_at", Number),
+    ("last_at", Number),
+    ("ended_at", Number),
+    ("consolidated_at", Number),
+    ("consolidated_through", Bytes),
+    ("through_row", Number),
+];

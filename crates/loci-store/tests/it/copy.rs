@@ -1,0 +1,421 @@
+//! Does everything arrive, whatever happens on the way, and is it told when it does not?
+
+use std::collections::BTreeSet;
+
+use loci_store::{
+    Agent, Copied, CopyOptions, CopyPhase, CopyStep, EntityFilter, Error, PostgresOptions, PostgresStore, Result, Side,
+    SqliteOptions, SqliteStore, Store, copy,
+};
+use loci_testkit::contract::sound;
+use loci_testkit::hand::{Hand, good};
+use loci_testkit::model;
+use loci_testkit::samples::*;
+use loci_testkit::servers::Schema;
+use loci_types::{
+    Action, Addition, Batch, Bounds, ErrorKind, Grant, JobKind, JobSpec, Key, Kind, Memory, MemoryId, NoteValue, Reach,
+    Relation, Role, SessionFilter, Source, Tenant, Vector, Visible,
+};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use rusqlite::Connection;
+use serde_json::json;
+use tempfile::TempDir;
+
+const SHARED: &str = "tenants/default/spaces/shared/loci.db";
+
+/// A page this small makes many of few rows.
+const SMALL: CopyOptions = CopyOptions { verify_only: false, page: 7 };
+
+fn folder() -> (SqliteStore, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap(), folder)
+}
+
+fn other() -> Tenant {
+    Tenant::new("other").unwrap()
+}
+
+async fn moved(from: &Side, to: &Side, options: CopyOptions) -> Result<Copied> {
+    copy(from, to, options, &mut |_| Ok(())).await
+}
+
+/// Everything there can be: what chance leaves behind, and what it does not touch.
+async fn fill(store: &dyn Store) {
+    let mut runner = TestRunner::deterministic();
+    let mut chance = || model::sequences(120).new_tree(&mut runner).unwrap().current();
+    let steps = (0..20).map(|_| chance()).max_by_key(Vec::len).unwrap_or_default();
+    model::agrees(store, &steps).await;
+    let hand = Hand::from(store, 1_000);
+    let (anna, bot) = (user("anna"), agent("bot"));
+    let space = anna.space();
+    // Names and texts with everything that a database might trip over.
+    let full = hand.keep(full_memory(hand.next(), &anna)).await;
+    let states = Vector { token_states: Some(vec![0, 1, 2, 255]), ..vector("with states") };
+    let stated = Addition { vector: Some(states), ..addition(hand.sample(&anna, "with states \u{10FFFF} \0 end")) };
+    let with_states = stated.memory.id;
+    hand.must(&space, Action::Add(Box::new(stated))).await;
+    let odd = Vector { values: vec![f32::NAN; DIMENSIONS], ..vector("odd") };
+    let odd = Addition { vector: Some(odd), ..addition(hand.sample(&bot, "points nowhere")) };
+    hand.must(&bot.space(), Action::Add(Box::new(odd))).await;
+    hand.link(&anna, full, with_states, Relation::Causal).await;
+    // Two turns, of which the second answers the first.
+    let mut turns = Vec::new();
+    for (text, who) in [("Where does the ferryman live?", "ben"), ("By the old mill", "anna")] {
+        let mut turn = hand.sample(&anna, text);
+        turn.identifiers.session_id = Some("s".into());
+        let turn = Memory {
+            kind: Kind::stored(Kind::EPISODIC),
+            source: Some(Source { kind: "conversation".into(), ..Source::default() }),
+            thread_id: Some("t".into()),
+            actor_id: Some(who.into()),
+            ..turn
+        };
+        let follows = turns.last().copied();
+        turns.push(turn.id);
+        hand.must(&space, Action::Add(Box::new(Addition { follows, ..addition(turn) }))).await;
+    }
+    for session in ["s", "\u{0}odd", "ä"] {
+        let (scope, session) = (anna.clone(), session.to_owned());
+        hand.must(&space, Action::Attend { scope, session, thread: "t".into() }).await;
+    }
+    let through = Action::Consolidate { scope: anna.clone(), session: "s".into(), expect: None, through: turns[0] };
+    hand.must(&space, through).await;
+    // The one that is taken up has the smaller number.
+    let [one, two] = [hand.name(&anna, "Мурка", &["The CAT", "\0"]).await, hand.name(&anna, "Felix", &[]).await];
+    hand.mention(&anna, full, one.id).await;
+    hand.must(&space, Action::Unite { into: two.id, from: one.id }).await;
+    for scope in [None, Some(anna.clone())] {
+        let value = NoteValue::Set(json!({ "a": [1, "\u{0}"] }));
+        let until = scope.is_some().then(|| at(80_000));
+        hand.must(&space, Action::Note { scope, key: "seen".into(), value, until }).await;
+    }
+    for unique in [None, Some("once".to_owned())] {
+        let payload = json!({ "id": full.to_string() });
+        let job = JobSpec { kind: JobKind::Link, payload, unique, run_after: at(7) };
+        hand.must(&space, Action::Enqueue(job)).await;
+    }
+    let agent = Agent { slug: "idle".into(), config: json!({ "mood": "\u{0}" }), created_at: at(5) };
+    good(store.create_agent(&Tenant::default(), agent).await);
+    let grant =
+        Grant { tenant: other(), role: Role::Writer, bounds: Bounds::default(), categories: Some(["a".into()].into()) };
+    let key = Key {
+        id: "k".into(),
+        name: "the key".into(),
+        hash: [9; 32],
+        grant,
+        created_at: at(3),
+        expires_at: Some(at(99)),
+        revoked_at: Some(at(50)),
+    };
+    good(store.put_key(key).await);
+    let theirs = Batch { tenant: other(), space: space.clone(), changes: vec![add(memory(2_000, &anna, "theirs"))] };
+    good(store.apply(theirs).await);
+    // The last of all is gone: its number must not come again.
+    let gone = hand.remember(&anna, "gone").await;
+    hand.must(&space, Action::Erase { id: gone }).await;
+}
+
+/// What a reader sees, in words.
+async fn seen(store: &dyn Store) -> Vec<String> {
+    let mut seen = Vec::new();
+    let tenants = good(store.tenants().await);
+    seen.push(format!("tenants {tenants:?}"));
+    for tenant in tenants {
+        let all = grant(tenant.clone(), Reach::Whole, None, None);
+        for space in good(store.spaces(&tenant).await) {
+            let notes = good(store.notes(&all, &space, &["seen".to_owned()], at(1)).await);
+            let feed = good(store.feed(&all, &space, 0, 1_000).await);
+            // An agent of whom nothing was ever written has a space on a server, and no file in a folder.
+            if feed.position > 0 {
+                seen.push(format!("space {space} {notes:?} {feed:?}"));
+            }
+        }
+        let mut positions = good(store.positions(&all).await);
+        positions.retain(|_, last| *last > 0);
+        seen.push(format!("positions {positions:?}"));
+        seen.push(format!("agents {:?}", good(store.agents(&tenant).await)));
+        seen.push(format!("keys {:?}", good(store.keys(&tenant).await)));
+        seen.push(format!("jobs {:?}", good(store.jobs(&tenant, &["waiting", "running", "dead"], 99).await)));
+        seen.push(format!("sessions {:?}", good(store.sessions(&all, &SessionFilter::default(), 99).await)));
+        seen.push(format!("entities {:?}", good(store.known_entities(&all, &EntityFilter::default(), 99).await)));
+        seen.extend(seen_memories(store, &all).await);
+    }
+    seen
+}
+
+async fn seen_memories(store: &dyn Store, all: &Visible) -> Vec<String> {
+    let mut seen = Vec::new();
+    let ids = Hand::on(store).scan(all, &everything()).await;
+    for memory in good(store.fetch(all, &ids).await) {
+        let history = good(store.history(all, memory.id, 99).await);
+        let spoken_of = good(store.spoken_of(all, memory.id).await);
+        seen.push(format!("memory {memory:?} {history:?} {spoken_of:?}"));
+    }
+    let mut edges = good(store.edges(all, &everything(), &ids, &[]).await);
+    edges.sort_by_key(|edge| edge.id);
+    seen.push(format!("edges {edges:?}"));
+    let mut vectors = good(store.vectors(all, MODEL, &ids).await);
+    vectors.sort_by_key(|(id, _)| *id);
+    vectors.retain(|(_, vector)| vector.values.iter().all(|value| value.is_finite() && *value != 0.0));
+    seen.push(format!("vectors {vectors:?}"));
+    // Scores differ in their last digits, and those that score alike in their order.
+    let sorted = |ids: Vec<MemoryId>| ids.into_iter().collect::<BTreeSet<_>>();
+    for word in ["lantern", "ferryman", "bees", "candle mill"] {
+        let (near, words) =
+            (Hand::on(store).near(all, word, &everything()).await, store.lexical(all, word, &everything(), 99).await);
+        let words = good(words).into_iter().map(|hit| hit.id).collect();
+        seen.push(format!("{word}: {:?} {:?}", sorted(near), sorted(words)));
+    }
+    seen
+}
+
+async fn same_reads(one: &dyn Store, other: &dyn Store) {
+    let (expect, found) = (seen(one).await, seen(other).await);
+    for (expect, found) in expect.iter().zip(&found) {
+        assert_eq!(expect, found);
+    }
+    assert_eq!(expect.len(), found.len());
+    sound(other).await;
+}
+
+/// The hashes of everything.
+fn hashes(copied: &Copied) -> Vec<(Option<&str>, &str, &str, u64)> {
+    let hash = |table: &'_ loci_store::CopiedTable| (table.table, table.rows);
+    assert!(copied.tables.iter().map(hash).any(|(_, rows)| rows > 0));
+    copied.tables.iter().map(|table| (table.space.as_deref(), table.table, table.hash.as_str(), table.rows)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_goes_to_a_server_and_back() {
+    let Some((server, _schema)) = crate::postgres::fresh().await else { return };
+    let (first, _first) = folder();
+    fill(&first).await;
+    let (last, _last) = folder();
+    let (from, through, to) = (first.clone().into(), server.clone().into(), last.clone().into());
+    let there = good(moved(&from, &through, SMALL).await);
+    same_reads(&first, &server).await;
+    let back = good(moved(&through, &to, CopyOptions { page: 3, ..SMALL }).await);
+    same_reads(&first, &last).await;
+    assert_eq!(hashes(&there), hashes(&back), "a hash depends neither on the database nor on the pages");
+    for table in [
+        "memories", "tags", "vectors", "edges", "entities", "unions", "mentions", "names", "ledger", "jobs",
+        "sessions", "notes", "words", "keys",
+    ] {
+        assert!(there.tables.iter().any(|compared| compared.table == table && compared.rows > 0), "{table} was tried");
+    }
+    // What was copied goes on, and no number comes again.
+    for store in [&server as &dyn Store, &last] {
+        let hand = Hand::from(store, 5_000);
+        let new = hand.remember(&user("anna"), "after the move").await;
+        assert_eq!(good(store.history(&whole(), new, 99).await).len(), 1, "nothing was inherited");
+        hand.name(&user("anna"), "Nova", &[]).await;
+        sound(store).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_is_never_given_twice_in_a_copied_folder() {
+    let ((first, _first), (last, _last)) = (folder(), folder());
+    fill(&first).await;
+    good(moved(&first.clone().into(), &last.clone().into(), SMALL).await);
+    same_reads(&first, &last).await;
+    let row = |folder: &TempDir| {
+        let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'memories'";
+        Connection::open(folder.path().join(SHARED)).unwrap().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!(row(&_first), row(&_last));
+}
+
+/// Stops after so many pages, as a crash would: what was written before is durable.
+async fn stopped(from: &Side, to: &Side, pages: usize) -> bool {
+    let mut left = pages;
+    let outcome = copy(from, to, SMALL, &mut |step: &CopyStep<'_>| {
+        if step.phase == CopyPhase::Copied {
+            left = left.checked_sub(1).ok_or_else(|| Error::Refused("stopped here".into()))?;
+        }
+        Ok(())
+    })
+    .await;
+    match outcome {
+        Ok(_) => false,
+        Err(error) => {
+            assert_eq!(error.to_string(), "stopped here");
+            true
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_was_stopped_goes_on() {
+    let (first, _first) = folder();
+    fill(&first).await;
+    let from = first.clone().into();
+    let server = crate::postgres::fresh().await;
+    let (last, _last) = folder();
+    let mut targets: Vec<(Side, Box<dyn Store>)> = vec![(last.clone().into(), Box::new(last))];
+    if let Some((server, _)) = &server {
+        targets.push((server.clone().into(), Box::new(server.clone())));
+    }
+    for (to, store) in &targets {
+        let mut stops = 0;
+        while stopped(&from, to, 3).await {
+            stops += 1;
+            assert!(stops < 1_000, "it comes to an end");
+        }
+        assert!(stops > 9, "it was stopped in many places: {stops}");
+        let again = good(moved(&from, to, SMALL).await);
+        assert_eq!(again.copied, 0, "all is there");
+        same_reads(&first, store.as_ref()).await;
+        good(moved(&from, to, CopyOptions { verify_only: true, ..SMALL }).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_target_with_something_else_is_left_alone() {
+    let ((first, _first), (last, _last)) = (folder(), folder());
+    fill(&first).await;
+    let id = Hand::on(&last).remember(&user("anna"), "was here before").await;
+    let refused = moved(&first.into(), &last.clone().into(), SMALL).await.expect_err("occupied");
+    assert!(matches!(&refused, Error::Occupied { place, .. } if place == "default/shared"), "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert_eq!(Hand::on(&last).scan(&whole(), &everything()).await, [id]);
+    assert_eq!(good(last.tenants().await), [Tenant::default()], "nothing was written");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_was_damaged_is_told() {
+    for (sql, table, told) in [
+        ("UPDATE memories SET content = content || '!' WHERE row = 2", "memories", "2 is not the same in the target"),
+        ("UPDATE vectors SET vector = zeroblob(128) WHERE memory = 2", "vectors", "2 is not the same in the target"),
+        ("DELETE FROM ledger WHERE sequence = 3", "ledger", "3 is missing in the target"),
+        ("DELETE FROM lexicon WHERE rowid = 2", "words", "2 is missing in the target"),
+        ("INSERT INTO names (name, entity) VALUES ('x', 1)", "names", "1 \"x\" is in the target and not in the source"),
+    ] {
+        let ((first, _first), (last, damaged)) = (folder(), folder());
+        fill(&first).await;
+        let (from, to) = (first.into(), last.into());
+        good(moved(&from, &to, SMALL).await);
+        Connection::open(damaged.path().join(SHARED)).unwrap().execute(sql, []).unwrap();
+        let error = moved(&from, &to, SMALL).await.expect_err(sql);
+        let Error::Unlike { table: named, key, problem, .. } = &error else { panic!("{sql}: {error:?}") };
+        assert_eq!((named.as_str(), format!("{key} {problem}").as_str()), (table, told), "{sql}");
+        assert_eq!(error.kind(), ErrorKind::Corrupt);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_is_written_to_is_told() {
+    let ((first, _first), (last, _last)) = (folder(), folder());
+    Hand::on(&first).remember(&user("anna"), "first").await;
+    let file = _first.path().join(SHARED);
+    let mut once = true;
+    let error = copy(&first.clone().into(), &last.clone().into(), SMALL, &mut |step| {
+        if step.table == "words" && std::mem::take(&mut once) {
+            let sql = "INSERT INTO ledger (at, event, reason) VALUES (1, 'created', 'meanwhile')";
+            Connection::open(&file).unwrap().execute(sql, []).unwrap();
+        }
+        Ok(())
+    })
+    .await
+    .expect_err("it moved");
+    assert!(matches!(&error, Error::Overtaken(told) if told.contains("from line 1 to 2")), "{error}");
+    // Lines that came meanwhile are copied by the next run.
+    assert_eq!(good(moved(&first.into(), &last.into(), SMALL).await).copied, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_copied_is_refused() {
+    let ((first, place), (last, _last)) = (folder(), folder());
+    let told = async |from: &SqliteStore, to: &SqliteStore| {
+        moved(&from.clone().into(), &to.clone().into(), SMALL).await.expect_err("refused").to_string()
+    };
+    assert_eq!(told(&first, &last).await, "the source is empty: there is nothing to copy");
+    let same = SqliteStore::open(&place.path().join("."), SqliteOptions::default()).unwrap();
+    assert_eq!(told(&first, &same).await, "the source and the target are the same store");
+    Hand::on(&first).remember(&user("anna"), "lost").await;
+    std::fs::remove_file(place.path().join(SHARED)).unwrap();
+    assert!(told(&first, &last).await.contains("it is gone"));
+    let Some(schema) = Schema::new() else { return };
+    let open = async || {
+        let options = PostgresOptions { schema: schema.name.clone(), partitions: 1, ..PostgresOptions::default() };
+        assert!(
+            !PostgresStore::is_there(&schema.url, &PostgresOptions { schema: "loci_never".into(), ..options.clone() })
+                .await
+                .unwrap()
+        );
+        PostgresStore::open(&schema.url, options).await.unwrap()
+    };
+    let (one, two) = (open().await, open().await);
+    let error = moved(&one.into(), &two.into(), SMALL).await.expect_err("the same");
+    assert_eq!(error.to_string(), "the source and the target are the same store");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vectors_of_half_precision_are_compared_as_such() {
+    let Some(schema) = Schema::new() else { return };
+    let options =
+        PostgresOptions { schema: schema.name.clone(), partitions: 1, halfvec: true, ..PostgresOptions::default() };
+    let server = PostgresStore::open(&schema.url, options).await.unwrap();
+    let (first, _first) = folder();
+    Hand::on(&first).remember(&user("anna"), "lantern").await;
+    let copied = good(moved(&first.into(), &server.into(), SMALL).await);
+    assert!(copied.tables.iter().any(|table| table.table == "vectors" && table.rows > 0));
+}
+
+/// Prints how quickly memories go there and back.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement; run it alone"]
+async fn how_quick_a_move_is() {
+    const MEMORIES: u64 = 20_000;
+    let Some(schema) = Schema::new() else { return };
+    // As the command does it: the graph comes last.
+    let options =
+        |dimensions| PostgresOptions { schema: schema.name.clone(), dimensions, ..PostgresOptions::default() };
+    let server = PostgresStore::open(&schema.url, options(Vec::new())).await.unwrap();
+    let ((first, _first), (last, _last)) = (folder(), folder());
+    let anna = user("anna");
+    let all: Vec<u64> = (1..=MEMORIES).collect();
+    for numbers in all.chunks(500) {
+        let addition = |number: &u64| {
+            let text = format!(
+                "memory {number}: the ferry to island {} leaves at {} from pier {}",
+                number % 97,
+                number % 24,
+                number % 7
+            );
+            let values = loci_testkit::vectors::hashed_vector(&text, 384);
+            let vector = Vector { values, token_states: Some(vec![7; 64 * 16]), ..vector("") };
+            let addition = Addition { vector: Some(vector), ..addition(memory(*number, &anna, &text)) };
+            change(at(*number as i64), Action::Add(Box::new(addition)))
+        };
+        good(first.apply(batch(&anna.space(), numbers.iter().map(addition).collect())).await);
+    }
+    let (from, through, to): (Side, Side, Side) = (first.into(), server.into(), last.into());
+    for (name, from, to) in [("to the server", &from, &through), ("back", &through, &to)] {
+        let (started, mut copied) = (std::time::Instant::now(), None);
+        let (mut last, mut tables) = (started, std::collections::BTreeMap::<_, f64>::new());
+        let report = copy(from, to, CopyOptions::default(), &mut |step: &CopyStep<'_>| {
+            *tables.entry(step.table).or_default() +=
+                std::mem::replace(&mut last, std::time::Instant::now()).elapsed().as_secs_f64();
+            if step.phase == CopyPhase::Verified {
+                copied.get_or_insert_with(|| started.elapsed());
+            }
+            Ok(())
+        })
+        .await;
+        let (report, copying) = (good(report), copied.unwrap_or_default());
+        let comparing = started.elapsed() - copying;
+        println!(
+            "{name}: {} rows copied in {:.1} s ({:.0} rows/s, {:.0} memories/s), compared in {:.1} s",
+            report.copied,
+            copying.as_secs_f64(),
+            report.copied as f64 / copying.as_secs_f64(),
+            MEMORIES as f64 / copying.as_secs_f64(),
+            comparing.as_secs_f64()
+        );
+        println!("  seconds by table: {tables:.1?}");
+    }
+    let started = std::time::Instant::now();
+    PostgresStore::open(&schema.url, options(vec![384])).await.unwrap();
+    println!("the graph: {:.1} s", started.elapsed().as_secs_f64());
+}
