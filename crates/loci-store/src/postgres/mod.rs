@@ -217,12 +217,12 @@ impl Sessions {
 
 /// Reads what PostgreSQL meant.
 pub(crate) fn meant(path: &Path, error: tokio_postgres::Error) -> Error {
+    let code = error.code().cloned();
     let problem = crate::sql::Error::from(error).to_string();
     let unavailable = |problem| Error::Unavailable { part: "postgres".to_owned(), problem };
     let path = path.to_owned();
-    // The error was moved into its words; its code stands at their end.
-    let code = problem.strip_suffix(')').and_then(|text| text.rsplit_once('(')).map(|(_, code)| code);
-    match code.map(SqlState::from_code) {
+    // A failure without a code is not the server's: it was not reached, or went away.
+    match code {
         Some(SqlState::DISK_FULL) => Error::DiskFull { path },
         Some(SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED) => Error::Busy { path },
         // While a standby takes over it can be read and not written.
