@@ -61,7 +61,9 @@ pub(crate) struct Postgres {
     pub(crate) partitions: usize,
     /// Whether vectors are kept in half precision; counts when the schema is made.
     pub(crate) halfvec: bool,
-    /// Scopes with more vectors than this are searched by a graph, smaller ones one by one.
+    /// Whether a graph of vectors is kept for large scopes. It makes every write slower.
+    pub(crate) graph: bool,
+    /// Scopes with more vectors than this are searched by the graph, smaller ones one by one.
     pub(crate) exact_up_to: usize,
 }
 
@@ -78,6 +80,7 @@ impl Default for Postgres {
             timeout_ms: options.timeout.as_millis() as u64,
             partitions: options.partitions,
             halfvec: options.halfvec,
+            graph: true,
             exact_up_to: options.exact_up_to,
         }
     }
@@ -95,7 +98,11 @@ impl Postgres {
             timeout: Duration::from_millis(self.timeout_ms),
             partitions: self.partitions,
             halfvec: self.halfvec,
-            dimensions: dimensions.map_or(standard.dimensions, |size| vec![size]),
+            dimensions: match (self.graph, dimensions) {
+                (false, _) => Vec::new(),
+                (true, Some(size)) => vec![size],
+                (true, None) => standard.dimensions,
+            },
             exact_up_to: self.exact_up_to,
         }
     }
