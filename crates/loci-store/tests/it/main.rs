@@ -5,8 +5,10 @@
 mod contract;
 mod faults;
 mod formats;
+mod listen;
 mod model;
 mod outside;
+mod pgvector;
 mod postgres;
 mod sqlite;
 mod stand_in;
