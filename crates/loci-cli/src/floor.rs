@@ -113,7 +113,7 @@ impl Postgres {
         url.ok_or_else(|| {
             wrong(
                 "postgres.url",
-                format!("store.kind is postgres, but neither postgres.url nor {} says where", self.url_env),
+                format!("PostgreSQL is needed, but neither postgres.url nor {} says where", self.url_env),
             )
             .hint("set it to an address such as postgres://user:password@host:5432/database")
         })

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use loci_engine::Clock;
 use loci_models::local::MINILM;
-use loci_store::{Indexed, IndexedOptions, LocalIndex, Qdrant, QdrantConfig, Retry, Store};
+use loci_store::{
+    Indexed, IndexedOptions, LocalIndex, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, Store,
+};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +28,7 @@ pub(crate) struct VectorSettings {
     pub(crate) prefix: String,
     /// The model whose collections go without its name; empty: the one that is set in `embeddings`.
     pub(crate) model: String,
-    /// Milliseconds that one request may take.
+    /// Milliseconds that one request to an index outside the store may take.
     pub(crate) timeout_ms: u64,
     /// How often what it is told is repeated, and when it is asked again after it was away.
     pub(crate) retry: RetrySettings,
@@ -54,7 +56,7 @@ pub(crate) enum VectorKind {
     Auto,
     /// Arrays in this process.
     Local,
-    /// PostgreSQL's own.
+    /// PostgreSQL's own, or beside files the server that `postgres` names.
     Pgvector,
     /// A Qdrant server.
     Qdrant,
@@ -133,10 +135,9 @@ pub(crate) fn beside(
             Ok(Arc::new(Indexed::new(store, index, loci_engine::oversight(clock), options)))
         }
         (VectorKind::Pgvector, StoreKind::Sqlite) => {
-            Err(Error::new(ErrorKind::Configuration, "pgvector needs the store to be PostgreSQL")
-                .at("vectors.kind")
-                .hint("use auto, local or qdrant with this store")
-                .into())
+            let index = PgvectorIndex::new(pgvector(settings)?)?;
+            let options = IndexedOptions { back_off: wanted.retry(), ..IndexedOptions::default() };
+            Ok(Arc::new(Indexed::new(store, Arc::new(index), loci_engine::oversight(clock), options)))
         }
         (VectorKind::Qdrant, _) => {
             let config = QdrantConfig {
@@ -154,6 +155,21 @@ pub(crate) fn beside(
     }
 }
 
+/// The server of `[postgres]`, for vectors alone: they lie in a schema beside the one of a store.
+fn pgvector(settings: &Settings) -> Result<PgvectorConfig, Error> {
+    let (wanted, server) = (&settings.vectors, &settings.postgres);
+    let schema = format!("{}_vectors", server.schema);
+    Ok(PgvectorConfig {
+        schema,
+        prefix: wanted.prefix.clone(),
+        connections: server.connections,
+        timeout: Duration::from_millis(wanted.timeout_ms),
+        halfvec: server.halfvec,
+        exact_up_to: server.exact_up_to,
+        ..PgvectorConfig::new(&server.address()?)
+    })
+}
+
 /// The model whose collections have the plain names. It follows from the settings alone, because commands that load no
 /// model must mean the same collections.
 fn usual_model(settings: &Settings) -> String {
@@ -169,6 +185,19 @@ fn usual_model(settings: &Settings) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_may_have_their_vectors_in_postgres() {
+        let text = "[vectors]\nkind = \"pgvector\"\nprefix = \"a-\"\n[postgres]\nschema = \"team\"\nurl = \"postgres://h/d\"\n";
+        let config = pgvector(&Settings::parse(text).unwrap()).unwrap();
+        assert_eq!(
+            (config.url.as_str(), config.schema.as_str(), config.prefix.as_str()),
+            ("postgres://h/d", "team_vectors", "a-")
+        );
+        let nowhere = "[vectors]\nkind = \"pgvector\"\n[postgres]\nurl_env = \"LOCI_TEST_NO_SUCH_VARIABLE\"\n";
+        let told = pgvector(&Settings::parse(nowhere).unwrap()).unwrap_err();
+        assert_eq!(told.field(), Some("postgres.url"));
+    }
 
     #[test]
     fn settings_are_read_and_wrong_ones_are_told_by_their_key() {

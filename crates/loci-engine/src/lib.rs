@@ -83,7 +83,7 @@ pub use importance::importance;
 pub use ingest::Turn;
 pub use keys::{MadeKey, NewKey};
 pub use kinds::choose_kind;
-pub use loci_store::{Agent, Stats};
+pub use loci_store::{Agent, IndexHealth, Stats};
 pub use maintain::{MaintainReport, MaintainRequest, Planned, Step, StepReport};
 pub use mind::Learning;
 pub use neighbourhood::{Neighbour, Neighbourhood};

@@ -27,6 +27,8 @@ use crate::guard::{self, Who};
 const PAGE: usize = 100;
 /// How long it waits before it looks again when nothing has happened.
 const IDLE: Duration = Duration::from_millis(200);
+/// How long it waits at least: those who write much do not make everyone look each time.
+const BREATH: Duration = Duration::from_millis(20);
 /// How long a reader that was cut should wait before it comes back.
 const RETRY: Duration = Duration::from_secs(2);
 /// Streams at once.
@@ -56,6 +58,8 @@ pub(crate) struct Follow {
     /// How far they were told.
     place: FeedCursor,
     closed: watch::Receiver<bool>,
+    /// Told when another server may have written; none: one has to look.
+    moved: Option<watch::Receiver<u64>>,
     looked: Instant,
     stage: Stage,
     _seat: Seat,
@@ -90,6 +94,7 @@ impl Follow {
         let request = FeedRequest { cursor: place.clone(), limit: Some(PAGE), ..wish.request };
         let mut follow = Self {
             closed: app.closed.clone(),
+            moved: app.engine.store().moved(),
             app,
             who,
             headers,
@@ -195,8 +200,22 @@ impl Follow {
     async fn pause(&mut self) {
         tokio::select! {
             () = tokio::time::sleep(IDLE) => {}
+            () = word(&mut self.moved) => {}
             _ = self.closed.wait_for(|closed| *closed) => {}
         }
+    }
+}
+
+/// Waits until someone may have written, and at least a moment.
+async fn word(moved: &mut Option<watch::Receiver<u64>>) {
+    tokio::time::sleep(BREATH).await;
+    let told = match moved {
+        Some(moved) => moved.changed().await.is_ok(),
+        None => false,
+    };
+    if !told {
+        // Nobody will tell any more; one has to look from time to time.
+        std::future::pending().await
     }
 }
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use loci_engine::Caller;
+use loci_engine::IndexHealth;
 use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -49,16 +49,21 @@ async fn alive() -> Json<Value> {
 )]
 async fn ready(State(app): State<Arc<App>>) -> Response {
     let started = Instant::now();
-    let asked = app.engine.agents(&Caller::operator()).await;
+    let asked = app.engine.store().health().await;
     let latency = started.elapsed().as_secs_f64() * 1e3;
     let store = match asked {
-        Ok(_) => json!({ "status": "healthy", "latencyMs": latency }),
+        Ok(health) => json!({
+            "status": "healthy", "name": health.name, "version": health.version, "latencyMs": latency,
+        }),
         Err(error) => json!({ "status": "unhealthy", "latencyMs": latency, "message": error.kind().code() }),
     };
-    let vectors = match app.engine.model() {
+    let mut vectors = match app.engine.model() {
         Some(model) => json!({ "status": "healthy", "model": model.name, "dimensions": model.dimensions }),
         None => json!({ "status": "degraded", "message": "no embedding model: memories are found by words" }),
     };
+    if let Some(indexed) = app.engine.store().indexed() {
+        tell_of_index(&mut vectors, indexed.index_health().await);
+    }
     let mut components = json!({ "store": store, "vectors": vectors });
     if let Some(shared) = &app.options.shared {
         components["tier"] = tier(shared.health().await);
@@ -73,6 +78,24 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
     let latency = started.elapsed().as_secs_f64() * 1e3;
     let told = json!({ "status": status, "latencyMs": latency, "components": components });
     (code, Json(told)).into_response()
+}
+
+/// Adds what is known of an index outside the store. While it is away, memories are found by words; while it is behind,
+/// what it lacks is read from the ledger.
+fn tell_of_index(vectors: &mut Value, health: Result<IndexHealth, impl std::fmt::Display>) {
+    let problem = match health {
+        Ok(health) => {
+            vectors["index"] = json!({ "name": health.name, "version": health.version, "behind": health.behind });
+            health.problem
+        }
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(problem) = problem {
+        vectors["status"] = "degraded".into();
+        // What exactly it said may name hosts, and is for the log.
+        tracing::debug!(problem, "the vector index is away");
+        vectors["message"] = "the vector index is away: memories are found by words until it is back".into();
+    }
 }
 
 /// What several servers share, as a part of the house.

@@ -173,7 +173,7 @@ impl Error {
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
             Error::Busy { .. } => Some("another process holds it; try again".into()),
-            Error::Unavailable { part, .. } if part == "qdrant" => Some(
+            Error::Unavailable { part, .. } if part == "qdrant" || part == "pgvector" => Some(
                 "what is written is kept and reaches it later; `loci vectors status` shows how far it is behind".into(),
             ),
             Error::Unavailable { .. } => Some("try again shortly; /readyz shows which part is down".into()),

@@ -18,13 +18,13 @@ pub mod vectors;
 pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use outside::{
-    Collection, CollectionStatus, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight, Qdrant,
-    QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
+    Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
+    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
 };
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,
-    Place, Stats, Store, Strip, Tally,
+    Place, Stats, Store, StoreHealth, Strip, Tally,
 };

@@ -3,6 +3,16 @@
 //! Two doors: every write is a [`Batch`] given to [`Store::apply`]; every read carries a
 //! [`Visible`]. What a store must keep is tested by the contract suite in the testkit, which every
 //! implementation runs.
+//!
+//! What other systems ask of a storage provider, and where it is here:
+//!
+//! | asked for | here |
+//! |---|---|
+//! | name, version, health | [`Store::health`] |
+//! | initialize | opening one: `SqliteStore::open`, `PostgresStore::open`; both make or renew their schema |
+//! | shutdown | dropping it; what was acknowledged is durable already, so nothing is left to flush |
+//! | bulk add, bulk delete | [`Store::apply`] with many changes: one transaction, all or none |
+//! | retry | `Retry` of an outside index; PostgreSQL's own transactions are run again when the server undid them |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,12 +24,22 @@ use loci_types::{
     Relation, Scope, Session, SessionFilter, Space, State, Tenant, TimeRange, Vector, Visible,
 };
 use serde::Serialize;
+use tokio::sync::watch;
 
 use crate::{Cursor, Indexed, Result, VectorFeed};
 
 /// A place where memories lie.
 #[async_trait]
 pub trait Store: Send + Sync {
+    /// What it is, if it can be read.
+    async fn health(&self) -> Result<StoreHealth>;
+
+    /// A number that grows whenever something may have been written, by whichever process. It may grow for nothing,
+    /// and word may be lost for a while, so whoever waits for it also looks from time to time. None: it is not told.
+    fn moved(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
+
     /// Applies all changes of the batch in one transaction, or none of them. When it returns, they
     /// survive the loss of power. One outcome per change, in order.
     async fn apply(&self, batch: Batch) -> Result<Vec<Applied>>;
@@ -432,6 +452,15 @@ pub struct Models {
     pub vectors: BTreeMap<String, u64>,
     /// Live memories without a vector.
     pub without: u64,
+}
+
+/// What a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreHealth {
+    /// What it is called: `sqlite`, `postgres`.
+    pub name: String,
+    /// The version of the database.
+    pub version: String,
 }
 
 /// What there is, counted.

@@ -6,7 +6,7 @@ use loci_engine::mind::Mind;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
 use loci_server::{Door, Options};
-use loci_store::{SqliteOptions, SqliteStore};
+use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_types::{Grant, Role, Tenant};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
@@ -51,9 +51,21 @@ impl House {
         embedder: Option<Arc<dyn Embedder>>,
         mind: Option<Mind>,
     ) -> Self {
+        let plain: fn(Arc<dyn Store>) -> Arc<dyn Store> = |store| store;
+        Self::beside(options, config, embedder, mind, plain).await
+    }
+
+    /// The same, with something beside the store.
+    pub(crate) async fn beside(
+        options: Options,
+        config: Config,
+        embedder: Option<Arc<dyn Embedder>>,
+        mind: Option<Mind>,
+        beside: impl FnOnce(Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
-        let engine = Engine::new(Arc::new(store), embedder, Arc::new(System), config).unwrap();
+        let engine = Engine::new(beside(Arc::new(store)), embedder, Arc::new(System), config).unwrap();
         let engine = Arc::new(match mind {
             Some(mind) => engine.with_mind(mind),
             None => engine,

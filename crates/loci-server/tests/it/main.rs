@@ -16,6 +16,7 @@ mod life;
 mod memories;
 mod openspec;
 mod query;
+mod ready;
 mod recall;
 mod sessions;
 mod shared;

@@ -12,17 +12,26 @@ use loci_types::{
     Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId, Relation,
     Scope, Session, SessionFilter, Space, Tenant, TimeRange, Vector, Visible,
 };
+use tokio::sync::watch;
 
 use super::indexed::Indexed;
 use crate::{
     Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,
-    Result, Stats, Store, Strip, Tally, VectorFeed,
+    Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
 };
 
 #[async_trait]
 impl Store for Indexed {
     fn indexed(&self) -> Option<&Indexed> {
         Some(self)
+    }
+
+    async fn health(&self) -> Result<StoreHealth> {
+        self.inner.store.health().await
+    }
+
+    fn moved(&self) -> Option<watch::Receiver<u64>> {
+        self.inner.store.moved()
     }
 
     async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {

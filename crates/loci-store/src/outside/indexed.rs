@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -23,6 +23,9 @@ use super::down::Down;
 use super::index::{Collection, Mark, VectorIndex};
 use super::retry::Retry;
 use crate::{Result, Store};
+
+/// So long it rests between two looks at what others wrote.
+const BREATH: Duration = Duration::from_millis(100);
 
 /// How an outside index is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -143,7 +146,11 @@ impl Indexed {
             oversight,
             options,
         };
-        Self { inner: Arc::new(inner) }
+        let inner = Arc::new(inner);
+        if let Some(moved) = inner.store.moved() {
+            tokio::spawn(listen(Arc::downgrade(&inner), moved));
+        }
+        Self { inner }
     }
 
     /// The store itself.
@@ -207,6 +214,28 @@ impl Inner {
         shelves.values().filter(|shelf| shelf.key.tenant == *tenant && shelf.key.space == *space).cloned().collect()
     }
 
+    /// The collections that this process is filling.
+    pub(super) fn being_filled(&self) -> Vec<Arc<Shelf>> {
+        let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
+        shelves.values().filter(|shelf| shelf.running.load(Ordering::SeqCst)).cloned().collect()
+    }
+
+    /// Wakes the filling of every collection that has not read what another process wrote.
+    async fn wake_those_behind(self: &Arc<Self>) -> Result<()> {
+        let shelves: Vec<_> = self.shelves.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let tenants: BTreeSet<Tenant> = shelves.iter().map(|shelf| shelf.key.tenant.clone()).collect();
+        for tenant in tenants {
+            let ends = self.store.positions(&(self.oversight.whole)(&tenant)).await?;
+            for shelf in shelves.iter().filter(|shelf| shelf.key.tenant == tenant) {
+                let read = shelf.mark().unwrap_or_default().sequence;
+                if ends.get(&shelf.key.space).is_some_and(|end| *end > read) {
+                    self.wake(shelf);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn forget(&self, tenant: &Tenant, space: &Space) {
         let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
         shelves.retain(|key, _| key.tenant != *tenant || key.space != *space);
@@ -237,6 +266,19 @@ impl Inner {
                 tokio::time::sleep(wait).await;
             }
         });
+    }
+}
+
+/// Goes on filling when another process wrote.
+async fn listen(inner: Weak<Inner>, mut moved: watch::Receiver<u64>) {
+    while moved.changed().await.is_ok() {
+        let Some(house) = inner.upgrade() else { return };
+        if let Err(error) = house.wake_those_behind().await {
+            tracing::debug!(%error, "the vector index is looked after later");
+        }
+        drop(house);
+        // Those who write much do not make everyone look each time.
+        tokio::time::sleep(BREATH).await;
     }
 }
 

@@ -29,6 +29,19 @@ pub struct IndexStatus {
     pub collections: Vec<CollectionStatus>,
 }
 
+/// How an index is, without looking into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexHealth {
+    /// What it is called.
+    pub name: &'static str,
+    /// The version of whatever answers; none if nothing does.
+    pub version: Option<String>,
+    /// What is wrong with it; none: it answers.
+    pub problem: Option<String>,
+    /// How many lines of the ledger it has still to read, in the collections that this process is filling.
+    pub behind: u64,
+}
+
 /// What there is of one collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,6 +90,19 @@ impl Verified {
 }
 
 impl Indexed {
+    /// How it is. Costs little however much there is: only collections that are being filled are looked at.
+    pub async fn index_health(&self) -> Result<IndexHealth> {
+        let inner = &self.inner;
+        let (version, health) = tokio::join!(inner.index.version(), inner.index.health());
+        let problem = version.as_ref().err().or(health.as_ref().err()).map(ToString::to_string);
+        let mut behind = 0;
+        for shelf in inner.being_filled() {
+            let read = shelf.mark().unwrap_or_default().sequence;
+            behind += inner.feed(&shelf, read, 0).await?.end.saturating_sub(read).max(0).unsigned_abs();
+        }
+        Ok(IndexHealth { name: inner.index.name(), version: version.ok(), problem, behind })
+    }
+
     /// What there is, and how far each collection is behind. An index that is away is told of, not an error.
     pub async fn status(&self, tenant: &Tenant) -> Result<IndexStatus> {
         let inner = &self.inner;

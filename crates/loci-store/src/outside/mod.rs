@@ -14,6 +14,7 @@ mod index;
 mod indexed;
 mod keeper;
 mod local;
+mod pgvector;
 mod point;
 mod qdrant;
 mod retry;
@@ -21,8 +22,9 @@ mod search;
 
 pub use index::{Collection, Mark, VectorIndex, Wanted};
 pub use indexed::{Indexed, IndexedOptions, Oversight};
-pub use keeper::{CollectionStatus, IndexStatus, Verified};
+pub use keeper::{CollectionStatus, IndexHealth, IndexStatus, Verified};
 pub use local::LocalIndex;
+pub use pgvector::{PgvectorConfig, PgvectorIndex};
 pub use point::{VectorFeed, VectorPoint};
 pub use qdrant::{Qdrant, QdrantConfig};
 pub use retry::Retry;

@@ -7,7 +7,7 @@
 //! Questions are asked once, because recall does not wait; what is told is repeated as [`Retry`] says.
 
 mod http;
-mod naming;
+pub(super) mod naming;
 mod shape;
 
 use std::fmt;

@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_types::{JobKind, Space, Tenant, Vector, Visible};
+use tokio::sync::watch;
 
 use super::pen::Target;
 use super::schema::OF_SPACES;
-use super::{PostgresStore, Session, doctor, near, words};
+use super::session::READ;
+use super::{PostgresStore, doctor, near, words};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, OptionalExtension, Value, catalogue, params};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result};
-
-/// Reads see one snapshot and cannot write.
-const READ: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
 
 /// A space of a tenant.
 pub(crate) struct Numbered {
@@ -46,26 +45,14 @@ impl PostgresStore {
         Ok(target)
     }
 
-    /// Runs `work` in a transaction of its own. What failed is not used again.
+    /// Runs `work` in a transaction of its own.
     pub(super) fn within<T>(
         &self,
         how: &str,
         target: Option<Target>,
         work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
     ) -> Result<T> {
-        let session = self.inner.sessions.take().map_err(said)?;
-        let done = session.begin(how, target).and_then(|()| {
-            let value = work(&Connection::Postgres(&session))?;
-            session.run("COMMIT")?;
-            Ok(value)
-        });
-        match done {
-            Ok(value) => Ok(value),
-            Err(error) => {
-                end(session);
-                Err(said(error))
-            }
-        }
+        self.inner.sessions.within(how, target, work).map_err(said)
     }
 
     /// Looks through a space, and mends it if told to.
@@ -83,13 +70,6 @@ impl PostgresStore {
 
     fn required(&self, open: &Numbered) -> Result<Target> {
         self.target(open)?.ok_or(Error::Closed)
-    }
-}
-
-/// A transaction that failed is undone; a connection that cannot even do that is let go.
-fn end(session: Session) {
-    if session.run("ROLLBACK").is_err() {
-        session.discard();
     }
 }
 
@@ -252,6 +232,16 @@ impl Floor for PostgresStore {
                 .rev()
                 .try_for_each(|table| connection.execute(&format!("DELETE FROM {table}"), []).map(drop))
         })
+    }
+
+    fn health(&self) -> Result<StoreHealth> {
+        let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces)";
+        let version = self.ask(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
+        Ok(StoreHealth { name: "postgres".to_owned(), version })
+    }
+
+    fn moved(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.inner.listener.moved(&self.inner.sessions.handle))
     }
 
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {

@@ -4,34 +4,34 @@
 //! words and vectors are found, and who has the work that only one may do. Servers keep nothing:
 //! whatever one of them acknowledged, the others see.
 
+mod distance;
 mod doctor;
 mod floor;
 mod lease;
+mod listen;
 mod near;
 mod pen;
+mod pool;
 mod schema;
 mod session;
 mod words;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Pool, PoolConfig, RecyclingMethod, Runtime, Timeouts,
-};
 use loci_types::{Space, Tenant};
-use tokio::runtime::Handle;
-use tokio::task::JoinHandle;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Config, NoTls};
 
+pub(crate) use self::distance::{Distance, look_further};
 use self::floor::Numbered;
 use self::lease::Leases;
+use self::listen::Listener;
 use self::pen::{Target, Transactions};
-pub(crate) use self::session::Session;
+pub(crate) use self::pool::{Address, Manner, Sessions};
+pub(crate) use self::schema::{LOCK, quoted};
+pub(crate) use self::session::{READ, Session};
 pub(crate) use self::words::put_words;
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
@@ -95,36 +95,36 @@ struct Inner {
     writers: Writers<Target>,
     analyser: Arc<Analyser>,
     leases: Leases,
+    listener: Listener,
     /// The numbers of the spaces that were asked for.
     known: Mutex<HashMap<(Tenant, Space), Target>>,
     opened: Mutex<HashMap<(Tenant, Space), Arc<Numbered>>>,
     written: Mutex<HashSet<Target>>,
 }
 
-/// Where sessions come from.
-#[derive(Clone)]
-struct Sessions {
-    pool: Pool,
-    handle: Handle,
-    timeout: Duration,
-}
-
 impl PostgresStore {
     /// Connects, and makes or renews the schema. The address is a URL or `key=value` pairs.
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
-        let config = configured(address, &options)?;
+        let address = Address::read(address, options.timeout)?;
         // The schema is changed by whoever the address names; memories are served by a role that owns nothing.
-        let (mut client, driven) = connect(&config, &options).await?;
+        let (mut client, driven) = address.driven().await?;
         let made = schema::migrate(&mut client, &options).await;
         drop(client);
         drop(driven.await);
         made?;
-        let sessions = Sessions::new(config, &options)?;
+        let manner = Manner {
+            role: Some(&options.role),
+            schema: &options.schema,
+            connections: options.connections.max(options.writers + 2),
+            timeout: options.timeout,
+        };
+        let sessions = Sessions::new(&address, &manner)?;
         sessions.refuse_to_bypass(&options).await?;
         let pen = sessions.clone();
         let inner = Inner {
             writers: Writers::start(options.writers.max(1), || Transactions::new(pen.clone()))?,
             leases: Leases::new(sessions.clone()),
+            listener: Listener::new(address, &options.schema, options.timeout),
             analyser: Arc::default(),
             known: Mutex::default(),
             opened: Mutex::default(),
@@ -137,7 +137,7 @@ impl PostgresStore {
 
     /// Whether there is something of Loci in a schema. Makes nothing.
     pub async fn is_there(address: &str, options: &PostgresOptions) -> Result<bool> {
-        let (client, driven) = connect(&configured(address, options)?, options).await?;
+        let (client, driven) = Address::read(address, options.timeout)?.driven().await?;
         let name = format!("{}.format", schema::quoted(&options.schema));
         let found = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&name]).await;
         drop(client);
@@ -148,70 +148,6 @@ impl PostgresStore {
     /// How many transactions this store has committed.
     pub fn commits(&self) -> u64 {
         self.inner.writers.commits()
-    }
-}
-
-/// The address, read and bounded.
-fn configured(address: &str, options: &PostgresOptions) -> Result<Config> {
-    let mut config = Config::from_str(address).map_err(|error| {
-        Error::from(loci_types::Error::invalid("postgres.url", format!("this is no address of PostgreSQL: {error}")))
-    })?;
-    config.connect_timeout(options.timeout).application_name("loci");
-    if config.get_keepalives_idle() > Duration::from_secs(30) {
-        config.keepalives_idle(Duration::from_secs(30));
-    }
-    Ok(config)
-}
-
-/// A connection of its own, outside the pool, and what drives it.
-async fn connect(config: &Config, options: &PostgresOptions) -> Result<(Client, JoinHandle<()>)> {
-    let (client, connection) = config.connect(NoTls).await.map_err(|error| meant(&options.place(), error))?;
-    // What breaks it is told to whoever asks next.
-    Ok((client, tokio::spawn(async move { drop(connection.await) })))
-}
-
-impl Sessions {
-    fn new(config: Config, options: &PostgresOptions) -> Result<Self> {
-        let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
-        let begin = format!(
-            "SET ROLE {}; SET search_path = {}, public; SET statement_timeout = {}; SET lock_timeout = {}; \
-             SET idle_in_transaction_session_timeout = {}; SET plan_cache_mode = force_generic_plan; SET jit = off",
-            schema::quoted(&options.role),
-            schema::quoted(&options.schema),
-            options.timeout.as_millis(),
-            options.timeout.as_millis(),
-            6 * options.timeout.as_millis(),
-        );
-        let hook = Hook::async_fn(move |client, _| {
-            let begin = begin.clone();
-            Box::pin(async move { client.batch_execute(&begin).await.map_err(HookError::Backend) })
-        });
-        let wait = Some(options.timeout);
-        let pool = Pool::builder(manager)
-            .config(PoolConfig {
-                max_size: options.connections.max(options.writers + 2),
-                timeouts: Timeouts { wait, create: wait, recycle: wait },
-                ..PoolConfig::default()
-            })
-            .runtime(Runtime::Tokio1)
-            .post_create(hook)
-            .build()
-            .map_err(|error| Error::Unavailable { part: "postgres".to_owned(), problem: error.to_string() })?;
-        Ok(Self { pool, handle: Handle::current(), timeout: options.timeout })
-    }
-
-    /// A role that passes by the policies would make one tenant of all.
-    async fn refuse_to_bypass(&self, options: &PostgresOptions) -> Result<()> {
-        let client = self.pool.get().await.map_err(session::refused)?;
-        let sql = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
-        let row = client.query_one(sql, &[]).await.map_err(|error| meant(&options.place(), error))?;
-        if row.get::<_, bool>(0) {
-            return Err(Error::from(loci_types::Error::invalid(
-                "postgres.role",
-                format!("the role {} passes by row-level security; take it BYPASSRLS and SUPERUSER", options.role),
-            )));
-        }
-        Ok(())
     }
 }
 

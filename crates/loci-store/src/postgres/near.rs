@@ -9,6 +9,7 @@ use loci_types::{MemoryId, Vector};
 use uuid::Uuid;
 
 use super::PostgresOptions;
+use super::distance::{Distance, look_further};
 use crate::Hit;
 use crate::sql::clause::{self, Clause};
 use crate::sql::{self, Connection, OptionalExtension, Value, params};
@@ -30,21 +31,19 @@ pub(super) fn search(
         })
         .optional()?;
     let Some((model, _)) = model.filter(|(_, size)| *size == vector.values.len()) else { return Ok(Vec::new()) };
-    let near = Near { connection, clause, vector, model, half: options.halfvec };
-    let want = limit.saturating_add((limit / 4).max(SPARE));
     let size = vector.values.len();
+    let near = Near { connection, clause, vector, model, distance: Distance { half: options.halfvec, size } };
+    let want = limit.saturating_add((limit / 4).max(SPARE));
     let graph = options.dimensions.contains(&size) && near.count(options.exact_up_to)? > options.exact_up_to;
     let order = if graph {
-        let breadth = want.clamp(100, 1_000);
-        connection.execute("SELECT set_config('hnsw.iterative_scan', 'strict_order', true)", [])?;
-        connection.execute("SELECT set_config('hnsw.ef_search', ?1::text, true)", params![breadth.to_string()])?;
-        near.by_graph()
+        look_further(connection, want)?;
+        near.distance.by_graph("v.vector")
     } else {
-        near.one_by_one()
+        near.distance.one_by_one("v.vector")
     };
     let (mut hits, proposed) = near.propose(&order, want, limit)?;
-    if hits.len() < limit && proposed == want {
-        // Most of the nearest are not meant: those that are, are compared one by one.
+    if hits.len() < limit && (graph || proposed == want) {
+        // Most of the nearest are not meant, or the graph gave up: those that are meant are compared one by one.
         hits = near.among_the_meant(limit)?;
     }
     hits.truncate(limit);
@@ -59,7 +58,7 @@ struct Near<'a> {
     clause: &'a Clause,
     vector: &'a Vector,
     model: i64,
-    half: bool,
+    distance: Distance,
 }
 
 impl Near<'_> {
@@ -84,18 +83,6 @@ impl Near<'_> {
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM vectors v WHERE {condition} LIMIT ?) v");
         values.push(clause::limit(most.saturating_add(1)));
         self.connection.query_row(&sql, values, |row| row.get(0))
-    }
-
-    /// The distance in the words of the graph, so that it is used.
-    fn by_graph(&self) -> String {
-        let (sort, size) = (if self.half { "halfvec" } else { "vector" }, self.vector.values.len());
-        format!("(v.vector::{sort}({size})) <=> (?::vector)::{sort}({size})")
-    }
-
-    /// The distance in words that no index knows.
-    fn one_by_one(&self) -> String {
-        let sort = if self.half { "halfvec" } else { "vector" };
-        format!("(v.vector <=> (?::vector)::{sort}) + 0")
     }
 
     /// The nearest of the scopes that the clause lets through, and how many were looked at.
@@ -130,7 +117,7 @@ impl Near<'_> {
 
     /// The nearest of exactly those that the clause lets through.
     fn among_the_meant(&self, limit: usize) -> sql::Result<Vec<Hit>> {
-        let order = self.one_by_one();
+        let order = self.distance.one_by_one("v.vector");
         let sql = format!(
             "SELECT n.id, n.distance FROM (SELECT m.id, {order} AS distance FROM memories m \
              JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}) n \

@@ -10,14 +10,14 @@
 
 use tokio_postgres::Client;
 
-use super::PostgresOptions;
+use super::{Distance, PostgresOptions};
 use crate::{Error, Result};
 
 /// The migrations, in order.
 const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first];
 
 /// Held while the schema is brought up to date; the number has no meaning.
-const LOCK: i64 = 0x6c6f_6369;
+pub(crate) const LOCK: i64 = 0x6c6f_6369;
 
 /// The tables whose rows belong to a space, parents before children.
 pub(super) const OF_SPACES: &[&str] = &[
@@ -66,13 +66,13 @@ pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> R
     }
     transaction.batch_execute(&rights(options)).await.map_err(said)?;
     for size in &options.dimensions {
-        transaction.batch_execute(&graph_index(*size, options.halfvec)).await.map_err(said)?;
+        transaction.batch_execute(&graph_index(Distance { half: options.halfvec, size: *size })).await.map_err(said)?;
     }
     transaction.commit().await.map_err(said)
 }
 
 /// A name as SQL takes it.
-pub(super) fn quoted(name: &str) -> String {
+pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -97,21 +97,19 @@ fn rights(options: &PostgresOptions) -> String {
 }
 
 /// The graph that large scopes are searched by. Vectors of other sizes stand beside it.
-fn graph_index(size: usize, half: bool) -> String {
-    let sort = if half { "halfvec" } else { "vector" };
-    // Beyond this pgvector keeps no graph of a type; such vectors are always compared one by one.
-    let most = if half { 4_000 } else { 2_000 };
-    if size == 0 || size > most {
-        return String::new();
+fn graph_index(distance: Distance) -> String {
+    let Distance { size, .. } = distance;
+    match distance.has_graph() {
+        true => format!(
+            "CREATE INDEX IF NOT EXISTS vectors_near_{size} ON vectors USING {} WHERE vector_dims(vector) = {size}",
+            distance.graph("vector")
+        ),
+        false => String::new(),
     }
-    format!(
-        "CREATE INDEX IF NOT EXISTS vectors_near_{size} ON vectors USING hnsw ((vector::{sort}({size})) {sort}_cosine_ops) \
-         WITH (m = 16, ef_construction = 128) WHERE vector_dims(vector) = {size}"
-    )
 }
 
 fn first(options: &PostgresOptions) -> String {
-    let vector = if options.halfvec { "halfvec" } else { "vector" };
+    let vector = Distance { half: options.halfvec, size: 0 }.sort();
     let mut script = FIRST.replace("EMBEDDING", vector);
     for table in SPREAD {
         for part in 0..options.partitions.max(1) {

@@ -12,8 +12,11 @@ use tokio_postgres::types::ToSql;
 
 use super::Sessions;
 use super::pen::Target;
-use crate::sql::{self, Value};
+use crate::sql::{self, Connection, Value};
 use crate::{Error, Result};
+
+/// Reads see one snapshot and cannot write.
+pub(crate) const READ: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A connection in one thread's hands.
 pub(crate) struct Session {
@@ -27,6 +30,26 @@ impl Sessions {
     pub(super) fn take(&self) -> sql::Result<Session> {
         let client = self.handle.block_on(self.pool.get()).map_err(lost)?;
         Ok(Session { client, handle: self.handle.clone(), timeout: self.timeout })
+    }
+
+    /// Runs `work` in a transaction of its own. A transaction that failed is undone; a connection that cannot even do
+    /// that is let go. Blocks.
+    pub(crate) fn within<T>(
+        &self,
+        how: &str,
+        target: Option<Target>,
+        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+    ) -> sql::Result<T> {
+        let session = self.take()?;
+        let done = session.begin(how, target).and_then(|()| {
+            let value = work(&Connection::Postgres(&session))?;
+            session.run("COMMIT")?;
+            Ok(value)
+        });
+        if done.is_err() && session.run("ROLLBACK").is_err() {
+            session.discard();
+        }
+        done
     }
 }
 

@@ -12,6 +12,7 @@ use loci_types::{
     Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId, Reach,
     Relation, Scope, Session, SessionFilter, Space, Tenant, TimeRange, Vector, Visible,
 };
+use tokio::sync::watch;
 
 use super::apply::Desk;
 use super::clause::Clause;
@@ -21,11 +22,20 @@ use super::ways::Ways;
 use super::{Connection, around, catalogue, entities, feed, jobs, keys, life, notes, outside, read, sessions, tally};
 use crate::{
     Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models,
-    Page, Result, Stats, Store, Strip, Tally, VectorFeed,
+    Page, Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
 };
 
 #[async_trait]
 impl<F: Floor> Store for F {
+    async fn health(&self) -> Result<StoreHealth> {
+        let floor = self.clone();
+        blocking(move || Floor::health(&floor)).await
+    }
+
+    fn moved(&self) -> Option<watch::Receiver<u64>> {
+        Floor::moved(self)
+    }
+
     async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {
         let Some(first) = batch.changes.first() else { return Ok(Vec::new()) };
         let (open, at) = (self.open(&batch.tenant, &batch.space), first.at);

@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_types::{JobKind, Space, Tenant, Vector, Visible};
+use tokio::sync::watch;
 
 use super::clause::Clause;
 use super::{Connection, Result as SqlResult};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
 
 /// A database with spaces in it. All but [`Floor::write`] may block.
 pub(crate) trait Floor: Clone + Send + Sync + 'static {
@@ -97,6 +98,14 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
 
     /// Takes a space away with everything in it.
     fn drop_space(&self, tenant: &Tenant, open: &Self::Open) -> Result<()>;
+
+    /// What it is, if it can be read.
+    fn health(&self) -> Result<StoreHealth>;
+
+    /// A number that grows whenever something may have been written, by whichever process; none: it is not told.
+    fn moved(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
 
     /// Looks for damage in everything that is visible, and mends what it can if told to.
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;

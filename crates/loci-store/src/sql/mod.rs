@@ -36,5 +36,5 @@ mod zero;
 
 pub(crate) use connection::{Connection, OptionalExtension, Row};
 pub(crate) use error::{Error, Result};
-pub(crate) use floor::Floor;
+pub(crate) use floor::{Floor, blocking};
 pub(crate) use value::{Floats, Value, params, params_from_iter, vector_values};

@@ -26,6 +26,8 @@ pub(crate) enum Value {
     Ids(Vec<[u8; 16]>),
     /// A vector.
     Floats(Vec<f32>),
+    /// Several vectors, for PostgreSQL.
+    Vectors(Vec<Vec<f32>>),
 }
 
 /// Values for a statement, in order.
@@ -104,6 +106,7 @@ impl rusqlite::ToSql for Value {
             Value::Texts(values) => ToSqlOutput::Owned(Owned::Text(json(values))),
             Value::Ids(values) => ToSqlOutput::Owned(Owned::Text(json(&values.iter().map(hex).collect::<Vec<_>>()))),
             Value::Floats(values) => ToSqlOutput::Owned(Owned::Blob(vector_bytes(values))),
+            Value::Vectors(values) => ToSqlOutput::Owned(Owned::Text(json(values))),
         })
     }
 }
@@ -139,6 +142,9 @@ impl ToSql for Value {
                 let points = values.iter().all(|value| value.is_finite());
                 let values = if points { values.clone() } else { vec![0.0; values.len()] };
                 pgvector::Vector::from(values).to_sql(wanted, out)
+            }
+            Value::Vectors(values) if wanted.name() == "_vector" => {
+                values.iter().cloned().map(Value::Floats).collect::<Vec<_>>().to_sql(wanted, out)
             }
             value => Err(format!("{value:?} is given where {wanted} is wanted").into()),
         }

@@ -149,6 +149,13 @@ impl Floor for SqliteStore {
         }
     }
 
+    fn health(&self) -> Result<StoreHealth> {
+        // Something is read, too: a version alone would be told without the file.
+        let sql = "SELECT sqlite_version(), EXISTS (SELECT 1 FROM spaces)";
+        let version = self.ask(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
+        Ok(StoreHealth { name: "sqlite".to_owned(), version })
+    }
+
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
         SqliteStore::examine(self, visible, repair)
     }

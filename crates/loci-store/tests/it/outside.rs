@@ -1,17 +1,18 @@
 //! Does a store with an index outside of it keep the contract of every store?
 //!
-//! All of it runs with the index in this process and with Qdrant: the stand-in of the testkit, or the server at
-//! `LOCI_TEST_QDRANT_URL`. Each test has collections of its own.
+//! All of it runs with the index in this process, with pgvector, and with Qdrant: the stand-in of the testkit, or the
+//! server at `LOCI_TEST_QDRANT_URL`. Each test has collections of its own.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use loci_store::{
-    Indexed, IndexedOptions, LocalIndex, Oversight, Qdrant, QdrantConfig, Retry, SqliteOptions, SqliteStore,
-    VectorIndex,
+    Indexed, IndexedOptions, LocalIndex, Oversight, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry,
+    SqliteOptions, SqliteStore, VectorIndex,
 };
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::{MODEL, at, grant};
+use loci_testkit::servers::Schema;
 use loci_types::Reach;
 use tempfile::TempDir;
 
@@ -101,6 +102,35 @@ async fn with_qdrant() -> (Indexed, (TempDir, Server)) {
 async fn with_local() -> (Indexed, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (indexed(&folder, Arc::new(LocalIndex::new()), options()), folder)
+}
+
+pub(crate) fn pgvector(schema: &Schema) -> PgvectorConfig {
+    let name = schema.name.clone();
+    PgvectorConfig { schema: name, timeout: Duration::from_secs(10), ..PgvectorConfig::new(&schema.url) }
+}
+
+async fn with_pgvector() -> Option<(Indexed, (TempDir, Schema))> {
+    let (schema, folder) = (Schema::new()?, tempfile::tempdir().unwrap());
+    let index = PgvectorIndex::new(pgvector(&schema)).unwrap();
+    Some((indexed(&folder, Arc::new(index), options()), (folder, schema)))
+}
+
+/// All through the graph, in half precision.
+async fn with_halves() -> Option<(Indexed, (TempDir, Schema))> {
+    let (schema, folder) = (Schema::new()?, tempfile::tempdir().unwrap());
+    let config = PgvectorConfig { halfvec: true, exact_up_to: 0, ..pgvector(&schema) };
+    let index = PgvectorIndex::new(config).unwrap();
+    Some((indexed(&folder, Arc::new(index), options()), (folder, schema)))
+}
+
+mod pgvector_beside {
+    use super::with_pgvector;
+    loci_testkit::store_contract!(with_pgvector);
+}
+
+mod halfvec_beside {
+    use super::with_halves;
+    loci_testkit::store_contract!(with_halves);
 }
 
 mod qdrant {

@@ -1,4 +1,4 @@
-//! Under which name does a collection lie in Qdrant?
+//! Under which name does a collection lie in Qdrant, and in other servers?
 //!
 //! An agent's collection of the usual model, in the default tenant, is `agent_memory_SLUG`. Whatever differs is added
 //! behind signs that no slug can hold, so that two collections never share a name: `TENANT~agent_memory_SLUG`,
@@ -20,7 +20,7 @@ const PREFIX: usize = 64;
 const MODEL: usize = 24;
 
 /// The name of a collection.
-pub(super) fn name(prefix: &str, usual_model: Option<&str>, collection: &Collection) -> String {
+pub(in crate::outside) fn name(prefix: &str, usual_model: Option<&str>, collection: &Collection) -> String {
     let mut name = prefix.to_owned();
     if collection.tenant != Tenant::default() {
         name.push_str(collection.tenant.name());
@@ -41,7 +41,7 @@ pub(super) fn name(prefix: &str, usual_model: Option<&str>, collection: &Collect
 }
 
 /// Refuses a prefix that could not stand in a name.
-pub(super) fn check(prefix: &str) -> Result<(), Wrong> {
+pub(in crate::outside) fn check(prefix: &str) -> Result<(), Wrong> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if prefix.len() <= PREFIX && prefix.chars().all(plain) {
         return Ok(());

@@ -1,0 +1,235 @@
+//! How is pgvector told and asked, when the store itself lies elsewhere?
+//!
+//! A schema of its own in a PostgreSQL server: `collections` says how far each has read the ledger, one table per size
+//! of vectors holds the points. A collection that is removed takes its points along, and whatever is missing, up to
+//! the whole schema, is made and filled again by itself. No text of a memory goes there.
+//!
+//! Few points are compared one by one, which is exact; among many the graph is asked, and where it gives up under a
+//! narrow filter, what is left is compared one by one after all.
+
+mod tables;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use loci_types::MemoryId;
+use tokio_postgres::error::SqlState;
+use uuid::Uuid;
+
+use self::tables::Tables;
+use super::index::{Collection, Mark, VectorIndex, Wanted};
+use super::point::VectorPoint;
+use super::qdrant::naming;
+use crate::postgres::{Address, Distance, Manner, READ, Sessions};
+use crate::sql::{self, Connection, OptionalExtension, blocking, params};
+use crate::{Error, Result};
+
+/// What it is called.
+const PART: &str = "pgvector";
+
+/// Where the server is and how it is used.
+#[derive(Clone)]
+pub struct PgvectorConfig {
+    /// The address, as a URL or `key=value` pairs.
+    pub url: String,
+    /// The schema that holds everything; it is made when it is first needed.
+    pub schema: String,
+    /// What the names of all collections begin with.
+    pub prefix: String,
+    /// The most connections of this server.
+    pub connections: usize,
+    /// How long one statement, or a connection, may take.
+    pub timeout: Duration,
+    /// Whether vectors are kept in half precision.
+    pub halfvec: bool,
+    /// Where more vectors than this lie in the wanted scopes the graph is asked.
+    pub exact_up_to: usize,
+}
+
+impl PgvectorConfig {
+    /// A server at this address, with the rest as usual.
+    pub fn new(url: &str) -> Self {
+        Self {
+            url: url.to_owned(),
+            schema: "loci_vectors".to_owned(),
+            prefix: String::new(),
+            connections: 8,
+            timeout: Duration::from_secs(2),
+            halfvec: false,
+            exact_up_to: 10_000,
+        }
+    }
+}
+
+impl fmt::Debug for PgvectorConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The address may carry a password and is never printed.
+        formatter.debug_struct("PgvectorConfig").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+/// The vectors in a PostgreSQL server beside the store.
+pub struct PgvectorIndex {
+    sessions: Sessions,
+    schema: String,
+    prefix: String,
+    half: bool,
+    exact_up_to: usize,
+}
+
+impl PgvectorIndex {
+    /// A client. Nothing is asked of the server yet, so one that is away does not matter. Must be called where
+    /// asynchronous work can run.
+    pub fn new(config: PgvectorConfig) -> Result<Self> {
+        let PgvectorConfig { url, schema, prefix, connections, timeout, halfvec, exact_up_to } = config;
+        naming::check(&prefix)?;
+        let manner = Manner { role: None, schema: &schema, connections: connections.max(2), timeout };
+        let sessions = Sessions::new(&Address::read(&url, timeout)?, &manner)?;
+        Ok(Self { sessions, schema, prefix, half: halfvec, exact_up_to })
+    }
+
+    fn tables(&self, collection: &Collection) -> Tables {
+        Tables {
+            schema: self.schema.clone(),
+            name: self.collection_name(collection),
+            distance: Distance { half: self.half, size: collection.dimensions },
+        }
+    }
+
+    /// Runs `work` in a transaction of its own; none if a table that it needs is not there.
+    async fn within<T: Send + 'static>(
+        &self,
+        how: &'static str,
+        work: impl FnOnce(&Connection<'_>) -> sql::Result<T> + Send + 'static,
+    ) -> Result<Option<T>> {
+        let sessions = self.sessions.clone();
+        blocking(move || match sessions.within(how, None, work) {
+            Ok(value) => Ok(Some(value)),
+            Err(sql::Error::Postgres(error)) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+            // Whatever it is, the store itself is well, and the index may be asked again later.
+            Err(error) => Err(unavailable(error.to_string())),
+        })
+        .await
+    }
+
+    /// Tells something of a collection that must be there; `work` says whether it was.
+    async fn tell(
+        &self,
+        tables: Tables,
+        work: impl FnOnce(&Connection<'_>, &Tables) -> sql::Result<bool> + Send + 'static,
+    ) -> Result<()> {
+        let name = tables.name.clone();
+        match self.within("", move |connection| work(connection, &tables)).await? {
+            Some(true) => Ok(()),
+            Some(false) | None => Err(unavailable(format!("collection `{name}` is not there"))),
+        }
+    }
+}
+
+fn unavailable(problem: String) -> Error {
+    Error::Unavailable { part: PART.to_owned(), problem }
+}
+
+#[async_trait]
+impl VectorIndex for PgvectorIndex {
+    fn name(&self) -> &'static str {
+        PART
+    }
+
+    fn shared(&self) -> bool {
+        true
+    }
+
+    fn collection_name(&self, collection: &Collection) -> String {
+        naming::name(&self.prefix, None, collection)
+    }
+
+    async fn version(&self) -> Result<String> {
+        let sql = "SELECT coalesce(installed_version, default_version) || ' on PostgreSQL ' || \
+                   split_part(current_setting('server_version'), ' ', 1) \
+                   FROM pg_available_extensions WHERE name = 'vector'";
+        let read = move |connection: &Connection<'_>| connection.query_row(sql, [], |row| row.get(0)).optional();
+        self.within(READ, read)
+            .await?
+            .flatten()
+            .ok_or_else(|| unavailable("the server has no extension `vector`; install pgvector there".to_owned()))
+    }
+
+    async fn health(&self) -> Result<()> {
+        self.version().await.map(drop)
+    }
+
+    async fn position(&self, collection: &Collection) -> Result<Option<Mark>> {
+        let tables = self.tables(collection);
+        Ok(self.within(READ, move |connection| tables.mark(connection)).await?.flatten())
+    }
+
+    async fn prepare(&self, collection: &Collection) -> Result<()> {
+        let tables = self.tables(collection);
+        self.tell(tables, |connection, tables| {
+            tables.make(connection)?;
+            tables.begin(connection)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn upsert(&self, collection: &Collection, points: &[VectorPoint]) -> Result<()> {
+        let points = points.to_vec();
+        self.tell(self.tables(collection), move |connection, tables| tables.put(connection, &points)).await
+    }
+
+    async fn delete(&self, collection: &Collection, ids: &[MemoryId]) -> Result<()> {
+        let ids: Vec<[u8; 16]> = ids.iter().map(|id| id.0.into_bytes()).collect();
+        self.tell(self.tables(collection), move |connection, tables| {
+            tables.take(connection, ids)?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn advance(&self, collection: &Collection, mark: Mark) -> Result<()> {
+        self.tell(self.tables(collection), move |connection, tables| {
+            let sql = "UPDATE collections SET sequence = ?2, at = ?3 WHERE name = ?1";
+            Ok(connection.execute(sql, params![&tables.name, mark.sequence, mark.at])? > 0)
+        })
+        .await
+    }
+
+    async fn search(
+        &self,
+        collection: &Collection,
+        wanted: &Wanted,
+        query: &[f32],
+        limit: usize,
+    ) -> Result<Option<Vec<(MemoryId, f32)>>> {
+        let (tables, wanted, query) = (self.tables(collection), wanted.clone(), query.to_vec());
+        let most = self.exact_up_to;
+        let found = self.within(READ, move |connection| tables.search(connection, &wanted, query, limit, most));
+        Ok(found.await?.flatten())
+    }
+
+    async fn count(&self, collection: &Collection) -> Result<Option<u64>> {
+        let tables = self.tables(collection);
+        Ok(self.within(READ, move |connection| tables.count(connection)).await?.flatten())
+    }
+
+    async fn ids(
+        &self,
+        collection: &Collection,
+        after: Option<MemoryId>,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, Option<u64>)>> {
+        let tables = self.tables(collection);
+        // No memory has the smallest id.
+        let after = after.map_or(Uuid::nil(), |id| id.0);
+        Ok(self.within(READ, move |connection| tables.ids(connection, after, limit)).await?.unwrap_or_default())
+    }
+
+    async fn remove(&self, collection: &Collection) -> Result<()> {
+        let name = self.collection_name(collection);
+        let sql = "DELETE FROM collections WHERE name = ?1";
+        self.within("", move |connection| connection.execute(sql, params![name])).await.map(drop)
+    }
+}

@@ -1,0 +1,246 @@
+//! What do collections, points and questions look like in tables?
+
+use loci_types::MemoryId;
+use uuid::Uuid;
+
+use crate::outside::index::{Mark, Wanted};
+use crate::outside::point::VectorPoint;
+use crate::postgres::{Distance, LOCK, look_further, quoted};
+use crate::sql::clause;
+use crate::sql::{self, Connection, OptionalExtension, Value, params};
+
+/// One collection and the table where its points lie.
+pub(super) struct Tables {
+    /// The schema of all tables.
+    pub(super) schema: String,
+    /// The name of the collection.
+    pub(super) name: String,
+    /// Its sort of vectors.
+    pub(super) distance: Distance,
+}
+
+impl Tables {
+    /// The table for vectors of this sort. Its name is made of letters and a number.
+    fn points(&self) -> String {
+        format!("{}s_{}", self.distance.sort(), self.distance.size)
+    }
+
+    /// Makes the tables, as far as they are not there.
+    pub(super) fn make(&self, connection: &Connection<'_>) -> sql::Result<()> {
+        let points = self.points();
+        // Several processes may be at it, and the store's own migrations make the same extension.
+        connection.execute("SELECT pg_advisory_xact_lock(?1::bigint)", params![LOCK])?;
+        let there = "SELECT to_regclass('collections') IS NOT NULL AND to_regclass(?1) IS NOT NULL";
+        if connection.query_row(there, params![&points], |row| row.get(0))? {
+            return Ok(());
+        }
+        let (schema, sort, size) = (quoted(&self.schema), self.distance.sort(), self.distance.size);
+        let mut script = vec![
+            "CREATE EXTENSION IF NOT EXISTS vector SCHEMA public".to_owned(),
+            format!("CREATE SCHEMA IF NOT EXISTS {schema}"),
+            format!(
+                "CREATE TABLE IF NOT EXISTS {schema}.collections (number bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY, \
+                 name text NOT NULL UNIQUE, points text NOT NULL, sequence bigint NOT NULL DEFAULT 0, at bigint)"
+            ),
+            format!(
+                "CREATE TABLE IF NOT EXISTS {schema}.{points} ( \
+                 collection bigint NOT NULL REFERENCES {schema}.collections (number) ON DELETE CASCADE, \
+                 id uuid NOT NULL, scope text NOT NULL, state text NOT NULL, kind text NOT NULL, user_id text, \
+                 superseded boolean NOT NULL, tags text[] NOT NULL, stamp bigint NOT NULL, \
+                 vector {sort}({size}) NOT NULL, PRIMARY KEY (collection, id))"
+            ),
+            format!("ALTER TABLE {schema}.{points} ALTER COLUMN vector SET STORAGE MAIN"),
+            format!("CREATE INDEX IF NOT EXISTS {points}_by_scope ON {schema}.{points} (collection, scope)"),
+        ];
+        if self.distance.has_graph() {
+            let graph = self.distance.graph("vector");
+            script.push(format!("CREATE INDEX IF NOT EXISTS {points}_near ON {schema}.{points} USING {graph}"));
+        }
+        script.iter().try_for_each(|statement| connection.execute(statement, []).map(drop))
+    }
+
+    /// An empty collection that has read nothing, in place of what was there.
+    pub(super) fn begin(&self, connection: &Connection<'_>) -> sql::Result<()> {
+        connection.execute("DELETE FROM collections WHERE name = ?1", params![&self.name])?;
+        let sql = "INSERT INTO collections (name, points) VALUES (?1, ?2)";
+        connection.execute(sql, params![&self.name, self.points()]).map(drop)
+    }
+
+    /// How far the collection has read; none if it is not there, or has vectors of another sort.
+    pub(super) fn mark(&self, connection: &Connection<'_>) -> sql::Result<Option<Mark>> {
+        let sql = "SELECT sequence, at FROM collections WHERE name = ?1 AND points = ?2";
+        let read = |row: &sql::Row<'_>| Ok(Mark { sequence: row.get(0)?, at: row.get(1)? });
+        connection.query_row(sql, params![&self.name, self.points()], read).optional()
+    }
+
+    /// The number of the collection, if it is there.
+    fn number(&self, connection: &Connection<'_>) -> sql::Result<Option<i64>> {
+        let sql = "SELECT number FROM collections WHERE name = ?1 AND points = ?2";
+        connection.query_row(sql, params![&self.name, self.points()], |row| row.get(0)).optional()
+    }
+
+    /// Takes up points in place of older ones; false if there is no such collection.
+    pub(super) fn put(&self, connection: &Connection<'_>, points: &[VectorPoint]) -> sql::Result<bool> {
+        let Some(number) = self.number(connection)? else { return Ok(false) };
+        let texts = |of: fn(&VectorPoint) -> String| Value::Texts(points.iter().map(of).collect());
+        let ids = points.iter().map(|point| point.memory.id.0.into_bytes()).collect();
+        let superseded = points.iter().map(|point| i64::from(point.memory.superseded_by_id.is_some())).collect();
+        let stamps = points.iter().map(|point| point.stamp().cast_signed()).collect();
+        let (mut tags, mut bearers) = (Vec::new(), Vec::new());
+        for (place, point) in (1..).zip(points) {
+            tags.extend(point.memory.tags.iter().cloned());
+            bearers.resize(tags.len(), place);
+        }
+        let vectors = points.iter().map(|point| point.direction().unwrap_or_default()).collect();
+        let points = self.points();
+        let sql = format!(
+            "WITH tagged AS (SELECT bearer, array_agg(tag) AS tags FROM unnest(?8::text[], ?9::bigint[]) t(tag, bearer) \
+             GROUP BY bearer) \
+             INSERT INTO {points} (collection, id, scope, state, kind, user_id, superseded, stamp, tags, vector) \
+             SELECT ?1, p.id, p.scope, p.state, p.kind, nullif(p.user_id, ''), p.superseded != 0, p.stamp, \
+             coalesce(t.tags, '{{}}'), p.vector FROM unnest(?2::uuid[], ?3::text[], ?4::text[], ?5::text[], ?6::text[], \
+             ?7::bigint[], ?10::bigint[], ?11::vector[]) WITH ORDINALITY \
+             p(id, scope, state, kind, user_id, superseded, stamp, vector, place) LEFT JOIN tagged t ON t.bearer = p.place \
+             ON CONFLICT ON CONSTRAINT {points}_pkey DO UPDATE SET scope = excluded.scope, state = excluded.state, \
+             kind = excluded.kind, user_id = excluded.user_id, superseded = excluded.superseded, \
+             stamp = excluded.stamp, tags = excluded.tags, vector = excluded.vector"
+        );
+        connection.execute(
+            &sql,
+            vec![
+                Value::Integer(number),
+                Value::Ids(ids),
+                texts(|point| point.scope.clone()),
+                texts(|point| point.memory.state.name().to_owned()),
+                texts(|point| point.memory.kind.name().to_owned()),
+                texts(|point| point.memory.identifiers.user_id.clone().unwrap_or_default()),
+                Value::Integers(superseded),
+                Value::Texts(tags),
+                Value::Integers(bearers),
+                Value::Integers(stamps),
+                Value::Vectors(vectors),
+            ],
+        )?;
+        Ok(true)
+    }
+
+    /// Lets go of points.
+    pub(super) fn take(&self, connection: &Connection<'_>, ids: Vec<[u8; 16]>) -> sql::Result<()> {
+        let Some(number) = self.number(connection)? else { return Ok(()) };
+        let sql = format!("DELETE FROM {} WHERE collection = ?1 AND id = ANY(?2::uuid[])", self.points());
+        connection.execute(&sql, vec![Value::Integer(number), Value::Ids(ids)]).map(drop)
+    }
+
+    /// How many points there are; none if there is no such collection.
+    pub(super) fn count(&self, connection: &Connection<'_>) -> sql::Result<Option<u64>> {
+        let Some(number) = self.number(connection)? else { return Ok(None) };
+        let sql = format!("SELECT count(*) FROM {} WHERE collection = ?1", self.points());
+        connection.query_row(&sql, params![number], |row| row.get(0)).map(Some)
+    }
+
+    /// A page of the points after an id, with their stamps.
+    pub(super) fn ids(
+        &self,
+        connection: &Connection<'_>,
+        after: Uuid,
+        limit: usize,
+    ) -> sql::Result<Vec<(MemoryId, Option<u64>)>> {
+        let Some(number) = self.number(connection)? else { return Ok(Vec::new()) };
+        let sql =
+            format!("SELECT id, stamp FROM {} WHERE collection = ?1 AND id > ?2 ORDER BY id LIMIT ?3", self.points());
+        let read = |row: &sql::Row<'_>| Ok((id(row)?, Some(row.get::<_, i64>(1)?.cast_unsigned())));
+        let values = vec![Value::Integer(number), Value::from(after.into_bytes()), clause::limit(limit)];
+        connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
+    }
+
+    /// The nearest of the wanted points, best first; none if there is no such collection.
+    pub(super) fn search(
+        &self,
+        connection: &Connection<'_>,
+        wanted: &Wanted,
+        query: Vec<f32>,
+        limit: usize,
+        exact_up_to: usize,
+    ) -> sql::Result<Option<Vec<(MemoryId, f32)>>> {
+        let Some(number) = self.number(connection)? else { return Ok(None) };
+        let query = Value::Floats(query);
+        if self.distance.has_graph() && self.lie_there(connection, number, wanted, exact_up_to)? {
+            look_further(connection, limit)?;
+            // Sorting everything looks cheap to whoever does not know what a comparison costs.
+            connection.execute("SELECT set_config('enable_sort', 'off', true)", [])?;
+            let order = self.distance.by_graph("p.vector");
+            let found = self.nearest(connection, number, wanted, &query, limit, &order)?;
+            // A graph gives up after so many; fewer than asked for would be taken for all that there are.
+            if found.len() >= limit {
+                return Ok(Some(found));
+            }
+        }
+        let order = self.distance.one_by_one("p.vector");
+        self.nearest(connection, number, wanted, &query, limit, &order).map(Some)
+    }
+
+    /// Whether more than so many points lie in the wanted scopes.
+    fn lie_there(&self, connection: &Connection<'_>, number: i64, wanted: &Wanted, most: usize) -> sql::Result<bool> {
+        let mut values = params![number];
+        let scopes = wanted.scopes.as_ref().map_or("", |scopes| {
+            values.push(Value::Texts(scopes.clone()));
+            " AND p.scope = ANY(?::text[])"
+        });
+        values.push(clause::limit(most.saturating_add(1)));
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM {} p WHERE p.collection = ?{scopes} LIMIT ?) c",
+            self.points()
+        );
+        Ok(connection.query_row(&sql, values, |row| row.get::<_, usize>(0))? > most)
+    }
+
+    fn nearest(
+        &self,
+        connection: &Connection<'_>,
+        number: i64,
+        wanted: &Wanted,
+        query: &Value,
+        limit: usize,
+        order: &str,
+    ) -> sql::Result<Vec<(MemoryId, f32)>> {
+        let (condition, wanted) = conditions(wanted);
+        let sql = format!(
+            "SELECT p.id, {order} AS distance FROM {} p WHERE p.collection = ? AND {condition} ORDER BY distance LIMIT ?",
+            self.points()
+        );
+        let mut values = vec![query.clone(), Value::Integer(number)];
+        values.extend(wanted);
+        values.push(clause::limit(limit));
+        let read = |row: &sql::Row<'_>| Ok((id(row)?, (1.0 - row.get::<_, f64>(1)?) as f32));
+        connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
+    }
+}
+
+/// The conditions on a point, and their values.
+fn conditions(wanted: &Wanted) -> (String, Vec<Value>) {
+    let states = wanted.states.iter().map(|state| state.name().to_owned()).collect();
+    let mut conditions = vec!["p.state = ANY(?::text[])"];
+    let mut values = vec![Value::Texts(states)];
+    if let Some(scopes) = &wanted.scopes {
+        conditions.push("p.scope = ANY(?::text[])");
+        values.push(Value::Texts(scopes.clone()));
+    }
+    if wanted.heads_only {
+        conditions.push("NOT p.superseded");
+    }
+    for (condition, list) in [
+        ("p.kind = ANY(?::text[])", &wanted.kinds),
+        ("p.tags && ?::text[]", &wanted.tags),
+        ("p.user_id = ANY(?::text[])", &wanted.users),
+    ] {
+        if !list.is_empty() {
+            conditions.push(condition);
+            values.push(Value::Texts(list.clone()));
+        }
+    }
+    (conditions.join(" AND "), values)
+}
+
+fn id(row: &sql::Row<'_>) -> sql::Result<MemoryId> {
+    Ok(MemoryId(Uuid::from_bytes(row.get(0)?)))
+}

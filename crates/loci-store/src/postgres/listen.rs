@@ -1,0 +1,86 @@
+//! Has another server written?
+//!
+//! One connection of its own listens on the channel that bears the schema's name, where every transaction that adds
+//! to a ledger leaves word. Word may be lost while nobody listens, so each time it begins to listen counts as word:
+//! whoever waits looks once too often rather than once too seldom.
+
+use std::future::poll_fn;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_postgres::AsyncMessage;
+
+use super::pool::Address;
+use super::schema::quoted;
+use crate::Retry;
+
+/// When a lost connection is sought again.
+const BACK_OFF: Retry = Retry {
+    max_attempts: u32::MAX,
+    initial_delay: Duration::from_millis(100),
+    max_delay: Duration::from_secs(5),
+    multiplier: 2.0,
+};
+
+/// Listens from the first time that someone asks until it is dropped.
+pub(super) struct Listener {
+    address: Address,
+    schema: String,
+    timeout: Duration,
+    moved: watch::Sender<u64>,
+    task: OnceLock<JoinHandle<()>>,
+}
+
+impl Listener {
+    pub(super) fn new(address: Address, schema: &str, timeout: Duration) -> Self {
+        Self { address, schema: schema.to_owned(), timeout, moved: watch::Sender::new(0), task: OnceLock::new() }
+    }
+
+    /// A number that grows whenever something may have been written.
+    pub(super) fn moved(&self, handle: &Handle) -> watch::Receiver<u64> {
+        self.task.get_or_init(|| {
+            let (address, timeout, moved) = (self.address.clone(), self.timeout, self.moved.clone());
+            let listen = format!("LISTEN {}", quoted(&self.schema));
+            handle.spawn(keep_listening(address, listen, timeout, moved))
+        });
+        self.moved.subscribe()
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.get() {
+            task.abort();
+        }
+    }
+}
+
+async fn keep_listening(address: Address, listen: String, timeout: Duration, moved: watch::Sender<u64>) {
+    let mut failures = 0;
+    loop {
+        failures = if heard(&address, &listen, timeout, &moved).await { 1 } else { failures + 1 };
+        tokio::time::sleep(BACK_OFF.delay(failures)).await;
+    }
+}
+
+/// Listens until the connection is lost. Returns whether there was one.
+async fn heard(address: &Address, listen: &str, timeout: Duration, moved: &watch::Sender<u64>) -> bool {
+    let Ok((client, mut connection)) = address.connect().await else { return false };
+    let word = moved.clone();
+    let driven = tokio::spawn(async move {
+        while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+            if let AsyncMessage::Notification(_) = message {
+                word.send_modify(|times| *times += 1);
+            }
+        }
+    });
+    let begun = matches!(tokio::time::timeout(timeout, client.batch_execute(listen)).await, Ok(Ok(())));
+    if begun {
+        moved.send_modify(|times| *times += 1);
+        drop(driven.await);
+    }
+    begun
+}

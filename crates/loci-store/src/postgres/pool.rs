@@ -1,0 +1,160 @@
+//! Where is the server, and where do sessions with it come from?
+
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Pool, PoolConfig, RecyclingMethod, Runtime, Timeouts,
+};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::tls::NoTlsStream;
+use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
+
+use super::{PostgresOptions, meant, schema, session};
+use crate::{Error, Result};
+
+/// The longest silence on a connection before it is asked for a sign of life.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Where a server is.
+#[derive(Clone)]
+pub(crate) struct Address {
+    config: Config,
+}
+
+impl Address {
+    /// Reads a URL or `key=value` pairs.
+    pub(crate) fn read(text: &str, timeout: Duration) -> Result<Self> {
+        let mut config = Config::from_str(text).map_err(|error| {
+            Error::from(loci_types::Error::invalid(
+                "postgres.url",
+                format!("this is no address of PostgreSQL: {error}"),
+            ))
+        })?;
+        if config.get_ssl_mode() == SslMode::Require {
+            let problem = "sslmode=require asks for TLS, which is not built into this Loci";
+            let advice = "reach the server over a private network or a local TLS proxy, and leave sslmode out";
+            return Err(loci_types::Error::invalid("postgres.url", problem).hint(advice).into());
+        }
+        config.connect_timeout(timeout).application_name("loci");
+        if config.get_keepalives_idle() > SILENCE {
+            config.keepalives_idle(SILENCE);
+        }
+        Ok(Self { config })
+    }
+
+    /// A connection outside any pool, as whoever the address names. Nothing moves on it unless it is driven.
+    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, NoTlsStream>), tokio_postgres::Error> {
+        self.config.connect(NoTls).await
+    }
+
+    /// The same, driven by a task of its own. What breaks it is told to whoever asks next.
+    pub(super) async fn driven(&self) -> Result<(Client, JoinHandle<()>)> {
+        // The timeout of the address ends when the port answers; a server that says nothing more is given up here.
+        let patience = self.config.get_connect_timeout().copied().unwrap_or(SILENCE);
+        let connected = tokio::time::timeout(patience, self.connect()).await.map_err(|_| Error::Unavailable {
+            part: "postgres".to_owned(),
+            problem: format!("no connection within {} ms", patience.as_millis()),
+        })?;
+        let (client, connection) = connected.map_err(|error| meant(Path::new("postgres"), error))?;
+        Ok((client, tokio::spawn(async move { drop(connection.await) })))
+    }
+}
+
+/// How the sessions of a pool begin, and how many there are.
+pub(crate) struct Manner<'m> {
+    /// The role they take on; none: they stay whoever the address names.
+    pub(crate) role: Option<&'m str>,
+    /// The schema they look into first.
+    pub(crate) schema: &'m str,
+    /// The most at once.
+    pub(crate) connections: usize,
+    /// How long one statement, or a connection, may take.
+    pub(crate) timeout: Duration,
+}
+
+/// Where sessions come from.
+#[derive(Clone)]
+pub(crate) struct Sessions {
+    pub(super) pool: Pool,
+    pub(super) handle: Handle,
+    pub(super) timeout: Duration,
+}
+
+impl Sessions {
+    /// A pool that connects when it is first asked.
+    pub(crate) fn new(address: &Address, manner: &Manner<'_>) -> Result<Self> {
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_config(address.config.clone(), NoTls, recycling);
+        let role = manner.role.map(|role| format!("SET ROLE {}; ", schema::quoted(role))).unwrap_or_default();
+        let (timeout, patience) = (manner.timeout, manner.timeout.as_millis());
+        let begin = format!(
+            "{role}SET search_path = {}, public; SET statement_timeout = {patience}; SET lock_timeout = {patience}; \
+             SET idle_in_transaction_session_timeout = {}; SET plan_cache_mode = force_generic_plan; SET jit = off",
+            schema::quoted(manner.schema),
+            6 * patience,
+        );
+        let hook = Hook::async_fn(move |client, _| {
+            let begin = begin.clone();
+            Box::pin(async move {
+                // The pool's own timeouts do not cover this.
+                match tokio::time::timeout(timeout, client.batch_execute(&begin)).await {
+                    Ok(answer) => answer.map_err(HookError::Backend),
+                    Err(_) => Err(HookError::message("the new connection does not answer")),
+                }
+            })
+        });
+        let wait = Some(timeout);
+        let pool = Pool::builder(manager)
+            .config(PoolConfig {
+                max_size: manner.connections,
+                timeouts: Timeouts { wait, create: wait, recycle: wait },
+                ..PoolConfig::default()
+            })
+            .runtime(Runtime::Tokio1)
+            .post_create(hook)
+            .build()
+            .map_err(|error| Error::Unavailable { part: "postgres".to_owned(), problem: error.to_string() })?;
+        Ok(Self { pool, handle: Handle::current(), timeout: manner.timeout })
+    }
+
+    /// A role that passes by the policies would make one tenant of all.
+    pub(super) async fn refuse_to_bypass(&self, options: &PostgresOptions) -> Result<()> {
+        let client = self.pool.get().await.map_err(session::refused)?;
+        let sql = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
+        let row = client.query_one(sql, &[]).await.map_err(|error| meant(&options.place(), error))?;
+        if row.get::<_, bool>(0) {
+            return Err(Error::from(loci_types::Error::invalid(
+                "postgres.role",
+                format!("the role {} passes by row-level security; take it BYPASSRLS and SUPERUSER", options.role),
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for (text, told) in [
+            ("postgres://loci@host:5432/memories", None),
+            ("host=host user=loci sslmode=prefer", None),
+            ("host=host user=loci sslmode=disable", None),
+            ("postgres://loci@host/memories?sslmode=require", Some("TLS")),
+            ("nowhere", Some("no address")),
+        ] {
+            let found = Address::read(text, SILENCE).err().map(|error| error.to_string());
+            match (&found, told) {
+                (None, None) => {}
+                (Some(found), Some(told)) if found.contains(told) => {}
+                _ => panic!("{text}: {found:?}"),
+            }
+        }
+    }
+}
