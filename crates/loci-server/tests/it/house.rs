@@ -6,7 +6,7 @@ use loci_engine::mind::Mind;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
 use loci_server::{Door, Options};
-use loci_store::{SqliteOptions, SqliteStore};
+use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_types::{Grant, Role, Tenant};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
@@ -54,10 +54,21 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
         let engine = Engine::new(Arc::new(store), embedder, Arc::new(System), config).unwrap();
-        let engine = Arc::new(match mind {
+        let engine = match mind {
             Some(mind) => engine.with_mind(mind),
             None => engine,
-        });
+        };
+        Self::of(engine, options, folder).await
+    }
+
+    /// A house whose memories lie elsewhere.
+    pub(crate) async fn on(store: Arc<dyn Store>) -> Self {
+        let engine = Engine::new(store, None, Arc::new(System), Config::default()).unwrap();
+        Self::of(engine, Options::default(), tempfile::tempdir().unwrap()).await
+    }
+
+    async fn of(engine: Engine, options: Options, folder: tempfile::TempDir) -> Self {
+        let engine = Arc::new(engine);
         let door = Door::open("127.0.0.1:0", false).await.unwrap();
         let address = format!("http://{}", door.address());
         let (closing, closed) = oneshot::channel::<()>();

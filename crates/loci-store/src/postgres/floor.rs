@@ -62,7 +62,7 @@ impl PostgresStore {
         match done {
             Ok(value) => Ok(value),
             Err(error) => {
-                end(session);
+                end(session, &error);
                 Err(said(error))
             }
         }
@@ -87,8 +87,9 @@ impl PostgresStore {
 }
 
 /// A transaction that failed is undone; a connection that cannot even do that is let go.
-fn end(session: Session) {
-    if session.run("ROLLBACK").is_err() {
+/// Whoever fell silent is not asked once more, or the caller would wait twice.
+fn end(session: Session, error: &sql::Error) {
+    if matches!(error, sql::Error::Lost(_)) || session.run("ROLLBACK").is_err() {
         session.discard();
     }
 }

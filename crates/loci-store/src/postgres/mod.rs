@@ -123,7 +123,14 @@ impl PostgresStore {
         }
         let said = |error| meant(&options.place(), error);
         // The schema is changed by whoever the address names; memories are served by a role that owns nothing.
-        let (mut client, connection) = config.connect(NoTls).await.map_err(said)?;
+        // The timeout above ends when the port answers; a server that says nothing more is given up here.
+        let connected = tokio::time::timeout(options.timeout, config.connect(NoTls)).await;
+        let (mut client, connection) = connected
+            .map_err(|_| Error::Unavailable {
+                part: "postgres".to_owned(),
+                problem: format!("no connection within {} ms", options.timeout.as_millis()),
+            })?
+            .map_err(said)?;
         let driven = tokio::spawn(connection);
         let made = schema::migrate(&mut client, &options).await;
         drop(client);
@@ -163,9 +170,16 @@ impl Sessions {
             options.timeout.as_millis(),
             6 * options.timeout.as_millis(),
         );
+        let patience = options.timeout;
         let hook = Hook::async_fn(move |client, _| {
             let begin = begin.clone();
-            Box::pin(async move { client.batch_execute(&begin).await.map_err(HookError::Backend) })
+            Box::pin(async move {
+                // The pool's own timeouts do not cover this.
+                match tokio::time::timeout(patience, client.batch_execute(&begin)).await {
+                    Ok(answer) => answer.map_err(HookError::Backend),
+                    Err(_) => Err(HookError::message("the new connection does not answer")),
+                }
+            })
         });
         let wait = Some(options.timeout);
         let pool = Pool::builder(manager)

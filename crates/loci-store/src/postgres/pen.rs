@@ -36,6 +36,14 @@ enum Undone {
     Told(Error),
 }
 
+impl Undone {
+    fn error(&self) -> &Error {
+        match self {
+            Undone::Again(error) | Undone::Told(error) => error,
+        }
+    }
+}
+
 impl Transactions {
     pub(super) fn new(sessions: Sessions) -> Self {
         Self { sessions }
@@ -47,6 +55,10 @@ impl Transactions {
             Ok(()) => Ok(()),
             Err(undone) => {
                 session.discard();
+                // What befell one, a cut or a server that no longer takes writes, befell those that rest, too.
+                if matches!(undone.error(), Error::Unavailable { .. }) {
+                    self.sessions.pool.retain(|_, _| false);
+                }
                 Err(undone)
             }
         }
@@ -114,15 +126,19 @@ fn said(error: sql::Error) -> Error {
 /// Whether it may well succeed the next time: nothing was kept, and another connection may do better.
 fn is_passing(error: &sql::Error) -> bool {
     match error {
-        sql::Error::Postgres(error) => error.is_closed() || error.code().is_none() || is_undone(error),
+        sql::Error::Postgres(error) => {
+            let ending = error.code().is_some_and(|code| code.code().starts_with("57P"));
+            error.is_closed() || error.code().is_none() || ending || is_undone(error)
+        }
         _ => false,
     }
 }
 
-/// Whether the server undid the transaction for the sake of another, or because it is ending.
+/// Whether the server undid the transaction for the sake of another. One that is ending says so
+/// whether or not it has heard the commit, so that is no proof.
 fn is_undone(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
-    error.code().is_some_and(|code| {
-        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::ADMIN_SHUTDOWN].contains(code)
-    })
+    error
+        .code()
+        .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
 }

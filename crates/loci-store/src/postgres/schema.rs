@@ -3,7 +3,9 @@
 //! The tables of a space's file, once for all spaces: every row begins with its tenant and its space,
 //! and so does every key. A transaction says for which space it speaks (`loci.tenant`, `loci.space`),
 //! new rows take both from there, and row-level security shows and takes no others. So the statements
-//! are the same as for a file, and one that forgets whom it speaks for sees nothing.
+//! are the same as for a file, and one that forgets whom it speaks for sees nothing. The catalogue is
+//! shown to whoever says that it is the catalogue they look into (`loci.catalogue`); someone who speaks for a
+//! tenant finds that tenant's lines in it and no others.
 //!
 //! Migrations are applied once, in order, under a lock that all servers share. A schema from a newer
 //! Loci is refused.
@@ -36,6 +38,14 @@ pub(super) const OF_SPACES: &[&str] = &[
     "jobs",
     "sessions",
     "notes",
+];
+
+/// The catalogue: its tables, and which of their lines a tenant may read.
+const OF_ALL: &[(&str, &str)] = &[
+    ("tenants", "number = own_tenant()"),
+    ("spaces", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
+    ("agents", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
+    ("keys", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
 ];
 
 /// Those that grow with every memory and are spread over partitions by tenant.
@@ -115,6 +125,8 @@ fn first(options: &PostgresOptions) -> String {
                 "CREATE TABLE {table}_{part} PARTITION OF {table} FOR VALUES WITH (MODULUS {}, REMAINDER {part});\n",
                 options.partitions.max(1)
             ));
+            // The policies stand at the whole table: whoever names a part of it gets nothing.
+            script.push_str(&format!("ALTER TABLE {table}_{part} ENABLE ROW LEVEL SECURITY;\n"));
         }
     }
     for table in OF_SPACES {
@@ -122,6 +134,14 @@ fn first(options: &PostgresOptions) -> String {
             "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n\
              ALTER TABLE {table} FORCE ROW LEVEL SECURITY;\n\
              CREATE POLICY own_space ON {table} USING (tenant = own_tenant() AND space = own_space());\n"
+        ));
+    }
+    for (table, own) in OF_ALL {
+        script.push_str(&format!(
+            "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n\
+             ALTER TABLE {table} FORCE ROW LEVEL SECURITY;\n\
+             CREATE POLICY catalogue ON {table} USING (in_catalogue());\n\
+             CREATE POLICY own_lines ON {table} FOR SELECT USING ({own});\n"
         ));
     }
     script.push_str(LAST);
@@ -134,6 +154,8 @@ CREATE FUNCTION own_tenant() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
     RETURN nullif(current_setting('loci.tenant', true), '')::integer;
 CREATE FUNCTION own_space() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
     RETURN nullif(current_setting('loci.space', true), '')::integer;
+CREATE FUNCTION in_catalogue() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(current_setting('loci.catalogue', true) = 'on', false);
 
 CREATE TABLE tenants (
     name       text PRIMARY KEY,

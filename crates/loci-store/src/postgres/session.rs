@@ -74,14 +74,14 @@ impl Session {
         self.wait(self.client.batch_execute(sql))
     }
 
-    /// Begins a transaction that speaks for one space; nobody's if it is none.
+    /// Begins a transaction that speaks for one space; if it is none, for the catalogue.
     pub(super) fn begin(&self, how: &str, target: Option<Target>) -> sql::Result<()> {
         match target {
             // Both are numbers: there is nothing to quote.
             Some(Target { tenant, space }) => {
                 self.run(&format!("BEGIN {how}; SET LOCAL loci.tenant = {tenant}; SET LOCAL loci.space = {space}"))
             }
-            None => self.run(&format!("BEGIN {how}")),
+            None => self.run(&format!("BEGIN {how}; SET LOCAL loci.catalogue = on")),
         }
     }
 
