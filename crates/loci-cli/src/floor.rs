@@ -127,10 +127,9 @@ impl Postgres {
                 && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
         };
         for (field, name) in [("postgres.schema", &self.schema), ("postgres.role", &self.role)] {
-            if !plain(name) {
-                return Err(
-                    wrong(field, format!("`{name}` is no name")).hint("use letters, digits and _, fewer than 64")
-                );
+            if !plain(name) || name.starts_with("pg_") {
+                return Err(wrong(field, format!("`{name}` is no name"))
+                    .hint("use letters, digits and _, fewer than 64, not beginning with pg_"));
             }
         }
         for (field, value, most) in [

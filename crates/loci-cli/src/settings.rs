@@ -326,6 +326,11 @@ impl Settings {
     /// The settings as those may see them who look after the store from afar: addresses without what
     /// may stand in them before the `@`. Secrets are never settings, only the names of variables are.
     pub(crate) fn public(&self) -> serde_json::Value {
+        serde_json::to_value(self.without_secrets()).unwrap_or_default()
+    }
+
+    /// The settings without what may stand in addresses before the `@`, or as a password behind it.
+    pub(crate) fn without_secrets(&self) -> Self {
         let mut public = self.clone();
         let addresses = [
             &mut public.embeddings.base_url,
@@ -336,14 +341,9 @@ impl Settings {
             &mut public.vectors.url,
         ];
         for url in addresses {
-            // The last `@`: a password may hold one that was not encoded.
-            if let Some((scheme, rest)) = url.clone().split_once("://")
-                && let Some((_, host)) = rest.rsplit_once('@')
-            {
-                *url = format!("{scheme}://[secret]@{host}");
-            }
+            *url = address_without_secrets(url);
         }
-        serde_json::to_value(public).unwrap_or_default()
+        public
     }
 
     /// How tools are served to those who do not say whose memories they mean: as this machine's user.
@@ -394,6 +394,22 @@ fn wrong(message: String) -> Error {
 #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// An address as it may be shown.
+fn address_without_secrets(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        // Pairs of `key=value`, as PostgreSQL also takes them.
+        return if url.contains("password") { "[secret]".to_owned() } else { url.to_owned() };
+    };
+    if rest.contains("password=") {
+        return format!("{scheme}://[secret]");
+    }
+    // The last `@`: a password may hold one that was not encoded.
+    match rest.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://[secret]@{host}"),
+        None => url.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -119,7 +119,7 @@ impl Engine {
             Some(vector) => match self.store.nearest(visible, vector, &filter, NEAREST).await {
                 Ok(near) => Some(near),
                 // A write does not fail because an index is away; it only knows less of its neighbours.
-                Err(loci_store::Error::Unavailable { .. }) => None,
+                Err(loci_store::Error::Unavailable { part, .. }) if part != "postgres" => None,
                 Err(error) => return Err(error.into()),
             },
             None => None,

@@ -38,6 +38,23 @@ impl Schema {
         postgres().map(|url| Self { url, name })
     }
 
+    /// The server's `host:port`.
+    ///
+    /// # Panics
+    /// If the URL names none.
+    pub fn address(&self) -> String {
+        let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
+        let authority = rest.split(['/', '?']).next().unwrap_or(rest);
+        let address = authority.rsplit_once('@').map_or(authority, |(_, address)| address);
+        assert!(address.contains(':'), "the URL of the server for tests must name its port");
+        address.to_owned()
+    }
+
+    /// The URL of the same server behind another `host:port`, such as a proxy's.
+    pub fn through(&self, address: impl std::fmt::Display) -> String {
+        self.url.replacen(&self.address(), &address.to_string(), 1)
+    }
+
     /// Asks the server something as its superuser, past all policies.
     ///
     /// # Panics
@@ -58,6 +75,19 @@ impl Schema {
             })
         });
         asked.join().expect("an answer")
+    }
+
+    /// The one whole number that the server answers with, asked in this schema.
+    ///
+    /// # Panics
+    /// If it answers with anything else.
+    pub fn number(&self, sql: &str) -> i64 {
+        let answer = self.ask(&format!("SET search_path = {}, public; {sql}", self.name));
+        let first = answer.iter().find_map(|message| match message {
+            tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+            _ => None,
+        });
+        first.expect("a number")
     }
 }
 

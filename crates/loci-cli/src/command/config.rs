@@ -40,10 +40,10 @@ pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBu
     let context = Context { settings, sources, json: as_json, data, tier: Default::default() };
     let folder = context.data()?;
     if as_json {
-        output::json(&json!({ "ok": true, "data": folder, "settings": context.settings }));
+        output::json(&json!({ "ok": true, "data": folder, "settings": context.settings.public() }));
         return Ok(());
     }
-    let written = toml::to_string(&context.settings).map_err(|error| {
+    let written = toml::to_string(&context.settings.without_secrets()).map_err(|error| {
         Error::new(ErrorKind::Configuration, format!("the settings cannot be written: {error}")).at("config")
     })?;
     output::line("# Where each setting came from:");
@@ -52,6 +52,8 @@ pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBu
         "user",
         "embeddings",
         "store",
+        "postgres",
+        "vectors",
         "tiers",
         "server",
         "limits",

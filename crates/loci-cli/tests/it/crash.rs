@@ -65,7 +65,7 @@ fn killed_writer(home: &Home, round: usize, receipts: usize, moment: Duration) -
 }
 
 /// A year later, when much has faded.
-const LATER: &str = "2028-06-01";
+pub(crate) const LATER: &str = "2028-06-01";
 
 #[test]
 fn a_night_that_is_killed_is_simply_done_again() {
@@ -98,7 +98,7 @@ fn a_night_that_is_killed_is_simply_done_again() {
 }
 
 /// Facts, tasks and two sessions, one of them over.
-fn fill(home: &Home) {
+pub(crate) fn fill(home: &Home) {
     for (kind, count) in [("task", 60), ("fact", 60), ("project", 30)] {
         let lines: String = (0..count).map(|n| format!("the {kind} number {n} of the harbour office\n")).collect();
         let run = home.feed(&["remember", "-", "--user", "ana", "--kind", kind, "--as-is"], lines.as_bytes());
@@ -139,7 +139,7 @@ fn copy(home: &Home) -> Home {
 }
 
 /// Every text with its state.
-fn outcome(home: &Home) -> Vec<(String, String)> {
+pub(crate) fn outcome(home: &Home) -> Vec<(String, String)> {
     let field = |memory: &Value, name: &str| memory[name].as_str().unwrap().to_owned();
     let mut all: Vec<_> =
         home.export().iter().map(|memory| (field(memory, "content"), field(memory, "state"))).collect();

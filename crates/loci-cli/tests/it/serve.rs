@@ -46,12 +46,26 @@ impl Server {
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
+    /// Ends it at once, as a crash would.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Asks it to end, and sees that it ends well.
     pub(crate) fn stop(mut self) {
         let killed = Command::new("kill").arg("-TERM").arg(self.child.id().to_string()).status().unwrap();
         assert!(killed.success());
         let status = self.child.wait().unwrap();
         assert_eq!(status.code(), Some(0));
+    }
+}
+
+impl Drop for Server {
+    /// A test that fails leaves no server behind.
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
     }
 }
 

@@ -99,8 +99,13 @@ impl House {
 
     /// Lets days pass, or with a negative number the clock jump back.
     pub(crate) fn later(&self, days: i64) {
+        self.after(jiff::SignedDuration::from_hours(24 * days));
+    }
+
+    /// Lets this much time pass.
+    pub(crate) fn after(&self, time: jiff::SignedDuration) {
         let mut now = self.clock.0.lock().unwrap();
-        *now = now.saturating_add(jiff::SignedDuration::from_hours(24 * days)).unwrap();
+        *now = now.saturating_add(time).unwrap();
     }
 
     /// One turn of a conversation.

@@ -19,4 +19,5 @@ mod recall;
 mod redact;
 mod rerank;
 mod session;
+mod skew;
 mod upkeep;

@@ -66,10 +66,21 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
         let engine = Engine::new(beside(Arc::new(store)), embedder, Arc::new(System), config).unwrap();
-        let engine = Arc::new(match mind {
+        let engine = match mind {
             Some(mind) => engine.with_mind(mind),
             None => engine,
-        });
+        };
+        Self::of(engine, options, folder).await
+    }
+
+    /// A house whose memories lie elsewhere.
+    pub(crate) async fn on(store: Arc<dyn Store>) -> Self {
+        let engine = Engine::new(store, None, Arc::new(System), Config::default()).unwrap();
+        Self::of(engine, Options::default(), tempfile::tempdir().unwrap()).await
+    }
+
+    async fn of(engine: Engine, options: Options, folder: tempfile::TempDir) -> Self {
+        let engine = Arc::new(engine);
         let door = Door::open("127.0.0.1:0", false).await.unwrap();
         let address = format!("http://{}", door.address());
         let (closing, closed) = oneshot::channel::<()>();

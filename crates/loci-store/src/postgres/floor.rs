@@ -2,20 +2,23 @@
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use loci_types::{JobKind, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
-use super::pen::Target;
+use super::pen::{Target, lock};
 use super::schema::OF_SPACES;
 use super::session::READ;
 use super::{PostgresStore, doctor, near, words};
 use crate::sql::clause::Clause;
-use crate::sql::{self, Connection, Floor, OptionalExtension, Value, catalogue, params};
+use crate::sql::{self, Connection, Floor, OptionalExtension, Value, blocking, catalogue, params};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
+
+/// So long the number of a space is believed without asking. Writers ask in any case, under its lock.
+const FRESH: Duration = Duration::from_secs(5);
 
 /// A space of a tenant.
 pub(crate) struct Numbered {
@@ -28,10 +31,10 @@ pub(crate) struct Numbered {
 impl PostgresStore {
     /// The numbers of a space; none if nothing was ever written to it.
     fn target(&self, open: &Numbered) -> Result<Option<Target>> {
-        let key = (open.tenant.clone(), open.space.clone());
-        if let Some(known) = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return Ok(Some(*known));
+        if let Some(known) = self.known(open) {
+            return Ok(Some(known));
         }
+        let key = (open.tenant.clone(), open.space.clone());
         let sql = "SELECT t.number, s.number FROM spaces s JOIN tenants t ON t.name = s.tenant \
                    WHERE s.tenant = ?1 AND s.name = ?2";
         let found = self.ask(|connection| {
@@ -39,10 +42,24 @@ impl PostgresStore {
             connection.query_row(sql, params![open.tenant.name(), open.space.name()], read).optional()
         })?;
         let target = found.map(|(tenant, space)| Target { tenant: tenant as i32, space: space as i32 });
-        if let Some(target) = target {
-            self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key, target);
+        let mut known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match target {
+            Some(target) => drop(known.insert(key, (target, Instant::now()))),
+            None => drop(known.remove(&key)),
         }
         Ok(target)
+    }
+
+    /// The numbers of a space, if they were asked for a moment ago.
+    fn known(&self, open: &Numbered) -> Option<Target> {
+        let key = (open.tenant.clone(), open.space.clone());
+        let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        known.filter(|(_, asked)| asked.elapsed() < FRESH).map(|(target, _)| target)
+    }
+
+    fn forget(&self, open: &Numbered) {
+        let key = (open.tenant.clone(), open.space.clone());
+        self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
 
     /// Runs `work` in a transaction of its own.
@@ -85,13 +102,8 @@ impl Floor for PostgresStore {
     }
 
     fn open(&self, tenant: &Tenant, space: &Space) -> Arc<Numbered> {
-        let key = (tenant.clone(), space.clone());
-        let mut opened = self.inner.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let make = || {
-            let place = Path::new(tenant.name()).join(space.name());
-            Arc::new(Numbered { tenant: tenant.clone(), space: space.clone(), place })
-        };
-        opened.entry(key).or_insert_with(make).clone()
+        let place = Path::new(tenant.name()).join(space.name());
+        Arc::new(Numbered { tenant: tenant.clone(), space: space.clone(), place })
     }
 
     fn space_of(open: &Numbered) -> &Space {
@@ -137,8 +149,7 @@ impl Floor for PostgresStore {
     }
 
     fn is_prepared(&self, tenant: &Tenant, open: &Numbered) -> bool {
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&key)
+        *tenant == open.tenant && self.known(open).is_some()
     }
 
     fn prepare(&self, tenant: &Tenant, open: &Numbered, at: Timestamp) -> Result<()> {
@@ -154,15 +165,23 @@ impl Floor for PostgresStore {
         open: &Numbered,
         work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let key = (open.tenant.clone(), open.space.clone());
-        let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-        self.inner.writers.run(&known.ok_or(Error::Closed)?, work).await
+        let target = match self.known(open) {
+            Some(target) => target,
+            None => {
+                let (store, open) = (self.clone(), self.open(&open.tenant, &open.space));
+                blocking(move || store.required(&open)).await?
+            }
+        };
+        let written = self.inner.writers.run(&target, work).await;
+        if matches!(written, Err(Error::Overtaken(_))) {
+            self.forget(open);
+        }
+        written
     }
 
     fn is_noted(&self, _: &Tenant, open: &Numbered) -> bool {
-        let key = (open.tenant.clone(), open.space.clone());
-        let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-        known.is_some_and(|target| self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&target))
+        self.known(open)
+            .is_some_and(|target| self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&target))
     }
 
     fn note_written(&self, tenant: &Tenant, open: &Numbered) -> Result<()> {
@@ -219,19 +238,22 @@ impl Floor for PostgresStore {
         Ok(())
     }
 
-    fn drop_space(&self, tenant: &Tenant, open: &Numbered) -> Result<()> {
-        // Its entry is gone, so its number must be known from before.
-        let key = (tenant.clone(), open.space.clone());
-        let Some(target) = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&key) else {
-            return Ok(());
-        };
-        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
-        self.within("", Some(target), |connection| {
-            OF_SPACES
-                .iter()
-                .rev()
-                .try_for_each(|table| connection.execute(&format!("DELETE FROM {table}"), []).map(drop))
-        })
+    fn drop_agent(&self, tenant: &Tenant, slug: &str, open: &Numbered) -> Result<bool> {
+        self.forget(open);
+        if let Some(target) = self.target(open)? {
+            // Its rows and its entry go together, while nobody writes to it.
+            self.within("", Some(target), |connection| {
+                connection.execute(&lock(target), [])?;
+                for table in OF_SPACES.iter().rev() {
+                    connection.execute(&format!("DELETE FROM {table}"), [])?;
+                }
+                connection.execute("SELECT set_config('loci.catalogue', 'on', true)", [])?;
+                connection.execute("DELETE FROM spaces WHERE number = ?1", params![i64::from(target.space)])
+            })?;
+            self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
+            self.forget(open);
+        }
+        self.tell(|connection| catalogue::drop_agent(connection, tenant, slug))
     }
 
     fn health(&self) -> Result<StoreHealth> {

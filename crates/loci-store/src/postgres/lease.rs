@@ -1,8 +1,8 @@
 //! Who does the work that only one may do?
 //!
-//! Whoever has it holds an advisory lock on a connection of its own, which a server that dies lets go
-//! at once. Within one server, holders tell each other by name and instant, as in a file. Clocks of
-//! different servers are never compared.
+//! Whoever has it holds an advisory lock on a connection that this server keeps for all its leases, and
+//! that a server which dies lets go at once. Within one server, holders tell each other by name and
+//! instant, as with files. Clocks of different servers are never compared.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,17 +14,25 @@ use loci_types::Tenant;
 use super::{Session, Sessions};
 use crate::sql::{self, Connection, params};
 
-/// The locks that someone in this process has taken.
+/// The work that someone in this process has.
 pub(super) struct Leases {
     sessions: Sessions,
-    held: Mutex<HashMap<(Tenant, String), Held>>,
+    held: Mutex<Held>,
 }
 
+#[derive(Default)]
 struct Held {
-    session: Session,
+    session: Option<Session>,
+    leases: HashMap<(Tenant, String), Lease>,
+}
+
+struct Lease {
     holder: String,
     until: i64,
 }
+
+/// The number of a lock.
+const LOCK: &str = "hashtextextended(current_schema()::text || ' ' || ?1 || ' ' || ?2, 0)";
 
 impl Leases {
     pub(super) fn new(sessions: Sessions) -> Self {
@@ -40,29 +48,37 @@ impl Leases {
         now: Timestamp,
         lease: Duration,
     ) -> sql::Result<bool> {
-        let key = (tenant.clone(), name.to_owned());
         let now = now.as_microsecond();
         let until = now.saturating_add(lease.as_micros() as i64);
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = held.get_mut(&key) {
-            // A lock whose connection was lost is nobody's.
-            if known.session.run("SELECT 1").is_ok() {
-                let free = known.holder == holder || known.until <= now;
-                if free {
-                    (known.holder, known.until) = (holder.to_owned(), until);
+        let session = match held.session.take().filter(|session| session.run("SELECT 1").is_ok()) {
+            Some(session) => session,
+            None => {
+                // The locks went with their connection.
+                held.leases.clear();
+                self.sessions.take()?
+            }
+        };
+        let key = (tenant.clone(), name.to_owned());
+        let taken = match held.leases.get(&key) {
+            Some(known) => known.holder == holder || known.until <= now,
+            None => {
+                let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
+                match Connection::Postgres(&session).query_row(&sql, params![tenant.name(), name], |row| row.get(0)) {
+                    Ok(taken) => taken,
+                    Err(error) => {
+                        // It may have been taken and not told: it goes with the connection.
+                        session.discard();
+                        held.leases.clear();
+                        return Err(error);
+                    }
                 }
-                return Ok(free);
             }
-            if let Some(lost) = held.remove(&key) {
-                lost.session.discard();
-            }
-        }
-        let session = self.sessions.take()?;
-        let sql = "SELECT pg_try_advisory_lock(hashtextextended(current_schema()::text || ' ' || ?1 || ' ' || ?2, 0))";
-        let taken = Connection::Postgres(&session).query_row(sql, params![tenant.name(), name], |row| row.get(0))?;
+        };
         if taken {
-            held.insert(key, Held { session, holder: holder.to_owned(), until });
+            held.leases.insert(key, Lease { holder: holder.to_owned(), until });
         }
+        held.session = Some(session);
         Ok(taken)
     }
 
@@ -70,11 +86,19 @@ impl Leases {
     pub(super) fn give(&self, tenant: &Tenant, name: &str, holder: &str) {
         let key = (tenant.clone(), name.to_owned());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.get(&key).is_some_and(|known| known.holder == holder)
-            && let Some(given) = held.remove(&key)
+        if held.leases.get(&key).is_none_or(|known| known.holder != holder) {
+            return;
+        }
+        held.leases.remove(&key);
+        let sql = format!("SELECT pg_advisory_unlock({LOCK})");
+        let given = held.session.as_ref().map(|session| {
+            Connection::Postgres(session).query_row(&sql, params![tenant.name(), name], |row| row.get::<_, bool>(0))
+        });
+        if matches!(given, Some(Err(_)))
+            && let Some(session) = held.session.take()
         {
-            // The lock goes with the connection.
-            given.session.discard();
+            session.discard();
+            held.leases.clear();
         }
     }
 }

@@ -19,13 +19,12 @@ mod words;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use loci_types::{Space, Tenant};
 use tokio_postgres::error::SqlState;
 
 pub(crate) use self::distance::{Distance, look_further};
-use self::floor::Numbered;
 use self::lease::Leases;
 use self::listen::Listener;
 use self::pen::{Target, Transactions};
@@ -96,9 +95,8 @@ struct Inner {
     analyser: Arc<Analyser>,
     leases: Leases,
     listener: Listener,
-    /// The numbers of the spaces that were asked for.
-    known: Mutex<HashMap<(Tenant, Space), Target>>,
-    opened: Mutex<HashMap<(Tenant, Space), Arc<Numbered>>>,
+    /// The numbers of the spaces that were asked for, and when: another server may take one away.
+    known: Mutex<HashMap<(Tenant, Space), (Target, Instant)>>,
     written: Mutex<HashSet<Target>>,
 }
 
@@ -127,7 +125,6 @@ impl PostgresStore {
             listener: Listener::new(address, &options.schema, options.timeout),
             analyser: Arc::default(),
             known: Mutex::default(),
-            opened: Mutex::default(),
             written: Mutex::default(),
             sessions,
             options,
@@ -161,6 +158,8 @@ pub(crate) fn meant(path: &Path, error: tokio_postgres::Error) -> Error {
     match code {
         Some(SqlState::DISK_FULL) => Error::DiskFull { path },
         Some(SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED) => Error::Busy { path },
+        // The transaction was undone for the sake of another.
+        Some(state) if state.code().starts_with("40") => unavailable(problem),
         // While a standby takes over it can be read and not written.
         Some(SqlState::READ_ONLY_SQL_TRANSACTION) => unavailable(problem),
         Some(state) if state.code().starts_with("08") || state.code().starts_with("57P") => unavailable(problem),

@@ -7,6 +7,7 @@
 //! was heard, the caller is told so.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::{Session, Sessions};
 use crate::sql::writer::{Pen, Task};
@@ -14,7 +15,10 @@ use crate::sql::{self, Connection};
 use crate::{Error, Result};
 
 /// How often a transaction that the server undid is run again.
-const TRIES: usize = 4;
+const TRIES: u32 = 4;
+
+/// Half of the pause before the first repetition; each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// A space by its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,6 +40,14 @@ enum Undone {
     Told(Error),
 }
 
+impl Undone {
+    fn error(&self) -> &Error {
+        match self {
+            Undone::Again(error) | Undone::Told(error) => error,
+        }
+    }
+}
+
 impl Transactions {
     pub(super) fn new(sessions: Sessions) -> Self {
         Self { sessions }
@@ -47,6 +59,10 @@ impl Transactions {
             Ok(()) => Ok(()),
             Err(undone) => {
                 session.discard();
+                // What befell one, a cut or a server that no longer takes writes, befell those that rest, too.
+                if matches!(undone.error(), Error::Unavailable { .. }) {
+                    self.sessions.pool.retain(|_, _| false);
+                }
                 Err(undone)
             }
         }
@@ -60,7 +76,10 @@ impl Pen for Transactions {
         let mut tries = 1;
         loop {
             match self.attempt(*target, tasks) {
-                Err(Undone::Again(_)) if tries < TRIES => tries += 1,
+                Err(Undone::Again(_)) if tries < TRIES => {
+                    std::thread::sleep(FIRST_PAUSE * (1 << tries));
+                    tries += 1;
+                }
                 Err(Undone::Again(error) | Undone::Told(error)) => return Err(error),
                 Ok(()) => return Ok(()),
             }
@@ -72,9 +91,13 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
     let again =
         |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
     session.begin("", Some(target)).map_err(again)?;
-    let lock = format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space);
-    session.run(&lock).map_err(again)?;
+    session.run(&lock(target)).map_err(again)?;
     let connection = Connection::Postgres(session);
+    let there = "SELECT EXISTS (SELECT 1 FROM spaces WHERE number = own_space())";
+    if !connection.query_row(there, [], |row| row.get::<_, bool>(0)).map_err(again)? {
+        let gone = "another server has removed this space; repeat the change to begin it anew";
+        return Err(Undone::Told(Error::Overtaken(gone.to_owned())));
+    }
     let before = last_line(&connection).map_err(again)?;
     // One alone needs no savepoint: what it did is undone with the transaction.
     let alone = tasks.len() == 1;
@@ -88,7 +111,7 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
             // The server is gone: what others did is gone with it.
             Err(error @ Error::Unavailable { .. }) => return Err(Undone::Again(error)),
             Err(_) if alone => {
-                return session.run("ROLLBACK").map_err(|error| Undone::Told(said(error)));
+                return session.roll_back().map_err(|error| Undone::Told(said(error)));
             }
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
@@ -97,10 +120,18 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
         session.run("SELECT pg_notify(current_schema()::text, '')").map_err(again)?;
     }
     // From here on a silence may mean that all is kept.
-    session.run("COMMIT").map_err(|error| match &error {
+    session.commit().map_err(|error| match &error {
         sql::Error::Postgres(said_by) if is_undone(said_by) => Undone::Again(said(error)),
-        _ => Undone::Told(said(error)),
+        _ => Undone::Told(Error::Unavailable {
+            part: "postgres".to_owned(),
+            problem: format!("nobody knows whether this change was kept, look before you repeat it ({error})"),
+        }),
     })
+}
+
+/// Whoever writes to a space, or takes it away, waits here for the others.
+pub(super) fn lock(target: Target) -> String {
+    format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space)
 }
 
 fn last_line(connection: &Connection<'_>) -> sql::Result<i64> {
@@ -114,15 +145,19 @@ fn said(error: sql::Error) -> Error {
 /// Whether it may well succeed the next time: nothing was kept, and another connection may do better.
 fn is_passing(error: &sql::Error) -> bool {
     match error {
-        sql::Error::Postgres(error) => error.is_closed() || error.code().is_none() || is_undone(error),
+        sql::Error::Postgres(error) => {
+            let ending = error.code().is_some_and(|code| code.code().starts_with("57P"));
+            error.is_closed() || error.code().is_none() || ending || is_undone(error)
+        }
         _ => false,
     }
 }
 
-/// Whether the server undid the transaction for the sake of another, or because it is ending.
+/// Whether the server undid the transaction for the sake of another. One that is ending says so
+/// whether or not it has heard the commit, so that is no proof.
 fn is_undone(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
-    error.code().is_some_and(|code| {
-        [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::ADMIN_SHUTDOWN].contains(code)
-    })
+    error
+        .code()
+        .is_some_and(|code| [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))
 }

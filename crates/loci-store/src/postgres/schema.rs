@@ -3,7 +3,9 @@
 //! The tables of a space's file, once for all spaces: every row begins with its tenant and its space,
 //! and so does every key. A transaction says for which space it speaks (`loci.tenant`, `loci.space`),
 //! new rows take both from there, and row-level security shows and takes no others. So the statements
-//! are the same as for a file, and one that forgets whom it speaks for sees nothing.
+//! are the same as for a file, and one that forgets whom it speaks for sees nothing. The catalogue is
+//! shown to whoever says that it is the catalogue they look into (`loci.catalogue`); someone who speaks for a
+//! tenant finds that tenant's lines in it and no others.
 //!
 //! Migrations are applied once, in order, under a lock that all servers share. A schema from a newer
 //! Loci is refused.
@@ -38,18 +40,30 @@ pub(super) const OF_SPACES: &[&str] = &[
     "notes",
 ];
 
+/// The catalogue: its tables, and which of their lines a tenant may read.
+const OF_ALL: &[(&str, &str)] = &[
+    ("tenants", "number = own_tenant()"),
+    ("spaces", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
+    ("agents", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
+    ("keys", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
+];
+
 /// Those that grow with every memory and are spread over partitions by tenant.
 const SPREAD: &[&str] = &["memories", "documents", "words", "vectors", "ledger"];
 
 /// Brings the schema up to date. Runs as whoever may change it, not as the role that serves.
 pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> Result<()> {
     let said = |error| super::meant(&options.place(), error);
+    if is_current(client, options).await.map_err(said)? {
+        return Ok(());
+    }
     let transaction = client.transaction().await.map_err(said)?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(said)?;
     let schema = quoted(&options.schema);
     transaction
         .batch_execute(&format!(
-            "CREATE SCHEMA IF NOT EXISTS {schema}; CREATE EXTENSION IF NOT EXISTS vector; \
+            "SET LOCAL client_min_messages = warning; SET LOCAL lock_timeout = '60s'; \
+             CREATE SCHEMA IF NOT EXISTS {schema}; CREATE EXTENSION IF NOT EXISTS vector; \
              SET LOCAL search_path = {schema}, public; \
              CREATE TABLE IF NOT EXISTS format (number integer PRIMARY KEY)"
         ))
@@ -71,6 +85,28 @@ pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> R
     transaction.commit().await.map_err(said)
 }
 
+/// Whether there is nothing to do. Making sure takes locks that writers would wait for, so it is only looked.
+async fn is_current(client: &Client, options: &PostgresOptions) -> Result<bool, tokio_postgres::Error> {
+    let schema = quoted(&options.schema);
+    let ready = "SELECT to_regclass($1) IS NOT NULL AND to_regrole($2) IS NOT NULL";
+    let row = client.query_one(ready, &[&format!("{schema}.format"), &quoted(&options.role)]).await?;
+    if !row.get::<_, bool>(0) {
+        return Ok(false);
+    }
+    let found = client.query_one(&format!("SELECT coalesce(max(number), 0) FROM {schema}.format"), &[]).await?;
+    let usable = "SELECT has_schema_privilege($1, $2, 'USAGE')";
+    let rights = client.query_one(usable, &[&options.role, &options.schema]).await?;
+    let mut current = found.get::<_, i32>(0) == MIGRATIONS.len() as i32 && rights.get(0);
+    for size in &options.dimensions {
+        if (Distance { half: options.halfvec, size: *size }).has_graph() {
+            let graph = format!("{schema}.vectors_near_{size}");
+            let row = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&graph]).await?;
+            current &= row.get::<_, bool>(0);
+        }
+    }
+    Ok(current)
+}
+
 /// A name as SQL takes it.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -85,7 +121,8 @@ fn rights(options: &PostgresOptions) -> String {
     format!(
         "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{name}') THEN \
          CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS; END IF; \
-         IF NOT pg_has_role(current_user, '{name}', 'MEMBER') THEN EXECUTE 'GRANT {role} TO ' || quote_ident(current_user); END IF; \
+         IF NOT CASE WHEN current_setting('server_version_num')::integer >= 160000 \
+         THEN pg_has_role(current_user, '{name}', 'SET') ELSE pg_has_role(current_user, '{name}', 'MEMBER') END THEN EXECUTE 'GRANT {role} TO ' || quote_ident(current_user); END IF; \
          END $$; \
          CREATE OR REPLACE FUNCTION look_over(name text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER \
          SET search_path = {schema}, pg_temp AS $$ BEGIN EXECUTE format('ANALYZE %I', name); END $$; \
@@ -117,6 +154,8 @@ fn first(options: &PostgresOptions) -> String {
                 "CREATE TABLE {table}_{part} PARTITION OF {table} FOR VALUES WITH (MODULUS {}, REMAINDER {part});\n",
                 options.partitions.max(1)
             ));
+            // The policies stand at the whole table: whoever names a part of it gets nothing.
+            script.push_str(&format!("ALTER TABLE {table}_{part} ENABLE ROW LEVEL SECURITY;\n"));
         }
     }
     for table in OF_SPACES {
@@ -124,6 +163,14 @@ fn first(options: &PostgresOptions) -> String {
             "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n\
              ALTER TABLE {table} FORCE ROW LEVEL SECURITY;\n\
              CREATE POLICY own_space ON {table} USING (tenant = own_tenant() AND space = own_space());\n"
+        ));
+    }
+    for (table, own) in OF_ALL {
+        script.push_str(&format!(
+            "ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n\
+             ALTER TABLE {table} FORCE ROW LEVEL SECURITY;\n\
+             CREATE POLICY catalogue ON {table} USING (in_catalogue());\n\
+             CREATE POLICY own_lines ON {table} FOR SELECT USING ({own});\n"
         ));
     }
     script.push_str(LAST);
@@ -136,6 +183,8 @@ CREATE FUNCTION own_tenant() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
     RETURN nullif(current_setting('loci.tenant', true), '')::integer;
 CREATE FUNCTION own_space() RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE
     RETURN nullif(current_setting('loci.space', true), '')::integer;
+CREATE FUNCTION in_catalogue() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce(current_setting('loci.catalogue', true) = 'on', false);
 
 CREATE TABLE tenants (
     name       text PRIMARY KEY,

@@ -3,9 +3,10 @@
 //! A session is a connection of the pool in the hands of one thread that may block. Every wait has an
 //! end, so that a server that fell silent holds nobody.
 
+use std::cell::Cell;
 use std::time::Duration;
 
-use deadpool_postgres::{Object, PoolError};
+use deadpool_postgres::{HookError, Object, PoolError};
 use tokio::runtime::Handle;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
@@ -20,7 +21,10 @@ pub(crate) const READ: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A connection in one thread's hands.
 pub(crate) struct Session {
-    client: Object,
+    /// None once it was let go.
+    client: Option<Object>,
+    /// Whether it stands within a transaction; such a one never goes back to the pool.
+    open: Cell<bool>,
     handle: Handle,
     timeout: Duration,
 }
@@ -29,7 +33,8 @@ impl Sessions {
     /// A connection, new or idle. Blocks.
     pub(super) fn take(&self) -> sql::Result<Session> {
         let client = self.handle.block_on(self.pool.get()).map_err(lost)?;
-        Ok(Session { client, handle: self.handle.clone(), timeout: self.timeout })
+        let (client, open) = (Some(client), Cell::new(false));
+        Ok(Session { client, open, handle: self.handle.clone(), timeout: self.timeout })
     }
 
     /// Runs `work` in a transaction of its own. A transaction that failed is undone; a connection that cannot even do
@@ -43,11 +48,12 @@ impl Sessions {
         let session = self.take()?;
         let done = session.begin(how, target).and_then(|()| {
             let value = work(&Connection::Postgres(&session))?;
-            session.run("COMMIT")?;
+            session.commit()?;
             Ok(value)
         });
-        if done.is_err() && session.run("ROLLBACK").is_err() {
-            session.discard();
+        // Whoever fell silent is not asked once more, or the caller would wait twice.
+        if done.as_ref().is_err_and(|error| !matches!(error, sql::Error::Lost(_))) {
+            drop(session.roll_back());
         }
         done
     }
@@ -56,7 +62,7 @@ impl Sessions {
 /// What the pool said, for statements.
 fn lost(error: PoolError) -> sql::Error {
     match error {
-        PoolError::Backend(error) => sql::Error::Postgres(error),
+        PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => sql::Error::Postgres(error),
         error => sql::Error::Lost(error.to_string()),
     }
 }
@@ -78,39 +84,67 @@ impl Session {
 
     /// Makes a statement ready, or finds it ready.
     pub(crate) fn prepare(&self, sql: &str) -> sql::Result<Statement> {
-        self.wait(self.client.prepare_cached(sql))
+        self.wait(self.client()?.prepare_cached(sql))
     }
 
     /// Runs a statement. Returns how many rows it changed.
     pub(crate) fn execute(&self, statement: &Statement, values: &[Value]) -> sql::Result<usize> {
-        let changed = self.wait(self.client.execute(statement, &given(values)))?;
+        let changed = self.wait(self.client()?.execute(statement, &given(values)))?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
     /// Runs a statement. Returns its answer.
     pub(crate) fn query(&self, statement: &Statement, values: &[Value]) -> sql::Result<Vec<tokio_postgres::Row>> {
-        self.wait(self.client.query(statement, &given(values)))
+        self.wait(self.client()?.query(statement, &given(values)))
     }
 
     /// Runs statements without values or answers.
     pub(super) fn run(&self, sql: &str) -> sql::Result<()> {
-        self.wait(self.client.batch_execute(sql))
+        self.wait(self.client()?.batch_execute(sql))
     }
 
-    /// Begins a transaction that speaks for one space; nobody's if it is none.
+    /// Begins a transaction that speaks for one space; if it is none, for the catalogue.
     pub(super) fn begin(&self, how: &str, target: Option<Target>) -> sql::Result<()> {
+        self.open.set(true);
         match target {
             // Both are numbers: there is nothing to quote.
             Some(Target { tenant, space }) => {
                 self.run(&format!("BEGIN {how}; SET LOCAL loci.tenant = {tenant}; SET LOCAL loci.space = {space}"))
             }
-            None => self.run(&format!("BEGIN {how}")),
+            None => self.run(&format!("BEGIN {how}; SET LOCAL loci.catalogue = on")),
         }
     }
 
-    /// A session that failed, or stands within a transaction, is not used again.
-    pub(super) fn discard(self) {
-        drop(Object::take(self.client));
+    /// Ends a transaction well.
+    pub(super) fn commit(&self) -> sql::Result<()> {
+        self.run("COMMIT")?;
+        self.open.set(false);
+        Ok(())
+    }
+
+    /// Undoes a transaction.
+    pub(super) fn roll_back(&self) -> sql::Result<()> {
+        self.run("ROLLBACK")?;
+        self.open.set(false);
+        Ok(())
+    }
+
+    /// A session that failed is not used again.
+    pub(super) fn discard(mut self) {
+        drop(self.client.take().map(Object::take));
+    }
+
+    fn client(&self) -> sql::Result<&Object> {
+        self.client.as_ref().ok_or_else(|| sql::Error::Lost("the session was let go".into()))
+    }
+}
+
+impl Drop for Session {
+    /// A connection within a transaction would carry it, and whom it speaks for, to the next caller.
+    fn drop(&mut self) {
+        if self.open.get() {
+            drop(self.client.take().map(Object::take));
+        }
     }
 }
 

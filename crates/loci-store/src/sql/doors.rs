@@ -529,9 +529,7 @@ impl<F: Floor> Store for F {
         let (floor, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
         blocking(move || {
             let open = floor.open(&tenant, &Space::Agent(slug.clone()));
-            let known = floor.tell(|connection| catalogue::drop_agent(connection, &tenant, &slug))?;
-            floor.drop_space(&tenant, &open)?;
-            Ok(known)
+            Floor::drop_agent(&floor, &tenant, &slug, &open)
         })
         .await
     }

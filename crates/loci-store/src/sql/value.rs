@@ -146,7 +146,8 @@ impl ToSql for Value {
             Value::Vectors(values) if wanted.name() == "_vector" => {
                 values.iter().cloned().map(Value::Floats).collect::<Vec<_>>().to_sql(wanted, out)
             }
-            value => Err(format!("{value:?} is given where {wanted} is wanted").into()),
+            // What it holds may be someone's words, and is not told.
+            _ => Err(format!("something else is given where {wanted} is wanted").into()),
         }
     }
 

@@ -12,7 +12,7 @@ use super::{SqliteStore, lexicon};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, catalogue, jobs};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
 
 impl Floor for SqliteStore {
     type Open = OpenSpace;
@@ -137,7 +137,8 @@ impl Floor for SqliteStore {
         self.inner.catalogue.release(tenant, name, holder)
     }
 
-    fn drop_space(&self, tenant: &Tenant, open: &OpenSpace) -> Result<()> {
+    fn drop_agent(&self, tenant: &Tenant, slug: &str, open: &OpenSpace) -> Result<bool> {
+        let known = self.tell(|connection| catalogue::drop_agent(connection, tenant, slug))?;
         let key = (tenant.clone(), open.space.clone());
         self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
@@ -145,7 +146,7 @@ impl Floor for SqliteStore {
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::Folder { path: open.path.to_path_buf(), problem: error.to_string() })
             }
-            _ => Ok(()),
+            _ => Ok(known),
         }
     }
 

@@ -65,6 +65,21 @@ proptest! {
 }
 
 proptest! {
+    // Few cases: each has a schema of its own in the server.
+    #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_shared_store_equals_its_model(ops in model::sequences(30)) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let Some((store, _schema)) = crate::postgres::fresh().await else { return };
+            model::agrees(&store, &ops).await;
+            contract::sound(&store).await;
+        });
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]

@@ -64,7 +64,9 @@ fn write(value: &Value, halves: bool, out: &mut Vec<u8>) {
         Value::Blob(bytes) => put(4, bytes),
         Value::Floats(values) => put(5, &vector(values, halves)),
         // No column holds a list.
-        Value::Integers(_) | Value::Texts(_) | Value::Ids(_) => put(6, format!("{value:?}").as_bytes()),
+        Value::Integers(_) | Value::Texts(_) | Value::Ids(_) | Value::Vectors(_) => {
+            put(6, format!("{value:?}").as_bytes())
+        }
     }
 }
 

@@ -1,0 +1,73 @@
+//! What does the door say while PostgreSQL is away?
+//!
+//! Nobody is left hanging: who asks is told within seconds that it may be tried again, `/readyz` says which
+//! part it is, and when PostgreSQL is back the same server goes on by itself.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use loci_store::{PostgresOptions, PostgresStore};
+use loci_testkit::proxy::Proxy;
+use loci_testkit::servers::Schema;
+use serde_json::{Value, json};
+
+use crate::house::{Answer, House};
+
+/// As long as one statement may take.
+const TIMEOUT: Duration = Duration::from_secs(1);
+/// When an answer must have come at the latest.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+fn memory(text: &str) -> Value {
+    json!({ "content": text, "identifiers": { "userId": "ann" } })
+}
+
+/// The answer, which must not be long in coming.
+async fn soon(what: &str, answer: impl Future<Output = Answer>) -> Answer {
+    let begun = Instant::now();
+    let answer = answer.await;
+    assert!(begun.elapsed() < PATIENCE, "{what} took {:?}", begun.elapsed());
+    answer
+}
+
+#[track_caller]
+fn refused(what: &str, answer: &Answer) {
+    assert_eq!((answer.status, &answer.body["retryable"]), (503, &json!(true)), "{what}: {}", answer.text);
+    assert_eq!(answer.headers["content-type"], "application/problem+json", "{what}");
+    assert_eq!(answer.body["code"], "PROVIDER_ERROR", "{what}: {}", answer.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_its_database_says_so_and_recovers() {
+    let Some(schema) = Schema::new() else { return };
+    let proxy = Proxy::to(schema.address()).await;
+    let options =
+        PostgresOptions { schema: schema.name.clone(), partitions: 2, timeout: TIMEOUT, ..PostgresOptions::default() };
+    let store = PostgresStore::open(&schema.through(proxy.address()), options).await.unwrap();
+    let house = House::on(Arc::new(store)).await;
+    let mut known = 0;
+    let blows: [(&str, fn(&Proxy)); 2] =
+        [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];
+    for (how, hurt) in blows {
+        let ready = house.get("/readyz").await.expect(200);
+        assert_eq!(ready["components"]["store"]["status"], "healthy");
+        house.post("/v1/memories", memory(&format!("Ann saw the {how} coming"))).await.expect(201);
+        known += 1;
+        hurt(&proxy);
+        let ready = soon("readyz", house.get("/readyz")).await.expect(503);
+        let parts = &ready["components"]["store"];
+        assert_eq!((&ready["status"], &parts["status"]), (&json!("unhealthy"), &json!("unhealthy")), "{how}");
+        assert_eq!(parts["message"], "PROVIDER_ERROR");
+        let lost = soon("write", house.post("/v1/memories", memory("Ann was not heard"))).await;
+        refused("a write", &lost);
+        refused("a list", &soon("list", house.get("/v1/memories?userId=ann")).await);
+        let query = json!({ "query": "what did Ann see", "identifiers": { "userId": "ann" } });
+        refused("a recall", &soon("recall", house.post("/v1/recall", query)).await);
+        assert_eq!(house.get("/healthz").await.status, 200, "the process itself is well");
+        proxy.heal();
+        house.get("/readyz").await.expect(200);
+        let there = house.get("/v1/memories?userId=ann").await.expect(200);
+        assert_eq!(there["totalCount"], known, "{how}: what was refused was not kept, what was kept is there");
+    }
+    house.close().await;
+}
