@@ -200,20 +200,20 @@ impl Follow {
     async fn pause(&mut self) {
         tokio::select! {
             () = tokio::time::sleep(IDLE) => {}
-            () = word(&mut self.moved) => {}
+            () = told(&mut self.moved) => {}
             _ = self.closed.wait_for(|closed| *closed) => {}
         }
     }
 }
 
 /// Waits until someone may have written, and at least a moment.
-async fn word(moved: &mut Option<watch::Receiver<u64>>) {
+async fn told(moved: &mut Option<watch::Receiver<u64>>) {
     tokio::time::sleep(BREATH).await;
-    let told = match moved {
+    let moved = match moved {
         Some(moved) => moved.changed().await.is_ok(),
         None => false,
     };
-    if !told {
+    if !moved {
         // Nobody will tell any more; one has to look from time to time.
         std::future::pending().await
     }

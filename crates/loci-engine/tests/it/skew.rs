@@ -70,10 +70,8 @@ async fn the_night_belongs_to_one_whatever_the_clocks_say() {
     }
     right.later(400);
     ahead.later(400);
-    let night = |house: &House| {
-        let engine = &house.engine;
-        async move { engine.maintain(&Caller::operator(), MaintainRequest::default(), |_| {}).await }
-    };
+    let night =
+        async |house: &House| house.engine.maintain(&Caller::operator(), MaintainRequest::default(), |_| {}).await;
     let (one, other) = tokio::join!(night(&right), night(&ahead));
     // Who comes second is refused, or finds it done if the first was quick; both cannot do it at once.
     for error in [one.as_ref().err(), other.as_ref().err()].into_iter().flatten() {

@@ -121,8 +121,8 @@ fn rights(options: &PostgresOptions) -> String {
     format!(
         "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{name}') THEN \
          CREATE ROLE {role} NOLOGIN NOSUPERUSER NOBYPASSRLS; END IF; \
-         IF NOT CASE WHEN current_setting('server_version_num')::integer >= 160000 \
-         THEN pg_has_role(current_user, '{name}', 'SET') ELSE pg_has_role(current_user, '{name}', 'MEMBER') END THEN EXECUTE 'GRANT {role} TO ' || quote_ident(current_user); END IF; \
+         IF NOT (CASE WHEN current_setting('server_version_num')::integer >= 160000 \
+         THEN pg_has_role(current_user, '{name}', 'SET') ELSE pg_has_role(current_user, '{name}', 'MEMBER') END) THEN EXECUTE 'GRANT {role} TO ' || quote_ident(current_user); END IF; \
          END $$; \
          CREATE OR REPLACE FUNCTION look_over(name text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER \
          SET search_path = {schema}, pg_temp AS $$ BEGIN EXECUTE format('ANALYZE %I', name); END $$; \

@@ -123,7 +123,7 @@ async fn raw_sql_shows_nothing_of_another() {
     // What may be seen is seen, or the rest would prove nothing.
     let transaction = client.transaction().await.unwrap();
     transaction.batch_execute(&speaking(tenant, space)).await.unwrap();
-    for (table, rows) in [("memories", 2_i64), ("memories_0", 0), ("memories_1", 0), ("keys", 1), ("spaces", 1)] {
+    for (table, rows) in [("memories", 2_i64), ("memories_0", 0), ("memories_1", 0), ("keys", 1), ("spaces", 2)] {
         let found: i64 = transaction.query_one(&format!("SELECT count(*) FROM {table}"), &[]).await.unwrap().get(0);
         assert_eq!(found, rows, "{table}");
     }
