@@ -52,9 +52,16 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
     let asked = app.engine.store().health().await;
     let latency = started.elapsed().as_secs_f64() * 1e3;
     let store = match asked {
-        Ok(health) => json!({
-            "status": "healthy", "name": health.name, "version": health.version, "latencyMs": latency,
-        }),
+        Ok(health) => {
+            let status = if health.read_only.is_some() { "degraded" } else { "healthy" };
+            let mut told = json!({
+                "status": status, "name": health.name, "version": health.version, "latencyMs": latency,
+            });
+            if let Some(problem) = health.read_only {
+                told["message"] = problem.into();
+            }
+            told
+        }
         Err(error) => json!({ "status": "unhealthy", "latencyMs": latency, "message": error.kind().code() }),
     };
     let mut vectors = match app.engine.model() {
@@ -70,7 +77,7 @@ async fn ready(State(app): State<Arc<App>>) -> Response {
     }
     let parts = components.as_object().into_iter().flat_map(|parts| parts.values());
     let whole = parts.clone().all(|part| part["status"] == "healthy");
-    let (code, status) = match (components["store"]["status"] == "healthy", whole) {
+    let (code, status) = match (components["store"]["status"] != "unhealthy", whole) {
         (true, true) => (StatusCode::OK, "healthy"),
         (true, false) => (StatusCode::OK, "degraded"),
         (false, _) => (StatusCode::SERVICE_UNAVAILABLE, "unhealthy"),

@@ -461,6 +461,8 @@ pub struct StoreHealth {
     pub name: String,
     /// The version of the database.
     pub version: String,
+    /// Why it can be read and not written just now; none: it can be.
+    pub read_only: Option<String>,
 }
 
 /// What there is, counted.

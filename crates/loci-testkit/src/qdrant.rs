@@ -8,7 +8,7 @@
 //! strict mode does), a body that is no JSON.
 //!
 //! What it does not do: graphs, quantisation (a search is exact, so it says nothing of recall), disks, clusters,
-//! named or sparse vectors, anything that is not listed in [`routes`].
+//! named or sparse vectors, anything that is not listed in `routes`.
 
 mod collection;
 mod filter;

@@ -268,6 +268,12 @@ impl Drop for Ended<'_> {
     }
 }
 
+/// What the night did to whom. How someone writes is learned by whoever comes first, a worker by day or the
+/// night itself, and ages accordingly: it is left out.
+fn nights_work(home: &Home) -> Vec<(String, String)> {
+    outcome(home).into_iter().filter(|(text, _)| !text.starts_with("ana writes")).collect()
+}
+
 #[test]
 fn two_servers_do_the_work_of_one_night_once() {
     let (Some((alone, _kept)), Some((both, _also))) = (shared(), shared()) else { return };
@@ -277,7 +283,7 @@ fn two_servers_do_the_work_of_one_night_once() {
     let server = Server::start(&alone);
     assert_eq!(maintain(&server).0, 200);
     server.stop();
-    let expect = outcome(&alone);
+    let expect = nights_work(&alone);
     assert!(expect.iter().filter(|(_, state)| state == "soft_deleted").count() > 20, "{expect:?}");
 
     fill(&both);
@@ -296,13 +302,13 @@ fn two_servers_do_the_work_of_one_night_once() {
     assert_eq!(statuses, [200, 409], "{answers:?}");
     let (_, told) = answers.iter().find(|(status, _)| *status == 409).unwrap();
     assert_eq!((&told["code"], &told["details"]["field"]), (&json!("VERSION_CONFLICT"), &json!("maintenance")));
-    assert_eq!(outcome(&both), expect);
+    assert_eq!(nights_work(&both), expect);
     // The one that was refused may do it afterwards, and finds nothing left.
     for server in &servers {
         let (status, report) = maintain(server);
         assert_eq!(status, 200, "{report}");
     }
-    assert_eq!(outcome(&both), expect);
+    assert_eq!(nights_work(&both), expect);
     servers.into_iter().for_each(Server::stop);
     assert_eq!(both.run(&["doctor"]).code, 0);
 }

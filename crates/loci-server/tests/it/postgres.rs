@@ -46,8 +46,8 @@ async fn a_server_without_its_database_says_so_and_recovers() {
     let store = PostgresStore::open(&schema.through(proxy.address()), options).await.unwrap();
     let house = House::on(Arc::new(store)).await;
     let mut known = 0;
-    let blows: [(&str, fn(&Proxy)); 2] =
-        [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];
+    type Blow = fn(&Proxy);
+    let blows: [(&str, Blow); 2] = [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];
     for (how, hurt) in blows {
         let ready = house.get("/readyz").await.expect(200);
         assert_eq!(ready["components"]["store"]["status"], "healthy");

@@ -7,7 +7,7 @@
 //! * A write never waits for the index and never fails because of it: it only wakes the filling.
 //! * An index that is a little behind costs nothing: its lag is read from the ledger with the question.
 //! * One that is far behind is waited for, as long as [`IndexedOptions::patience`] says. After that the question is
-//!   refused with [`Error::Unavailable`]: half an answer would be taken for a whole one, and recall has other lanes.
+//!   refused with [`crate::Error::Unavailable`]: half an answer would be taken for a whole one, and recall has other lanes.
 //! * One that is away is refused the same way, at once, until its back-off is over.
 
 use std::collections::{BTreeSet, HashMap};

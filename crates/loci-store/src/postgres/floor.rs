@@ -1,6 +1,7 @@
 //! How do the doors open onto a server?
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -173,6 +174,11 @@ impl Floor for PostgresStore {
             }
         };
         let written = self.inner.writers.run(&target, work).await;
+        match &written {
+            Err(Error::DiskFull { .. }) => self.inner.full.store(true, Ordering::Relaxed),
+            Ok(_) => self.inner.full.store(false, Ordering::Relaxed),
+            Err(_) => {}
+        }
         if matches!(written, Err(Error::Overtaken(_))) {
             self.forget(open);
         }
@@ -257,9 +263,13 @@ impl Floor for PostgresStore {
     }
 
     fn health(&self) -> Result<StoreHealth> {
-        let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces)";
-        let version = self.ask(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
-        Ok(StoreHealth { name: "postgres".to_owned(), version })
+        let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces), \
+                   pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
+        let read = |row: &sql::Row<'_>| Ok((row.get(0)?, row.get::<_, bool>(2)?));
+        let (version, stands_by) = self.ask(|connection| connection.query_row(sql, [], read))?;
+        let full = self.inner.full.load(Ordering::Relaxed).then(|| "its disk was full at the last write".to_owned());
+        let read_only = if stands_by { Some("it takes no writes just now".to_owned()) } else { full };
+        Ok(StoreHealth { name: "postgres".to_owned(), version, read_only })
     }
 
     fn moved(&self) -> Option<watch::Receiver<u64>> {

@@ -18,6 +18,7 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -98,6 +99,8 @@ struct Inner {
     /// The numbers of the spaces that were asked for, and when: another server may take one away.
     known: Mutex<HashMap<(Tenant, Space), (Target, Instant)>>,
     written: Mutex<HashSet<Target>>,
+    /// Whether the disk was full when something was last written.
+    full: AtomicBool,
 }
 
 impl PostgresStore {
@@ -126,6 +129,7 @@ impl PostgresStore {
             analyser: Arc::default(),
             known: Mutex::default(),
             written: Mutex::default(),
+            full: AtomicBool::new(false),
             sessions,
             options,
         };

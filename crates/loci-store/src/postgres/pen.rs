@@ -143,7 +143,7 @@ fn said(error: sql::Error) -> Error {
 }
 
 /// Whether it may well succeed the next time: nothing was kept, and another connection may do better.
-fn is_passing(error: &sql::Error) -> bool {
+pub(super) fn is_passing(error: &sql::Error) -> bool {
     match error {
         sql::Error::Postgres(error) => {
             let ending = error.code().is_some_and(|code| code.code().starts_with("57P"));

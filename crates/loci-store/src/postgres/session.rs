@@ -12,12 +12,15 @@ use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::Sessions;
-use super::pen::Target;
+use super::pen::{Target, is_passing};
 use crate::sql::{self, Connection, Value};
 use crate::{Error, Result};
 
 /// Reads see one snapshot and cannot write.
 pub(crate) const READ: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// So many connections in a row may turn out to be cut.
+const RESTING: usize = 32;
 
 /// A connection in one thread's hands.
 pub(crate) struct Session {
@@ -37,6 +40,23 @@ impl Sessions {
         Ok(Session { client, open, handle: self.handle.clone(), timeout: self.timeout })
     }
 
+    /// A session that has begun a transaction. One that rested in the pool may have been cut without anyone
+    /// noticing; then nothing was asked yet, and another is taken.
+    fn begun(&self, how: &str, target: Option<Target>) -> sql::Result<Session> {
+        let mut tries = 0;
+        loop {
+            let session = self.take()?;
+            match session.begin(how, target) {
+                Ok(()) => return Ok(session),
+                Err(error) if is_passing(&error) && tries < RESTING => {
+                    session.discard();
+                    tries += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Runs `work` in a transaction of its own. A transaction that failed is undone; a connection that cannot even do
     /// that is let go. Blocks.
     pub(crate) fn within<T>(
@@ -45,12 +65,8 @@ impl Sessions {
         target: Option<Target>,
         work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
     ) -> sql::Result<T> {
-        let session = self.take()?;
-        let done = session.begin(how, target).and_then(|()| {
-            let value = work(&Connection::Postgres(&session))?;
-            session.commit()?;
-            Ok(value)
-        });
+        let session = self.begun(how, target)?;
+        let done = work(&Connection::Postgres(&session)).and_then(|value| session.commit().map(|()| value));
         // Whoever fell silent is not asked once more, or the caller would wait twice.
         if done.as_ref().is_err_and(|error| !matches!(error, sql::Error::Lost(_))) {
             drop(session.roll_back());

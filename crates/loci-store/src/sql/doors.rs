@@ -554,12 +554,12 @@ impl<F: Floor> Store for F {
     }
 
     async fn tenants(&self) -> Result<Vec<Tenant>> {
-        let names = self.asked(|connection| keys::tenants(connection)).await?;
+        let names = self.asked(keys::tenants).await?;
         names.iter().map(|name| Ok(Tenant::new(name)?)).collect()
     }
 
     async fn has_keys(&self) -> Result<bool> {
-        self.asked(|connection| keys::any(connection)).await
+        self.asked(keys::any).await
     }
 
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {

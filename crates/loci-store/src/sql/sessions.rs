@@ -116,7 +116,7 @@ fn read(row: &Row<'_>) -> sql::Result<Session> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
-    let scope = Scope::from_key(&key).map_err(|error| sql::Error::unreadable(error))?;
+    let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
     Ok(Session {
         scope,
         name: row.get(1)?,

@@ -20,7 +20,7 @@ pub(crate) enum Value {
     Blob(Vec<u8>),
     /// A list of numbers, for [`super::dialect::Dialect::integers`].
     Integers(Vec<i64>),
-    /// A list of texts, for [`super::dialect::Dialect::any`].
+    /// A list of texts, for [`super::dialect::Dialect::texts`].
     Texts(Vec<String>),
     /// A list of ids, for [`super::dialect::Dialect::ids`].
     Ids(Vec<[u8; 16]>),

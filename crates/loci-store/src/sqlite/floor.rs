@@ -154,7 +154,7 @@ impl Floor for SqliteStore {
         // Something is read, too: a version alone would be told without the file.
         let sql = "SELECT sqlite_version(), EXISTS (SELECT 1 FROM spaces)";
         let version = self.ask(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
-        Ok(StoreHealth { name: "sqlite".to_owned(), version })
+        Ok(StoreHealth { name: "sqlite".to_owned(), version, read_only: None })
     }
 
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {

@@ -68,8 +68,8 @@ async fn holds(store: &PostgresStore, numbers: std::ops::Range<u64>) {
 async fn away_at_the_start() {
     let Some(schema) = Schema::new() else { return };
     let proxy = Proxy::to(schema.address()).await;
-    let blows: [(&str, fn(&Proxy)); 2] =
-        [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];
+    type Blow = fn(&Proxy);
+    let blows: [(&str, Blow); 2] = [("cut", Proxy::cut), ("silent", |proxy| proxy.delay(Duration::from_secs(3_600)))];
     for (how, hurt) in blows {
         hurt(&proxy);
         let begun = Instant::now();
