@@ -27,6 +27,9 @@ enum Round {
     Elsewhere,
 }
 
+/// So often may a collection be lost while it is filled before the index counts as away.
+const LOSSES: usize = 3;
+
 /// Fills a collection until nothing is left, however often the index goes away.
 pub(super) async fn run(inner: Weak<Inner>, shelf: Arc<Shelf>) {
     loop {
@@ -85,7 +88,7 @@ impl Inner {
         if found.is_none() {
             self.down.note(self.index.prepare(collection).await)?;
         }
-        let mut mark = found.unwrap_or_default();
+        let (mut mark, mut losses) = (found.unwrap_or_default(), 0);
         loop {
             let feed = self.feed(shelf, mark.sequence, self.options.page).await?;
             if feed.since != mark.at {
@@ -100,13 +103,39 @@ impl Inner {
                 shelf.set_mark(Some(mark));
                 return Ok(());
             }
-            mark = Mark { sequence: feed.position, at: feed.until };
+            let next = Mark { sequence: feed.position, at: feed.until };
             let end = feed.end;
-            self.down.note(self.deliver(collection, feed).await)?;
-            self.down.note(self.index.advance(collection, mark).await)?;
+            let told = match self.deliver(collection, feed).await {
+                Ok(()) => self.index.advance(collection, next).await,
+                Err(error) => Err(error),
+            };
+            if told.is_err()
+                && losses < LOSSES
+                && let Some(position) = self.lost(collection, mark).await
+            {
+                losses += 1;
+                self.down.note(self.index.prepare(collection).await)?;
+                mark = position;
+                shelf.set_mark(Some(mark));
+                continue;
+            }
+            self.down.note(told)?;
+            mark = next;
             shelf.set_mark(Some(mark));
             progress(mark.sequence, end);
-            self.take(collection).await?;
+            // Whoever lost the lease leaves the rest to its new holder, or older states would go over newer ones.
+            if !self.take(collection).await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How far a collection has read, if that is less than it had: it was lost, or emptied, and is not away.
+    pub(super) async fn lost(&self, collection: &Collection, had: Mark) -> Option<Mark> {
+        match self.index.position(collection).await {
+            Ok(None) => Some(Mark::default()),
+            Ok(Some(position)) if position.sequence < had.sequence => Some(position),
+            _ => None,
         }
     }
 

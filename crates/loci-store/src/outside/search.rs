@@ -132,7 +132,15 @@ impl Inner {
                 self.index.position(&lag.collection)
             )
         };
-        let (found, position) = self.down.note(asked.await)?;
+        let asked = asked.await;
+        // One that lost its collection, or is just making it anew, refuses for that reason and is not away.
+        if asked.is_err()
+            && let Some(position) = self.lost(&lag.collection, lag.mark).await
+        {
+            shelf.set_mark(Some(position));
+            return Ok(None);
+        }
+        let (found, position) = self.down.note(asked)?;
         let position = position.unwrap_or_default();
         match found {
             Some(found) if position.sequence >= lag.mark.sequence => {

@@ -175,6 +175,7 @@ pub(crate) fn retell(error: &Error) -> Error {
         Error::Busy { path } => Error::Busy { path: path.clone() },
         Error::Database { path, problem } => Error::Database { path: path.clone(), problem: problem.clone() },
         Error::Unavailable { part, problem } => Error::Unavailable { part: part.clone(), problem: problem.clone() },
+        Error::Overtaken(problem) => Error::Overtaken(problem.clone()),
         Error::Closed => Error::Closed,
         other => Error::Refused(other.to_string()),
     }

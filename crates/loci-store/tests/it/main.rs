@@ -14,6 +14,7 @@ mod postgres;
 mod postgres_faults;
 mod postgres_security;
 mod postgres_skew;
+mod postgres_spaces;
 mod sqlite;
 mod stand_in;
 mod tier;
