@@ -254,29 +254,6 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
     assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
 }
 
-/// Operations that are refused even to the owner, because what they are about is not there.
-const ABSENT: [&str; 3] = ["acceptConsent", "rejectConsent", "undo"];
-
-/// The same requests by someone who may do all of it: what strangers are refused for must be who they
-/// are, and not a slip in the request.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_requests_of_strangers_are_sound() {
-    for operation in operations().iter().filter(|operation| !ABSENT.contains(&operation.id.as_str())) {
-        for named in [true, false] {
-            // A world of its own: what one of them takes away the next would miss.
-            let world = World::new().await;
-            let owner = Stranger { sort: "owner", key: Some(world.house.key(Grant::whole(Tenant::default())).await) };
-            let (sent, path) = request(&world, operation, named);
-            let (status, text) = world.call(&owner, &operation.method, &path(world.memory), sent.as_ref()).await;
-            // Someone who may do all has no name of its own to keep a memory under.
-            if !named && status == 400 && text.contains("MISSING_IDENTIFIER") {
-                continue;
-            }
-            assert!(!matches!(status, 400 | 401 | 403 | 415), "{} (named: {named}): {status} {text}", operation.id);
-        }
-    }
-}
-
 /// What is sent to an operation, and where, about a memory.
 fn request<'a>(
     world: &World,
