@@ -32,6 +32,8 @@ async fn an_index_that_is_away_takes_a_lane_and_nothing_else() {
     let recall = house.engine.recall(&ana, ask("violin")).await.unwrap();
     assert!(recall.degraded.is_empty());
     assert!(recall.hits[0].explain.lanes.iter().any(|lane| lane.lane == "vector"));
+    // As long as the index has heard of nothing, nobody needs it. This waits until it has.
+    house.engine.vector_verify(&Caller::operator(), |_, _, _| {}).await.unwrap();
     server.stop().await;
     let receipt = house.remember(&ana, "Ana tunes her violin on Sundays").await;
     assert_eq!((receipt.event, receipt.embedding_generated), (Outcome::Created, true), "a write does not notice");
