@@ -5,47 +5,44 @@
 use loci_types::Visible;
 
 use super::PostgresStore;
-use crate::sql::{Floor, catalogue, params, words};
+use crate::sql::doctor::{self, Check, Mend};
+use crate::sql::{Floor, Ways};
 use crate::{Finding, Result};
-
-/// A question with the number of rows that are wrong, and how to mend them.
-struct Check {
-    name: &'static str,
-    count: &'static str,
-    problem: &'static str,
-    mend: Option<&'static str>,
-}
 
 const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
         problem: "memories cannot be found by their words",
-        mend: None,
+        mend: Some(Mend::Words(
+            "SELECT m.row FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
+        )),
     },
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
         problem: "words of memories that are gone",
-        mend: Some("DELETE FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)"),
+        mend: Some(Mend::Rows(
+            "DELETE FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
+        )),
     },
     Check {
         name: "vectors",
         count: "SELECT count(*) FROM vectors v JOIN models o ON o.model = v.model WHERE vector_dims(v.vector) != o.dimensions",
         problem: "vectors have the wrong size",
-        mend: Some(
+        mend: Some(Mend::Rows(
             "DELETE FROM vectors v USING models o WHERE o.model = v.model AND vector_dims(v.vector) != o.dimensions",
-        ),
+        )),
     },
     Check {
         name: "chains",
         count: "SELECT count(*) FROM memories m WHERE m.superseded_by_id IS NOT NULL \
                 AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",
         problem: "memories are replaced by ones that are gone",
-        mend: Some(
+        mend: Some(Mend::Rows(
             "UPDATE memories m SET superseded_by_id = NULL WHERE m.superseded_by_id IS NOT NULL \
              AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",
-        ),
+        )),
     },
     Check {
         name: "ledger",
@@ -59,49 +56,20 @@ const CHECKS: &[Check] = &[
         count: "SELECT count(*) FROM memories m WHERE coalesce(json_array_length(m.tags), 0) \
                 < (SELECT count(*) FROM tags t WHERE t.memory = m.row)",
         problem: "memories have tags they do not list",
-        mend: Some(
+        mend: Some(Mend::Rows(
             "DELETE FROM tags t WHERE NOT EXISTS (SELECT 1 FROM memories m, json_array_elements_text(m.tags) j \
              WHERE m.row = t.memory AND j.value = t.tag)",
-        ),
+        )),
     },
 ];
 
 /// Looks through every visible space.
 pub(super) fn examine(store: &PostgresStore, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
-    let tenant = visible.tenant();
-    let spaces = match visible.spaces() {
-        Some(spaces) => spaces.into_iter().collect(),
-        None => store.ask(|connection| catalogue::spaces(connection, tenant))?,
-    };
     let mut findings = Vec::new();
-    for space in spaces {
-        let open = store.open(tenant, &space);
-        let analyser = store.analyser().clone();
-        let file = format!("postgres {}/{}", tenant.name(), space.name());
-        let found = store.looking(&open, repair, |connection| {
-            let mut found = Vec::new();
-            for check in CHECKS {
-                let wrong: i64 = connection.query_row(check.count, [], |row| row.get(0))?;
-                if wrong == 0 {
-                    continue;
-                }
-                let mut repaired = false;
-                if repair && let Some(mend) = check.mend {
-                    connection.execute(mend, [])?;
-                    repaired = true;
-                } else if repair && check.name == "lexicon" {
-                    let lost = "SELECT m.row FROM memories m WHERE NOT EXISTS \
-                                (SELECT 1 FROM documents d WHERE d.memory = m.row)";
-                    for row in connection.prepare_cached(lost)?.query_map(params![], |row| row.get(0))? {
-                        words::write(connection, &analyser, row?)?;
-                    }
-                    repaired = true;
-                }
-                let problem = format!("{wrong} {}", check.problem);
-                found.push(Finding { file: file.clone(), check: check.name.into(), problem, repaired });
-            }
-            Ok(found)
-        })?;
+    for open in store.spaces_of(visible)? {
+        let place = format!("postgres {}", PostgresStore::place_of(&open).display());
+        let found = store
+            .looking(&open, repair, |connection| doctor::ask(connection, &place, CHECKS, store.analyser(), repair))?;
         findings.extend(found.unwrap_or_default());
     }
     Ok(findings)

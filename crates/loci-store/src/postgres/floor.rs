@@ -12,9 +12,9 @@ use tokio::sync::watch;
 use super::pen::{Target, lock};
 use super::schema::OF_SPACES;
 use super::session::READ;
-use super::{PostgresStore, doctor, near, words};
+use super::{PostgresStore, doctor, near, said, words};
 use crate::sql::clause::Clause;
-use crate::sql::{self, Connection, Floor, OptionalExtension, Value, blocking, catalogue, params};
+use crate::sql::{self, Connection, Floor, OptionalExtension, blocking, catalogue, jobs, params};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
 
@@ -80,19 +80,19 @@ impl PostgresStore {
         repair: bool,
         work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
     ) -> Result<Option<T>> {
-        match self.target(open)? {
-            Some(target) => self.within(if repair { "" } else { READ }, Some(target), work).map(Some),
-            None => Ok(None),
-        }
+        let Some(target) = self.target(open)? else { return Ok(None) };
+        let looked = self.within(if repair { "" } else { READ }, Some(target), |connection| {
+            if repair {
+                connection.execute(&lock(target), [])?;
+            }
+            work(connection)
+        });
+        looked.map(Some)
     }
 
     fn required(&self, open: &Numbered) -> Result<Target> {
         self.target(open)?.ok_or(Error::Closed)
     }
-}
-
-fn said(error: sql::Error) -> Error {
-    Error::said(Path::new("postgres"), error)
 }
 
 impl Floor for PostgresStore {
@@ -127,16 +127,15 @@ impl Floor for PostgresStore {
         let Some(number) = number else { return Ok(Vec::new()) };
         // No space has this number: jobs may be counted for the tenant as a whole, and nothing else seen.
         let target = Target { tenant: number as i32, space: 0 };
-        let kinds = Value::Texts(kinds.iter().map(|kind| kind.name().to_owned()).collect());
         let now = now.as_microsecond();
         let names: Vec<String> = self.within(READ, Some(target), |connection| {
             connection
-                .prepare_cached(
-                    "SELECT s.name FROM spaces s WHERE s.number IN (SELECT space FROM jobs \
-                     WHERE ((state = 'waiting' AND run_after <= ?1) OR (state = 'running' AND lease_until <= ?1)) \
-                     AND kind = ANY(?2)) ORDER BY s.name",
-                )?
-                .query_map(params![now, kinds], |row| row.get(0))?
+                .prepare_cached(&format!(
+                    "SELECT s.name FROM spaces s WHERE s.number IN (SELECT space FROM jobs WHERE {} {}) ORDER BY s.name",
+                    jobs::FREE,
+                    connection.dialect().texts()
+                ))?
+                .query_map(params![now, now, jobs::names(kinds)], |row| row.get(0))?
                 .collect()
         })?;
         names.iter().map(|name| Ok(name.parse()?)).collect()

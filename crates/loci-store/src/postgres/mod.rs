@@ -17,7 +17,7 @@ mod session;
 mod words;
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -76,12 +76,8 @@ impl Default for PostgresOptions {
     }
 }
 
-impl PostgresOptions {
-    /// How the store is named in errors.
-    fn place(&self) -> PathBuf {
-        PathBuf::from("postgres")
-    }
-}
+/// How the store is named in errors.
+const PLACE: &str = "postgres";
 
 /// The shared store.
 #[derive(Clone)]
@@ -143,7 +139,7 @@ impl PostgresStore {
         let found = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&name]).await;
         drop(client);
         drop(driven.await);
-        Ok(found.map_err(|error| meant(&options.place(), error))?.get(0))
+        Ok(found.map_err(|error| said(error.into()))?.get(0))
     }
 
     /// How many transactions this store has committed.
@@ -152,11 +148,16 @@ impl PostgresStore {
     }
 }
 
+/// What a statement said, for callers.
+fn said(error: crate::sql::Error) -> Error {
+    Error::said(Path::new(PLACE), error)
+}
+
 /// Reads what PostgreSQL meant.
 pub(crate) fn meant(path: &Path, error: tokio_postgres::Error) -> Error {
     let code = error.code().cloned();
     let problem = crate::sql::Error::from(error).to_string();
-    let unavailable = |problem| Error::Unavailable { part: "postgres".to_owned(), problem };
+    let unavailable = |problem| Error::Unavailable { part: PLACE.to_owned(), problem };
     let path = path.to_owned();
     // A failure without a code is not the server's: it was not reached, or went away.
     match code {

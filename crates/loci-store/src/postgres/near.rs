@@ -12,7 +12,7 @@ use super::PostgresOptions;
 use super::distance::{Distance, look_further};
 use crate::Hit;
 use crate::sql::clause::{self, Clause};
-use crate::sql::{self, Connection, OptionalExtension, Value, params};
+use crate::sql::{self, Connection, Value, params, read};
 
 /// So many candidates beyond those wanted are looked at, at least.
 const SPARE: usize = 30;
@@ -25,12 +25,7 @@ pub(super) fn search(
     limit: usize,
     options: &PostgresOptions,
 ) -> sql::Result<Vec<Hit>> {
-    let model: Option<(i64, usize)> = connection
-        .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![&vector.model], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?;
-    let Some((model, _)) = model.filter(|(_, size)| *size == vector.values.len()) else { return Ok(Vec::new()) };
+    let Some(model) = read::model_of(connection, vector)? else { return Ok(Vec::new()) };
     let size = vector.values.len();
     let near = Near { connection, clause, vector, model, distance: Distance { half: options.halfvec, size } };
     let want = limit.saturating_add((limit / 4).max(SPARE));

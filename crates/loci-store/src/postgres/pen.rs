@@ -6,12 +6,11 @@
 //! connection before the commit was asked for) is run again; when nobody knows whether the commit
 //! was heard, the caller is told so.
 
-use std::path::Path;
 use std::time::Duration;
 
-use super::{Session, Sessions};
+use super::{Session, Sessions, said};
 use crate::sql::writer::{Pen, Task};
-use crate::sql::{self, Connection};
+use crate::sql::{self, Connection, feed};
 use crate::{Error, Result};
 
 /// How often a transaction that the server undid is run again.
@@ -98,7 +97,7 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
         let gone = "another server has removed this space; repeat the change to begin it anew";
         return Err(Undone::Told(Error::Overtaken(gone.to_owned())));
     }
-    let before = last_line(&connection).map_err(again)?;
+    let before = feed::end(&connection).map_err(again)?;
     // One alone needs no savepoint: what it did is undone with the transaction.
     let alone = tasks.len() == 1;
     for task in tasks.iter_mut() {
@@ -116,7 +115,7 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
     }
-    if last_line(&connection).map_err(again)? > before {
+    if feed::end(&connection).map_err(again)? > before {
         session.run("SELECT pg_notify(current_schema()::text, '')").map_err(again)?;
     }
     // From here on a silence may mean that all is kept.
@@ -132,14 +131,6 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
 /// Whoever writes to a space, or takes it away, waits here for the others.
 pub(super) fn lock(target: Target) -> String {
     format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space)
-}
-
-fn last_line(connection: &Connection<'_>) -> sql::Result<i64> {
-    connection.query_row("SELECT coalesce(max(sequence), 0) FROM ledger", [], |row| row.get(0))
-}
-
-fn said(error: sql::Error) -> Error {
-    Error::said(Path::new("postgres"), error)
 }
 
 /// Whether it may well succeed the next time: nothing was kept, and another connection may do better.

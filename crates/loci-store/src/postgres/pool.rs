@@ -1,6 +1,5 @@
 //! Where is the server, and where do sessions with it come from?
 
-use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
 
-use super::{PostgresOptions, meant, schema, session};
+use super::{PostgresOptions, said, schema, session};
 use crate::{Error, Result};
 
 /// The longest silence on a connection before it is asked for a sign of life.
@@ -59,7 +58,7 @@ impl Address {
             part: "postgres".to_owned(),
             problem: format!("no connection within {} ms", patience.as_millis()),
         })?;
-        let (client, connection) = connected.map_err(|error| meant(Path::new("postgres"), error))?;
+        let (client, connection) = connected.map_err(|error| said(error.into()))?;
         Ok((client, tokio::spawn(async move { drop(connection.await) })))
     }
 }
@@ -125,7 +124,7 @@ impl Sessions {
     pub(super) async fn refuse_to_bypass(&self, options: &PostgresOptions) -> Result<()> {
         let client = self.pool.get().await.map_err(session::refused)?;
         let sql = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
-        let row = client.query_one(sql, &[]).await.map_err(|error| meant(&options.place(), error))?;
+        let row = client.query_one(sql, &[]).await.map_err(|error| said(error.into()))?;
         if row.get::<_, bool>(0) {
             return Err(Error::from(loci_types::Error::invalid(
                 "postgres.role",

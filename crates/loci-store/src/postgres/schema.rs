@@ -53,7 +53,7 @@ const SPREAD: &[&str] = &["memories", "documents", "words", "vectors", "ledger"]
 
 /// Brings the schema up to date. Runs as whoever may change it, not as the role that serves.
 pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> Result<()> {
-    let said = |error| super::meant(&options.place(), error);
+    let said = |error: tokio_postgres::Error| super::said(error.into());
     if is_current(client, options).await.map_err(said)? {
         return Ok(());
     }
@@ -72,7 +72,7 @@ pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> R
     let row = transaction.query_one("SELECT coalesce(max(number), 0) FROM format", &[]).await.map_err(said)?;
     let (found, known) = (row.get::<_, i32>(0), MIGRATIONS.len() as i32);
     if found > known {
-        return Err(Error::Newer { path: options.place(), found: found.into(), known: known.into() });
+        return Err(Error::Newer { path: super::PLACE.into(), found: found.into(), known: known.into() });
     }
     for (number, script) in (1..).zip(MIGRATIONS).skip(found as usize) {
         transaction.batch_execute(&script(options)).await.map_err(said)?;

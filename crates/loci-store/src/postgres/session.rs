@@ -85,7 +85,7 @@ fn lost(error: PoolError) -> sql::Error {
 
 /// What the pool said, for callers.
 pub(super) fn refused(error: PoolError) -> Error {
-    Error::said(std::path::Path::new("postgres"), lost(error))
+    super::said(lost(error))
 }
 
 impl Session {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{Connection, OptionalExtension, Row, params};
-use super::{entities, graph, row, words};
+use super::{entities, graph, read, row, words};
 use crate::sql;
 use crate::text::Analyser;
 use crate::{Applied, Error, Result};
@@ -328,11 +328,7 @@ impl Desk<'_> {
     }
 
     fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
-        let found: Option<(i64, usize)> =
-            self.sql(self.connection.prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1").and_then(
-                |mut s| s.query_row(params![&vector.model], |row| Ok((row.get(0)?, row.get(1)?))).optional(),
-            ))?;
-        let model: i64 = match found {
+        let model: i64 = match self.sql(read::model(self.connection, &vector.model))? {
             Some((model, dimensions)) if dimensions == vector.values.len() => model,
             Some((_, dimensions)) => {
                 return Err(Error::Refused(format!(

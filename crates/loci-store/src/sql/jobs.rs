@@ -10,7 +10,8 @@ use super::{Connection, Row, Value, params};
 use crate::{Error, Result, sql};
 
 /// A job that could be taken: its instant and the kinds follow, the instant twice.
-const FREE: &str = "((state = 'waiting' AND run_after <= ?) OR (state = 'running' AND lease_until <= ?)) AND kind IN ";
+pub(crate) const FREE: &str =
+    "((state = 'waiting' AND run_after <= ?) OR (state = 'running' AND lease_until <= ?)) AND kind IN ";
 
 /// Whether any job of these kinds could be taken. Asked by readers, so that a worker at rest
 /// writes nothing.
@@ -144,6 +145,7 @@ pub(crate) fn give_up(connection: &Connection<'_>, id: i64) -> sql::Result<bool>
     Ok(connection.execute("DELETE FROM jobs WHERE id = ?1 AND state != 'running'", params![id])? > 0)
 }
 
-fn names(kinds: &[JobKind]) -> Value {
+/// The names of these kinds, as one value.
+pub(crate) fn names(kinds: &[JobKind]) -> Value {
     Value::Texts(kinds.iter().map(|kind| kind.name().to_owned()).collect())
 }

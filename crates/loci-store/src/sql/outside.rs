@@ -9,7 +9,7 @@ use loci_types::{MemoryId, Vector};
 use uuid::Uuid;
 
 use super::clause::{self, Clause};
-use super::read::{among, wanted};
+use super::read::{self, among, wanted};
 use super::{Connection, Floats, OptionalExtension, Row, Value, feed, params, row};
 use crate::vectors::Query;
 use crate::{Hit, VectorFeed, VectorPoint, sql};
@@ -21,7 +21,7 @@ pub(crate) fn vector_feed(
     after: i64,
     limit: usize,
 ) -> sql::Result<VectorFeed> {
-    let known = self::model(connection, model)?;
+    let known = read::model(connection, model)?;
     let since = connection
         .query_row("SELECT at FROM ledger WHERE sequence = ?1", params![after], |row| row.get(0))
         .optional()?;
@@ -62,15 +62,6 @@ pub(crate) fn vector_feed(
     Ok(told)
 }
 
-/// The number and the dimensions of a model.
-fn model(connection: &Connection<'_>, name: &str) -> sql::Result<Option<(i64, usize)>> {
-    connection
-        .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![name], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()
-}
-
 /// These memories as far as the clause allows them, scored by their exact vectors.
 pub(crate) fn rescore(
     connection: &Connection<'_>,
@@ -78,10 +69,7 @@ pub(crate) fn rescore(
     query: &Vector,
     ids: &[MemoryId],
 ) -> sql::Result<Vec<Hit>> {
-    let Some((model, size)) = model(connection, &query.model)? else { return Ok(Vec::new()) };
-    if size != query.values.len() {
-        return Ok(Vec::new());
-    }
+    let Some(model) = read::model_of(connection, query)? else { return Ok(Vec::new()) };
     let query = Query::new(&query.values);
     let joined = "CROSS JOIN vectors v ON v.memory = m.row AND v.model = ?";
     let sql = among(connection, "m.id, v.vector", joined, clause);

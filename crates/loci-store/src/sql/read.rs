@@ -291,6 +291,21 @@ pub(crate) fn last_of_thread(
     connection.prepare_cached(&sql)?.query_row(params_from_iter(values), row::read).optional()
 }
 
+/// The number and the dimensions of a model.
+pub(crate) fn model(connection: &Connection<'_>, name: &str) -> sql::Result<Option<(i64, usize)>> {
+    connection
+        .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![name], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()
+}
+
+/// The number of the model that made a vector; none if it is not known here with vectors of that size.
+pub(crate) fn model_of(connection: &Connection<'_>, vector: &Vector) -> sql::Result<Option<i64>> {
+    let known = model(connection, &vector.model)?;
+    Ok(known.filter(|(_, size)| *size == vector.values.len()).map(|(model, _)| model))
+}
+
 /// The models that have made vectors here.
 pub(crate) fn model_names(connection: &Connection<'_>) -> sql::Result<Vec<String>> {
     connection.prepare_cached("SELECT name FROM models")?.query_map(params![], |row| row.get(0))?.collect()

@@ -14,7 +14,7 @@ use super::{Connection, Result as SqlResult, catalogue};
 use crate::{Error, Result};
 
 /// Ways into the spaces of a database.
-pub(super) trait Ways: Floor {
+pub(crate) trait Ways: Floor {
     /// The spaces that this caller looks into.
     fn spaces_of(&self, visible: &Visible) -> Result<Vec<Arc<Self::Open>>> {
         let names: BTreeSet<Space> = match visible.spaces() {

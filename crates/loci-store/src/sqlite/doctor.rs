@@ -10,7 +10,8 @@ use loci_types::Visible;
 use rusqlite::Connection;
 
 use super::{SqliteStore, schema};
-use crate::sql::{self, catalogue, words};
+use crate::sql::doctor::{self, Check, Mend};
+use crate::sql::{self, Ways, catalogue};
 use crate::text::Analyser;
 use crate::{Error, Finding, Result};
 
@@ -27,11 +28,7 @@ impl SqliteStore {
             findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
         }
         let tenant = visible.tenant();
-        let spaces = match visible.spaces() {
-            Some(spaces) => spaces,
-            None => self.inner.catalogue.ask(|asked| catalogue::spaces(asked, tenant))?.into_iter().collect(),
-        };
-        for space in spaces.iter().map(|space| self.space(tenant, space)) {
+        for space in self.spaces_of(visible)? {
             let written = self.inner.catalogue.ask(|asked| catalogue::was_written(asked, tenant, &space.space))?;
             if written && space.is_blank()? {
                 let file = space.path.display().to_string();
@@ -45,44 +42,36 @@ impl SqliteStore {
     }
 }
 
-/// A question with the number of rows that are wrong, and how to mend them.
-struct Check {
-    name: &'static str,
-    count: &'static str,
-    problem: &'static str,
-    mend: Option<&'static str>,
-}
-
 const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)",
         problem: "memories cannot be found by their words",
-        mend: None,
+        mend: Some(Mend::Words("SELECT row FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)")),
     },
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM lexicon_docsize WHERE id NOT IN (SELECT row FROM memories)",
         problem: "words of memories that are gone",
-        mend: Some(
+        mend: Some(Mend::Rows(
             "DELETE FROM lexicon WHERE rowid IN (SELECT id FROM lexicon_docsize WHERE id NOT IN (SELECT row FROM memories))",
-        ),
+        )),
     },
     Check {
         name: "vectors",
         count: "SELECT count(*) FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions",
         problem: "vectors have the wrong size",
-        mend: Some(
+        mend: Some(Mend::Rows(
             "DELETE FROM vectors WHERE memory IN (SELECT v.memory FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions)",
-        ),
+        )),
     },
     Check {
         name: "chains",
         count: "SELECT count(*) FROM memories WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
         problem: "memories are replaced by ones that are gone",
-        mend: Some(
+        mend: Some(Mend::Rows(
             "UPDATE memories SET superseded_by_id = NULL WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
-        ),
+        )),
     },
     Check {
         name: "ledger",
@@ -94,9 +83,9 @@ const CHECKS: &[Check] = &[
         name: "tags",
         count: "SELECT count(*) FROM memories m WHERE coalesce(json_array_length(m.tags), 0) < (SELECT count(*) FROM tags t WHERE t.memory = m.row)",
         problem: "memories have tags they do not list",
-        mend: Some(
+        mend: Some(Mend::Rows(
             "DELETE FROM tags WHERE NOT EXISTS (SELECT 1 FROM memories m, json_each(m.tags) j WHERE m.row = tags.memory AND j.value = tags.tag)",
-        ),
+        )),
     },
 ];
 
@@ -160,28 +149,8 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
     if orphans > 0 {
         findings.push(finding("links", format!("{orphans} rows point to rows that are gone"), false));
     }
-    for check in CHECKS {
-        let wrong: i64 = connection.query_row(check.count, [], |row| row.get(0)).map_err(said)?;
-        if wrong == 0 {
-            continue;
-        }
-        let mut repaired = false;
-        if repair && let Some(mend) = check.mend {
-            connection.execute(mend, []).map_err(said)?;
-            repaired = true;
-        } else if repair && check.name == "lexicon" {
-            reindex(connection, analyser).map_err(|error| Error::said(path, error))?;
-            repaired = true;
-        }
-        findings.push(finding(check.name, format!("{wrong} {}", check.problem), repaired));
-    }
+    let asked =
+        doctor::ask(&sql::Connection::Sqlite(connection), &path.display().to_string(), CHECKS, analyser, repair);
+    findings.extend(asked.map_err(|error| Error::said(path, error))?);
     Ok(findings)
-}
-
-fn reindex(connection: &Connection, analyser: &Analyser) -> sql::Result<()> {
-    let rows: Vec<i64> = connection
-        .prepare("SELECT row FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)")?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    rows.into_iter().try_for_each(|row| words::write(&sql::Connection::Sqlite(connection), analyser, row))
 }

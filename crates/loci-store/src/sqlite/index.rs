@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::Hit;
 use crate::sql::clause::Clause;
-use crate::sql::{Value, vector_values};
+use crate::sql::{self, Value, read, vector_values};
 use crate::vectors::{Arrays, Query, nearest_of};
 
 /// So many candidates beyond those wanted are rescored exactly, at least; codes of a byte each
@@ -80,8 +80,8 @@ impl Index {
         clause: &Clause,
         vector: &Vector,
         limit: usize,
-    ) -> rusqlite::Result<Vec<Hit>> {
-        let Some(model) = model(connection, vector)? else { return Ok(Vec::new()) };
+    ) -> sql::Result<Vec<Hit>> {
+        let Some(model) = read::model_of(&sql::Connection::Sqlite(connection), vector)? else { return Ok(Vec::new()) };
         let scopes = match &clause.scopes {
             Some(scopes) => scopes.clone(),
             None => all_scopes(connection)?,
@@ -208,14 +208,6 @@ fn load(connection: &Connection, scope: i64, model: i64, dimensions: usize) -> r
     Ok(arrays)
 }
 
-fn model(connection: &Connection, vector: &Vector) -> rusqlite::Result<Option<i64>> {
-    let found: Option<(i64, usize)> = connection
-        .prepare_cached("SELECT model, dimensions FROM models WHERE name = ?1")?
-        .query_row([&vector.model], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    Ok(found.filter(|(_, dimensions)| *dimensions == vector.values.len()).map(|(model, _)| model))
-}
-
 fn all_scopes(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     connection.prepare_cached("SELECT scope FROM scopes")?.query_map([], |row| row.get(0))?.collect()
 }
@@ -262,7 +254,6 @@ mod tests {
 
     use super::super::schema;
     use super::*;
-    use crate::sql;
     use crate::sql::apply::Desk;
     use crate::text::Analyser;
 
