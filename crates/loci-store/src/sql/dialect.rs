@@ -54,13 +54,13 @@ impl Dialect {
         match self {
             Dialect::Sqlite => {
                 "INSERT INTO vectors (memory, model, vector, token_states) VALUES (?1, ?2, ?3, ?4) \
-                 ON CONFLICT (memory) DO UPDATE SET model = excluded.model, vector = excluded.vector, \
+                 ON CONFLICT (memory, model) DO UPDATE SET vector = excluded.vector, \
                  token_states = excluded.token_states"
             }
             Dialect::Postgres => {
                 "INSERT INTO vectors (memory, model, vector, token_states, scope) \
                  SELECT ?1, ?2, ?3::vector, ?4, scope FROM memories WHERE row = ?1 \
-                 ON CONFLICT (memory) DO UPDATE SET model = excluded.model, vector = excluded.vector, \
+                 ON CONFLICT (memory, model) DO UPDATE SET vector = excluded.vector, \
                  token_states = excluded.token_states"
             }
         }

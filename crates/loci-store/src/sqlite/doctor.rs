@@ -62,7 +62,7 @@ const CHECKS: &[Check] = &[
         count: "SELECT count(*) FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions",
         problem: "vectors have the wrong size",
         mend: Some(Mend::Rows(
-            "DELETE FROM vectors WHERE memory IN (SELECT v.memory FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions)",
+            "DELETE FROM vectors WHERE rowid IN (SELECT v.rowid FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions)",
         )),
     },
     Check {

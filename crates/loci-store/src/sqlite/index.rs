@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use loci_types::{MemoryId, Vector};
-use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 use uuid::Uuid;
 
 use crate::Hit;
@@ -180,14 +180,15 @@ fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
     }
     let mut read = connection.prepare_cached("SELECT model, vector FROM vectors WHERE memory = ?1")?;
     for (row, scope) in changed {
-        let found: Option<(i64, Vec<u8>)> = read.query_row([row], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let found: HashMap<i64, Vec<u8>> =
+            read.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
         for ((held_scope, model), shelf) in &mut held.shelves {
             if *held_scope != scope {
                 continue;
             }
-            match &found {
-                Some((made_by, bytes)) if made_by == model => shelf.arrays.insert(row, &vector_values(bytes)),
-                _ => drop(shelf.arrays.remove(row)),
+            match found.get(model) {
+                Some(bytes) => shelf.arrays.insert(row, &vector_values(bytes)),
+                None => drop(shelf.arrays.remove(row)),
             }
         }
     }

@@ -12,10 +12,10 @@ use rusqlite::functions::FunctionFlags;
 use crate::{Error, Result};
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4];
 
 /// The migrations of the catalogue.
-pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3];
+pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4];
 
 const SPACE_1: &str = "
 CREATE TABLE scopes (
@@ -232,6 +232,72 @@ CREATE TABLE notes (
 ) WITHOUT ROWID;
 ";
 
+/// Vectors of several models side by side, triples, and what agents stand at.
+const SPACE_4: &str = "
+CREATE TABLE vectors_by_model (
+    memory       INTEGER NOT NULL REFERENCES memories(row) ON DELETE CASCADE,
+    model        INTEGER NOT NULL REFERENCES models(model),
+    vector       BLOB NOT NULL,
+    token_states BLOB,
+    PRIMARY KEY (memory, model)
+);
+INSERT INTO vectors_by_model SELECT memory, model, vector, token_states FROM vectors ORDER BY memory;
+DROP TABLE vectors;
+ALTER TABLE vectors_by_model RENAME TO vectors;
+
+-- What is said of a thing, in three words. A triple is in its scope once.
+CREATE TABLE facts (
+    fact       INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         BLOB NOT NULL UNIQUE,
+    scope      INTEGER NOT NULL REFERENCES scopes(scope),
+    fact_type  TEXT NOT NULL,
+    subject    TEXT NOT NULL,
+    predicate  TEXT NOT NULL,
+    object     TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    metadata   TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (scope, subject, predicate, object, fact_type)
+);
+CREATE INDEX facts_by_type ON facts(fact_type, confidence);
+CREATE INDEX facts_by_object ON facts(object, predicate);
+-- The memories that a triple was learned from; when the last of them goes, so does the triple.
+CREATE TABLE fact_sources (
+    fact   INTEGER NOT NULL REFERENCES facts(fact) ON DELETE CASCADE,
+    memory INTEGER NOT NULL REFERENCES memories(row) ON DELETE CASCADE,
+    PRIMARY KEY (fact, memory)
+) WITHOUT ROWID;
+CREATE INDEX fact_sources_by_memory ON fact_sources(memory);
+
+-- Where the work of a thread stood. `format` says what the bytes are: json, or whatever the caller calls it.
+CREATE TABLE checkpoints (
+    checkpoint INTEGER PRIMARY KEY AUTOINCREMENT,
+    scope      INTEGER NOT NULL REFERENCES scopes(scope),
+    thread_id  TEXT NOT NULL,
+    namespace  TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    parent_id  TEXT,
+    format     TEXT NOT NULL,
+    data       BLOB NOT NULL,
+    metadata   TEXT,
+    created_at INTEGER NOT NULL,
+    UNIQUE (scope, thread_id, namespace, id)
+);
+-- What tasks wrote towards the next checkpoint.
+CREATE TABLE checkpoint_writes (
+    checkpoint INTEGER NOT NULL REFERENCES checkpoints(checkpoint) ON DELETE CASCADE,
+    task_id    TEXT NOT NULL,
+    position   INTEGER NOT NULL,
+    task_path  TEXT NOT NULL,
+    channel    TEXT NOT NULL,
+    format     TEXT NOT NULL,
+    data       BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (checkpoint, task_id, position)
+);
+";
+
 const CATALOGUE_1: &str = "
 CREATE TABLE tenants (
     name       TEXT PRIMARY KEY,
@@ -293,6 +359,26 @@ CREATE TABLE keys (
     revoked_at INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX keys_by_tenant ON keys(tenant);
+";
+
+/// Pools and who is in them. `agent` is the slug of a member.
+const CATALOGUE_4: &str = "
+CREATE TABLE pools (
+    tenant     TEXT NOT NULL REFERENCES tenants(name) ON DELETE CASCADE,
+    slug       TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, slug)
+) WITHOUT ROWID;
+CREATE TABLE pool_members (
+    tenant    TEXT NOT NULL,
+    pool      TEXT NOT NULL,
+    agent     TEXT NOT NULL,
+    joined_at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, pool, agent),
+    FOREIGN KEY (tenant, pool) REFERENCES pools(tenant, slug) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX pool_members_by_agent ON pool_members(tenant, agent);
 ";
 
 /// So often is a new file tried before it counts as busy.

@@ -12,20 +12,24 @@ pub(super) struct List {
     pub(super) name: &'static str,
     /// Which column names the tenant.
     tenant: &'static str,
+    /// How many of the columns name an entry.
+    key: usize,
     columns: &'static [(&'static str, Sort)],
 }
 
 /// Parents before children. Spaces are registered when their turn comes.
-pub(super) const LISTS: [List; 3] = [
-    List { name: "tenants", tenant: "name", columns: &[("name", Text), ("created_at", Number)] },
+pub(super) const LISTS: [List; 5] = [
+    List { name: "tenants", tenant: "name", key: 1, columns: &[("name", Text), ("created_at", Number)] },
     List {
         name: "agents",
         tenant: "tenant",
+        key: 1,
         columns: &[("slug", Text), ("tenant", Text), ("config", Text), ("created_at", Number)],
     },
     List {
         name: "keys",
         tenant: "tenant",
+        key: 1,
         columns: &[
             ("id", Text),
             ("tenant", Text),
@@ -37,12 +41,25 @@ pub(super) const LISTS: [List; 3] = [
             ("revoked_at", Number),
         ],
     },
+    List {
+        name: "pools",
+        tenant: "tenant",
+        key: 1,
+        columns: &[("slug", Text), ("tenant", Text), ("name", Text), ("created_at", Number)],
+    },
+    List {
+        name: "pool_members",
+        tenant: "tenant",
+        key: 2,
+        columns: &[("pool", Text), ("agent", Text), ("tenant", Text), ("joined_at", Number)],
+    },
 ];
 
 /// The spaces of a tenant.
 pub(super) const SPACES: List = List {
     name: "spaces",
     tenant: "tenant",
+    key: 1,
     columns: &[("name", Text), ("tenant", Text), ("created_at", Number), ("written", Number)],
 };
 
@@ -52,7 +69,7 @@ impl List {
         let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         connection
             .prepare_cached(&format!("SELECT {columns} FROM {} WHERE {} = ?1", self.name, self.tenant))?
-            .query_map(params![tenant], |row| Line::read(row, self.columns, 1, false))?
+            .query_map(params![tenant], |row| Line::read(row, self.columns, self.key, false))?
             .collect()
     }
 

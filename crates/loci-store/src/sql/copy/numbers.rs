@@ -8,8 +8,15 @@ use crate::sql::dialect::Dialect;
 use crate::sql::{self, Connection, params};
 
 /// The tables whose rows the database numbers.
-const COUNTED: [(&str, &str); 5] =
-    [("scopes", "scope"), ("models", "model"), ("memories", "row"), ("entities", "entity"), ("jobs", "id")];
+const COUNTED: [(&str, &str); 7] = [
+    ("scopes", "scope"),
+    ("models", "model"),
+    ("memories", "row"),
+    ("entities", "entity"),
+    ("jobs", "id"),
+    ("facts", "fact"),
+    ("checkpoints", "checkpoint"),
+];
 
 /// The greatest numbers that were given, in the order of the tables.
 pub(super) fn given(connection: &Connection<'_>) -> sql::Result<Vec<i64>> {

@@ -91,7 +91,7 @@ pub(super) const TABLES: &[Table] = &[
         name: "vectors",
         lead: "memory",
         columns: &[("memory", Number), ("model", Number), ("vector", Vector), ("token_states", Bytes)],
-        key: 1,
+        key: 2,
         put: Put::Vector,
     },
     row("edges", "source", 2, EDGES),
@@ -109,6 +109,10 @@ pub(super) const TABLES: &[Table] = &[
     row("jobs", "id", 1, JOBS),
     row("sessions", "scope", 2, SESSIONS),
     row("notes", "scope", 2, &[("scope", Number), ("key", Text), ("value", Text), ("until", Number)]),
+    row("facts", "fact", 1, FACTS),
+    row("fact_sources", "fact", 2, &[("fact", Number), ("memory", Number)]),
+    row("checkpoints", "checkpoint", 1, CHECKPOINTS),
+    row("checkpoint_writes", "checkpoint", 3, CHECKPOINT_WRITES),
     Table { name: "words", lead: "row", columns: &[("row", Number)], key: 1, put: Put::Words },
 ];
 
@@ -232,4 +236,42 @@ const SESSIONS: &[(&str, Sort)] = &[
     ("consolidated_at", Number),
     ("consolidated_through", Bytes),
     ("through_row", Number),
+];
+
+const FACTS: &[(&str, Sort)] = &[
+    ("fact", Number),
+    ("id", Bytes),
+    ("scope", Number),
+    ("fact_type", Text),
+    ("subject", Text),
+    ("predicate", Text),
+    ("object", Text),
+    ("confidence", Real),
+    ("metadata", Text),
+    ("created_at", Number),
+    ("updated_at", Number),
+];
+
+const CHECKPOINTS: &[(&str, Sort)] = &[
+    ("checkpoint", Number),
+    ("scope", Number),
+    ("thread_id", Text),
+    ("namespace", Text),
+    ("id", Text),
+    ("parent_id", Text),
+    ("format", Text),
+    ("data", Bytes),
+    ("metadata", Text),
+    ("created_at", Number),
+];
+
+const CHECKPOINT_WRITES: &[(&str, Sort)] = &[
+    ("checkpoint", Number),
+    ("task_id", Text),
+    ("position", Number),
+    ("task_path", Text),
+    ("channel", Text),
+    ("format", Text),
+    ("data", Bytes),
+    ("created_at", Number),
 ];
