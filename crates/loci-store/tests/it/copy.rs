@@ -26,7 +26,7 @@ const SHARED: &str = "tenants/default/spaces/shared/loci.db";
 /// A page this small makes many of few rows.
 const SMALL: CopyOptions = CopyOptions { verify_only: false, page: 7 };
 
-fn folder() -> (SqliteStore, TempDir) {
+pub(super) fn folder() -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap(), folder)
 }
@@ -40,7 +40,7 @@ async fn moved(from: &Side, to: &Side, options: CopyOptions) -> Result<Copied> {
 }
 
 /// Everything there can be: what chance leaves behind, and what it does not touch.
-async fn fill(store: &dyn Store) {
+pub(super) async fn fill(store: &dyn Store) {
     let mut runner = TestRunner::deterministic();
     let mut chance = || model::sequences(120).new_tree(&mut runner).unwrap().current();
     let steps = (0..20).map(|_| chance()).max_by_key(Vec::len).unwrap_or_default();
@@ -286,7 +286,7 @@ async fn a_target_with_something_else_is_left_alone() {
 async fn a_copy_that_was_damaged_is_told() {
     for (sql, table, told) in [
         ("UPDATE memories SET content = content || '!' WHERE row = 2", "memories", "2 is not the same in the target"),
-        ("UPDATE vectors SET vector = zeroblob(128) WHERE memory = 2", "vectors", "2 is not the same in the target"),
+        ("UPDATE vectors SET vector = zeroblob(128) WHERE memory = 2", "vectors", "2 1 is not the same in the target"),
         ("DELETE FROM ledger WHERE sequence = 3", "ledger", "3 is missing in the target"),
         ("DELETE FROM lexicon WHERE rowid = 2", "words", "2 is missing in the target"),
         ("INSERT INTO names (name, entity) VALUES ('x', 1)", "names", "1 \"x\" is in the target and not in the source"),
