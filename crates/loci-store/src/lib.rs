@@ -4,8 +4,10 @@
 //! the [`tier`] of what lives fast and may be lost. It knows nothing of models, policy or prompts; what
 //! a change means was decided above.
 
+mod checkpoints;
 mod cursor;
 mod error;
+mod facts;
 mod outside;
 mod postgres;
 mod sql;
@@ -15,8 +17,10 @@ pub mod text;
 pub mod tier;
 pub mod vectors;
 
+pub use checkpoints::{Checkpoints, KeptCheckpoint};
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+pub use facts::Facts;
 pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
     PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
