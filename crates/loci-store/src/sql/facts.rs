@@ -113,6 +113,7 @@ impl Desk<'_> {
     }
 
     fn new_fact(&self, change: &Change, scope: i64, fact: &Fact) -> Result<i64> {
+        let metadata = merged(&Map::new(), &fact.metadata);
         let put = self.connection.prepare_cached(
             "INSERT INTO facts (id, scope, fact_type, subject, predicate, object, confidence, metadata, created_at, \
              updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING fact",
@@ -126,7 +127,7 @@ impl Desk<'_> {
                 &fact.predicate,
                 &fact.object,
                 fact.confidence,
-                (!fact.metadata.is_empty()).then(|| json(&fact.metadata)),
+                (!metadata.is_empty()).then(|| json(&metadata)),
                 fact.created_at.as_microsecond(),
                 change.at.as_microsecond(),
             ];
@@ -154,7 +155,7 @@ impl Desk<'_> {
             true => (fact.confidence.max(known.confidence), merged(&known.metadata, &fact.metadata)),
             false => {
                 self.sql(self.connection.execute("DELETE FROM fact_sources WHERE fact = ?1", params![number]))?;
-                (fact.confidence, fact.metadata.clone())
+                (fact.confidence, merged(&Map::new(), &fact.metadata))
             }
         };
         if holds && confidence == known.confidence && metadata == known.metadata {
