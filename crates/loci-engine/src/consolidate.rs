@@ -295,7 +295,7 @@ impl Engine {
         self.attach(lesson, candidate, id, &why);
         let scope = lesson.session.scope.clone();
         let triple = self.triple(&scope, &candidate.kind, candidate.claim.as_ref(), (id, sure), lesson.at);
-        for action in triple {
+        if let Some(action) = triple {
             lesson.push(action, &why);
         }
         Ok(())
