@@ -21,7 +21,10 @@ fn triples_are_added_listed_and_retracted() {
     let memory = home.remember(&["--user=ana", "Ana lives in Lisbon"]);
     let args = ["fact", "add", "ana", "city", "lisbon", "--meta=by=hand", "--source", &memory];
     let learned = home.json(&args);
-    assert_eq!((&learned["fact"]["sources"], &learned["fact"]["identifiers"]), (&json!([memory]), &json!({ "userId": "ana" })));
+    assert_eq!(
+        (&learned["fact"]["sources"], &learned["fact"]["identifiers"]),
+        (&json!([memory]), &json!({ "userId": "ana" }))
+    );
     assert_eq!(home.json(&args)["event"], "none");
     let objects = |args: &[&str]| {
         let mut all = vec!["fact", "list"];
@@ -53,10 +56,8 @@ fn triples_are_added_listed_and_retracted() {
 fn checkpoints_come_back_byte_by_byte() {
     let home = Home::new();
     let bytes: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
-    let put = home.feed(
-        &["--json", "checkpoint", "put", "--thread=t", "--format=bytes", "--id=1", "--meta=step=1", "-"],
-        &bytes,
-    );
+    let put = home
+        .feed(&["--json", "checkpoint", "put", "--thread=t", "--format=bytes", "--id=1", "--meta=step=1", "-"], &bytes);
     assert_eq!((put.code, put.value()), (0, json!({ "id": "1", "event": "created" })), "{put:?}");
     let got = home.command(&["checkpoint", "get", "--thread=t"]).output().unwrap();
     assert!(got.status.success() && got.stdout == bytes, "the bytes are the same");

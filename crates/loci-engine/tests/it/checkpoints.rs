@@ -102,11 +102,8 @@ async fn a_checkpoint_is_nobody_elses() {
     let house = House::new();
     let engine = &house.engine;
     let agent = |agent: &str, user: &str| {
-        let identifiers = Identifiers {
-            agent_id: Some(agent.to_owned()),
-            user_id: Some(user.to_owned()),
-            ..Identifiers::default()
-        };
+        let identifiers =
+            Identifiers { agent_id: Some(agent.to_owned()), user_id: Some(user.to_owned()), ..Identifiers::default() };
         Caller::new(identifiers)
     };
     engine.put_checkpoint(&user("ana"), step("t", "user's", None, "1")).await.unwrap();
@@ -152,7 +149,8 @@ async fn sixteen_writers_make_one_line() {
                 loop {
                     let newest = house.engine.checkpoint(&user("ana"), "t", "", None).await.unwrap().0.id;
                     let id = format!("{writer}.{number}");
-                    let new = NewCheckpoint { expect_parent: Some(newest.clone()), ..step("t", &id, Some(&newest), "1") };
+                    let new =
+                        NewCheckpoint { expect_parent: Some(newest.clone()), ..step("t", &id, Some(&newest), "1") };
                     match house.engine.put_checkpoint(&user("ana"), new).await {
                         Ok(_) => break,
                         Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict, "{error}"),

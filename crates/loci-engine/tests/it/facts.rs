@@ -85,10 +85,8 @@ async fn what_is_stated_is_checked_and_masked() {
     let secret = format!("sk-{}", "a1B2c3D4".repeat(6));
     let stated = house.engine.state_fact(&ana, fact(["API", "key", &secret])).await.unwrap();
     assert_eq!((stated.fact.object.as_str(), &stated.redacted[..]), ("[secret]", &["secret".to_owned()][..]));
-    let strict = Config {
-        redaction: Redaction { refuse: vec!["email".into()], ..Redaction::default() },
-        ..Config::default()
-    };
+    let strict =
+        Config { redaction: Redaction { refuse: vec!["email".into()], ..Redaction::default() }, ..Config::default() };
     let house = House::with(strict);
     let error = house.engine.state_fact(&ana, fact(["ana", "email", "ana@example.org"])).await.unwrap_err();
     assert_eq!(error.problem("state").details["field"], "object");
@@ -183,5 +181,8 @@ async fn what_is_consented_to_is_a_triple_then() {
     let id = waiting.first().expect("a proposal").memory.id;
     house.engine.accept(&user("ana"), id).await.unwrap();
     let facts = house.engine.facts(&user("ana"), cities).await.unwrap();
-    assert_eq!(facts.iter().map(|fact| (fact.object.as_str(), &fact.sources[..])).collect::<Vec<_>>(), [("graz", &[id][..])]);
+    assert_eq!(
+        facts.iter().map(|fact| (fact.object.as_str(), &fact.sources[..])).collect::<Vec<_>>(),
+        [("graz", &[id][..])]
+    );
 }

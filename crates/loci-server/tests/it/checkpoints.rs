@@ -44,7 +44,8 @@ async fn a_thread_is_put_read_and_removed() {
     assert_eq!(one["data"], json!({ "messages": [1, null] }));
     let list = house.get("/v1/checkpoints/t%2F1/list?userId=ann").await.expect(200);
     assert_eq!((ids(&list), list["checkpoints"][0].get("data")), (vec!["3", "2", "1"], None));
-    let list = house.get("/v1/checkpoints/t%2F1/list?userId=ann&metadata=%7B%22step%22%3A2%7D&data=true").await.expect(200);
+    let list =
+        house.get("/v1/checkpoints/t%2F1/list?userId=ann&metadata=%7B%22step%22%3A2%7D&data=true").await.expect(200);
     assert_eq!((ids(&list), &list["checkpoints"][0]["data"]["messages"]), (vec!["2"], &json!([1, null])));
     let list = house.get("/v1/checkpoints/t%2F1/list?userId=ann&before=3&limit=1").await.expect(200);
     assert_eq!(ids(&list), ["2"]);

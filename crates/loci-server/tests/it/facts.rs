@@ -28,7 +28,10 @@ async fn triples_are_stated_listed_and_retracted() {
     house.get("/v1/facts?userId=ann&colour=red").await.refused(400, "colour");
     let wrong = json!({ "subject": "API", "predicate": "port", "object": "80", "confidence": 2 });
     house.post("/v1/facts", json!({ "identifiers": who, "fact": wrong })).await.refused(400, "confidence");
-    house.post("/v1/facts", json!({ "identifiers": who, "fact": { "subject": "API" } })).await.refused(400, "predicate");
+    house
+        .post("/v1/facts", json!({ "identifiers": who, "fact": { "subject": "API" } }))
+        .await
+        .refused(400, "predicate");
     let id = stated["fact"]["id"].as_str().unwrap();
     house.delete(&format!("/v1/facts/{id}?userId=bob")).await.refused(404, "id");
     assert_eq!(house.delete(&format!("/v1/facts/{id}?userId=ann")).await.expect(200)["object"], "v16");

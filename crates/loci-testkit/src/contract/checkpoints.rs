@@ -10,22 +10,6 @@ use serde_json::{Map, Value, json};
 use crate::hand::{Hand, good};
 use crate::samples::*;
 
-/// A checkpoint with these bytes.
-fn checkpoint(scope: &Scope, thread: &str, id: &str, parent: Option<&str>, data: &[u8]) -> Checkpoint {
-    Checkpoint {
-        scope: scope.clone(),
-        thread_id: thread.into(),
-        namespace: String::new(),
-        id: id.into(),
-        parent_id: parent.map(str::to_owned),
-        format: "bytes".into(),
-        data: Some(data.to_vec()),
-        bytes: data.len() as u64,
-        metadata: Map::new(),
-        created_at: at(1),
-    }
-}
-
 fn put(checkpoint: &Checkpoint) -> Action {
     let step = CheckpointStep::Put { checkpoint: checkpoint.clone(), expect_parent: None, replace: false };
     Action::Checkpoint(Box::new(step))

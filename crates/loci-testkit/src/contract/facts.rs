@@ -2,31 +2,12 @@
 
 use loci_store::Store;
 use loci_types::{
-    AccessPolicy, Action, ErrorKind, Fact, FactFilter, FactId, Memory, MemoryId, Outcome, Reach, Scope, Tenant, Visible,
+    AccessPolicy, Action, ErrorKind, Fact, FactFilter, Memory, MemoryId, Outcome, Reach, Scope, Tenant, Visible,
 };
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
-
-/// A triple with this number, from nowhere.
-fn fact(number: u64, scope: &Scope, [subject, predicate, object]: [&str; 3]) -> Fact {
-    Fact {
-        id: FactId(Uuid::from_u128(0x0195_0000_0000_8000_8000_0000_0000_0000 | u128::from(number))),
-        layer: scope.layer(),
-        identifiers: scope.identifiers(),
-        fact_type: "uses".into(),
-        subject: subject.into(),
-        predicate: predicate.into(),
-        object: object.into(),
-        confidence: 0.5,
-        metadata: Map::new(),
-        sources: Vec::new(),
-        created_at: at(number as i64),
-        updated_at: at(number as i64),
-    }
-}
 
 fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
