@@ -29,9 +29,9 @@ pub(crate) struct FactArgs {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// State a triple
-    Add(Box<AddArgs>),
+    Add(AddArgs),
     /// List triples by any of their words, the surest first
-    List(Box<ListArgs>),
+    List(ListArgs),
     /// Take a triple back; the memories it came from stay
     Retract {
         /// Its id
@@ -98,8 +98,8 @@ struct ListArgs {
 /// Looks after triples.
 pub(crate) async fn run(context: &Context, args: FactArgs) -> Result<()> {
     match args.verb {
-        Verb::Add(args) => add(context, *args).await,
-        Verb::List(args) => list(context, *args).await,
+        Verb::Add(args) => add(context, args).await,
+        Verb::List(args) => list(context, args).await,
         Verb::Retract { id, reason, scope } => retract(context, &scope, &id, reason.as_deref()).await,
     }
 }

@@ -164,6 +164,7 @@ async fn sixteen_writers_make_one_line() {
     for writer in writers.collect::<Vec<_>>() {
         writer.await.unwrap();
     }
-    let line = house.engine.checkpoint_history(&user("ana"), CheckpointRequest { limit: Some(1_000), ..of("t") });
-    assert_eq!(line.await.unwrap().len(), 16 * 3 + 1);
+    let all = CheckpointRequest { limit: Some(1_000), ..of("t") };
+    let line = house.engine.checkpoint_history(&user("ana"), all).await.unwrap();
+    assert_eq!(line.len(), 16 * 3 + 1);
 }
