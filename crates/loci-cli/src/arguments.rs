@@ -14,9 +14,9 @@ use loci_types::{Error, Filter, Identifiers, Layer, State, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
-    agent, backup, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, erase,
-    events, explain, export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, migrate,
-    operations, pin, query, recall, reembed, remember, restore, restore_backup, search, serve, session, stats,
+    agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
+    erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
+    migrate, operations, pin, query, recall, reembed, remember, restore, restore_backup, search, serve, session, stats,
     summarise, supersede, undo, update, vectors, weak,
 };
 
@@ -98,6 +98,10 @@ pub(crate) enum Command {
     Consent(consent::ConsentArgs),
     /// Look after the people and things that are spoken of
     Entity(entity::EntityArgs),
+    /// State, list and retract triples: subject, predicate, object
+    Fact(fact::FactArgs),
+    /// Keep and find again where the work of a thread stood
+    Checkpoint(checkpoint::CheckpointArgs),
     /// Show facts that fade, weakest first
     Weak(weak::WeakArgs),
     /// Say a conversation, or what is known, in few words
@@ -174,6 +178,8 @@ impl Command {
             Command::Session(_) => "session",
             Command::Consent(_) => "consent",
             Command::Entity(_) => "entity",
+            Command::Fact(_) => "fact",
+            Command::Checkpoint(_) => "checkpoint",
             Command::Weak(_) => "weak",
             Command::Summarise(_) => "summarise",
             Command::Jobs(_) => "jobs",

@@ -11,6 +11,11 @@ pub(crate) const LABEL: usize = 256;
 /// The longest reference: a thread, a message, a reason.
 pub(crate) const REFERENCE: usize = 1_024;
 
+/// The longest name of something that is found by its name.
+pub(crate) const NAME: usize = 512;
+/// The bytes of all names by which one thing is found.
+pub(crate) const KEY: usize = 2_048;
+
 /// Refuses a number that does not lie between two others.
 pub(crate) fn between(field: &'static str, value: usize, least: usize, most: usize) -> Result<(), Error> {
     if (least..=most).contains(&value) {
@@ -40,6 +45,22 @@ pub(crate) fn short(field: &'static str, text: Option<&str>, most: usize) -> Res
         return Err(Error::invalid(field, format!("{field} contains a NUL character")));
     }
     Ok(())
+}
+
+/// Refuses texts by which something is found, if one is too long or all of them together are: databases keep them in
+/// an index, whose entries have a bound.
+pub(crate) fn key(texts: &[(&'static str, &str)]) -> Result<(), Error> {
+    for (field, text) in texts {
+        short(field, Some(text), NAME)?;
+    }
+    let bytes: usize = texts.iter().map(|(_, text)| text.len()).sum();
+    match texts.iter().max_by_key(|(_, text)| text.len()) {
+        Some((field, _)) if bytes > KEY => {
+            let names = texts.iter().map(|(field, _)| *field).collect::<Vec<_>>().join(", ");
+            Err(Error::invalid(field, format!("{names} have {bytes} bytes together, more than {KEY}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses the category, the role, the thread, the run or the actor of a memory, if one is too long.

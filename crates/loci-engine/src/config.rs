@@ -55,11 +55,19 @@ pub struct Limits {
     pub tags: usize,
     /// Bytes of a memory's metadata, as JSON.
     pub metadata_bytes: usize,
+    /// Bytes of a checkpoint, and of each thing written beside it.
+    pub checkpoint_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { content_characters: 8_192, query_characters: 8_192, tags: 64, metadata_bytes: 65_536 }
+        Self {
+            content_characters: 8_192,
+            query_characters: 8_192,
+            tags: 64,
+            metadata_bytes: 65_536,
+            checkpoint_bytes: 16 << 20,
+        }
     }
 }
 
@@ -342,6 +350,7 @@ impl Config {
         let positive = [
             ("limits.content_characters", self.limits.content_characters),
             ("limits.query_characters", self.limits.query_characters),
+            ("limits.checkpoint_bytes", self.limits.checkpoint_bytes),
             ("retrieval.limit", self.retrieval.limit),
             ("retrieval.max_limit", self.retrieval.max_limit),
             ("retrieval.overfetch", self.retrieval.overfetch),

@@ -144,8 +144,14 @@ impl Engine {
         }
         let purge_at = days_after(self.now(), i64::from(self.config.lifecycle.purge_days));
         let mut actions = vec![Action::Decide { id: memory.id, accept, over, purge_at }];
-        actions.extend(accept.then(|| consented(memory.id)));
-        let space = memory.scope()?.space();
+        let scope = memory.scope()?;
+        if accept {
+            actions.push(consented(memory.id));
+            let claim = claim_of(&memory.content);
+            let source = (memory.id, memory.confidence);
+            actions.extend(self.triple(&scope, memory.kind.name(), claim.as_ref(), source, self.now()));
+        }
+        let space = scope.space();
         let changes = actions.into_iter().map(|action| self.change(caller, "operator", reason, action)).collect();
         let applied = self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         receipt(applied.first(), false, false)
@@ -195,6 +201,8 @@ impl Engine {
             let reason = if known {
                 actions.push(Action::Decide { id: one.id, accept: true, over, purge_at });
                 actions.push(consented(one.id));
+                let (scope, source) = (addition.memory.scope()?, (one.id, addition.memory.confidence));
+                actions.extend(self.triple(&scope, addition.memory.kind.name(), Some(claim), source, at));
                 format!("{field} was signalled {} times", one.asked.signals)
             } else {
                 pending.push(one);

@@ -290,8 +290,14 @@ impl Engine {
             lesson.ask(asked, &why);
             return Ok(());
         }
+        let sure = addition.memory.confidence;
         let id = self.write(lesson, &decision, addition, &known, &why).await?;
         self.attach(lesson, candidate, id, &why);
+        let scope = lesson.session.scope.clone();
+        let triple = self.triple(&scope, &candidate.kind, candidate.claim.as_ref(), (id, sure), lesson.at);
+        if let Some(action) = triple {
+            lesson.push(action, &why);
+        }
         Ok(())
     }
 

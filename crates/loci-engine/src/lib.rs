@@ -9,6 +9,7 @@ mod agent;
 mod answered;
 mod bounds;
 mod categories;
+mod checkpoint;
 mod clock;
 mod config;
 mod consent;
@@ -22,6 +23,7 @@ mod error;
 mod evolve;
 mod explain;
 pub mod extract;
+mod fact;
 mod feed;
 mod find;
 mod forget;
@@ -67,6 +69,9 @@ pub mod writing;
 
 pub use answered::Answer;
 pub use categories::{Categories, CategorySpec, ContextMode};
+pub use checkpoint::{
+    CheckpointRemoval, CheckpointRequest, NewCheckpoint, PutCheckpoint, SavedCheckpoint, SavedWrite, payload,
+};
 pub use clock::{Clock, Fixed, System};
 pub use config::{Bands, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights};
 pub use consent::{Asked, Proposal};
@@ -78,6 +83,7 @@ pub use erase::Erasure;
 pub use error::{Error, Result};
 pub use evolve::Chain;
 pub use explain::Provenance;
+pub use fact::{FactRequest, NewFact, StatedFact};
 pub use feed::{FeedCursor, FeedEntry, FeedPage, FeedRequest};
 pub use find::FindRequest;
 pub use graph::{AddedObservations, Graph, GraphEntity, GraphImported, GraphRelation, Observed};

@@ -40,6 +40,6 @@ impl Engine {
 
 /// Whether a line says something about what is remembered, and not only how it is found.
 fn tells(line: &LedgerEntry) -> bool {
-    let quiet = [Event::Embed, Event::Entity, Event::Link, Event::Unlink];
+    let quiet = [Event::Embed, Event::Entity, Event::Fact, Event::Link, Event::Unlink];
     line.memory_id.is_some() && !quiet.iter().any(|event| event.name().eq_ignore_ascii_case(&line.event))
 }

@@ -113,7 +113,9 @@ impl Engine {
             Decision::Skip { of: id, .. } | Decision::Merge { into: id, .. } => *id,
             _ => addition.memory.id,
         };
+        let (kind, source) = (addition.memory.kind.name().to_owned(), (id, addition.memory.confidence));
         let mut actions = self.actions(&whose, &decision, addition).await?;
+        actions.extend(self.triple(user, &kind, claim.as_ref(), source, at));
         actions.push(Action::Link(self.edge(id, old, Relation::DerivedFrom, 1.0, at)));
         let metadata = Some(Map::from_iter([(PROMOTED_TO.to_owned(), json!(id))]));
         let patch = Patch { metadata, ..Patch::default() };

@@ -5,8 +5,10 @@
 //! a change means was decided above.
 
 mod belongings;
+mod checkpoints;
 mod cursor;
 mod error;
+mod facts;
 mod outside;
 mod postgres;
 mod sql;
@@ -17,8 +19,10 @@ pub mod tier;
 pub mod vectors;
 
 pub use belongings::Belongings;
+pub use checkpoints::{Checkpoints, KeptCheckpoint};
 pub use cursor::Cursor;
 pub use error::{Error, Result};
+pub use facts::Facts;
 pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
     PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,

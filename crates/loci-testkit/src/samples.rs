@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_types::{
-    AccessPolicy, Action, Addition, Batch, Change, ContentHash, Edge, EdgeId, Entity, EntityId, EntityType, Filter,
-    Identifier, Identifiers, Kind, Layer, Memory, MemoryId, NewContent, Patch, Provenance, Reach, Relation, Revision,
-    Scope, Space, State, Tenant, Vector, Visible,
+    AccessPolicy, Action, Addition, Batch, Change, Checkpoint, CheckpointPlace, CheckpointStep, ContentHash, Edge,
+    EdgeId, Entity, EntityId, EntityType, Fact, FactId, Filter, Identifier, Identifiers, Kind, Layer, Memory, MemoryId,
+    NewContent, Patch, PendingWrite, Provenance, Reach, Relation, Revision, Scope, Space, State, Tenant, Vector,
+    Visible,
 };
 use serde_json::Map;
 use uuid::Uuid;
@@ -182,6 +183,60 @@ pub fn entity(number: u64, name: &str, aliases: &[&str]) -> Entity {
         mention_count: 0,
         attributes: serde_json::json!({ "n": 1, "пч": [true, null] }).as_object().cloned().unwrap_or_default(),
     }
+}
+
+/// A triple with this number, from nowhere.
+pub fn fact(number: u64, scope: &Scope, [subject, predicate, object]: [&str; 3]) -> Fact {
+    Fact {
+        id: FactId(Uuid::from_u128(0x0195_0000_0000_8000_8000_0000_0000_0000 | u128::from(number))),
+        layer: scope.layer(),
+        identifiers: scope.identifiers(),
+        fact_type: "uses".into(),
+        subject: subject.into(),
+        predicate: predicate.into(),
+        object: object.into(),
+        confidence: 0.5,
+        metadata: Map::new(),
+        sources: Vec::new(),
+        created_at: at(number as i64),
+        updated_at: at(number as i64),
+    }
+}
+
+/// A checkpoint with these bytes.
+pub fn checkpoint(scope: &Scope, thread: &str, id: &str, parent: Option<&str>, data: &[u8]) -> Checkpoint {
+    Checkpoint {
+        scope: scope.clone(),
+        thread_id: thread.into(),
+        namespace: String::new(),
+        id: id.into(),
+        parent_id: parent.map(str::to_owned),
+        format: "bytes".into(),
+        data: Some(data.to_vec()),
+        bytes: data.len() as u64,
+        metadata: Map::new(),
+        created_at: at(1),
+    }
+}
+
+/// A checkpoint put, and something that a task wrote beside it.
+pub fn put_with_write(checkpoint: Checkpoint) -> [Action; 2] {
+    let of = CheckpointPlace {
+        scope: checkpoint.scope.clone(),
+        thread_id: checkpoint.thread_id.clone(),
+        namespace: checkpoint.namespace.clone(),
+        id: checkpoint.id.clone(),
+    };
+    let write = PendingWrite {
+        task_id: "task".into(),
+        position: -1,
+        task_path: "~pull".into(),
+        channel: "messages".into(),
+        format: "bytes".into(),
+        data: vec![0, 255],
+    };
+    let put = CheckpointStep::Put { checkpoint, expect_parent: None, replace: false };
+    [put, CheckpointStep::Write { of, writes: vec![write] }].map(|step| Action::Checkpoint(Box::new(step)))
 }
 
 /// These scopes of the default tenant, seen by Anna.

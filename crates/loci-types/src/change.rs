@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{
-    AccessPolicy, ContentHash, Edge, Entity, EntityId, Identifiers, JobSpec, Kind, KnowledgePointer, Memory, MemoryId,
-    Relation, Scope, Source, Space, State, Tenant, Vector,
+    AccessPolicy, CheckpointStep, ContentHash, Edge, Entity, EntityId, Fact, FactId, Identifiers, JobSpec, Kind,
+    KnowledgePointer, Memory, MemoryId, Relation, Scope, Source, Space, State, Tenant, Vector,
 };
 
 /// Changes to one space that happen together.
@@ -236,6 +236,18 @@ pub enum Action {
         /// When it no longer counts.
         until: Option<Timestamp>,
     },
+    /// A triple holds. Said again, the greater confidence stands, metadata are merged and sources added; one that
+    /// was learned from memories of which none holds any more is said anew.
+    State(Box<Fact>),
+    /// Takes a triple back.
+    Retract {
+        /// Whose it must be.
+        scope: Scope,
+        /// Which.
+        id: FactId,
+    },
+    /// Something is done to checkpoints. Not in the ledger: they are no memories.
+    Checkpoint(Box<CheckpointStep>),
 }
 
 /// A memory's scores as time has left them.

@@ -60,6 +60,11 @@ id!(
     EntityId,
     "entity"
 );
+id!(
+    /// The id of a triple.
+    FactId,
+    "fact"
+);
 
 #[cfg(test)]
 mod tests {

@@ -44,6 +44,8 @@ words!(
         Embed = "embed",
         /// An entity was named or mentioned.
         Entity = "entity",
+        /// A triple was stated or taken back.
+        Fact = "fact",
     }
 );
 

@@ -4,9 +4,11 @@
 //! opens a file or knows another room.
 
 mod change;
+mod checkpoint;
 mod credential;
 mod edge;
 mod error;
+mod fact;
 mod filter;
 mod id;
 mod job;
@@ -23,11 +25,15 @@ mod visible;
 pub use change::{
     Action, Addition, Aged, Batch, Change, NewContent, NoteValue, Patch, Provenance, Revision, identifier_values,
 };
+pub use checkpoint::{
+    Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, JSON, PendingWrite,
+};
 pub use credential::{ANY, Bounds, Grant, Key, Role};
 pub use edge::{Edge, Entity, EntityType, Relation};
 pub use error::{Error, ErrorKind, ErrorRow, Problem, TABLE as ERROR_TABLE};
+pub use fact::{Fact, FactFilter};
 pub use filter::{Filter, Grain, TimeRange, TimeSpan};
-pub use id::{EdgeId, EntityId, MemoryId};
+pub use id::{EdgeId, EntityId, FactId, MemoryId};
 pub use job::{Job, JobKind, JobRecord, JobSpec};
 pub use kind::{Class, Kind, KindSpec, Kinds};
 pub use layer::Layer;

@@ -4,6 +4,7 @@
 //! ratio taken in the same run, because the clock of a shared machine tells little.
 
 mod add;
+mod checkpoint;
 mod data;
 mod find;
 mod life;
@@ -18,9 +19,9 @@ use anyhow::Result;
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find`, `recall`, `life` or all of them; or `shared`: files beside the
+    /// What to measure: `add`, `find`, `recall`, `life`, `checkpoint` or all of them; or `shared`: files beside the
     /// PostgreSQL that is set
-    #[arg(value_parser = ["add", "find", "recall", "life", "shared", "all"], default_value = "all")]
+    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "shared", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -50,6 +51,9 @@ pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs) -
     }
     if wanted("life") {
         life::measure(folder, args.seed, args.largest).await?;
+    }
+    if wanted("checkpoint") {
+        checkpoint::measure(folder, args.seed).await?;
     }
     if args.what == "shared" {
         shared::measure(settings, folder, args.seed, args.largest).await?;

@@ -6,6 +6,7 @@ pub(crate) mod agent;
 mod asking;
 pub(crate) mod backup;
 pub(crate) mod chain;
+pub(crate) mod checkpoint;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod confirm;
@@ -19,6 +20,7 @@ pub(crate) mod erase;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod fact;
 pub(crate) mod forget;
 pub(crate) mod get;
 pub(crate) mod history;
@@ -98,6 +100,8 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Session(args) => done(session::run(&context, args).await),
         Command::Consent(args) => done(consent::run(&context, args).await),
         Command::Entity(args) => done(entity::run(&context, args).await),
+        Command::Fact(args) => done(fact::run(&context, args).await),
+        Command::Checkpoint(args) => done(checkpoint::run(&context, args).await),
         Command::Weak(args) => done(weak::run(&context, &args).await),
         Command::Summarise(args) => done(summarise::run(&context, *args).await),
         Command::Jobs(args) => done(jobs::run(&context, args).await),

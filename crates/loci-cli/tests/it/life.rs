@@ -403,6 +403,8 @@ fn help_and_completions_know_the_verbs() {
         "summarise",
         "events",
         "operations",
+        "fact",
+        "checkpoint",
     ] {
         assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{verb} "))), "{verb}: {help}");
         assert!(completions.contains(&format!("loci,{verb}")), "{verb}");

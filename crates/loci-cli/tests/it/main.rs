@@ -18,4 +18,5 @@ mod processes;
 mod rules;
 mod run;
 mod serve;
+mod things;
 mod verbs;

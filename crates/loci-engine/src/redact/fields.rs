@@ -10,7 +10,7 @@ use loci_types::{Error, Memory, Source};
 use serde_json::{Map, Value};
 
 use super::{Redactor, Which, mark, secret};
-use crate::{NewMemory, Turn, Update};
+use crate::{NewFact, NewMemory, Turn, Update};
 
 /// One look through something that is to be written.
 pub(crate) struct Pass<'a> {
@@ -57,6 +57,17 @@ impl<'a> Pass<'a> {
         self.text("content", &mut new.content)?;
         self.labels(&mut new.tags, new.category.as_mut())?;
         self.source(new.source.as_mut())?;
+        self.metadata(&mut new.metadata)
+    }
+
+    /// A triple to state.
+    pub(crate) fn fact(&mut self, new: &mut NewFact) -> Result<(), Error> {
+        if let Some(sort) = &mut new.fact_type {
+            self.text("factType", sort)?;
+        }
+        self.text("subject", &mut new.subject)?;
+        self.text("predicate", &mut new.predicate)?;
+        self.text("object", &mut new.object)?;
         self.metadata(&mut new.metadata)
     }
 

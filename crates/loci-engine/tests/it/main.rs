@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod categories;
+mod checkpoints;
+mod facts;
 mod feed;
 mod find;
 mod graph;

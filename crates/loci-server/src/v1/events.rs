@@ -23,7 +23,7 @@ use crate::follow::{Follow, Wish};
 use crate::guard::Who;
 
 /// What each line of the ledger is called in the stream.
-const NAMES: [(Event, &str); 14] = [
+const NAMES: [(Event, &str); 15] = [
     (Event::Add, "created"),
     (Event::Update, "updated"),
     (Event::Delete, "deleted"),
@@ -38,6 +38,7 @@ const NAMES: [(Event, &str); 14] = [
     (Event::Erase, "erased"),
     (Event::Embed, "embedded"),
     (Event::Entity, "entity"),
+    (Event::Fact, "fact"),
 ];
 
 /// The routes of events.

@@ -5,9 +5,11 @@
 
 mod agents;
 mod batch;
+mod checkpoints;
 mod consents;
 mod entities;
 mod events;
+mod facts;
 mod filter;
 mod keys;
 mod life;
@@ -50,6 +52,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(agents::routes())
         .merge(keys::routes())
         .merge(events::routes())
+        .merge(facts::routes())
+        .merge(checkpoints::routes())
 }
 
 /// What identifiers may hold: printable, and not blank.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use loci_engine::{Caller, ListRequest, NewKey, NewMemory, Turn};
+use loci_engine::{Caller, FactRequest, ListRequest, NewCheckpoint, NewFact, NewKey, NewMemory, Turn};
 use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, Tenant};
 use serde_json::{Value, json};
 
@@ -76,6 +76,21 @@ impl World {
             ..Turn::default()
         };
         engine.ingest(&victim(), turn).await.unwrap();
+        let fact = NewFact {
+            subject: "cache".to_owned(),
+            predicate: "lies in".to_owned(),
+            object: SECRET.to_owned(),
+            sources: vec![memory],
+            ..NewFact::default()
+        };
+        engine.state_fact(&victim(), fact).await.unwrap();
+        let checkpoint = NewCheckpoint {
+            thread_id: "monday".to_owned(),
+            id: Some("one".to_owned()),
+            data: format!("\"{SECRET}\"").into_bytes(),
+            ..NewCheckpoint::default()
+        };
+        engine.put_checkpoint(&victim(), checkpoint).await.unwrap();
         engine.end_session(&victim(), "monday").await.unwrap();
         engine.work(&Caller::operator(), &[], 16).await.unwrap();
         let strangers = Self::strangers(&house).await;
@@ -112,7 +127,13 @@ impl World {
         let request = ListRequest { filter, limit: Some(100), ..ListRequest::default() };
         let listed = self.house.engine.list(&victim(), request).await.unwrap();
         let of = |memory: loci_types::Memory| (memory.id, memory.version, format!("{:?}", memory.state));
-        listed.memories.into_iter().map(of).collect()
+        let mut all: Vec<_> = listed.memories.into_iter().map(of).collect();
+        for fact in self.house.engine.facts(&victim(), FactRequest::default()).await.unwrap() {
+            all.push((MemoryId(fact.id.0), 0, fact.object));
+        }
+        let (kept, writes) = self.house.engine.checkpoint(&victim(), "monday", "", Some("one")).await.unwrap();
+        all.push((self.memory, writes.len() as u64, String::from_utf8(kept.data.unwrap()).unwrap()));
+        all
     }
 
     /// Calls, and returns status and text; of a stream only what comes at once.
@@ -200,6 +221,12 @@ fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "summarise" => json!({ "threadId": "monday" }),
         "uniteEntities" => json!({ "into": "Anna Petrova", "from": "Vera" }),
         "divideEntity" => json!({ "id": memory, "root": "Anna Petrova" }),
+        "stateFact" => json!({ "fact": { "subject": "cache", "predicate": "lies in", "object": "the open" } }),
+        "putCheckpoint" => json!({ "id": "one", "data": "a stranger was here", "replace": true }),
+        "putWrites" => {
+            let write = json!({ "taskId": "t", "position": 0, "channel": "c", "data": "a stranger was here" });
+            json!({ "id": "one", "writes": [write] })
+        }
         "maintain" => json!({ "dryRun": true }),
         "createAgent" => json!({ "slug": "keeper", "config": {} }),
         "createKey" => json!({ "name": "mine", "grant": { "tenant": "default", "role": "admin" } }),
@@ -235,6 +262,7 @@ fn fill(path: &str, memory: &str) -> String {
         .replace("{slug}", "keeper")
         .replace("{name}", "Anna%20Petrova")
         .replace("{space}", "agent_memory_keeper")
+        .replace("{thread}", "monday")
 }
 
 #[tokio::test(flavor = "multi_thread")]

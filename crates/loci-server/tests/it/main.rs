@@ -2,9 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod bad;
+mod checkpoints;
 mod description;
 mod errors;
 mod events;
+mod facts;
 mod graph;
 mod guard;
 mod hostile;

@@ -19,6 +19,7 @@ mod point;
 mod qdrant;
 mod retry;
 mod search;
+mod things;
 
 pub use index::{Collection, Mark, VectorIndex, Wanted};
 pub use indexed::{Indexed, IndexedOptions, Oversight};

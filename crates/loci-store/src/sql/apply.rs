@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{Connection, OptionalExtension, Row, params};
-use super::{entities, graph, read, row, words};
+use super::{entities, facts, graph, read, row, words};
 use crate::sql;
 use crate::text::Analyser;
 use crate::{Applied, Error, Result};
@@ -69,6 +69,9 @@ impl Desk<'_> {
                 self.consolidate(change, scope, session, *expect, *through)
             }
             Action::Note { scope, key, value, until } => self.note(change, scope.as_ref(), key, value, *until),
+            Action::State(fact) => self.state(change, fact),
+            Action::Retract { scope, id } => self.retract(change, scope, *id),
+            Action::Checkpoint(step) => self.checkpoint(change, step),
         }
     }
 
@@ -298,7 +301,7 @@ impl Desk<'_> {
         self.remove(change, id, Event::Ttl)
     }
 
-    /// Takes a memory away with its words, vectors, edges and mentions. The ledger keeps that it
+    /// Takes a memory away with its words, vectors, edges, mentions and the triples learned from it alone. The ledger keeps that it
     /// was there, and nothing of what it said.
     pub(crate) fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
         let lying = self.find(id)?;
@@ -310,6 +313,7 @@ impl Desk<'_> {
         self.close(change, &lying)?;
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
         self.sql(entities::forget_summaries(self.connection, lying.row))?;
+        self.sql(facts::forget(self.connection, lying.row))?;
         self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", params![lying.row]))?;
         self.sql(
             self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", params![lying.row]),

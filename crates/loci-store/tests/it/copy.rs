@@ -12,8 +12,9 @@ use loci_testkit::model;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{
-    Action, Addition, Batch, Bounds, ErrorKind, Grant, JobKind, JobSpec, Key, Kind, Memory, MemoryId, NoteValue, Reach,
-    Relation, Role, SessionFilter, Source, Tenant, Vector, Visible,
+    Action, Addition, Batch, Bounds, Checkpoint, CheckpointFilter, ErrorKind, Fact, FactFilter, Grant, JobKind,
+    JobSpec, Key, Kind, Memory, MemoryId, NoteValue, Reach, Relation, Role, SessionFilter, Source, Tenant, Vector,
+    Visible,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -94,6 +95,16 @@ pub(super) async fn fill(store: &dyn Store) {
         let job = JobSpec { kind: JobKind::Link, payload, unique, run_after: at(7) };
         hand.must(&space, Action::Enqueue(job)).await;
     }
+    let metadata = json!({ "a": "\u{0}" }).as_object().cloned().unwrap_or_default();
+    let learned =
+        Fact { sources: vec![full], metadata: metadata.clone(), ..fact(1, &anna, ["Мурка", "likes", "fish"]) };
+    for fact in [learned, fact(2, &anna, ["Felix", "is", "a \u{10FFFF} cat"])] {
+        hand.must(&space, Action::State(Box::new(fact))).await;
+    }
+    let kept = Checkpoint { metadata, ..checkpoint(&anna, "t", "1", Some("0"), &[0, 1, 255]) };
+    for action in put_with_write(kept) {
+        hand.must(&space, action).await;
+    }
     let agent = Agent { slug: "idle".into(), config: json!({ "mood": "\u{0}" }), created_at: at(5) };
     good(store.create_agent(&Tenant::default(), agent).await);
     let grant =
@@ -138,6 +149,10 @@ async fn seen(store: &dyn Store) -> Vec<String> {
         seen.push(format!("jobs {:?}", good(store.jobs(&tenant, &["waiting", "running", "dead"], 99).await)));
         seen.push(format!("sessions {:?}", good(store.sessions(&all, &SessionFilter::default(), 99).await)));
         seen.push(format!("entities {:?}", good(store.known_entities(&all, &EntityFilter::default(), 99).await)));
+        let past = FactFilter { include_past: true, ..FactFilter::at(at(1)) };
+        seen.push(format!("facts {:?}", good(store.facts(&all, &past, 99).await)));
+        let kept = CheckpointFilter { data: true, ..CheckpointFilter::of(user("anna"), "t") };
+        seen.push(format!("checkpoints {:?}", good(store.checkpoints(&all, &kept, 99).await)));
         seen.extend(seen_memories(store, &all).await);
     }
     seen

@@ -8,9 +8,11 @@ pub mod agents;
 pub mod ages;
 pub mod around;
 pub mod chains;
+pub mod checkpoints;
 pub mod claims;
 pub mod consent;
 pub mod entities;
+pub mod facts;
 pub mod feed;
 pub mod filters;
 pub mod foremost;
@@ -201,6 +203,26 @@ macro_rules! store_contract {
                 a_claim_is_found_by_its_key
                 a_new_text_makes_a_new_claim
                 a_replacement_brings_its_claim
+            }
+            facts {
+                a_fact_comes_back_field_by_field
+                a_fact_said_again_is_one
+                facts_are_found_by_any_of_their_words
+                facts_keep_to_their_scopes
+                a_fact_is_seen_with_one_of_its_sources
+                a_fact_holds_while_a_source_holds
+                a_fact_goes_with_its_last_source
+                a_fact_is_retracted
+            }
+            checkpoints {
+                a_checkpoint_comes_back_field_by_field
+                an_id_is_put_once
+                a_thread_that_went_on_is_a_conflict
+                writes_stand_beside_their_checkpoint
+                checkpoints_are_found_by_what_is_asked
+                checkpoints_are_removed
+                checkpoints_keep_to_their_scopes
+                of_many_that_go_on_at_once_one_does
             }
             ledger {
                 a_line_is_told_to_those_who_see_its_memory

@@ -1,0 +1,88 @@
+//! Triples and checkpoints on the command line.
+
+use serde_json::{Value, json};
+
+use crate::run::Home;
+
+/// Runs what must fail with this code, naming this field.
+fn refused(home: &Home, args: &[&str], code: i32, field: &str) {
+    let mut all = vec!["--json"];
+    all.extend(args);
+    let run = home.run(&all);
+    assert_eq!((run.code, run.problem()["details"]["field"].as_str()), (code, Some(field)), "{args:?}: {run:?}");
+}
+
+#[test]
+fn triples_are_added_listed_and_retracted() {
+    let home = Home::new();
+    let stated = home.json(&["fact", "add", "Database", "version", "v16", "--type=has_version", "--confidence=0.5"]);
+    assert_eq!((&stated["event"], &stated["fact"]["factType"]), (&json!("created"), &json!("has_version")));
+    assert_eq!(stated["fact"]["identifiers"], json!({ "userId": "me" }));
+    let memory = home.remember(&["--user=ana", "Ana lives in Lisbon"]);
+    let args = ["fact", "add", "ana", "city", "lisbon", "--meta=by=hand", "--source", &memory];
+    let learned = home.json(&args);
+    assert_eq!(
+        (&learned["fact"]["sources"], &learned["fact"]["identifiers"]),
+        (&json!([memory]), &json!({ "userId": "ana" }))
+    );
+    assert_eq!(home.json(&args)["event"], "none");
+    let objects = |args: &[&str]| {
+        let mut all = vec!["fact", "list"];
+        all.extend(args);
+        let facts = home.json(&all)["facts"].as_array().unwrap().clone();
+        facts.iter().map(|fact| fact["object"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(objects(&[]), ["lisbon", "v16"]);
+    assert_eq!(objects(&["--predicate=city"]), ["lisbon"]);
+    assert_eq!(objects(&["--subject=Database", "--type=has_version", "--object=v16"]), ["v16"]);
+    assert_eq!(objects(&["--user=me"]), ["v16"]);
+    assert_eq!(objects(&["--user=nobody"]), [""; 0]);
+    // What no longer holds is past, and goes with its memory.
+    assert_eq!(home.run(&["forget", &memory]).code, 0);
+    assert_eq!(objects(&[]), ["v16"]);
+    assert_eq!(objects(&["--past"]), ["lisbon", "v16"]);
+    let shown = home.run(&["fact", "list"]);
+    assert!(shown.out.contains("Database") && shown.out.contains("0.50"), "{shown:?}");
+    let id = stated["fact"]["id"].as_str().unwrap();
+    assert!(home.run(&["fact", "retract", id, "--reason=upgraded"]).out.contains("Database version v16"));
+    refused(&home, &["fact", "retract", id], 12, "id");
+    refused(&home, &["fact", "add", "", "b", "c"], 20, "subject");
+    refused(&home, &["fact", "add", "a", "b", "c", "--confidence=7"], 20, "confidence");
+    refused(&home, &["fact", "list", "--limit=0"], 20, "limit");
+    assert!(home.run(&["fact", "list"]).out.contains("Nothing of this is said"));
+}
+
+#[test]
+fn checkpoints_come_back_byte_by_byte() {
+    let home = Home::new();
+    let bytes: Vec<u8> = (0..=255).cycle().take(1 << 20).collect();
+    let put = home
+        .feed(&["--json", "checkpoint", "put", "--thread=t", "--format=bytes", "--id=1", "--meta=step=1", "-"], &bytes);
+    assert_eq!((put.code, put.value()), (0, json!({ "id": "1", "event": "created" })), "{put:?}");
+    let got = home.command(&["checkpoint", "get", "--thread=t"]).output().unwrap();
+    assert!(got.status.success() && got.stdout == bytes, "the bytes are the same");
+    let file = home.path().join("state.json");
+    std::fs::write(&file, r#"{"at": 2}"#).unwrap();
+    let file = file.to_str().unwrap();
+    let second = ["checkpoint", "put", "--thread=t", "--id=2", "--parent=1", "--expect-parent=1", file];
+    assert_eq!(home.json(&second)["event"], "created");
+    refused(&home, &["checkpoint", "put", "--thread=t", "--id=3", "--expect-parent=1", file], 21, "expectParent");
+    refused(&home, &["checkpoint", "put", "--thread=t", "--id=1", file], 21, "id");
+    refused(&home, &["checkpoint", "put", "--thread=t", "no such file"], 20, "file");
+    let newest = home.json(&["checkpoint", "get", "--thread=t"]);
+    assert_eq!((&newest["data"], &newest["parentId"]), (&json!({ "at": 2 }), &json!("1")));
+    let ids = |answer: &Value| {
+        answer["checkpoints"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&home.json(&["checkpoint", "list", "--thread=t"])), ["2", "1"]);
+    assert_eq!(ids(&home.json(&["checkpoint", "list", "--thread=t", "--meta=step=1"])), ["1"]);
+    assert_eq!(ids(&home.json(&["checkpoint", "history", "--thread=t"])), ["2", "1"]);
+    let shown = home.run(&["checkpoint", "history", "--thread=t"]);
+    assert!(shown.out.contains("1048576"), "{shown:?}");
+    assert_eq!(home.json(&["checkpoint", "threads"])["threads"][0]["checkpoints"], 2);
+    assert_eq!(home.json(&["checkpoint", "threads", "--user=other"])["threads"], json!([]));
+    refused(&home, &["checkpoint", "get", "--thread=t", "--user=other"], 12, "threadId");
+    assert_eq!(home.json(&["checkpoint", "delete", "--thread=t", "--keep=1"])["removed"], 1);
+    assert_eq!(home.json(&["checkpoint", "delete", "--thread=t", "--id=2"])["removed"], 1);
+    assert_eq!(home.json(&["checkpoint", "delete", "--thread=t"])["removed"], 0);
+}

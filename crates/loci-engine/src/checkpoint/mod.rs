@@ -1,0 +1,308 @@
+//! Where did the work of a thread stand?
+//!
+//! Checkpoints are a program's own: bytes that it puts and gets back as they were. They are no memories, so nothing in
+//! them is searched, learned, masked or told by the ledger, and they go only when they are removed. They lie in the
+//! agent's layer where an agent and a user are named, else in the user's; having no category, they are not for callers
+//! who see only some.
+
+mod shape;
+
+use loci_store::KeptCheckpoint;
+use loci_types::{
+    Action, Batch, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, Error, ErrorKind,
+    JSON, Layer, Outcome, PendingWrite, Scope, Visible,
+};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub use self::shape::{SavedCheckpoint, SavedWrite, payload};
+use crate::policy::{self, Caller};
+use crate::{Engine, Result, bounds};
+
+/// So many are listed at the most.
+const LISTED: usize = 1_000;
+/// So many writes are put at once.
+const WRITES: usize = 1_000;
+
+/// A checkpoint to put.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewCheckpoint {
+    /// The thread.
+    pub thread_id: String,
+    /// The part of the program; empty: the whole.
+    pub namespace: String,
+    /// Its id; none: a new one.
+    pub id: Option<String>,
+    /// The checkpoint it came from.
+    pub parent_id: Option<String>,
+    /// What the bytes are: `json`, or whatever the caller calls it; empty: `json`.
+    pub format: String,
+    /// The bytes.
+    pub data: Vec<u8>,
+    /// What is said about it.
+    pub metadata: Map<String, Value>,
+    /// What must be the newest of the thread; an empty one: there must be none yet.
+    pub expect_parent: Option<String>,
+    /// Whether it takes the place of one with the same id.
+    pub replace: bool,
+}
+
+/// What became of a checkpoint that was put.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct PutCheckpoint {
+    /// Its id.
+    pub id: String,
+    /// What happened: created, updated, or nothing because it was there.
+    pub event: Outcome,
+}
+
+/// Which checkpoints of a thread are asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CheckpointRequest {
+    /// The thread.
+    pub thread_id: String,
+    /// The namespace; none: all.
+    pub namespace: Option<String>,
+    /// The one with this id.
+    pub id: Option<String>,
+    /// Only those put before this one.
+    pub before: Option<String>,
+    /// Only those whose metadata have these values.
+    pub metadata: Map<String, Value>,
+    /// Whether their bytes are told, and what was written beside them.
+    pub data: bool,
+    /// So many at the most; none: 20.
+    pub limit: Option<usize>,
+}
+
+/// Which checkpoints of a thread are removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckpointRemoval {
+    /// All, in all namespaces.
+    Thread,
+    /// One.
+    One {
+        /// Its namespace.
+        namespace: String,
+        /// Its id.
+        id: String,
+    },
+    /// All but so many of the newest of each namespace.
+    AllBut(usize),
+}
+
+impl Engine {
+    /// Puts a checkpoint. When it returns, it is durable. The same again changes nothing.
+    pub async fn put_checkpoint(&self, caller: &Caller, new: NewCheckpoint) -> Result<PutCheckpoint> {
+        let scope = self.keeps_checkpoints(caller).await?;
+        let at = self.now();
+        let id = new.id.unwrap_or_else(|| self.new_id(at).to_string());
+        let format = if new.format.is_empty() { JSON.to_owned() } else { new.format };
+        named(&new.thread_id, &new.namespace, &id)?;
+        bounds::short("parentId", new.parent_id.as_deref(), bounds::REFERENCE)?;
+        bounds::short("expectParent", new.expect_parent.as_deref(), bounds::REFERENCE)?;
+        self.check_payload("data", &format, &new.data)?;
+        self.check_metadata(&new.metadata)?;
+        let checkpoint = Checkpoint {
+            scope: scope.clone(),
+            thread_id: new.thread_id,
+            namespace: new.namespace,
+            id: id.clone(),
+            parent_id: new.parent_id,
+            format,
+            bytes: new.data.len() as u64,
+            data: Some(new.data),
+            metadata: new.metadata,
+            created_at: at,
+        };
+        let step = CheckpointStep::Put { checkpoint, expect_parent: new.expect_parent, replace: new.replace };
+        let applied = self.checkpoint_step(caller, &scope, step).await?;
+        Ok(PutCheckpoint { id, event: applied.outcome })
+    }
+
+    /// Puts what tasks wrote beside a checkpoint that is there.
+    pub async fn put_writes(
+        &self,
+        caller: &Caller,
+        thread: &str,
+        namespace: &str,
+        id: &str,
+        writes: Vec<PendingWrite>,
+    ) -> Result<usize> {
+        let scope = self.keeps_checkpoints(caller).await?;
+        named(thread, namespace, id)?;
+        bounds::between("writes", writes.len(), 1, WRITES)?;
+        for write in &writes {
+            if write.task_id.is_empty() {
+                return Err(Error::invalid("taskId", "taskId is empty").into());
+            }
+            bounds::short("taskId", Some(&write.task_id), bounds::LABEL)?;
+            bounds::short("taskPath", Some(&write.task_path), bounds::REFERENCE)?;
+            bounds::short("channel", Some(&write.channel), bounds::REFERENCE)?;
+            self.check_payload("data", &write.format, &write.data)?;
+        }
+        let of = CheckpointPlace {
+            scope: scope.clone(),
+            thread_id: thread.to_owned(),
+            namespace: namespace.to_owned(),
+            id: id.to_owned(),
+        };
+        let count = writes.len();
+        self.checkpoint_step(caller, &scope, CheckpointStep::Write { of, writes }).await?;
+        Ok(count)
+    }
+
+    /// The checkpoint with this id, or the newest of the thread and namespace, with what was written beside it.
+    pub async fn checkpoint(
+        &self,
+        caller: &Caller,
+        thread: &str,
+        namespace: &str,
+        id: Option<&str>,
+    ) -> Result<KeptCheckpoint> {
+        let request = CheckpointRequest {
+            thread_id: thread.to_owned(),
+            namespace: Some(namespace.to_owned()),
+            id: id.map(str::to_owned),
+            data: true,
+            limit: Some(1),
+            ..CheckpointRequest::default()
+        };
+        let found = self.checkpoints(caller, request).await?.pop();
+        Ok(found.ok_or_else(|| missing(thread, id))?)
+    }
+
+    /// The checkpoints of a thread that are asked for, the newest first.
+    pub async fn checkpoints(&self, caller: &Caller, request: CheckpointRequest) -> Result<Vec<KeptCheckpoint>> {
+        let (visible, filter, limit) = self.asked(caller, request).await?;
+        Ok(self.store.checkpoints(&visible, &filter, limit).await?)
+    }
+
+    /// How a thread came to where it stands: the newest that is asked for, the one it came from, and so on.
+    pub async fn checkpoint_history(&self, caller: &Caller, request: CheckpointRequest) -> Result<Vec<KeptCheckpoint>> {
+        let request = CheckpointRequest { namespace: request.namespace.or(Some(String::new())), ..request };
+        let (thread, id) = (request.thread_id.clone(), request.id.clone());
+        let (visible, filter, limit) = self.asked(caller, request).await?;
+        let line = self.store.checkpoint_line(&visible, &filter, limit).await?;
+        if line.is_empty() {
+            return Err(missing(&thread, id.as_deref()).into());
+        }
+        Ok(line)
+    }
+
+    /// The threads that have checkpoints, those that went on last first.
+    pub async fn checkpoint_threads(&self, caller: &Caller, limit: Option<usize>) -> Result<Vec<CheckpointThread>> {
+        let limit = limit.unwrap_or(100);
+        bounds::between("limit", limit, 1, LISTED)?;
+        let (scope, visible) = self.checkpoint_view(caller).await?;
+        Ok(self.store.checkpoint_threads(&visible, &scope, limit).await?)
+    }
+
+    /// Removes checkpoints of a thread for good. Returns how many.
+    pub async fn delete_checkpoints(&self, caller: &Caller, thread: &str, which: CheckpointRemoval) -> Result<u64> {
+        let scope = self.keeps_checkpoints(caller).await?;
+        let thread_id = thread.to_owned();
+        let step = match which {
+            CheckpointRemoval::Thread => CheckpointStep::RemoveThread { scope: scope.clone(), thread_id },
+            CheckpointRemoval::One { namespace, id } => {
+                CheckpointStep::Remove(CheckpointPlace { scope: scope.clone(), thread_id, namespace, id })
+            }
+            CheckpointRemoval::AllBut(keep) => {
+                bounds::between("keep", keep, 1, usize::MAX)?;
+                CheckpointStep::Prune { scope: scope.clone(), thread_id, keep }
+            }
+        };
+        Ok(self.checkpoint_step(caller, &scope, step).await?.version)
+    }
+
+    async fn checkpoint_step(
+        &self,
+        caller: &Caller,
+        scope: &Scope,
+        step: CheckpointStep,
+    ) -> Result<loci_store::Applied> {
+        let change = self.change(caller, "hotpath", "checkpoint", Action::Checkpoint(Box::new(step)));
+        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
+        let applied = self.store.apply(batch).await?;
+        Ok(*applied.first().ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?)
+    }
+
+    /// Where this caller's checkpoints lie, if it may put any.
+    async fn keeps_checkpoints(&self, caller: &Caller) -> Result<Scope> {
+        policy::writer(caller)?;
+        if self.categories_of(caller).await?.is_some() {
+            let message = "checkpoints have no category, and this caller sees only some";
+            return Err(Error::new(ErrorKind::Unauthorized, message).at("categories").into());
+        }
+        Ok(checkpoint_scope(caller)?)
+    }
+
+    async fn checkpoint_view(&self, caller: &Caller) -> Result<(Scope, Visible)> {
+        let scope = checkpoint_scope(caller)?;
+        let visible = policy::only(caller, &scope, self.categories_of(caller).await?);
+        Ok((scope, visible))
+    }
+
+    async fn asked(&self, caller: &Caller, request: CheckpointRequest) -> Result<(Visible, CheckpointFilter, usize)> {
+        let limit = request.limit.unwrap_or(20);
+        bounds::between("limit", limit, 1, LISTED)?;
+        let (scope, visible) = self.checkpoint_view(caller).await?;
+        let filter = CheckpointFilter {
+            scope,
+            thread_id: request.thread_id,
+            namespace: request.namespace,
+            id: request.id,
+            before: request.before,
+            metadata: request.metadata,
+            data: request.data,
+        };
+        Ok((visible, filter, limit))
+    }
+
+    fn check_payload(&self, field: &'static str, format: &str, data: &[u8]) -> Result<()> {
+        if format.is_empty() {
+            return Err(Error::invalid("format", "format is empty").hint("`json`, or what your bytes are").into());
+        }
+        bounds::short("format", Some(format), bounds::LABEL)?;
+        let most = self.config.limits.checkpoint_bytes;
+        if data.len() > most {
+            let message = format!("{field} has {} bytes, more than {most}", data.len());
+            return Err(Error::new(ErrorKind::ContentTooLong, message)
+                .at(field)
+                .hint("keep less in it, or raise limits.checkpoint_bytes")
+                .into());
+        }
+        if format == JSON
+            && let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(data)
+        {
+            return Err(Error::invalid(field, format!("{field} is not JSON: {error}"))
+                .hint("name another format for other bytes")
+                .into());
+        }
+        Ok(())
+    }
+}
+
+/// The agent's layer where an agent and a user are named, else the user's.
+fn checkpoint_scope(caller: &Caller) -> Result<Scope, Error> {
+    let both = caller.identifiers.agent_id.is_some() && caller.identifiers.user_id.is_some();
+    policy::target(caller, Some(if both { Layer::Agent } else { Layer::User }))
+}
+
+/// Refuses names by which nothing could be found again.
+fn named(thread: &str, namespace: &str, id: &str) -> Result<(), Error> {
+    for (field, text) in [("threadId", thread), ("id", id)] {
+        if text.is_empty() {
+            return Err(Error::invalid(field, format!("{field} is empty")));
+        }
+    }
+    bounds::key(&[("threadId", thread), ("namespace", namespace), ("id", id)])
+}
+
+fn missing(thread: &str, id: Option<&str>) -> Error {
+    let what = id.map_or_else(|| "no checkpoint".to_owned(), |id| format!("no checkpoint `{id}`"));
+    Error::new(ErrorKind::NotFound, format!("there is {what} of the thread `{thread}` here"))
+        .at(if id.is_some() { "id" } else { "threadId" })
+        .hint("`loci checkpoint threads` shows which there are")
+}

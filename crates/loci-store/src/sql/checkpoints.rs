@@ -1,0 +1,348 @@
+//! How do checkpoints lie?
+//!
+//! They are no memories: no line of the ledger tells of them, they have no category, and they go only when they are
+//! removed. The newest is the one that was put last; what is put under a known id keeps its place. Writers of a space
+//! come one after the other, so what a put finds is what it changes.
+
+use jiff::Timestamp;
+use loci_types::{
+    Change, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, Error as Wrong, ErrorKind,
+    Outcome, PendingWrite, Scope,
+};
+use serde_json::{Map, Value as Json};
+
+use super::apply::{Desk, nothing};
+use super::clause::Clause;
+use super::row::json;
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
+use crate::{Applied, KeptCheckpoint, Result, sql};
+
+/// So far a chain is followed in one question.
+const LONGEST: usize = 10_000;
+
+impl Desk<'_> {
+    /// Does something to checkpoints.
+    pub(crate) fn checkpoint(&self, change: &Change, step: &CheckpointStep) -> Result<Applied> {
+        match step {
+            CheckpointStep::Put { checkpoint, expect_parent, replace } => {
+                self.put_checkpoint(checkpoint, expect_parent.as_deref(), *replace)
+            }
+            CheckpointStep::Write { of, writes } => self.put_writes(change, of, writes),
+            CheckpointStep::Remove(place) => {
+                let scope = self.scope(&place.scope)?;
+                self.removed(
+                    "DELETE FROM checkpoints WHERE scope = ?1 AND thread_id = ?2 AND namespace = ?3 AND id = ?4",
+                    params![scope, &place.thread_id, &place.namespace, &place.id],
+                )
+            }
+            CheckpointStep::RemoveThread { scope, thread_id } => {
+                let scope = self.scope(scope)?;
+                self.removed("DELETE FROM checkpoints WHERE scope = ?1 AND thread_id = ?2", params![scope, thread_id])
+            }
+            CheckpointStep::Prune { scope, thread_id, keep } => {
+                let scope = self.scope(scope)?;
+                self.removed(
+                    "DELETE FROM checkpoints WHERE checkpoint IN (SELECT checkpoint FROM (SELECT checkpoint, row_number() \
+                     OVER (PARTITION BY namespace ORDER BY checkpoint DESC) AS place FROM checkpoints WHERE scope = ?1 \
+                     AND thread_id = ?2) old WHERE place > ?3)",
+                    params![scope, thread_id, *keep],
+                )
+            }
+        }
+    }
+
+    fn removed(&self, sql: &str, values: Vec<Value>) -> Result<Applied> {
+        let gone = self.sql(self.connection.execute(sql, values))?;
+        // As with other things that are no memories, the version tells how many.
+        let outcome = if gone == 0 { Outcome::None } else { Outcome::Erased };
+        Ok(Applied { version: gone as u64, ..nothing(outcome) })
+    }
+
+    fn put_checkpoint(&self, new: &Checkpoint, expect: Option<&str>, replace: bool) -> Result<Applied> {
+        let scope = self.scope(&new.scope)?;
+        let place = params![scope, &new.thread_id, &new.namespace, &new.id];
+        if let Some(number) = self.checkpoint_number(place)? {
+            let there = self.sql(whole(self.connection, &new.scope, number, true))?.0;
+            if there.parent_id == new.parent_id
+                && there.format == new.format
+                && there.data == new.data
+                && there.metadata == new.metadata
+            {
+                return Ok(nothing(Outcome::None));
+            }
+            if !replace {
+                return Err(taken(&new.id).into());
+            }
+            self.sql(self.connection.execute(
+                "UPDATE checkpoints SET parent_id = ?2, format = ?3, data = ?4, metadata = ?5, created_at = ?6 \
+                 WHERE checkpoint = ?1",
+                params![
+                    number,
+                    &new.parent_id,
+                    &new.format,
+                    new.data.clone().unwrap_or_default(),
+                    (!new.metadata.is_empty()).then(|| json(&new.metadata)),
+                    new.created_at.as_microsecond(),
+                ],
+            ))?;
+            return Ok(nothing(Outcome::Updated));
+        }
+        if let Some(expect) = expect {
+            self.expect_newest(scope, new, expect)?;
+        }
+        let put = self.connection.prepare_cached(
+            "INSERT INTO checkpoints (scope, thread_id, namespace, id, parent_id, format, data, metadata, created_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        );
+        self.sql(put.and_then(|mut put| {
+            put.execute(params![
+                scope,
+                &new.thread_id,
+                &new.namespace,
+                &new.id,
+                &new.parent_id,
+                &new.format,
+                new.data.clone().unwrap_or_default(),
+                (!new.metadata.is_empty()).then(|| json(&new.metadata)),
+                new.created_at.as_microsecond(),
+            ])
+        }))?;
+        Ok(nothing(Outcome::Created))
+    }
+
+    /// Refuses if something else is the newest of the thread and namespace.
+    fn expect_newest(&self, scope: i64, new: &Checkpoint, expect: &str) -> Result<()> {
+        let newest: Option<String> = self.sql(
+            self.connection
+                .prepare_cached(
+                    "SELECT id FROM checkpoints WHERE checkpoint = (SELECT max(checkpoint) FROM checkpoints \
+                     WHERE scope = ?1 AND thread_id = ?2 AND namespace = ?3)",
+                )
+                .and_then(|mut read| {
+                    read.query_row(params![scope, &new.thread_id, &new.namespace], |row| row.get(0)).optional()
+                }),
+        )?;
+        if newest.as_deref().unwrap_or_default() == expect {
+            return Ok(());
+        }
+        let there = newest.map_or_else(|| "it has none".to_owned(), |id| format!("its newest is `{id}`"));
+        let message = format!("the thread `{}` has gone on: {there}, not `{expect}`", new.thread_id);
+        Err(Wrong::new(ErrorKind::Conflict, message)
+            .at("expectParent")
+            .hint("read the newest and go on from it")
+            .into())
+    }
+
+    fn put_writes(&self, change: &Change, of: &CheckpointPlace, writes: &[PendingWrite]) -> Result<Applied> {
+        let scope = self.scope(&of.scope)?;
+        let found = self.checkpoint_number(params![scope, &of.thread_id, &of.namespace, &of.id])?;
+        let number = found.ok_or_else(|| missing(&of.thread_id, &of.id))?;
+        for write in writes {
+            let put = self.connection.prepare_cached(
+                "INSERT INTO checkpoint_writes (checkpoint, task_id, position, task_path, channel, format, data, \
+                 created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (checkpoint, task_id, position) \
+                 DO UPDATE SET task_path = excluded.task_path, channel = excluded.channel, format = excluded.format, \
+                 data = excluded.data, created_at = excluded.created_at",
+            );
+            self.sql(put.and_then(|mut put| {
+                put.execute(params![
+                    number,
+                    &write.task_id,
+                    write.position,
+                    &write.task_path,
+                    &write.channel,
+                    &write.format,
+                    &write.data,
+                    change.at.as_microsecond(),
+                ])
+            }))?;
+        }
+        Ok(nothing(Outcome::Updated))
+    }
+
+    fn checkpoint_number(&self, place: Vec<Value>) -> Result<Option<i64>> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT checkpoint FROM checkpoints WHERE scope = ?1 AND thread_id = ?2 AND namespace = ?3 AND id = ?4",
+            )
+            .and_then(|mut read| read.query_row(place, |row| row.get(0)).optional());
+        self.sql(found)
+    }
+}
+
+fn taken(id: &str) -> Wrong {
+    Wrong::new(ErrorKind::Conflict, format!("checkpoint `{id}` is there already, with something else in it"))
+        .at("id")
+        .hint("give it another id, or let it take the other's place with `replace`")
+}
+
+/// That a checkpoint is not there.
+fn missing(thread: &str, id: &str) -> Wrong {
+    Wrong::new(ErrorKind::NotFound, format!("there is no checkpoint `{id}` of the thread `{thread}` here"))
+        .at("id")
+        .hint("`loci checkpoint list` shows them")
+}
+
+/// The number of the scope, if its checkpoints may be seen.
+fn seen(connection: &Connection<'_>, clause: &Clause, scope: &Scope) -> sql::Result<Option<i64>> {
+    if clause.narrowed {
+        return Ok(None);
+    }
+    let number: Option<i64> = connection
+        .prepare_cached("SELECT scope FROM scopes WHERE key = ?1")?
+        .query_row(params![scope.key()], |row| row.get(0))
+        .optional()?;
+    Ok(number.filter(|number| clause.scopes.as_ref().is_none_or(|scopes| scopes.contains(number))))
+}
+
+/// The checkpoints that are meant, the newest first. Their numbers are found first, so that only the bytes of those
+/// that are returned are read.
+pub(crate) fn list(
+    connection: &Connection<'_>,
+    clause: &Clause,
+    filter: &CheckpointFilter,
+    limit: usize,
+) -> sql::Result<Vec<KeptCheckpoint>> {
+    let Some(scope) = seen(connection, clause, &filter.scope)? else { return Ok(Vec::new()) };
+    // The condition on metadata is that of memories, which are called `m`.
+    let mut sql = "SELECT m.checkpoint FROM checkpoints m WHERE m.scope = ? AND m.thread_id = ?".to_owned();
+    let mut values = params![scope, &filter.thread_id];
+    for (column, wanted) in [("namespace", &filter.namespace), ("id", &filter.id)] {
+        if let Some(wanted) = wanted {
+            sql.push_str(&format!(" AND m.{column} = ?"));
+            values.push(wanted.into());
+        }
+    }
+    if let Some(before) = &filter.before {
+        sql.push_str(
+            " AND m.checkpoint < (SELECT max(b.checkpoint) FROM checkpoints b WHERE b.scope = m.scope \
+             AND b.thread_id = m.thread_id AND b.id = ?",
+        );
+        values.push(before.into());
+        if let Some(namespace) = &filter.namespace {
+            sql.push_str(" AND b.namespace = ?");
+            values.push(namespace.into());
+        }
+        sql.push(')');
+    }
+    for (key, value) in &filter.metadata {
+        sql.push_str(" AND ");
+        sql.push_str(connection.dialect().metadata());
+        values.extend([Value::Text(key.clone()), Value::Text(value.to_string())]);
+    }
+    sql.push_str(" ORDER BY m.checkpoint DESC LIMIT ?");
+    values.push(super::clause::limit(limit));
+    let numbers: Vec<i64> = connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), |row| row.get(0))?
+        .collect::<sql::Result<_>>()?;
+    numbers.into_iter().map(|number| whole(connection, &filter.scope, number, filter.data)).collect()
+}
+
+/// The newest that is meant, and those it came from.
+pub(crate) fn line(
+    connection: &Connection<'_>,
+    clause: &Clause,
+    filter: &CheckpointFilter,
+    limit: usize,
+) -> sql::Result<Vec<KeptCheckpoint>> {
+    let mut line = list(connection, clause, filter, 1)?;
+    while line.len() < limit.min(LONGEST) {
+        let Some((last, _)) = line.last() else { break };
+        let Some(parent) = last.parent_id.clone() else { break };
+        // Ids are the program's own, so a chain may lead back into itself.
+        if line.iter().any(|(known, _)| known.id == parent) {
+            break;
+        }
+        let up = CheckpointFilter {
+            namespace: Some(last.namespace.clone()),
+            id: Some(parent),
+            data: filter.data,
+            ..CheckpointFilter::of(filter.scope.clone(), &filter.thread_id)
+        };
+        match list(connection, clause, &up, 1)?.pop() {
+            Some(before) => line.push(before),
+            None => break,
+        }
+    }
+    line.truncate(limit);
+    Ok(line)
+}
+
+/// The threads of a scope, those that went on last first.
+pub(crate) fn threads(
+    connection: &Connection<'_>,
+    clause: &Clause,
+    scope: &Scope,
+    limit: usize,
+) -> sql::Result<Vec<CheckpointThread>> {
+    let Some(scope) = seen(connection, clause, scope)? else { return Ok(Vec::new()) };
+    let thread = |row: &Row<'_>| {
+        Ok(CheckpointThread {
+            thread_id: row.get(0)?,
+            checkpoints: row.get(1)?,
+            latest_id: row.get(2)?,
+            latest_namespace: row.get(3)?,
+            latest_at: Timestamp::from_microsecond(row.get(4)?).unwrap_or_default(),
+        })
+    };
+    connection
+        .prepare_cached(
+            "SELECT t.thread_id, t.many, c.id, c.namespace, c.created_at FROM (SELECT thread_id, count(*) AS many, \
+             max(checkpoint) AS latest FROM checkpoints WHERE scope = ?1 GROUP BY thread_id) t \
+             JOIN checkpoints c ON c.checkpoint = t.latest ORDER BY t.latest DESC LIMIT ?2",
+        )?
+        .query_map(params![scope, limit], thread)?
+        .collect()
+}
+
+/// One checkpoint, with its bytes and what was written beside it if they are wanted.
+fn whole(connection: &Connection<'_>, scope: &Scope, number: i64, data: bool) -> sql::Result<KeptCheckpoint> {
+    let bytes = if data { "data" } else { "NULL" };
+    let sql = format!(
+        "SELECT thread_id, namespace, id, parent_id, format, {bytes}, length(data), metadata, created_at \
+         FROM checkpoints WHERE checkpoint = ?1"
+    );
+    let read = |row: &Row<'_>| {
+        Ok(Checkpoint {
+            scope: scope.clone(),
+            thread_id: row.get(0)?,
+            namespace: row.get(1)?,
+            id: row.get(2)?,
+            parent_id: row.get(3)?,
+            format: row.get(4)?,
+            data: if data { Some(row.get(5)?) } else { None },
+            bytes: row.get(6)?,
+            metadata: metadata(row.get(7)?),
+            created_at: Timestamp::from_microsecond(row.get(8)?).unwrap_or_default(),
+        })
+    };
+    let checkpoint = connection.prepare_cached(&sql)?.query_row(params![number], read)?;
+    let writes = if data { writes(connection, number)? } else { Vec::new() };
+    Ok((checkpoint, writes))
+}
+
+fn metadata(text: Option<String>) -> Map<String, Json> {
+    text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+fn writes(connection: &Connection<'_>, number: i64) -> sql::Result<Vec<PendingWrite>> {
+    let read = |row: &Row<'_>| {
+        Ok(PendingWrite {
+            task_id: row.get(0)?,
+            position: row.get(1)?,
+            task_path: row.get(2)?,
+            channel: row.get(3)?,
+            format: row.get(4)?,
+            data: row.get(5)?,
+        })
+    };
+    connection
+        .prepare_cached(
+            "SELECT task_id, position, task_path, channel, format, data FROM checkpoint_writes WHERE checkpoint = ?1 \
+             ORDER BY task_path, task_id, position",
+        )?
+        .query_map(params![number], read)?
+        .collect()
+}
