@@ -63,7 +63,7 @@ impl Engine {
             pinned: new.pinned || known.pinned,
             ..new
         };
-        let (_, mut addition) = self.admit(&within, new, None)?;
+        let mut addition = self.admit(&within, &scope, new, None)?;
         addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
         let embedded = addition.vector.is_some();
         if !embedded {
@@ -112,7 +112,7 @@ impl Engine {
 }
 
 /// Refuses what is deleted, or not known yet.
-fn in_use(memory: &Memory) -> Result<()> {
+pub(crate) fn in_use(memory: &Memory) -> Result<()> {
     let (id, hint) =
         (memory.id, "`loci consent accept` makes a proposal known, `loci restore` brings back what was deleted");
     match memory.state {

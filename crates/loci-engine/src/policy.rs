@@ -2,7 +2,8 @@
 //!
 //! The only maker of a [`Visible`], and of a [`Caller`] from a credential. It fails closed:
 //! identifiers that name no scope see nothing, and say so; an absent identifier narrows, never
-//! widens; what a credential does not name is refused.
+//! widens; what a credential does not name is refused. A pool is open to its members: a `poolId` that
+//! comes without a [`Membership`] is refused, whatever layer is meant.
 
 use std::collections::BTreeSet;
 
@@ -90,6 +91,36 @@ impl Caller {
     }
 }
 
+/// The pool that a caller was found to be in, if they name one. Made by asking the store and by nothing
+/// else, so that nobody who wants to see or write can forget to ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Membership(Option<String>);
+
+impl Membership {
+    /// In no pool.
+    pub const NONE: Membership = Membership(None);
+
+    /// In this one. Only the engine may call this, once the store has said so; a lint says so.
+    pub(crate) fn of(pool: &str) -> Self {
+        Self(Some(pool.to_owned()))
+    }
+
+    /// Refuses a caller who names another pool than this.
+    fn admits(&self, given: &Identifiers) -> Result<(), Error> {
+        match &given.pool_id {
+            Some(pool) if self.0.as_deref() != Some(pool) => Err(stranger(pool)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What whoever is not in a pool is told. It does not say whether there is one of that name.
+pub(crate) fn stranger(pool: &str) -> Error {
+    Error::new(ErrorKind::Unauthorized, format!("pool `{pool}` is not open to this caller"))
+        .at("poolId")
+        .hint("only its members see a pool: give agentId (--agent NAME) of one, or ask the operator to let it join")
+}
+
 /// The categories that both sides allow; none: all of them.
 pub(crate) fn both(one: Option<BTreeSet<String>>, other: Option<&BTreeSet<String>>) -> Option<BTreeSet<String>> {
     match (one, other) {
@@ -107,19 +138,21 @@ pub(crate) fn writer(caller: &Caller) -> Result<(), Error> {
         .hint("use a credential with the role writer"))
 }
 
-/// What this caller sees, in these layers or in all that its identifiers open.
+/// What this caller sees, in these layers or in all that its identifiers open. No pool is among them.
 pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Error> {
-    visible_in(caller, layers, None)
+    visible_in(caller, &Membership::NONE, layers, None)
 }
 
-/// The same, and of these categories only.
+/// The same with the pool that it is in, and of these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_in(
     caller: &Caller,
+    membership: &Membership,
     layers: Option<&[Layer]>,
     categories: Option<BTreeSet<String>>,
 ) -> Result<Visible, Error> {
     caller.identifiers.validate()?;
+    membership.admits(&caller.identifiers)?;
     let categories = both(categories, caller.categories.as_ref());
     if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
@@ -135,17 +168,25 @@ pub(crate) fn visible_in(
     Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer))
 }
 
-/// The scope that a new memory of this caller belongs to: in the layer given, or in the most
-/// specific one that the identifiers open.
+/// The scope that a new memory of this caller belongs to. No pool is among them.
 pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
-    let layer = match layer {
-        Some(layer) => layer,
-        None => match caller.identifiers.layers().first() {
-            Some(layer) => *layer,
-            None => return Err(nobody(&caller.identifiers)),
-        },
-    };
-    Scope::new(layer, &caller.identifiers)
+    target_in(caller, &Membership::NONE, layer)
+}
+
+/// The same with the pool that it is in.
+pub(crate) fn target_in(caller: &Caller, membership: &Membership, layer: Option<Layer>) -> Result<Scope, Error> {
+    caller.identifiers.validate()?;
+    membership.admits(&caller.identifiers)?;
+    meant(&caller.identifiers, layer)
+}
+
+/// The scope that identifiers mean, whoever may write there: in the layer given, or in the most specific
+/// one that they open.
+pub(crate) fn meant(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
+    match layer.or_else(|| given.layers().first().copied()) {
+        Some(layer) => Scope::new(layer, given),
+        None => Err(nobody(given)),
+    }
 }
 
 /// What is missing: the rest of a layer that was begun, or a name at all.
@@ -257,6 +298,39 @@ mod tests {
         check(None, set(&["a"]), set(&["a"]));
         check(set(&["a", "b"]), set(&["b", "c"]), set(&["b"]));
         check(set(&["a"]), set(&["c"]), set(&[]));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "nobody is asked here")]
+    fn a_pool_is_refused_without_a_membership_of_it() {
+        let mut operator = Caller::operator();
+        operator.identifiers.pool_id = Some("p".into());
+        let callers = [
+            caller(&[("poolId", "p")]),
+            caller(&[("poolId", "p"), ("userId", "u")]),
+            caller(&[("poolId", "p"), ("userId", "u"), ("agentId", "a")]),
+            operator,
+        ];
+        for caller in &callers {
+            for (membership, opens) in
+                [(Membership::NONE, false), (Membership::of("q"), false), (Membership::of("p"), true)]
+            {
+                let seen = visible_in(caller, &membership, None, None).map(|visible| visible.spaces());
+                let pool = visible_in(caller, &membership, Some(&[Layer::Pool]), None).map(|visible| visible.spaces());
+                let written = target_in(caller, &membership, Some(Layer::Pool)).map(|_| None);
+                for outcome in [seen, pool, written] {
+                    match outcome {
+                        Ok(_) => assert!(opens, "{caller:?} {membership:?}"),
+                        Err(error) => {
+                            assert!(!opens, "{caller:?} {membership:?}: {error}");
+                            assert_eq!((error.kind(), error.field()), (ErrorKind::Unauthorized, Some("poolId")));
+                        }
+                    }
+                }
+            }
+            // Another layer is no way around it.
+            assert!(visible(caller, Some(&[Layer::User])).is_err() && target(caller, Some(Layer::User)).is_err());
+        }
     }
 
     #[test]

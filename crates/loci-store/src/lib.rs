@@ -7,6 +7,7 @@
 mod cursor;
 mod error;
 mod outside;
+mod pools;
 mod postgres;
 mod sql;
 mod sqlite;
@@ -21,6 +22,7 @@ pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
     PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
 };
+pub use pools::{Pool, PoolMember, Pools};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
 pub use sqlite::{SqliteOptions, SqliteStore};

@@ -26,11 +26,11 @@ use loci_types::{
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::{Cursor, Indexed, Result, VectorFeed};
+use crate::{Cursor, Indexed, Pools, Result, VectorFeed};
 
 /// A place where memories lie.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Pools + Send + Sync {
     /// What it is, if it can be read.
     async fn health(&self) -> Result<StoreHealth>;
 

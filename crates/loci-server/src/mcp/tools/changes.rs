@@ -61,7 +61,7 @@ async fn undo(asked: &Asked, given: Undo) -> Result<Answer, Failure> {
     let caller = asked.caller("undo")?;
     let space: Space = match &given.space {
         Some(name) => name.parse().map_err(|error| wrong("space", &error))?,
-        None => policy::target(&caller, None).map_err(|error| failure::word(&error, "undo"))?.space(),
+        None => verb(asked, "undo", asked.app.engine.space_of(&caller)).await?,
     };
     let undone = verb(asked, "undo", asked.app.engine.undo(&caller, &space, given.sequence)).await?;
     let value = json!({
