@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::command::{
     agent, chain, completions, config, confirm, consent, context, correct, doctor, edges, entity, events, explain,
-    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, migrate, operations, pin,
+    export, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, migrate, operations, pin, pool,
     query, recall, reembed, remember, restore, search, serve, session, stats, summarise, supersede, undo, update,
     vectors, weak,
 };
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Init(init::InitArgs),
     /// Look after agents, each with a memory of its own
     Agent(agent::AgentArgs),
+    /// Share what agents know, in pools that only their members see
+    Pool(Box<pool::PoolArgs>),
     /// Make, list, revoke and rotate the keys of callers
     Key(key::KeyArgs),
     /// Remember something; with `-`, one memory per line of standard input
@@ -144,6 +146,7 @@ impl Command {
         match self {
             Command::Init(_) => "init",
             Command::Agent(_) => "agent",
+            Command::Pool(_) => "pool",
             Command::Key(_) => "key",
             Command::Remember(_) => "remember",
             Command::Ingest(_) => "ingest",

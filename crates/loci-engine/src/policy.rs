@@ -5,6 +5,7 @@
 //! widens; what a credential does not name is refused. A pool is open to its members: a `poolId` that
 //! comes without a [`Membership`] is refused, whatever layer is meant.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
@@ -27,6 +28,9 @@ pub struct Caller {
     /// The agents that their credential is bound to. Whoever leaves the agent out is still one of them,
     /// and sees no more than they all may.
     pub agents: BTreeSet<String>,
+    /// Whether the pool among the identifiers was filled in from the credential and not named by anyone.
+    /// Whoever is not in it, or no longer, then sees everything of theirs but the pool.
+    pub pool_implied: bool,
     /// The credential they came with, for the ledger; none: there was none to show.
     pub credential: Option<String>,
     /// The request in which they ask, for the ledger.
@@ -44,6 +48,7 @@ impl Caller {
             role: Role::Writer,
             categories: None,
             agents: BTreeSet::new(),
+            pool_implied: false,
             credential: None,
             request: None,
         }
@@ -70,7 +75,7 @@ impl Caller {
                     .hint("ask with identifiers that the credential names, or with another credential"));
             }
         }
-        let nobody = asked.is_empty();
+        let (nobody, pool_named) = (asked.is_empty(), asked.pool_id.is_some());
         let begun = asked.agent_id.is_some() || asked.session_id.is_some();
         for which in Identifier::ALL {
             let meant = nobody || which == Identifier::User && begun;
@@ -85,6 +90,7 @@ impl Caller {
             role: grant.role,
             categories: grant.categories.clone(),
             agents: grant.bounds.agents.iter().filter(|slug| *slug != loci_types::ANY).cloned().collect(),
+            pool_implied: asked.pool_id.is_some() && !pool_named,
             credential: Some(credential.to_owned()),
             ..Self::new(asked)
         })
@@ -105,11 +111,17 @@ impl Membership {
         Self(Some(pool.to_owned()))
     }
 
-    /// Refuses a caller who names another pool than this.
-    fn admits(&self, given: &Identifiers) -> Result<(), Error> {
+    /// The identifiers that count: all, if the caller is in the pool they name. Whoever names another is
+    /// refused; one that nobody named is left out.
+    fn admits<'c>(&self, caller: &'c Caller) -> Result<Cow<'c, Identifiers>, Error> {
+        let given = &caller.identifiers;
+        given.validate()?;
         match &given.pool_id {
-            Some(pool) if self.0.as_deref() != Some(pool) => Err(stranger(pool)),
-            _ => Ok(()),
+            Some(pool) if self.0.as_deref() != Some(pool) => match caller.pool_implied {
+                true => Ok(Cow::Owned(Identifiers { pool_id: None, ..given.clone() })),
+                false => Err(stranger(pool)),
+            },
+            _ => Ok(Cow::Borrowed(given)),
         }
     }
 }
@@ -151,19 +163,18 @@ pub(crate) fn visible_in(
     layers: Option<&[Layer]>,
     categories: Option<BTreeSet<String>>,
 ) -> Result<Visible, Error> {
-    caller.identifiers.validate()?;
-    membership.admits(&caller.identifiers)?;
+    let given = membership.admits(caller)?;
     let categories = both(categories, caller.categories.as_ref());
-    if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
+    if caller.operator && layers.is_none() && given.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
-    let mut layers = layers.map_or_else(|| caller.identifiers.layers(), <[Layer]>::to_vec);
+    let mut layers = layers.map_or_else(|| given.layers(), <[Layer]>::to_vec);
     layers.sort();
     layers.dedup();
     if layers.is_empty() {
-        return Err(nobody(&caller.identifiers));
+        return Err(nobody(&given));
     }
-    let scopes = layers.iter().map(|layer| Scope::new(*layer, &caller.identifiers)).collect::<Result<Vec<_>, _>>()?;
+    let scopes = layers.iter().map(|layer| Scope::new(*layer, &given)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
     Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer))
 }
@@ -175,9 +186,7 @@ pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
 
 /// The same with the pool that it is in.
 pub(crate) fn target_in(caller: &Caller, membership: &Membership, layer: Option<Layer>) -> Result<Scope, Error> {
-    caller.identifiers.validate()?;
-    membership.admits(&caller.identifiers)?;
-    meant(&caller.identifiers, layer)
+    meant(&*membership.admits(caller)?, layer)
 }
 
 /// The scope that identifiers mean, whoever may write there: in the layer given, or in the most specific
@@ -331,6 +340,20 @@ mod tests {
             // Another layer is no way around it.
             assert!(visible(caller, Some(&[Layer::User])).is_err() && target(caller, Some(Layer::User)).is_err());
         }
+    }
+
+    #[test]
+    fn a_pool_that_only_the_credential_names_is_left_out_for_who_is_not_in_it() {
+        let bounds = serde_json::json!({ "users": ["u"], "agents": ["a"], "pools": ["p"] });
+        let grant: Grant =
+            serde_json::from_value(serde_json::json!({ "tenant": "t", "role": "writer", "bounds": bounds })).unwrap();
+        let implied = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
+        let Reach::Scopes(scopes) = visible(&implied, None).unwrap().reach().clone() else { panic!("whole") };
+        assert_eq!(scopes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["agent a / u", "user u"]);
+        assert_eq!(visible(&implied, Some(&[Layer::Pool])).unwrap_err().field(), Some("poolId"));
+        let named = caller(&[("agentId", "a"), ("poolId", "p")]).identifiers;
+        let named = Caller::admitted(&grant, "k", named).unwrap();
+        assert_eq!(visible(&named, None).unwrap_err().kind(), ErrorKind::Unauthorized);
     }
 
     #[test]

@@ -147,6 +147,7 @@ impl Engine {
         let from = json!({ "space": memory.scope()?.space().name(), "id": memory.id });
         let pool = self.visible(caller, Some(&[Layer::Pool])).await?;
         let same = Filter {
+            agents: caller.identifiers.agent_id.iter().cloned().collect(),
             metadata: BTreeMap::from([(CONTRIBUTED_FROM.to_owned(), from.clone())]),
             ..Filter::at(self.now())
         };

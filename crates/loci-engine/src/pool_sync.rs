@@ -191,5 +191,6 @@ fn told(run: &Run, memory: &Memory) -> Map<String, Value> {
 /// Whether a memory of a pool is a copy of one that this agent has.
 fn contributed_by(memory: &Memory, scope: &Scope) -> bool {
     let space = memory.metadata.get(CONTRIBUTED_FROM).and_then(|from| from.get("space"));
-    space.and_then(Value::as_str) == Some(scope.space().name().as_str())
+    let own = memory.identifiers.agent_id == scope.identifiers().agent_id;
+    own && space.and_then(Value::as_str) == Some(scope.space().name().as_str())
 }

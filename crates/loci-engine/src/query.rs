@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounds::between;
 use crate::pack::delta::{Delta, DeltaChange, DeltaEvent};
 use crate::pack::{Budget, Format, Item, Packed, Related, Share, pack};
-use crate::policy::{self, Caller};
+use crate::policy::Caller;
 use crate::{Engine, Recall, RecallHit, RecallRequest, Result};
 
 /// So many entries of the ledger are looked at for a delta header.

@@ -144,7 +144,9 @@ impl Engine {
         let mut identifiers = scope.identifiers();
         // Other identifiers say where it came from; those of the scope are the scope's own.
         for which in loci_types::Identifier::ALL {
+            let implied = which == loci_types::Identifier::Pool && caller.pool_implied;
             if identifiers.get(which).is_none()
+                && !implied
                 && let Some(value) = caller.identifiers.get(which)
             {
                 identifiers.set(which, Some(value.to_owned()));

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::policy;
 use loci_types::Space;
 
 use crate::arguments::ScopeFlags;

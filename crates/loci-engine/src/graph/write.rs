@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use loci_types::{
     Action, Addition, Batch, Entity, EntityId, Error, ErrorKind, IDENTIFIER_BYTES, Memory, MemoryId, Patch, Revision,
-    Source, Visible,
+    Scope, Source, Visible,
 };
 use serde_json::json;
 

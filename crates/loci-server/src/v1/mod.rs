@@ -13,6 +13,7 @@ mod keys;
 mod life;
 mod listing;
 mod memories;
+mod pools;
 mod query;
 mod recall;
 mod sessions;
@@ -48,6 +49,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(consents::routes())
         .merge(upkeep::routes())
         .merge(agents::routes())
+        .merge(pools::routes())
         .merge(keys::routes())
         .merge(events::routes())
 }

@@ -1,13 +1,12 @@
 //! What changed lately, and how is it taken back?
 
-use loci_engine::policy;
 use loci_types::{Layer, Space};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::record::{limit, list, seconds, text, wrong};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::mcp::answer::Answer;
 use crate::mcp::asked::Asked;
 use crate::mcp::tool::{Tool, tool, verb};
