@@ -72,6 +72,9 @@ impl Engine {
     /// The pools that the agent which asks is in; all of them for the operator who names no agent.
     pub async fn pools(&self, caller: &Caller) -> Result<Vec<Pool>> {
         caller.identifiers.validate()?;
+        if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
+            self.pool_named(caller).await?;
+        }
         match &caller.identifiers.agent_id {
             Some(agent) => Ok(self.store.pools_of(&caller.tenant, agent).await?),
             None if caller.operator => Ok(self.store.pools(&caller.tenant).await?),

@@ -15,6 +15,7 @@ mod keys;
 mod life;
 mod memories;
 mod openspec;
+mod pools;
 mod postgres;
 mod query;
 mod ready;
