@@ -92,7 +92,7 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     let mut tried = Tried(Vec::new());
     tried.add("recall", engine.recall(caller, ask(question)).await);
     tried.add("search", engine.search(caller, ask(question)).await);
-    let find = FindRequest { recall: ask(question), entity: Some("Anna Petrova".into()), ..FindRequest::default() };
+    let find = FindRequest { recall: ask(question), entity: Some("Lantern".into()), ..FindRequest::default() };
     tried.add("find", engine.find(caller, find).await);
     tried.add("query", engine.query(caller, QueryRequest { recall: ask(question), ..QueryRequest::default() }).await);
     let delta = QueryRequest { recall: ask("tea"), since: Some(0), ..QueryRequest::default() };
@@ -110,7 +110,7 @@ async fn read(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("neighbourhood", engine.neighbourhood(caller, id, 2, &[]).await);
     tried.add("embeddings", engine.embeddings(caller, &[id]).await.map(|found| (!found.is_empty()).then_some(SECRET)));
     tried.add("entities", engine.entities(caller, 10).await.map(|found| (!found.is_empty()).then_some(SECRET)));
-    tried.add("entity", engine.entity(caller, "Anna Petrova").await);
+    tried.add("entity", engine.entity(caller, "Lantern").await);
     tried.add("feed", engine.feed(caller, &FeedRequest::default()).await);
     tried.add("recent", engine.recent_changes(caller, None, 50).await);
     tried.add("stats", engine.stats(caller).await.map(|stats| (stats.memories > 0).then_some(SECRET)));
@@ -156,7 +156,7 @@ async fn write(house: &House, caller: &Caller, memory: &Memory) -> Tried {
     tried.add("accept", engine.accept(caller, id).await);
     tried.add("reject", engine.reject(caller, id, None).await);
     tried.add("end a session", engine.end_session(caller, "monday").await);
-    tried.add("unite", engine.unite_entities(caller, "Anna Petrova", "Boris").await);
+    tried.add("unite", engine.unite_entities(caller, "Lantern", "Boris").await);
     let record = Memory { id: crate::house::unknown(), content: said.into(), ..memory.clone() };
     tried.add("check a record", engine.check_record(caller, &record).await);
     tried.add("import", engine.import_many(caller, vec![record]).await);
@@ -196,23 +196,30 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
     ];
     let before = belongings(&house).await;
     assert!(before.len() >= 4, "there is something to lose: {before:?}");
+    // All of them look before any of them writes: what one has written is no secret of the pool.
     for (sort, stranger) in &strangers {
         for (verb, told) in read(&house, stranger, &memory).await.0 {
             let told = told.unwrap_or_default();
-            assert!(!told.contains(SECRET) || verb == "pool", "{verb} by {sort}: {told}");
+            let own = verb == "pool" && sort.starts_with("another tenant");
+            assert!(own || !told.contains(SECRET), "{verb} by {sort}: {told}");
         }
-        let run = stranger.operator;
+    }
+    for (sort, stranger) in &strangers {
+        // Who runs the store may do to a pool what it likes; it does not see more as a stranger.
+        let runs = |verb: &str| {
+            stranger.operator && matches!(verb, "join" | "drop" | "create" | "check a record" | "import" | "leave")
+        };
         for (verb, told) in write(&house, stranger, &memory).await.0 {
-            if run && matches!(verb, "join" | "drop" | "create" | "check a record" | "import" | "leave") {
-                continue;
-            }
-            assert!(!told.unwrap_or_default().contains(SECRET), "{verb} by {sort}");
+            let foreign = sort.starts_with("another tenant");
+            let aimed = stranger.identifiers.pool_id.as_deref() == Some("physics") && !foreign;
+            assert!(!told.clone().unwrap_or_default().contains(SECRET), "{verb} by {sort}");
+            assert!(!aimed || runs(verb) || told.is_err(), "{verb} by {sort}: {told:?}");
         }
-        if run {
-            break;
+        if !stranger.operator {
+            assert_eq!(belongings(&house).await, before, "{sort} has changed something");
+            let members = house.engine.pool(&member("owl")).await.unwrap().members.len();
+            assert_eq!(members, 1, "{sort} let someone in or out");
         }
-        assert_eq!(belongings(&house).await, before, "{sort} has changed something");
-        assert_eq!(house.engine.pool(&member("owl")).await.unwrap().members.len(), 1, "{sort} let someone in or out");
     }
 }
 
@@ -251,12 +258,16 @@ async fn a_stranger_is_told_the_same_as_if_there_were_no_pool() {
 async fn a_member_reads_by_every_verb() {
     let (house, memory) = house_with_a_pool().await;
     let ant = member("ant");
+    // The graph of a caller lies in its most specific layer; nothing waits for consent or for a vector; links,
+    // lines of a history and changes in the agent's own space tell no text.
+    let silent = ["graph", "graph search", "graph open", "delta", "proposals", "models", "edges", "history"];
+    let mut missed = Vec::new();
     for (verb, told) in read(&house, &ant, &memory).await.0 {
-        let told = told.unwrap_or_else(|kind| panic!("{verb}: {kind:?}"));
-        // The graph of a caller lies in its most specific layer, and nothing here waits for consent.
-        let elsewhere = ["graph", "graph search", "graph open", "delta", "proposals", "models", "edges", "history"];
-        assert!(told.contains(SECRET) || elsewhere.contains(&verb), "{verb}: {told}");
+        if !told.as_ref().is_ok_and(|told| told.contains(SECRET) || silent.contains(&verb)) {
+            missed.push((verb, told));
+        }
     }
+    assert!(missed.is_empty(), "{missed:#?}");
     let alone = named(Some("ant"), None, Some("physics"));
     assert_eq!(house.engine.graph_read(&alone).await.unwrap().entities.len(), 1);
     assert!(!house.engine.history(&ant, memory.id, 10).await.unwrap().events.is_empty());
@@ -278,7 +289,7 @@ async fn a_member_writes_and_a_reader_does_not() {
     let ant = member("ant");
     assert_eq!(
         house.engine.correct(&ant, memory.id, "The lantern is in Graz", None).await.unwrap().event,
-        Outcome::Created
+        Outcome::Superseded
     );
     let kept = house.engine.contribute(&ant, new("Neutrons have no charge")).await.unwrap();
     assert_eq!(house.engine.get(&member("owl"), kept.id).await.unwrap().identifiers.agent_id.as_deref(), Some("ant"));
