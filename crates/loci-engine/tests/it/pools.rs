@@ -286,14 +286,14 @@ async fn a_member_writes_and_a_reader_does_not() {
     for (verb, told) in write(&house, &reader, &memory).await.0 {
         assert!(told.is_err() || verb == "check a record", "{verb}: {told:?}");
     }
-    let ant = member("ant");
-    assert_eq!(
-        house.engine.correct(&ant, memory.id, "The lantern is in Graz", None).await.unwrap().event,
-        Outcome::Superseded
-    );
+    let (ant, owl) = (member("ant"), member("owl"));
+    let right = house.engine.correct(&ant, memory.id, "The lantern is in Graz", None).await.unwrap();
+    assert_eq!(right.event, Outcome::Superseded);
+    let by = async |id| house.engine.get(&owl, id).await.unwrap().identifiers.agent_id;
+    assert_eq!((by(memory.id).await.as_deref(), by(right.id).await.as_deref()), (Some("owl"), Some("ant")));
     let kept = house.engine.contribute(&ant, new("Neutrons have no charge")).await.unwrap();
-    assert_eq!(house.engine.get(&member("owl"), kept.id).await.unwrap().identifiers.agent_id.as_deref(), Some("ant"));
-    house.engine.forget(&member("owl"), kept.id, None, None).await.unwrap();
+    assert_eq!(by(kept.id).await.as_deref(), Some("ant"));
+    house.engine.forget(&owl, kept.id, None, None).await.unwrap();
 }
 
 #[tokio::test]

@@ -146,6 +146,7 @@ async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
     let world = World::new().await;
     let before = world.belongings().await;
     assert!(before.len() >= 2, "there is something to lose");
+    let mut let_in = Vec::new();
     for operation in operations() {
         for stranger in &world.strangers {
             for whose in [Some(claims(stranger.sort)), None] {
@@ -159,11 +160,17 @@ async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
                 assert!(status < 500 && !text.contains(SECRET), "{told}: {status} {text}");
                 let ours = stranger.sort != "another tenant's member";
                 if ours && whose.is_some() && !operation.public && (operation.identified || operation.asked) {
-                    assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
+                    // A batch is answered line by line.
+                    let batch = matches!(operation.id.as_str(), "addMemories" | "openspecBatch");
+                    let each = batch && status == 200 && text.contains("UNAUTHORIZED");
+                    if !each && !matches!(status, 400 | 403 | 404) {
+                        let_in.push(format!("{told}: {status} {text}"));
+                    }
                 }
             }
         }
     }
+    assert!(let_in.is_empty(), "{let_in:#?}");
     let after = world.belongings().await;
     assert_eq!(before, after, "nothing in the pool has changed");
     let members = world.house.get("/v1/pools/physics").await.expect(200);
@@ -198,7 +205,7 @@ async fn no_tool_tells_or_changes_what_lies_in_a_pool_of_others() {
         }
     }
     assert!(seen >= 3, "a member sees it");
-    assert!(before.iter().all(|one| before.contains(one)) && world.belongings().await == before);
+    assert_eq!(world.belongings().await, before, "nothing in the pool has changed");
 }
 
 async fn post(world: &World, who: &Stranger, path: &str, body: Value) -> Answer {
