@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use crate::command::{
     agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
     erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
-    migrate, operations, pin, query, recall, reembed, remember, restore, restore_backup, search, serve, session, stats,
-    summarise, supersede, undo, update, vectors, weak,
+    migrate, operations, pin, pool, query, recall, reembed, remember, restore, restore_backup, search, serve, session,
+    stats, summarise, supersede, undo, update, vectors, weak,
 };
 
 /// Long-term memory for AI agents.
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Init(init::InitArgs),
     /// Look after agents, each with a memory of its own
     Agent(agent::AgentArgs),
+    /// Share what agents know, in pools that only their members see
+    Pool(Box<pool::PoolArgs>),
     /// Make, list, revoke and rotate the keys of callers
     Key(key::KeyArgs),
     /// Remember something; with `-`, one memory per line of standard input
@@ -154,6 +156,7 @@ impl Command {
         match self {
             Command::Init(_) => "init",
             Command::Agent(_) => "agent",
+            Command::Pool(_) => "pool",
             Command::Key(_) => "key",
             Command::Remember(_) => "remember",
             Command::Ingest(_) => "ingest",

@@ -230,7 +230,7 @@ impl Engine {
                 metadata: [("pattern".to_owned(), json!(candidate.pattern))].into_iter().collect(),
                 ..NewMemory::default()
             };
-            let (_, mut addition) = self.admit(&caller, new, None)?;
+            let mut addition = self.admit(&caller, scope, new, None)?;
             addition.claim = candidate.claim.as_ref().map(claim_key);
             additions.push(addition);
         }

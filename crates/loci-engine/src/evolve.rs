@@ -4,7 +4,7 @@
 //! wrong, `confirm` and `pin` keep what is. The old stays in its chain and holds again when what
 //! replaced it goes.
 
-use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, Source, State};
+use loci_types::{Action, Batch, Error, Layer, Memory, MemoryId, Patch, Receipt, Revision, Source, State};
 use serde::Serialize;
 
 use crate::bounds;
@@ -51,7 +51,12 @@ impl Engine {
         let known = self.one(&visible, old).await?;
         in_use(&known)?;
         let scope = known.scope()?;
-        let within = Caller { identifiers: known.identifiers.clone(), ..caller.clone() };
+        let mut within = Caller { identifiers: known.identifiers.clone(), pool_implied: false, ..caller.clone() };
+        if known.layer == Layer::Pool {
+            // A pool tells who contributed what: the new text is not the work of who wrote the old.
+            within.identifiers.agent_id.clone_from(&caller.identifiers.agent_id);
+            within.identifiers.user_id.clone_from(&caller.identifiers.user_id);
+        }
         // What is not said anew stays as it was.
         let new = NewMemory {
             layer: Some(known.layer),
@@ -63,7 +68,7 @@ impl Engine {
             pinned: new.pinned || known.pinned,
             ..new
         };
-        let (_, mut addition) = self.admit(&within, new, None)?;
+        let mut addition = self.admit(&within, &scope, new, None)?;
         addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
         let embedded = addition.vector.is_some();
         if !embedded {
@@ -112,7 +117,7 @@ impl Engine {
 }
 
 /// Refuses what is deleted, or not known yet.
-fn in_use(memory: &Memory) -> Result<()> {
+pub(crate) fn in_use(memory: &Memory) -> Result<()> {
     let (id, hint) =
         (memory.id, "`loci consent accept` makes a proposal known, `loci restore` brings back what was deleted");
     match memory.state {

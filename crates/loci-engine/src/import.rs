@@ -33,13 +33,14 @@ impl Engine {
     /// The record that `remember` would make of this, without keeping it.
     pub fn draft(&self, caller: &Caller, mut new: NewMemory) -> Result<Memory> {
         self.redact(&mut new)?;
-        Ok(self.admit(caller, new, None)?.1.memory)
+        let scope = policy::meant(&caller.identifiers, new.layer)?;
+        Ok(self.admit(caller, &scope, new, None)?.memory)
     }
 
     /// Refuses a record that could not have been made here.
-    pub fn check_record(&self, caller: &Caller, memory: &Memory) -> Result<()> {
+    pub async fn check_record(&self, caller: &Caller, memory: &Memory) -> Result<()> {
         let scope = memory.scope()?;
-        if !caller.operator && policy::target(caller, Some(memory.layer))? != scope {
+        if !caller.operator && self.target(caller, Some(memory.layer)).await? != scope {
             return Err(Error::new(ErrorKind::Unauthorized, format!("{scope} is not a scope of this caller"))
                 .at("identifiers")
                 .into());
@@ -88,7 +89,7 @@ impl Engine {
             if !pass.found().is_empty() {
                 memory.tokens = estimate_tokens(&memory.content);
             }
-            self.check_record(caller, memory)?;
+            self.check_record(caller, memory).await?;
             within(allowed.as_ref(), memory.category.as_slice())?;
         }
         let here = self.already_here(caller, &memories).await?;
@@ -140,7 +141,9 @@ impl Engine {
     async fn already_here(&self, caller: &Caller, memories: &[Memory]) -> Result<HashSet<MemoryId>> {
         let layers: Vec<Layer> =
             memories.iter().map(|memory| memory.layer).collect::<HashSet<_>>().into_iter().collect();
-        let visible = policy::visible(caller, if caller.operator { None } else { Some(&layers) })?;
+        let membership = self.membership(caller).await?;
+        let layers = if caller.operator { None } else { Some(layers.as_slice()) };
+        let visible = policy::visible_in(caller, &membership, layers, None)?;
         let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
         Ok(self.store.fetch(&visible, &ids).await?.into_iter().map(|memory| memory.id).collect())
     }

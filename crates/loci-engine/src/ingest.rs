@@ -48,7 +48,7 @@ impl Engine {
     pub async fn ingest_many(&self, caller: &Caller, turns: Vec<Turn>) -> Result<Vec<Vec<Receipt>>> {
         policy::writer(caller)?;
         for turn in &turns {
-            policy::target(caller, turn.layer)?;
+            self.target(caller, turn.layer).await?;
             self.check_turn(turn)?;
             // What would be refused is refused before anything is taken in.
             Pass::strict(&self.redactor).turn(&mut turn.clone())?;
@@ -85,7 +85,7 @@ impl Engine {
         let mut pass = Pass::strict(&self.redactor);
         pass.turn(&mut turn)?;
         let redacted = pass.found();
-        let scope = policy::target(caller, turn.layer)?;
+        let scope = self.target(caller, turn.layer).await?;
         let seen = policy::only(caller, &scope, None);
         self.check_turn(&turn)?;
         let before = self.store.last_of_thread(&seen, &scope, &turn.thread_id).await?;
@@ -117,13 +117,14 @@ impl Engine {
                 role: turn.role.clone(),
                 ..NewMemory::default()
             };
-            let (scope, mut addition) = self.admit(caller, new, follows)?;
+            let mut addition = self.admit(caller, &scope, new, follows)?;
             // Without a name or a time of its own a turn cannot be told from one that comes in twice.
             if turn.reference.is_none() && turn.event_time.is_none() {
                 addition.unless = None;
             }
             let more = std::mem::take(&mut more);
-            let receipt = self.keep(caller, scope, addition, Embed::Later, "a turn of the conversation", more).await?;
+            let told = "a turn of the conversation";
+            let receipt = self.keep(caller, scope.clone(), addition, Embed::Later, told, more).await?;
             follows = Some(receipt.id);
             receipts.push(Receipt { redacted: redacted.clone(), ..receipt });
         }

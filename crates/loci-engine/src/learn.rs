@@ -61,7 +61,11 @@ impl Engine {
         let categories = self.settings_of(caller).await?.categories;
         let visible = policy::only(caller, &scope, categories);
         let thread = addition.memory.thread_id.clone();
-        if let Some(told) = self.told_before(&visible, &scope, thread.as_deref(), &addition.memory.content).await? {
+        let told = self.told_before(&visible, &scope, thread.as_deref(), &addition.memory.content).await?;
+        // What was told from a pool that the caller has left since counts no more.
+        if let Some(told) = told
+            && self.visible(caller, None).await?.admits(&told)
+        {
             return Ok(unchanged(&told));
         }
         for attempt in 1.. {
@@ -267,7 +271,7 @@ impl Engine {
 
     /// Notes what recall tells a thread, for as long as that may be repeated.
     pub(crate) async fn note_told(&self, caller: &Caller, thread: &str, told: Vec<MemoryId>) -> Result<()> {
-        let scope = policy::target(caller, None)?;
+        let scope = self.target(caller, None).await?;
         if told.is_empty() {
             return Ok(());
         }

@@ -2,8 +2,10 @@
 //!
 //! The only maker of a [`Visible`], and of a [`Caller`] from a credential. It fails closed:
 //! identifiers that name no scope see nothing, and say so; an absent identifier narrows, never
-//! widens; what a credential does not name is refused.
+//! widens; what a credential does not name is refused. A pool is open to its members: a `poolId` that
+//! comes without a [`Membership`] is refused, whatever layer is meant.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
@@ -26,6 +28,9 @@ pub struct Caller {
     /// The agents that their credential is bound to. Whoever leaves the agent out is still one of them,
     /// and sees no more than they all may.
     pub agents: BTreeSet<String>,
+    /// Whether the pool among the identifiers was filled in from the credential and not named by anyone.
+    /// Whoever is not in it, or no longer, then sees everything of theirs but the pool.
+    pub pool_implied: bool,
     /// The credential they came with, for the ledger; none: there was none to show.
     pub credential: Option<String>,
     /// The request in which they ask, for the ledger.
@@ -43,6 +48,7 @@ impl Caller {
             role: Role::Writer,
             categories: None,
             agents: BTreeSet::new(),
+            pool_implied: false,
             credential: None,
             request: None,
         }
@@ -69,7 +75,7 @@ impl Caller {
                     .hint("ask with identifiers that the credential names, or with another credential"));
             }
         }
-        let nobody = asked.is_empty();
+        let (nobody, pool_named) = (asked.is_empty(), asked.pool_id.is_some());
         let begun = asked.agent_id.is_some() || asked.session_id.is_some();
         for which in Identifier::ALL {
             let meant = nobody || which == Identifier::User && begun;
@@ -84,10 +90,47 @@ impl Caller {
             role: grant.role,
             categories: grant.categories.clone(),
             agents: grant.bounds.agents.iter().filter(|slug| *slug != loci_types::ANY).cloned().collect(),
+            pool_implied: asked.pool_id.is_some() && !pool_named,
             credential: Some(credential.to_owned()),
             ..Self::new(asked)
         })
     }
+}
+
+/// The pool that a caller was found to be in, if they name one. Made by asking the store and by nothing
+/// else, so that nobody who wants to see or write can forget to ask.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Membership(Option<String>);
+
+impl Membership {
+    /// In no pool.
+    pub const NONE: Membership = Membership(None);
+
+    /// In this one. Only the engine may call this, once the store has said so; a lint says so.
+    pub(crate) fn of(pool: &str) -> Self {
+        Self(Some(pool.to_owned()))
+    }
+
+    /// The identifiers that count: all, if the caller is in the pool they name. Whoever names another is
+    /// refused; one that nobody named is left out.
+    fn admits<'c>(&self, caller: &'c Caller) -> Result<Cow<'c, Identifiers>, Error> {
+        let given = &caller.identifiers;
+        given.validate()?;
+        match &given.pool_id {
+            Some(pool) if self.0.as_deref() != Some(pool) => match caller.pool_implied {
+                true => Ok(Cow::Owned(Identifiers { pool_id: None, ..given.clone() })),
+                false => Err(stranger(pool)),
+            },
+            _ => Ok(Cow::Borrowed(given)),
+        }
+    }
+}
+
+/// What whoever is not in a pool is told. It does not say whether there is one of that name.
+pub(crate) fn stranger(pool: &str) -> Error {
+    Error::new(ErrorKind::Unauthorized, format!("pool `{pool}` is not open to this caller"))
+        .at("poolId")
+        .hint("only its members see a pool: give agentId (--agent NAME) of one, or ask the operator to let it join")
 }
 
 /// The categories that both sides allow; none: all of them.
@@ -107,45 +150,52 @@ pub(crate) fn writer(caller: &Caller) -> Result<(), Error> {
         .hint("use a credential with the role writer"))
 }
 
-/// What this caller sees, in these layers or in all that its identifiers open.
+/// What this caller sees, in these layers or in all that its identifiers open. No pool is among them.
 pub fn visible(caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible, Error> {
-    visible_in(caller, layers, None)
+    visible_in(caller, &Membership::NONE, layers, None)
 }
 
-/// The same, and of these categories only.
+/// The same with the pool that it is in, and of these categories only.
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn visible_in(
     caller: &Caller,
+    membership: &Membership,
     layers: Option<&[Layer]>,
     categories: Option<BTreeSet<String>>,
 ) -> Result<Visible, Error> {
-    caller.identifiers.validate()?;
+    let given = membership.admits(caller)?;
     let categories = both(categories, caller.categories.as_ref());
-    if caller.operator && layers.is_none() && caller.identifiers.is_empty() {
+    if caller.operator && layers.is_none() && given.is_empty() {
         return Ok(Visible::grant(caller.tenant.clone(), Reach::Whole, categories, caller.actor.clone()));
     }
-    let mut layers = layers.map_or_else(|| caller.identifiers.layers(), <[Layer]>::to_vec);
+    let mut layers = layers.map_or_else(|| given.layers(), <[Layer]>::to_vec);
     layers.sort();
     layers.dedup();
     if layers.is_empty() {
-        return Err(nobody(&caller.identifiers));
+        return Err(nobody(&given));
     }
-    let scopes = layers.iter().map(|layer| Scope::new(*layer, &caller.identifiers)).collect::<Result<Vec<_>, _>>()?;
+    let scopes = layers.iter().map(|layer| Scope::new(*layer, &given)).collect::<Result<Vec<_>, _>>()?;
     let viewer = caller.actor.clone().or_else(|| caller.identifiers.user_id.clone());
     Ok(Visible::grant(caller.tenant.clone(), Reach::Scopes(scopes), categories, viewer))
 }
 
-/// The scope that a new memory of this caller belongs to: in the layer given, or in the most
-/// specific one that the identifiers open.
+/// The scope that a new memory of this caller belongs to. No pool is among them.
 pub fn target(caller: &Caller, layer: Option<Layer>) -> Result<Scope, Error> {
-    let layer = match layer {
-        Some(layer) => layer,
-        None => match caller.identifiers.layers().first() {
-            Some(layer) => *layer,
-            None => return Err(nobody(&caller.identifiers)),
-        },
-    };
-    Scope::new(layer, &caller.identifiers)
+    target_in(caller, &Membership::NONE, layer)
+}
+
+/// The same with the pool that it is in.
+pub(crate) fn target_in(caller: &Caller, membership: &Membership, layer: Option<Layer>) -> Result<Scope, Error> {
+    meant(&*membership.admits(caller)?, layer)
+}
+
+/// The scope that identifiers mean, whoever may write there: in the layer given, or in the most specific
+/// one that they open.
+pub(crate) fn meant(given: &Identifiers, layer: Option<Layer>) -> Result<Scope, Error> {
+    match layer.or_else(|| given.layers().first().copied()) {
+        Some(layer) => Scope::new(layer, given),
+        None => Err(nobody(given)),
+    }
 }
 
 /// What is missing: the rest of a layer that was begun, or a name at all.
@@ -257,6 +307,53 @@ mod tests {
         check(None, set(&["a"]), set(&["a"]));
         check(set(&["a", "b"]), set(&["b", "c"]), set(&["b"]));
         check(set(&["a"]), set(&["c"]), set(&[]));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "nobody is asked here")]
+    fn a_pool_is_refused_without_a_membership_of_it() {
+        let mut operator = Caller::operator();
+        operator.identifiers.pool_id = Some("p".into());
+        let callers = [
+            caller(&[("poolId", "p")]),
+            caller(&[("poolId", "p"), ("userId", "u")]),
+            caller(&[("poolId", "p"), ("userId", "u"), ("agentId", "a")]),
+            operator,
+        ];
+        for caller in &callers {
+            for (membership, opens) in
+                [(Membership::NONE, false), (Membership::of("q"), false), (Membership::of("p"), true)]
+            {
+                let seen = visible_in(caller, &membership, None, None).map(|visible| visible.spaces());
+                let pool = visible_in(caller, &membership, Some(&[Layer::Pool]), None).map(|visible| visible.spaces());
+                let written = target_in(caller, &membership, Some(Layer::Pool)).map(|_| None);
+                for outcome in [seen, pool, written] {
+                    match outcome {
+                        Ok(_) => assert!(opens, "{caller:?} {membership:?}"),
+                        Err(error) => {
+                            assert!(!opens, "{caller:?} {membership:?}: {error}");
+                            assert_eq!((error.kind(), error.field()), (ErrorKind::Unauthorized, Some("poolId")));
+                        }
+                    }
+                }
+            }
+            // Another layer is no way around it.
+            assert!(visible(caller, Some(&[Layer::User])).is_err() && target(caller, Some(Layer::User)).is_err());
+        }
+    }
+
+    #[test]
+    fn a_pool_that_only_the_credential_names_is_left_out_for_who_is_not_in_it() {
+        let bounds = serde_json::json!({ "users": ["u"], "agents": ["a"], "pools": ["p"] });
+        let grant: Grant =
+            serde_json::from_value(serde_json::json!({ "tenant": "t", "role": "writer", "bounds": bounds })).unwrap();
+        let implied = Caller::admitted(&grant, "k", Identifiers::default()).unwrap();
+        let Reach::Scopes(scopes) = visible(&implied, None).unwrap().reach().clone() else { panic!("whole") };
+        assert_eq!(scopes.iter().map(ToString::to_string).collect::<Vec<_>>(), ["agent a / u", "user u"]);
+        assert_eq!(visible(&implied, Some(&[Layer::Pool])).unwrap_err().field(), Some("poolId"));
+        let named = caller(&[("agentId", "a"), ("poolId", "p")]).identifiers;
+        let named = Caller::admitted(&grant, "k", named).unwrap();
+        assert_eq!(visible(&named, None).unwrap_err().kind(), ErrorKind::Unauthorized);
     }
 
     #[test]

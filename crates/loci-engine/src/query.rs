@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounds::between;
 use crate::pack::delta::{Delta, DeltaChange, DeltaEvent};
 use crate::pack::{Budget, Format, Item, Packed, Related, Share, pack};
-use crate::policy::{self, Caller};
+use crate::policy::Caller;
 use crate::{Engine, Recall, RecallHit, RecallRequest, Result};
 
 /// So many entries of the ledger are looked at for a delta header.
@@ -158,7 +158,7 @@ impl Engine {
         layers: Option<&[Layer]>,
         (since, thread): (Option<i64>, Option<&str>),
     ) -> Result<(i64, Option<Delta>)> {
-        let Ok(scope) = policy::target(caller, None) else { return Ok((0, None)) };
+        let Ok(scope) = self.target(caller, None).await else { return Ok((0, None)) };
         let visible = self.visible(caller, layers).await?;
         let limit = if since.is_some() { LOOKED_AT } else { 0 };
         let changes = self.store.changes(&visible, &scope.space(), thread, since.unwrap_or(0), limit).await?;

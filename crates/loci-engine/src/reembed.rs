@@ -60,7 +60,7 @@ impl Engine {
         for jobs in jobs.chunks(BATCH) {
             let id = |job: &loci_types::Job| serde_json::from_value::<MemoryId>(job.payload["memory"].clone()).ok();
             let ids: Vec<MemoryId> = jobs.iter().filter_map(id).collect();
-            let visible = policy::visible(caller, None)?;
+            let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
             let memories = self.store.fetch(&visible, &ids).await?;
             let outcome = self.embed_all(caller, &memories).await;
             for job in jobs {
@@ -85,7 +85,7 @@ impl Engine {
     /// were looked at, and how many there are.
     pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
         let Some(embedder) = &self.embedder else { return Ok(Reembedded::default()) };
-        let visible = policy::visible(caller, None)?;
+        let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
         let mut done = Reembedded::default();

@@ -188,7 +188,7 @@ impl Engine {
             }),
             ..NewMemory::default()
         };
-        let (_, mut addition) = self.admit(&within, new, None)?;
+        let mut addition = self.admit(&within, scope, new, None)?;
         // What is said twice is linked to twice, and kept once by the nightly work.
         addition.unless = None;
         addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));

@@ -97,7 +97,8 @@ impl Engine {
         within(allowed.as_ref(), new.category.as_slice())?;
         let as_is = new.as_is || !self.config.bands.reconcile;
         let embed = if new.embed_later { Embed::Later } else { Embed::Now };
-        let (scope, mut addition) = self.admit(caller, new, None)?;
+        let scope = self.target(caller, new.layer).await?;
+        let mut addition = self.admit(caller, &scope, new, None)?;
         if allowed.is_some() {
             // Whoever sees only some categories must not learn from an answer what the others hold.
             let category = addition.memory.category.as_deref();
@@ -117,14 +118,14 @@ impl Engine {
         Ok(pass.found())
     }
 
-    /// Checks a new memory and makes the record of it.
+    /// Checks a new memory and makes the record of it, in a scope that the caller was found to write to.
     pub(crate) fn admit(
         &self,
         caller: &Caller,
+        scope: &Scope,
         mut new: NewMemory,
         follows: Option<MemoryId>,
-    ) -> Result<(Scope, Addition)> {
-        let scope = policy::target(caller, new.layer)?;
+    ) -> Result<Addition> {
         // Whoever forgot to look through it, nothing goes in unmasked.
         Pass::quiet(&self.redactor).new_memory(&mut new)?;
         self.check(&new)?;
@@ -143,7 +144,9 @@ impl Engine {
         let mut identifiers = scope.identifiers();
         // Other identifiers say where it came from; those of the scope are the scope's own.
         for which in loci_types::Identifier::ALL {
+            let implied = which == loci_types::Identifier::Pool && caller.pool_implied;
             if identifiers.get(which).is_none()
+                && !implied
                 && let Some(value) = caller.identifiers.get(which)
             {
                 identifiers.set(which, Some(value.to_owned()));
@@ -192,7 +195,7 @@ impl Engine {
             kind,
         };
         let (unless, claim) = (Some(self.twin_key(&memory)), self.claim_of(&memory));
-        Ok((scope, Addition { unless, claim, follows, ..Addition::new(memory) }))
+        Ok(Addition { unless, claim, follows, ..Addition::new(memory) })
     }
 
     /// What a memory is about, folded; turns and parts of a graph claim nothing.

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use loci_types::{Error, ErrorKind, Layer, Visible};
+use loci_types::{Error, ErrorKind, Layer, Scope, Space, Visible};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::config::Weights;
-use crate::policy::{self, Caller};
+use crate::policy::{self, Caller, Membership};
 use crate::{Engine, Result};
 
 /// What an agent has set.
@@ -50,7 +50,38 @@ impl Engine {
     /// What this caller sees, as far as its agent's settings let it.
     pub(crate) async fn visible(&self, caller: &Caller, layers: Option<&[Layer]>) -> Result<Visible> {
         let settings = self.settings_of(caller).await?;
-        Ok(policy::visible_in(caller, layers, settings.categories)?)
+        let membership = self.membership(caller).await?;
+        Ok(policy::visible_in(caller, &membership, layers, settings.categories)?)
+    }
+
+    /// The scope that a new memory of this caller belongs to: in the layer given, or in the most
+    /// specific one that the identifiers open.
+    pub(crate) async fn target(&self, caller: &Caller, layer: Option<Layer>) -> Result<Scope> {
+        let membership = self.membership(caller).await?;
+        Ok(policy::target_in(caller, &membership, layer)?)
+    }
+
+    /// Refuses a caller who sees nothing at all.
+    pub async fn sees_something(&self, caller: &Caller) -> Result<()> {
+        self.visible(caller, None).await.map(drop)
+    }
+
+    /// The space where this caller's memories go.
+    pub async fn space_of(&self, caller: &Caller) -> Result<Space> {
+        Ok(self.target(caller, None).await?.space())
+    }
+
+    /// The pool that this caller names, if its agent is in it; whoever runs the store and names no agent is
+    /// in every pool there is.
+    #[expect(clippy::disallowed_methods, reason = "the store is asked here")]
+    pub(crate) async fn membership(&self, caller: &Caller) -> Result<Membership> {
+        caller.identifiers.validate()?;
+        let Some(pool) = &caller.identifiers.pool_id else { return Ok(Membership::NONE) };
+        let within = match &caller.identifiers.agent_id {
+            Some(agent) => self.store.in_pool(&caller.tenant, pool, agent).await?,
+            None => caller.operator && self.store.pool(&caller.tenant, pool).await?.is_some(),
+        };
+        Ok(if within { Membership::of(pool) } else { Membership::NONE })
     }
 
     /// Refuses settings that no question of this engine could keep to.

@@ -163,7 +163,7 @@ impl Engine {
             .collect(),
             ..NewMemory::default()
         };
-        let (_, mut addition) = self.admit(&within, new, None)?;
+        let mut addition = self.admit(&within, scope, new, None)?;
         addition.unless = None;
         addition.jobs.push(self.embed_job(addition.memory.id, at));
         let id = addition.memory.id;

@@ -38,7 +38,7 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
     ] });
     const NEW: &[&str] = &["AddMemory", "NewMemory"];
     const ANY: &[&str] = &["AddMemory", "NewMemory", "ChangeMemory"];
-    const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody"];
+    const ASK: &[&str] = &["RecallBody", "SearchBody", "QueryBody", "PoolQuestion"];
     vec![
         (&["AddMemory", "NewMemory", "ChangeMemory", "CorrectMemory"], "content", content),
         (&["Turn"], "content", json!({ "minLength": 1, "pattern": TEXT })),
@@ -88,7 +88,10 @@ fn bounds() -> Vec<(&'static [&'static str], &'static str, Value)> {
         (&["QueryFilters"], "updated_before", day.clone()),
         (&["QueryFilters"], "created_after", day.clone()),
         (&["QueryFilters"], "created_before", day),
-        (&["CreateAgent"], "slug", json!({ "pattern": SLUG })),
+        (&["CreateAgent", "NewPool"], "slug", json!({ "pattern": SLUG })),
+        (&["NewPool"], "name", json!({ "minLength": 1, "maxLength": 256, "pattern": TEXT })),
+        (&["NewPool"], "members", json!({ "maxItems": 1000, "items": { "type": "string", "pattern": SLUG } })),
+        (&["JoinPool"], "members", json!({ "items": { "type": "string", "pattern": SLUG } })),
         (&["CreateKey"], "name", json!({ "minLength": 1, "maxLength": 128, "pattern": IDENTIFIER })),
     ]
 }

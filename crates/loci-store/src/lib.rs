@@ -10,6 +10,7 @@ mod cursor;
 mod error;
 mod facts;
 mod outside;
+mod pools;
 mod postgres;
 mod sql;
 mod sqlite;
@@ -27,6 +28,7 @@ pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
     PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
 };
+pub use pools::{Pool, PoolMember, Pools};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sql::archive::{
     Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, Derive, Derived, Manifest, RestorePlan, Restored,

@@ -26,11 +26,11 @@ use loci_types::{
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::{Belongings, Checkpoints, Cursor, Facts, Indexed, Result, VectorFeed};
+use crate::{Belongings, Checkpoints, Cursor, Facts, Indexed, Pools, Result, VectorFeed};
 
 /// A place where memories lie, with the triples and checkpoints of their scopes.
 #[async_trait]
-pub trait Store: Facts + Checkpoints + Send + Sync {
+pub trait Store: Facts + Checkpoints + Pools + Send + Sync {
     /// What it is, if it can be read.
     async fn health(&self) -> Result<StoreHealth>;
 

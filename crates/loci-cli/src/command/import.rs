@@ -101,7 +101,7 @@ async fn read_all(
         if line.trim().is_empty() {
             continue;
         }
-        match read(engine, whose, &line) {
+        match read(engine, whose, &line).await {
             Ok(memory) => batch.push(memory),
             Err(error) => {
                 keep(engine, &mut batch, count).await?;
@@ -124,7 +124,7 @@ async fn keep(engine: &Engine, batch: &mut Vec<Memory>, count: &mut Count) -> Re
 }
 
 /// The record that a line stands for, checked.
-fn read(engine: &Engine, whose: &Caller, line: &str) -> Result<Memory> {
+async fn read(engine: &Engine, whose: &Caller, line: &str) -> Result<Memory> {
     let wrong = |error: serde_json::Error| {
         let told = error.to_string();
         // serde counts lines too, but from the start of this one, which would only confuse.
@@ -136,7 +136,7 @@ fn read(engine: &Engine, whose: &Caller, line: &str) -> Result<Memory> {
     let value: Value = serde_json::from_str(line).map_err(wrong)?;
     if value.get("id").is_some() {
         let memory: Memory = serde_json::from_value(value).map_err(wrong)?;
-        engine.check_record(&Caller::operator(), &memory)?;
+        engine.check_record(&Caller::operator(), &memory).await?;
         return Ok(memory);
     }
     let Value::Object(mut fields) = value else {

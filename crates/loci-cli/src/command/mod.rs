@@ -35,6 +35,7 @@ pub(crate) mod mcp;
 pub(crate) mod migrate;
 pub(crate) mod operations;
 pub(crate) mod pin;
+pub(crate) mod pool;
 pub(crate) mod query;
 pub(crate) mod recall;
 pub(crate) mod reembed;
@@ -76,6 +77,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Command::Init(args) => done(init::run(&context, &args).await),
         Command::Agent(args) => done(agent::run(&context, args).await),
+        Command::Pool(args) => done(pool::run(&context, *args).await),
         Command::Key(args) => done(key::run(&context, args).await),
         Command::Remember(args) => done(remember::run(&context, *args).await),
         Command::Ingest(args) => done(ingest::run(&context, *args).await),

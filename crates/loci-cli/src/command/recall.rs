@@ -55,16 +55,21 @@ fn print(recall: &Recall, now: Timestamp, explain: bool) {
     if recall.hits.is_empty() {
         output::line("Nothing comes to mind. `loci list` shows what there is.");
     }
+    print_hits(recall, now);
+    if explain && !recall.hits.is_empty() {
+        output::line("");
+        output::line(&explanation(&recall.hits));
+    }
+}
+
+/// The hits, best first.
+pub(crate) fn print_hits(recall: &Recall, now: Timestamp) {
     let widest = recall.hits.len().to_string().len();
     for (place, hit) in recall.hits.iter().enumerate() {
         let indent = " ".repeat(widest + 3);
         let content = hit.memory.content.lines().collect::<Vec<_>>().join(&format!("\n{indent}"));
         output::line(&format!("{:>widest$}.  {}", place + 1, output::strong(&content)));
         output::line(&format!("{indent}{}", output::muted(&about(&hit.memory, Some(hit.score), now))));
-    }
-    if explain && !recall.hits.is_empty() {
-        output::line("");
-        output::line(&explanation(&recall.hits));
     }
 }
 

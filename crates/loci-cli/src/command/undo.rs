@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::policy;
 use loci_types::Space;
 
 use crate::arguments::ScopeFlags;
@@ -32,12 +31,13 @@ pub(crate) struct UndoArgs {
 /// Takes a line back and tells what was done.
 pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<()> {
     let caller = context.caller(&args.scope, false, Nobody::Operator);
+    let engine = context.engine().await?;
     let space = match &args.space {
         Some(name) => name.parse()?,
         None if caller.operator => Space::Shared,
-        None => policy::target(&caller, None)?.space(),
+        None => engine.space_of(&caller).await?,
     };
-    let undone = context.engine().await?.undo(&caller, &space, args.sequence).await?;
+    let undone = engine.undo(&caller, &space, args.sequence).await?;
     if context.json {
         output::json(&undone);
     } else {

@@ -14,6 +14,7 @@ mod migrate;
 mod model;
 mod pages;
 mod plain;
+mod pools;
 mod processes;
 mod rules;
 mod run;

@@ -46,7 +46,7 @@ impl Engine {
 
     /// Where the caller's graph lies.
     pub(super) async fn graph_place(&self, caller: &Caller) -> Result<Place> {
-        let scope = policy::target(caller, None)?;
+        let scope = self.target(caller, None).await?;
         let categories = self.settings_of(caller).await?.categories;
         let visible = policy::only(caller, &scope, categories);
         Ok(Place { scope, visible })

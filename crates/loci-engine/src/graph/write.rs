@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use loci_types::{
     Action, Addition, Batch, Entity, EntityId, Error, ErrorKind, IDENTIFIER_BYTES, Memory, MemoryId, Patch, Revision,
-    Source, Visible,
+    Scope, Source, Visible,
 };
 use serde_json::json;
 
@@ -192,7 +192,7 @@ impl Engine {
         let (named, known) = self.graph_names(&place.visible, &draft).await?;
         let name = |entity| Action::Name { scope: place.scope.clone(), entity: Box::new(entity) };
         actions.extend(named.into_iter().map(name));
-        for (addition, part) in self.graph_additions(caller, draft, source).await? {
+        for (addition, part) in self.graph_additions(caller, &place.scope, draft, source).await? {
             let memory = addition.memory.id;
             actions.push(Action::Add(Box::new(addition)));
             // Refused when the memory was not added, because someone else has added the same.
@@ -206,6 +206,7 @@ impl Engine {
     async fn graph_additions(
         &self,
         caller: &Caller,
+        scope: &Scope,
         draft: Draft,
         source: Option<Source>,
     ) -> Result<Vec<(Addition, Part)>> {
@@ -222,7 +223,7 @@ impl Engine {
                 pinned: true,
                 ..NewMemory::default()
             };
-            let (_, mut addition) = self.admit(caller, new, None)?;
+            let mut addition = self.admit(caller, scope, new, None)?;
             addition.memory.id = id;
             additions.push((addition, part));
         }

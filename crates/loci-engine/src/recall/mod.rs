@@ -101,7 +101,8 @@ impl Engine {
     pub async fn recall(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
         crate::bounds::some_layers(request.layers.as_deref())?;
         let settings = self.settings_of(caller).await?;
-        let visible = policy::visible_in(caller, request.layers.as_deref(), settings.categories)?;
+        let membership = self.membership(caller).await?;
+        let visible = policy::visible_in(caller, &membership, request.layers.as_deref(), settings.categories)?;
         request.limit = request.limit.or(settings.limit);
         request.threshold = request.threshold.or(settings.threshold);
         let weights = settings.weights.unwrap_or(self.config.retrieval.weights);

@@ -16,6 +16,7 @@ mod life;
 mod mind;
 mod operations;
 mod outside;
+mod pools;
 mod rank;
 mod recall;
 mod redact;

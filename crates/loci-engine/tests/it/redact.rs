@@ -101,7 +101,7 @@ async fn records_from_elsewhere_are_masked_too() {
     assert_eq!(memory.tokens, loci_engine::estimate_tokens(&memory.content));
     // Line by line, it is refused before anything is kept.
     let strict = refusing();
-    assert_eq!(strict.engine.check_record(&ana, &record).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(strict.engine.check_record(&ana, &record).await.unwrap_err().kind(), ErrorKind::InvalidInput);
     assert_eq!(strict.engine.import_many(&ana, vec![record]).await.unwrap_err().kind(), ErrorKind::InvalidInput);
 }
 
@@ -205,7 +205,7 @@ async fn nul_characters_are_refused_by_the_field() {
     }
     let mut record = house.engine.get(&ana, id).await.unwrap();
     record.actor_id = some.clone();
-    assert_eq!(house.engine.check_record(&ana, &record).unwrap_err().problem("x").details["field"], "actorId");
+    assert_eq!(house.engine.check_record(&ana, &record).await.unwrap_err().problem("x").details["field"], "actorId");
     let turn = Turn { thread_id: nul(), content: "x".into(), ..Turn::default() };
     assert_eq!(house.engine.ingest(&ana, turn).await.unwrap_err().problem("x").details["field"], "threadId");
     let all = house.engine.list(&ana, loci_engine::ListRequest::default()).await.unwrap();

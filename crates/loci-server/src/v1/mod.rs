@@ -15,6 +15,7 @@ mod keys;
 mod life;
 mod listing;
 mod memories;
+mod pools;
 mod query;
 mod recall;
 mod sessions;
@@ -50,6 +51,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(consents::routes())
         .merge(upkeep::routes())
         .merge(agents::routes())
+        .merge(pools::routes())
         .merge(keys::routes())
         .merge(events::routes())
         .merge(facts::routes())

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use loci_engine::pack::Format;
 use loci_engine::pack::context::{Message, Window};
 use loci_engine::{
-    ContextRequest, ContextResponse, Explanation, RecallRequest, SearchRequest, SearchResponse, Strategy,
+    ContextRequest, ContextResponse, Explanation, Recall, RecallHit, RecallRequest, SearchRequest, SearchResponse,
+    Strategy,
 };
 use loci_types::{Identifiers, Layer, Memory};
 use serde::{Deserialize, Serialize};
@@ -62,13 +63,26 @@ struct RecallBody {
 /// What recall found.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct RecallAnswer {
+pub(super) struct RecallAnswer {
     /// The hits, best first.
     hits: Vec<FoundMemory>,
     /// Parts that could not be asked.
     degraded: Vec<String>,
     /// What the question was taken to be after: `why, when, who, what, general`.
     intent: String,
+}
+
+impl RecallAnswer {
+    /// What recall found, with or without the reasons.
+    pub(super) fn of(found: Recall, explain: bool) -> Self {
+        let told = |hit: RecallHit| FoundMemory {
+            memory: hit.memory,
+            score: hit.score,
+            explain: explain.then_some(hit.explain),
+        };
+        let hits = found.hits.into_iter().map(told).collect();
+        Self { hits, degraded: found.degraded, intent: found.intent }
+    }
 }
 
 /// One memory that recall found.
@@ -115,13 +129,7 @@ async fn recall(
     };
     let found = app.verb("recall", app.engine.recall(&caller, request)).await?;
     app.metrics.found(found.hits.len());
-    let told = |hit: loci_engine::RecallHit| FoundMemory {
-        memory: hit.memory,
-        score: hit.score,
-        explain: body.explain.then_some(hit.explain),
-    };
-    let hits = found.hits.into_iter().map(told).collect();
-    Ok(Json(RecallAnswer { hits, degraded: found.degraded, intent: found.intent }))
+    Ok(Json(RecallAnswer::of(found, body.explain)))
 }
 
 /// A search by similarity.

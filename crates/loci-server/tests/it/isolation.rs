@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::house::House;
 
 /// A word that stands in everything that must not be told.
-const SECRET: &str = "zanzibar";
+pub(crate) const SECRET: &str = "zanzibar";
 
 /// A house in which someone has something to lose.
 struct World {
@@ -25,9 +25,9 @@ struct World {
 }
 
 /// Someone who has no business here.
-struct Stranger {
-    sort: &'static str,
-    key: Option<String>,
+pub(crate) struct Stranger {
+    pub(crate) sort: &'static str,
+    pub(crate) key: Option<String>,
 }
 
 impl Stranger {
@@ -135,44 +135,50 @@ impl World {
         all.push((self.memory, writes.len() as u64, String::from_utf8(kept.data.unwrap()).unwrap()));
         all
     }
+}
 
-    /// Calls, and returns status and text; of a stream only what comes at once.
-    async fn call(&self, stranger: &Stranger, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
-        let request = match &stranger.key {
-            Some(key) => self.house.request_as(key, method, path),
-            None => self.house.anonymous(method, path),
-        };
-        let request = match body {
-            Some(body) => request.json(body),
-            None => request,
-        };
-        let mut response = request.send().await.unwrap();
-        let status = response.status().as_u16();
-        let mut text = String::new();
-        let patience =
-            Duration::from_millis(if path.contains("/events") || path.contains("/stream") { 400 } else { 20_000 });
-        while let Ok(Ok(Some(bytes))) = tokio::time::timeout(patience, response.chunk()).await {
-            text.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        (status, text)
+/// Calls, and returns status and text; of a stream only what comes at once.
+pub(crate) async fn call(
+    house: &House,
+    stranger: &Stranger,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> (u16, String) {
+    let request = match &stranger.key {
+        Some(key) => house.request_as(key, method, path),
+        None => house.anonymous(method, path),
+    };
+    let request = match body {
+        Some(body) => request.json(body),
+        None => request,
+    };
+    let mut response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    let mut text = String::new();
+    let patience =
+        Duration::from_millis(if path.contains("/events") || path.contains("/stream") { 400 } else { 20_000 });
+    while let Ok(Ok(Some(bytes))) = tokio::time::timeout(patience, response.chunk()).await {
+        text.push_str(&String::from_utf8_lossy(&bytes));
     }
+    (status, text)
 }
 
 /// An operation of the description.
-struct Operation {
-    id: String,
-    method: String,
-    path: String,
-    public: bool,
+pub(crate) struct Operation {
+    pub(crate) id: String,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) public: bool,
     /// Whether its parameters may say whose memories are meant.
-    asked: bool,
+    pub(crate) asked: bool,
     /// Whether it needs a body.
     bodied: bool,
     /// Whether its body may say whose memories are meant.
-    identified: bool,
+    pub(crate) identified: bool,
 }
 
-fn operations() -> Vec<Operation> {
+pub(crate) fn operations() -> Vec<Operation> {
     let description: Value = serde_json::from_str(&loci_server::description()).unwrap();
     let mut found = Vec::new();
     for (path, item) in description["paths"].as_object().unwrap() {
@@ -202,7 +208,7 @@ fn identified(description: &Value, schema: &Value) -> bool {
 }
 
 /// What is sent to an operation that takes a body.
-fn body(id: &str, memory: MemoryId) -> Option<Value> {
+pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
     let body = match id {
         "addMemory" => json!({ "content": "a stranger was here" }),
         "addMemories" => json!({ "memories": [{ "content": "strangers were here" }] }),
@@ -231,6 +237,11 @@ fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "createAgent" => json!({ "slug": "keeper", "config": {} }),
         "createKey" => json!({ "name": "mine", "grant": { "tenant": "default", "role": "admin" } }),
         "rotateKey" => json!({}),
+        "createPool" => json!({ "slug": "physics", "members": ["spy"] }),
+        "joinPool" => json!({ "members": ["spy"] }),
+        "contributeToPool" => json!({ "memory": { "content": "a stranger was here" } }),
+        "queryPool" => json!({ "query": "where does the cache of Meridian lie?" }),
+        "syncPool" => return None,
         "openspecQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "openspecCreate" => json!({ "entry": { "content": "a stranger was here" } }),
         "openspecUpdate" => json!({ "entry": { "content": "a stranger was here" } }),
@@ -260,6 +271,7 @@ fn name(operation: &Operation, body: &mut Option<Value>) {
 fn fill(path: &str, memory: &str) -> String {
     path.replace("{id}", memory)
         .replace("{slug}", "keeper")
+        .replace("{agent}", "keeper")
         .replace("{name}", "Anna%20Petrova")
         .replace("{space}", "agent_memory_keeper")
         .replace("{thread}", "monday")
@@ -309,7 +321,7 @@ fn request<'a>(
 async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, named: bool, nobody: MemoryId) {
     let told = format!("{} by {} (named: {named})", operation.id, stranger.sort);
     let (sent, path) = request(world, operation, named);
-    let (status, text) = world.call(stranger, &operation.method, &path(world.memory), sent.as_ref()).await;
+    let (status, text) = call(&world.house, stranger, &operation.method, &path(world.memory), sent.as_ref()).await;
     assert!(status < 500, "{told}: {status} {text}");
     assert!(!text.contains(SECRET), "{told}: {status} {text}");
     if operation.public {
@@ -325,7 +337,7 @@ async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, na
     }
     // What is not theirs is as good as absent: the same answer as for an id that never was.
     if operation.path.contains("/memories/{id}") || operation.path.contains("/graph/{id}") {
-        let (other, absent) = world.call(stranger, &operation.method, &path(nobody), sent.as_ref()).await;
+        let (other, absent) = call(&world.house, stranger, &operation.method, &path(nobody), sent.as_ref()).await;
         let plain = |text: &str, id: MemoryId| text.replace(&id.to_string(), "ID");
         assert_eq!((status, plain(&text, world.memory)), (other, plain(&absent, nobody)), "{told}");
         assert!(matches!(status, 400 | 403 | 404), "{told}: {status} {text}");
@@ -333,7 +345,7 @@ async fn try_route(world: &World, operation: &Operation, stranger: &Stranger, na
 }
 
 /// The arguments that a tool is called with.
-fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
+pub(crate) fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
     let question = "where does the cache of Meridian lie?";
     Some(match tool {
         "search_memory" | "memory_query" => json!({ "query": question }),
@@ -364,11 +376,17 @@ fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
     })
 }
 
-async fn rpc(world: &World, stranger: &Stranger, profile: &str, method: &str, params: Value) -> (u16, String) {
+pub(crate) async fn rpc(
+    house: &House,
+    stranger: &Stranger,
+    profile: &str,
+    method: &str,
+    params: Value,
+) -> (u16, String) {
     let path = format!("/mcp/{profile}");
     let request = match &stranger.key {
-        Some(key) => world.house.request_as(key, "POST", &path),
-        None => world.house.anonymous("POST", &path),
+        Some(key) => house.request_as(key, "POST", &path),
+        None => house.anonymous("POST", &path),
     };
     let sent = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let request = request
@@ -385,7 +403,7 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
     let before = world.belongings().await;
     let admin = Stranger { sort: "admin", key: Some(world.house.key(Grant::whole(Tenant::default())).await) };
     for profile in ["default", "full", "graph"] {
-        let (status, text) = rpc(&world, &admin, profile, "tools/list", json!({})).await;
+        let (status, text) = rpc(&world.house, &admin, profile, "tools/list", json!({})).await;
         assert_eq!(status, 200, "{text}");
         let listed: Value = serde_json::from_str(&text).unwrap();
         let tools = listed["result"]["tools"].as_array().unwrap();
@@ -395,7 +413,7 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
             let arguments = arguments(name, world.memory).unwrap_or_else(|| panic!("{name} has no line in the table"));
             for stranger in &world.strangers {
                 let params = json!({ "name": name, "arguments": arguments });
-                let (status, text) = rpc(&world, stranger, profile, "tools/call", params).await;
+                let (status, text) = rpc(&world.house, stranger, profile, "tools/call", params).await;
                 let told = format!("{name} of {profile} by {}: {status} {text}", stranger.sort);
                 assert!(status < 500, "{told}");
                 assert_eq!(status == 401, stranger.unknown(), "{told}");
@@ -407,7 +425,8 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
     {
         for stranger in &world.strangers {
             for profile in ["default", "graph"] {
-                let (status, text) = rpc(&world, stranger, profile, "resources/read", json!({ "uri": uri })).await;
+                let (status, text) =
+                    rpc(&world.house, stranger, profile, "resources/read", json!({ "uri": uri })).await;
                 assert!(status < 500 && !text.contains(SECRET), "{uri} by {}: {status} {text}", stranger.sort);
             }
         }

@@ -17,6 +17,7 @@ mod keys;
 mod life;
 mod memories;
 mod openspec;
+mod pools;
 mod postgres;
 mod query;
 mod ready;

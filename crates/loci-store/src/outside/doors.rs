@@ -1,7 +1,7 @@
 //! How does a store with an index beside it open its doors?
 //!
 //! Everything is handed on to the store but three things: `nearest` asks the index, `apply` wakes its filling, and an
-//! agent that is dropped takes its collections along.
+//! agent or a pool (`pools.rs`) that is dropped takes its collections along.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -275,7 +275,7 @@ impl Store for Indexed {
     }
 
     async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
-        self.drop_agent_and_collections(tenant, slug).await
+        self.with_collections(tenant, &Space::Agent(slug.to_owned()), self.inner.store.drop_agent(tenant, slug)).await
     }
 
     async fn put_key(&self, key: Key) -> Result<()> {

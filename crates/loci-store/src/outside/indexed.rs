@@ -174,21 +174,26 @@ impl Indexed {
         Ok(applied)
     }
 
-    /// Removes an agent, and its collections with it.
-    pub(super) async fn drop_agent_and_collections(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
-        let (inner, space) = (&self.inner, Space::Agent(slug.to_owned()));
+    /// Removes what a space belongs to, by `drop`, and its collections with it.
+    pub(super) async fn with_collections(
+        &self,
+        tenant: &Tenant,
+        space: &Space,
+        drop: impl Future<Output = Result<bool>>,
+    ) -> Result<bool> {
+        let inner = &self.inner;
         let models = inner.store.model_names(&(inner.oversight.whole)(tenant)).await?;
         for model in models {
-            inner.shelf(tenant, &space, &model);
+            inner.shelf(tenant, space, &model);
         }
-        let shelves = inner.shelves_of(tenant, &space);
+        let shelves = inner.shelves_of(tenant, space);
         let mut held = Vec::new();
         for shelf in &shelves {
             // Whoever fills would bring the collection back.
             held.push(shelf.filling.lock().await);
         }
-        let known = inner.store.drop_agent(tenant, slug).await?;
-        inner.forget(tenant, &space);
+        let known = drop.await?;
+        inner.forget(tenant, space);
         for shelf in &shelves {
             shelf.set_mark(None);
             let collection = shelf.collection(0);

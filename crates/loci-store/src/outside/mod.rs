@@ -16,6 +16,7 @@ mod keeper;
 mod local;
 mod pgvector;
 mod point;
+mod pools;
 mod qdrant;
 mod retry;
 mod search;

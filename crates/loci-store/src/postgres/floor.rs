@@ -247,7 +247,7 @@ impl Floor for PostgresStore {
         Ok(())
     }
 
-    fn drop_agent(&self, tenant: &Tenant, slug: &str, open: &Numbered) -> Result<bool> {
+    fn drop_space(&self, tenant: &Tenant, open: &Numbered) -> Result<bool> {
         self.forget(open);
         if let Some(target) = self.target(open)? {
             // Its rows and its entry go together, while nobody writes to it.
@@ -262,7 +262,7 @@ impl Floor for PostgresStore {
             self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
             self.forget(open);
         }
-        self.tell(|connection| catalogue::drop_agent(connection, tenant, slug))
+        self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))
     }
 
     fn health(&self) -> Result<StoreHealth> {

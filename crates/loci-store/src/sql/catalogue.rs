@@ -1,4 +1,4 @@
-//! Which tenants, spaces and agents are there?
+//! Which tenants, spaces, agents and pools are there?
 //!
 //! A space is registered before anything is written to it, so that one without an entry cannot be
 //! left behind by a crash.
@@ -9,7 +9,7 @@ use loci_types::{Space, Tenant};
 use super::{Connection, OptionalExtension, Row, params};
 use crate::{Agent, sql};
 
-/// Registers a space, and the agent whose it is.
+/// Registers a space, and the agent or the pool whose it is. A pool that comes in this way has no members.
 pub(crate) fn register(connection: &Connection<'_>, tenant: &Tenant, space: &Space, at: Timestamp) -> sql::Result<()> {
     let (tenant, at) = (tenant.name(), at.as_microsecond());
     connection.execute(
@@ -20,13 +20,17 @@ pub(crate) fn register(connection: &Connection<'_>, tenant: &Tenant, space: &Spa
         "INSERT INTO spaces (tenant, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
         params![tenant, space.name(), at],
     )?;
-    if let Space::Agent(slug) = space {
-        connection.execute(
+    let (sql, slug) = match space {
+        Space::Agent(slug) => (
             "INSERT INTO agents (tenant, slug, config, created_at) VALUES (?1, ?2, '{}', ?3) ON CONFLICT DO NOTHING",
-            params![tenant, slug, at],
-        )?;
-    }
-    Ok(())
+            slug,
+        ),
+        Space::Pool(slug) => {
+            ("INSERT INTO pools (tenant, slug, name, created_at) VALUES (?1, ?2, ?2, ?3) ON CONFLICT DO NOTHING", slug)
+        }
+        Space::Shared => return Ok(()),
+    };
+    connection.execute(sql, params![tenant, slug, at]).map(drop)
 }
 
 /// Notes that something was written to a space; only the first time costs a write.
@@ -101,13 +105,19 @@ pub(crate) fn agent(connection: &Connection<'_>, tenant: &Tenant, slug: &str) ->
         .optional()
 }
 
-/// Takes an agent and its space out; false if it was not there.
-pub(crate) fn drop_agent(connection: &Connection<'_>, tenant: &Tenant, slug: &str) -> sql::Result<bool> {
-    let space = Space::Agent(slug.to_owned()).name();
-    connection.execute("DELETE FROM spaces WHERE tenant = ?1 AND name = ?2", params![tenant.name(), space])?;
-    connection
-        .execute("DELETE FROM agents WHERE tenant = ?1 AND slug = ?2", params![tenant.name(), slug])
-        .map(|gone| gone > 0)
+/// Takes a space out, with the agent or the pool whose it is; false if that was not there. An agent that is
+/// gone is in no pool any more, whoever takes its name later.
+pub(crate) fn drop_space(connection: &Connection<'_>, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
+    let tenant = tenant.name();
+    connection.execute("DELETE FROM spaces WHERE tenant = ?1 AND name = ?2", params![tenant, space.name()])?;
+    let (members, owner, slug) = match space {
+        Space::Agent(slug) => ("agent = ?2", "agents", slug),
+        Space::Pool(slug) => ("pool = ?2", "pools", slug),
+        Space::Shared => return Ok(false),
+    };
+    connection.execute(&format!("DELETE FROM pool_members WHERE tenant = ?1 AND {members}"), params![tenant, slug])?;
+    let sql = format!("DELETE FROM {owner} WHERE tenant = ?1 AND slug = ?2");
+    connection.execute(&sql, params![tenant, slug]).map(|gone| gone > 0)
 }
 
 fn read_agent(row: &Row<'_>) -> sql::Result<Agent> {

@@ -546,12 +546,8 @@ impl<F: Floor> Store for F {
 
     async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool> {
         loci_types::slug("agentId", slug)?;
-        let (floor, tenant, slug) = (self.clone(), tenant.clone(), slug.to_owned());
-        blocking(move || {
-            let open = floor.open(&tenant, &Space::Agent(slug.clone()));
-            Floor::drop_agent(&floor, &tenant, &slug, &open)
-        })
-        .await
+        let (floor, tenant, space) = (self.clone(), tenant.clone(), Space::Agent(slug.to_owned()));
+        blocking(move || floor.drop_space(&tenant, &floor.open(&tenant, &space))).await
     }
 
     async fn put_key(&self, key: Key) -> Result<()> {

@@ -100,8 +100,8 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     /// Gives such work back.
     fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()>;
 
-    /// Takes an agent away with its space and everything in it; false if there was none.
-    fn drop_agent(&self, tenant: &Tenant, slug: &str, open: &Self::Open) -> Result<bool>;
+    /// Takes a space away with everything in it, and the agent or the pool whose it is; false if there was none.
+    fn drop_space(&self, tenant: &Tenant, open: &Self::Open) -> Result<bool>;
 
     /// What it is, if it can be read.
     fn health(&self) -> Result<StoreHealth>;

@@ -29,6 +29,7 @@ pub(crate) mod keys;
 pub(crate) mod life;
 pub(crate) mod notes;
 pub(crate) mod outside;
+mod pools;
 pub(crate) mod read;
 pub(crate) mod row;
 pub(crate) mod sessions;

@@ -152,8 +152,8 @@ impl Floor for SqliteStore {
         self.inner.catalogue.release(tenant, name, holder)
     }
 
-    fn drop_agent(&self, tenant: &Tenant, slug: &str, open: &OpenSpace) -> Result<bool> {
-        let known = self.tell(|connection| catalogue::drop_agent(connection, tenant, slug))?;
+    fn drop_space(&self, tenant: &Tenant, open: &OpenSpace) -> Result<bool> {
+        let known = self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
         let key = (tenant.clone(), open.space.clone());
         self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);

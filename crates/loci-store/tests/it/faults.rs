@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use loci_store::{Indexed, IndexedOptions, Qdrant, QdrantConfig, Store, VectorIndex};
+use loci_store::{Indexed, IndexedOptions, Pools, Qdrant, QdrantConfig, Store, VectorIndex};
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::*;
-use loci_types::{Action, ErrorKind, MemoryId, Scope, Tenant};
+use loci_types::{Action, ErrorKind, Layer, MemoryId, Scope, Tenant};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -226,6 +226,17 @@ async fn a_dropped_agent_leaves_no_collection() {
     eventually("the collection goes", async || house.server.collections().is_empty()).await;
     let ids = write(&house.store, &bot, 40..42).await;
     house.recovers(&ids).await;
+}
+
+#[tokio::test]
+async fn a_dropped_pool_leaves_no_collection() {
+    let house = House::new().await;
+    let physics = scope(Layer::Pool, &["physics"]);
+    write(&house.store, &physics, 1..10).await;
+    house.recovers(&(1..10).map(id).collect::<Vec<_>>()).await;
+    assert_eq!(house.server.collections(), ["pool_physics"]);
+    assert!(good(house.store.drop_pool(&Tenant::default(), "physics").await));
+    assert!(house.server.collections().is_empty());
 }
 
 #[tokio::test]

@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
-use loci_store::{Error, PostgresOptions, PostgresStore, Store};
+use loci_store::{Error, Pool, Pools, PostgresOptions, PostgresStore, Store};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::{Action, JobKind, JobSpec, Tenant};
+use loci_types::{Action, JobKind, JobSpec, Layer, Tenant};
 
 use crate::postgres::fresh;
 
@@ -37,6 +37,22 @@ async fn an_agent_is_dropped_whole_by_a_server_that_never_met_it() {
     for store in [&one, &other] {
         assert_eq!(good(store.fetch(&whole(), &[id(900)]).await).len(), 1);
     }
+    sound(&other).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pool_is_dropped_whole_by_a_server_that_never_met_it() {
+    let Some((one, other, schema)) = two().await else { return };
+    let (tenant, physics) = (Tenant::default(), scope(Layer::Pool, &["physics"]));
+    let pool = Pool { slug: "physics".into(), name: "Physics".into(), created_at: at(1) };
+    assert!(good(one.create_pool(&tenant, pool, &["bot".into()]).await));
+    Hand::on(&one).remember(&physics, "lantern").await;
+    assert!(good(other.in_pool(&tenant, "physics", "bot").await));
+    assert!(good(other.drop_pool(&tenant, "physics").await));
+    for table in ["memories", "words", "documents", "ledger", "scopes", "spaces", "pools", "pool_members"] {
+        assert_eq!(schema.number(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
+    }
+    assert!(!good(one.in_pool(&tenant, "physics", "bot").await));
     sound(&other).await;
 }
 

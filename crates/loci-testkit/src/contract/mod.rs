@@ -26,6 +26,7 @@ pub mod merging;
 pub mod nearest;
 pub mod notes;
 pub mod pages;
+pub mod pools;
 pub mod records;
 pub mod removal;
 pub mod sessions;
@@ -307,6 +308,14 @@ macro_rules! store_contract {
             keys {
                 keys_are_kept_within_their_tenant
                 a_revoked_key_stays_revoked
+            }
+            pools {
+                pools_are_made_once_and_listed
+                members_come_and_go
+                a_pool_is_its_tenants_own
+                dropping_a_pool_removes_everything
+                an_agent_that_is_dropped_is_in_no_pool
+                a_pool_that_is_written_to_is_known_and_has_no_members
             }
             agents {
                 agents_are_created_and_listed

@@ -1,13 +1,12 @@
 //! What changed lately, and how is it taken back?
 
-use loci_engine::policy;
 use loci_types::{Layer, Space};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::record::{limit, list, seconds, text, wrong};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::mcp::answer::Answer;
 use crate::mcp::asked::Asked;
 use crate::mcp::tool::{Tool, tool, verb};
@@ -61,7 +60,7 @@ async fn undo(asked: &Asked, given: Undo) -> Result<Answer, Failure> {
     let caller = asked.caller("undo")?;
     let space: Space = match &given.space {
         Some(name) => name.parse().map_err(|error| wrong("space", &error))?,
-        None => policy::target(&caller, None).map_err(|error| failure::word(&error, "undo"))?.space(),
+        None => verb(asked, "undo", asked.app.engine.space_of(&caller)).await?,
     };
     let undone = verb(asked, "undo", asked.app.engine.undo(&caller, &space, given.sequence)).await?;
     let value = json!({
