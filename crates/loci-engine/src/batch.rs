@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use loci_types::{Action, Batch, Durability, ErrorKind, MemoryId, Outcome, Receipt, Scope, Tenant};
-use serde::Serialize;
+use loci_types::{Action, Batch, Durability, ErrorKind, MemoryId, Outcome, Problem, Receipt, Scope, Tenant};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::policy::Caller;
@@ -22,14 +21,10 @@ use crate::{Batching, Engine, Error, NewMemory, Result};
 const FAILURES: usize = 1_000;
 
 /// What could not be written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct Unwritten {
-    /// Why the first of them was not.
-    pub problem: String,
-    /// What sort of failure that was; one that may pass is tried again, and these still wait.
-    #[serde(skip)]
-    pub kind: ErrorKind,
+    /// Why the first of them was not. After a failure that may pass they go on waiting, and are tried again.
+    pub problem: Box<Problem>,
     /// The memories.
     pub ids: Vec<MemoryId>,
 }
@@ -59,12 +54,17 @@ struct Pending {
     _place: OwnedSemaphorePermit,
 }
 
+impl Pending {
+    fn id(&self) -> MemoryId {
+        self.admitted.addition.memory.id
+    }
+}
+
 struct Failure {
     tenant: Tenant,
     credential: Option<String>,
     id: MemoryId,
-    kind: ErrorKind,
-    problem: String,
+    problem: Problem,
 }
 
 impl Failure {
@@ -92,16 +92,28 @@ impl Batcher {
         state.waiting.drain(..count).collect()
     }
 
+    /// What failed before and has now been written has not failed.
+    fn written(&self, ids: &[MemoryId]) {
+        self.state().failures.retain(|failure| !ids.contains(&failure.id));
+    }
+
     fn failed(&self, pending: &Pending, error: &Error) {
-        let id = pending.admitted.addition.memory.id;
+        let id = pending.id();
         tracing::error!(%id, %error, "a batched memory was not written");
         let mut state = self.state();
+        // One that is tried again fails once.
+        state.failures.retain(|failure| failure.id != id);
         if state.failures.len() == FAILURES {
             state.failures.pop_front();
         }
         let (tenant, credential) = (pending.caller.tenant.clone(), pending.caller.credential.clone());
-        state.failures.push_back(Failure { tenant, credential, id, kind: error.kind(), problem: error.to_string() });
+        state.failures.push_back(Failure { tenant, credential, id, problem: error.problem("flush") });
     }
+}
+
+/// Whether the same may be written later: then it goes on waiting instead of being lost.
+fn passes(kind: ErrorKind) -> bool {
+    kind.retryable() || kind == ErrorKind::Storage
 }
 
 impl Engine {
@@ -153,11 +165,15 @@ impl Engine {
         let (own, others): (VecDeque<_>, _) = all.into_iter().partition(|failure| failure.concerns(caller));
         state.failures = others;
         let Some(first) = own.front() else { return Ok(()) };
-        let (problem, kind) = (first.problem.clone(), first.kind);
+        let problem = Box::new(first.problem.clone());
         let mut ids: Vec<MemoryId> = own.iter().map(|failure| failure.id).collect();
         ids.sort();
-        ids.dedup();
-        Err(Unwritten { problem, kind, ids })
+        Err(Unwritten { problem, ids })
+    }
+
+    /// How many wait to be written.
+    pub fn batched(&self) -> usize {
+        self.batcher.state().waiting.len()
     }
 
     /// Writes all that wait now, batch by batch. Those that may be written later go on waiting, in their order.
@@ -200,9 +216,8 @@ impl Engine {
 
     /// The vectors of all that are to have one, in one call.
     async fn embed_together(&self, batch: &mut [Pending]) {
-        let wants = |pending: &&mut Pending| {
-            pending.admitted.embed == Embed::Now && pending.admitted.addition.vector.is_none()
-        };
+        let wants =
+            |pending: &&mut Pending| pending.admitted.embed == Embed::Now && pending.admitted.addition.vector.is_none();
         let mut wanted: Vec<&mut Pending> = batch.iter_mut().filter(wants).collect();
         let texts: Vec<String> = wanted.iter().map(|one| embedding_text(&one.admitted.addition.memory)).collect();
         let vectors = self.embed_or_wait(&texts).await.unwrap_or_default();
@@ -217,22 +232,22 @@ impl Engine {
     /// Writes what belongs together; what comes back is to be tried again.
     async fn write_together(&self, together: Vec<Pending>) -> Vec<Pending> {
         if together.len() > 1 && self.add_together(&together).await.is_ok() {
+            self.batcher.written(&together.iter().map(Pending::id).collect::<Vec<_>>());
             return Vec::new();
         }
-        let mut again = Vec::new();
-        for pending in together {
-            if again.is_empty()
-                && let Err(error) = self.write_one(&pending).await
-            {
-                self.batcher.failed(&pending, &error);
-                if error.kind().retryable() {
-                    again.push(pending);
+        let mut rest = together.into_iter();
+        for pending in rest.by_ref() {
+            match self.write_one(&pending).await {
+                Ok(_) => self.batcher.written(&[pending.id()]),
+                Err(error) => {
+                    self.batcher.failed(&pending, &error);
+                    if passes(error.kind()) {
+                        return std::iter::once(pending).chain(rest).collect();
+                    }
                 }
-            } else if !again.is_empty() {
-                again.push(pending);
             }
         }
-        again
+        Vec::new()
     }
 
     async fn write_one(&self, pending: &Pending) -> Result<Receipt> {

@@ -109,6 +109,6 @@ pub use vectors::oversight;
 pub use weak::WeakFact;
 pub use work::Worked;
 pub use working::{
-    Appended, Entry, EntryHit, ErasedTiers, FoundBy, Message, NewEntry, NewMessage, NewToolResult, PutEntry, ToolResult,
-    WorkingHit, WorkingMemory, WorkingQuery, WorkingView,
+    Appended, Entry, EntryHit, ErasedTiers, FoundBy, Message, NewEntry, NewMessage, NewToolResult, PutEntry,
+    ToolResult, WorkingHit, WorkingMemory, WorkingQuery, WorkingView,
 };

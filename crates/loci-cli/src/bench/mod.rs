@@ -10,6 +10,7 @@ mod life;
 mod meter;
 mod recall;
 mod shared;
+mod working;
 
 use std::path::PathBuf;
 
@@ -18,9 +19,9 @@ use anyhow::Result;
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find`, `recall`, `life` or all of them; or `shared`: files beside the
+    /// What to measure: `add`, `find`, `recall`, `life`, `working` or all of them; or `shared`: files beside the
     /// PostgreSQL that is set
-    #[arg(value_parser = ["add", "find", "recall", "life", "shared", "all"], default_value = "all")]
+    #[arg(value_parser = ["add", "find", "recall", "life", "working", "shared", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -34,7 +35,7 @@ pub(crate) struct BenchArgs {
 }
 
 /// Runs the measurements in a scratch folder.
-pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs) -> Result<()> {
+pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs, as_json: bool) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(scratch.path());
     meter::print("seed", 1, "seed", args.seed as f64);
@@ -50,6 +51,9 @@ pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs) -
     }
     if wanted("life") {
         life::measure(folder, args.seed, args.largest).await?;
+    }
+    if wanted("working") {
+        working::measure(folder, args.seed, as_json || args.what == "all").await?;
     }
     if args.what == "shared" {
         shared::measure(settings, folder, args.seed, args.largest).await?;

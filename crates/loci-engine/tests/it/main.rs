@@ -1,7 +1,9 @@
 //! The engine on a real store, with a fixed clock and a stand-in for the model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod batched;
 mod categories;
+mod entries;
 mod feed;
 mod find;
 mod graph;
@@ -21,3 +23,4 @@ mod rerank;
 mod session;
 mod skew;
 mod upkeep;
+mod working;

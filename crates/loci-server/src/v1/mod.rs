@@ -7,6 +7,7 @@ mod agents;
 mod batch;
 mod consents;
 mod entities;
+mod entries;
 mod events;
 mod filter;
 mod keys;
@@ -17,6 +18,7 @@ mod query;
 mod recall;
 mod sessions;
 mod upkeep;
+mod working;
 
 use std::sync::Arc;
 
@@ -44,6 +46,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(query::routes())
         .merge(life::routes())
         .merge(sessions::routes())
+        .merge(entries::routes())
+        .merge(working::routes())
         .merge(entities::routes())
         .merge(consents::routes())
         .merge(upkeep::routes())
