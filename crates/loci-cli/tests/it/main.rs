@@ -19,3 +19,4 @@ mod rules;
 mod run;
 mod serve;
 mod verbs;
+mod working;

@@ -25,3 +25,4 @@ mod sse;
 mod tenants;
 mod tokens;
 mod upkeep;
+mod working;
