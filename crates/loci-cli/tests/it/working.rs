@@ -26,10 +26,16 @@ fn what_an_agent_has_before_it_outlives_the_command_in_redis() {
     with(&["scratchpad", "proof first"]);
     let view = with(&["get"]);
     assert_eq!(view["messages"][1]["content"], "The third one.");
-    assert_eq!((&view["toolResults"][0]["content"], &view["scratchpad"]), (&json!({ "celsius": 21 }), &json!("proof first")));
+    assert_eq!(
+        (&view["toolResults"][0]["content"], &view["scratchpad"]),
+        (&json!({ "celsius": 21 }), &json!("proof first"))
+    );
     assert_eq!(with(&["query", "chapter"])["hits"].as_array().unwrap().len(), 1);
     let plain = home.run(&[&["working", "get"], &whose[..]].concat());
-    assert!(plain.code == 0 && plain.out.contains("user: Which chapter") && plain.out.contains("2 messages"), "{plain:?}");
+    assert!(
+        plain.code == 0 && plain.out.contains("user: Which chapter") && plain.out.contains("2 messages"),
+        "{plain:?}"
+    );
     // Too many tokens: they are kept as turns.
     let told = with(&["append", &"many words to say ".repeat(12)]);
     assert_eq!((&told["flushed"], &told["messages"]), (&json!(3), &json!(0)));
@@ -73,7 +79,11 @@ fn the_bench_of_working_memory_tells_the_ratio_to_a_map() {
     for work in ["working get", "working append", "working query"] {
         for metric in ["us_p50", "map_us_p50", "ratio"] {
             let line = format!("\"metric\":\"{metric}\"");
-            assert!(run.out.lines().any(|one| one.contains(work) && one.contains(&line)), "{work} {metric}: {}", run.out);
+            assert!(
+                run.out.lines().any(|one| one.contains(work) && one.contains(&line)),
+                "{work} {metric}: {}",
+                run.out
+            );
         }
     }
     assert!(home.run(&["bench", "working"]).out.contains("ratio"));

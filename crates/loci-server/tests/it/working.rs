@@ -27,7 +27,10 @@ async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
     let view = house.get(&format!("/v1/working?{WHOSE}")).await.expect(200);
     assert_eq!(view["messages"][0]["content"], "Which chapter were we at?");
     assert_eq!(view["messages"][1]["metadata"], json!({ "model": "m" }));
-    assert_eq!((&view["toolResults"][0]["content"]["celsius"], &view["scratchpad"]), (&json!(21), &json!("proof first")));
+    assert_eq!(
+        (&view["toolResults"][0]["content"]["celsius"], &view["scratchpad"]),
+        (&json!(21), &json!("proof first"))
+    );
     assert_eq!(view["tokens"], 10);
     let asked = json!({ "identifiers": who(), "question": { "query": "chapter", "limit": 5 } });
     let hits = house.post("/v1/working/query", asked).await.expect(200);
@@ -63,7 +66,10 @@ async fn entries_of_a_session_are_put_read_and_promoted() {
         assert_eq!(put.expect(200)["entry"]["importance"], importance);
     }
     let entries = house.get("/v1/sessions/monday/entries?userId=ann&limit=1").await.expect(200);
-    assert_eq!((entries["entries"].as_array().unwrap().len(), &entries["entries"][0]["content"]), (1, &json!("Ann sneezed")));
+    assert_eq!(
+        (entries["entries"].as_array().unwrap().len(), &entries["entries"][0]["content"]),
+        (1, &json!("Ann sneezed"))
+    );
     let found = house.get("/v1/sessions/monday/entries?userId=ann&query=river").await.expect(200);
     assert_eq!(found["entries"][0]["foundBy"], "words");
     assert_eq!(house.get("/v1/sessions/monday/entries?userId=bob").await.expect(200)["entries"], json!([]));
@@ -78,9 +84,7 @@ async fn entries_of_a_session_are_put_read_and_promoted() {
 #[tokio::test]
 async fn a_batched_write_is_told_as_one_and_flush_makes_it_durable() {
     let house = House::open().await;
-    let add = |content: &str, durability: &str| {
-        json!({ "identifiers": { "userId": "ann" }, "content": content, "durability": durability })
-    };
+    let add = |content: &str, durability: &str| json!({ "identifiers": { "userId": "ann" }, "content": content, "durability": durability });
     let taken = house.post("/v1/memories", add("Ann prefers tea in the morning.", "batched")).await.expect(202);
     assert_eq!((&taken["durability"], taken.get("memory")), (&json!("batched"), None));
     let durable = house.post("/v1/memories", add("Ann lives in Graz.", "durable")).await.expect(201);
