@@ -19,6 +19,8 @@ use crate::{Batching, Engine, Error, NewMemory, Result};
 
 /// So many failures are remembered until somebody asks for them.
 const FAILURES: usize = 1_000;
+/// So often one is tried again that was overtaken.
+const OVERTAKEN: u32 = 3;
 
 /// What could not be written.
 #[derive(Debug, Clone)]
@@ -51,6 +53,8 @@ struct State {
 struct Pending {
     caller: Caller,
     admitted: Admitted,
+    /// How often it was overtaken by someone else who wrote.
+    overtaken: u32,
     _place: OwnedSemaphorePermit,
 }
 
@@ -111,9 +115,10 @@ impl Batcher {
     }
 }
 
-/// Whether the same may be written later: then it goes on waiting instead of being lost.
-fn passes(kind: ErrorKind) -> bool {
-    kind.retryable() || kind == ErrorKind::Storage
+/// Whether the same may be written later: then it goes on waiting instead of being lost. Who is overtaken again and
+/// again is not, so that one does not hold up all others.
+fn passes(kind: ErrorKind, overtaken: u32) -> bool {
+    kind.retryable() || kind == ErrorKind::Storage || kind == ErrorKind::Conflict && overtaken < OVERTAKEN
 }
 
 impl Engine {
@@ -135,7 +140,7 @@ impl Engine {
         let (id, redacted) = (admitted.addition.memory.id, admitted.redacted.clone());
         let (count, start) = {
             let mut state = batcher.state();
-            state.waiting.push_back(Pending { caller: caller.clone(), admitted, _place: place });
+            state.waiting.push_back(Pending { caller: caller.clone(), admitted, overtaken: 0, _place: place });
             (state.waiting.len(), !std::mem::replace(&mut state.started, true))
         };
         if start {
@@ -236,12 +241,13 @@ impl Engine {
             return Vec::new();
         }
         let mut rest = together.into_iter();
-        for pending in rest.by_ref() {
+        for mut pending in rest.by_ref() {
             match self.write_one(&pending).await {
                 Ok(_) => self.batcher.written(&[pending.id()]),
                 Err(error) => {
                     self.batcher.failed(&pending, &error);
-                    if passes(error.kind()) {
+                    if passes(error.kind(), pending.overtaken) {
+                        pending.overtaken += u32::from(error.kind() == ErrorKind::Conflict);
                         return std::iter::once(pending).chain(rest).collect();
                     }
                 }

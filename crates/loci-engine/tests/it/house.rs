@@ -103,11 +103,12 @@ impl House {
         rusqlite::Connection::open(self.folder.path().join("tenants/default/spaces/shared/loci.db")).unwrap()
     }
 
-    /// From now on the store cannot keep a memory with this word in it.
+    /// From now on the store cannot keep a memory with this word in it: it fails as a database does that is ill, not as
+    /// one that refuses.
     pub(crate) fn break_at(&self, word: &str) {
         let broken = format!(
             "CREATE TRIGGER broken BEFORE INSERT ON memories WHEN NEW.content LIKE '%{word}%'
-             BEGIN SELECT RAISE(ABORT, 'told to fail'); END"
+             BEGIN SELECT abs(-9223372036854775807 - length(NEW.content) / length(NEW.content)); END"
         );
         self.shared_file().execute_batch(&broken).unwrap();
     }
