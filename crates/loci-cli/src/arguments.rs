@@ -17,7 +17,7 @@ use crate::command::{
     agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
     erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
     migrate, operations, pin, pool, query, recall, reembed, remember, restore, restore_backup, search, serve, session,
-    stats, summarise, supersede, undo, update, vectors, weak,
+    stats, summarise, supersede, undo, update, vectors, weak, working,
 };
 
 /// Long-term memory for AI agents.
@@ -94,8 +94,10 @@ pub(crate) enum Command {
     Edges(edges::EdgesArgs),
     /// Take back a line of a memory's history
     Undo(undo::UndoArgs),
-    /// Look after conversations: list, end, learn
+    /// Look after conversations: list, end, learn; put entries in and read them
     Session(session::SessionArgs),
+    /// What an agent has before it: messages, results of tools, a scratchpad
+    Working(Box<working::WorkingArgs>),
     /// Decide what may be known
     Consent(consent::ConsentArgs),
     /// Look after the people and things that are spoken of
@@ -179,6 +181,7 @@ impl Command {
             Command::Edges(_) => "edges",
             Command::Undo(_) => "undo",
             Command::Session(_) => "session",
+            Command::Working(_) => "working",
             Command::Consent(_) => "consent",
             Command::Entity(_) => "entity",
             Command::Fact(_) => "fact",

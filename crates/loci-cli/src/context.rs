@@ -72,7 +72,15 @@ impl Context {
 
     /// An engine that finds by words alone.
     pub(crate) async fn engine(&self) -> Result<Engine> {
-        Ok(wiring::engine(&self.settings, &self.data()?, None, Arc::new(System)).await?)
+        self.tiered(wiring::engine(&self.settings, &self.data()?, None, Arc::new(System)).await?)
+    }
+
+    /// The engine with the tier that is set: one that outlives this process, or one of its own.
+    fn tiered(&self, engine: Engine) -> Result<Engine> {
+        Ok(match self.tier()? {
+            Some(shared) => engine.with_tier(shared.tier()),
+            None => engine.with_sessions(self.settings.tiers.alone()),
+        })
     }
 
     /// An engine with the model that is set, unless it is switched off for this call.
@@ -81,7 +89,7 @@ impl Context {
             return self.engine().await;
         }
         let embedder = self.embedder().await?;
-        let engine = wiring::engine(&self.settings, &self.data()?, embedder, Arc::new(System)).await?;
+        let engine = self.tiered(wiring::engine(&self.settings, &self.data()?, embedder, Arc::new(System)).await?)?;
         warn_of_other_models(&engine, caller).await;
         Ok(engine)
     }

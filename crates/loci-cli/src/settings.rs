@@ -63,6 +63,10 @@ pub(crate) struct Settings {
     pub(crate) sessions: loci_engine::Sessions,
     /// When long conversations are made shorter.
     pub(crate) summarisation: loci_engine::Summarisation,
+    /// How much an agent has before it.
+    pub(crate) working: loci_engine::Working,
+    /// When what may wait is written.
+    pub(crate) batch: loci_engine::Batching,
     /// What is masked or refused before it is kept.
     pub(crate) redaction: loci_engine::Redaction,
     /// Kinds beside the built-in ones.
@@ -367,6 +371,8 @@ impl Settings {
             consent: self.consent.clone(),
             sessions: self.sessions.clone(),
             summarisation: self.summarisation.clone(),
+            working: self.working.clone(),
+            batch: self.batch.clone(),
             redaction: self.redaction.clone(),
             categories: self.categories.clone(),
             kinds: self.kinds.clone(),

@@ -1,7 +1,8 @@
 //! How do several Loci share what is fast?
 //!
-//! One tier serves both rooms that know nothing of it: the door counts callers in it, and the
-//! embedder looks in it for what others have embedded. Neither fails when the tier does.
+//! One tier serves rooms that know nothing of each other: the door counts callers in it, the embedder
+//! looks in it for what others have embedded, and the engine keeps working memory and sessions there. None of
+//! them fails when the tier does.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::settings::variable;
 
-/// Bytes that stand in for Redis while it is away.
+/// Bytes that stand in for Redis while it is away, or where there is none.
 const SHELTER_BYTES: usize = 64 << 20;
 
 /// What is fast and may be lost, and who keeps it.
@@ -82,7 +83,12 @@ impl Tiers {
         };
         let redis = RedisTier::new(&url, self.options()).map_err(refused)?;
         let shelter = ProcessTier::new(self.options(), SHELTER_BYTES);
-        Ok(Some(Arc::new(Common(Sheltered::new(Arc::new(redis), shelter)))))
+        Ok(Some(Arc::new(Common(Arc::new(Sheltered::new(Arc::new(redis), shelter))))))
+    }
+
+    /// A tier of this process alone, for the entries of sessions.
+    pub(crate) fn alone(&self) -> Arc<dyn Tier> {
+        Arc::new(ProcessTier::new(self.options(), SHELTER_BYTES))
     }
 
     fn options(&self) -> TierOptions {
@@ -122,7 +128,14 @@ fn wrong(field: &'static str, message: String) -> Error {
 }
 
 /// A tier that several Loci reach.
-pub(crate) struct Common(Sheltered);
+pub(crate) struct Common(Arc<Sheltered>);
+
+impl Common {
+    /// The tier itself, for working memory and sessions.
+    pub(crate) fn tier(&self) -> Arc<dyn Tier> {
+        self.0.clone()
+    }
+}
 
 impl fmt::Debug for Common {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

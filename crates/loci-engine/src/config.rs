@@ -35,6 +35,10 @@ pub struct Config {
     pub sessions: Sessions,
     /// When long conversations are made shorter.
     pub summarisation: Summarisation,
+    /// How much an agent has before it.
+    pub working: Working,
+    /// When what may wait is written.
+    pub batch: Batching,
     /// What is masked or refused before it is kept.
     pub redaction: Redaction,
     /// Which categories there are, how they come into a context, and who may see them.
@@ -334,6 +338,44 @@ impl Default for Summarisation {
     }
 }
 
+/// How much an agent has before it. What goes beyond is kept as turns of its conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Working {
+    /// Working memories at once; the one not used for longest goes first.
+    pub agents: usize,
+    /// Bytes of all of them, near enough.
+    pub bytes: usize,
+    /// Minutes without use after which one goes.
+    pub idle_minutes: u32,
+    /// Tokens of messages above which they go.
+    pub flush_tokens: u64,
+}
+
+impl Default for Working {
+    fn default() -> Self {
+        Self { agents: 1_000, bytes: 500_000_000, idle_minutes: 30, flush_tokens: 32_000 }
+    }
+}
+
+/// When what may wait is written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Batching {
+    /// As soon as so many wait.
+    pub size: usize,
+    /// Milliseconds after the first began to wait.
+    pub milliseconds: u64,
+    /// So many may wait; whoever comes then waits with them.
+    pub waiting: usize,
+}
+
+impl Default for Batching {
+    fn default() -> Self {
+        Self { size: 100, milliseconds: 1_000, waiting: 1_000 }
+    }
+}
+
 impl Config {
     /// Refuses what cannot work, by its name.
     pub fn validate(&self) -> Result<(), Error> {
@@ -341,6 +383,9 @@ impl Config {
             ("retrieval.max_limit", self.retrieval.max_limit, 1_000),
             ("retrieval.overfetch", self.retrieval.overfetch, 100),
             ("retrieval.candidates", self.retrieval.candidates, 10_000),
+            ("batch.size", self.batch.size, 10_000),
+            ("batch.milliseconds", usize::try_from(self.batch.milliseconds).unwrap_or(usize::MAX), 60_000),
+            ("batch.waiting", self.batch.waiting, 1_000_000),
         ];
         for (field, value, most) in bounded {
             if value > most {
@@ -359,6 +404,13 @@ impl Config {
             ("lifecycle.max_memories_per_user", self.lifecycle.max_memories_per_user.unwrap_or(1)),
             ("consent.signals", self.consent.signals as usize),
             ("summarisation.target_tokens", self.summarisation.target_tokens),
+            ("working.agents", self.working.agents),
+            ("working.bytes", self.working.bytes),
+            ("working.idle_minutes", self.working.idle_minutes as usize),
+            ("working.flush_tokens", usize::try_from(self.working.flush_tokens).unwrap_or(usize::MAX)),
+            ("batch.size", self.batch.size),
+            ("batch.milliseconds", usize::try_from(self.batch.milliseconds).unwrap_or(usize::MAX)),
+            ("batch.waiting", self.batch.waiting),
         ];
         for (field, value) in positive {
             if value == 0 {
@@ -432,6 +484,8 @@ mod tests {
         check("retrieval.threshold", |config| config.retrieval.threshold = Some(1.5));
         check("lifecycle.decay_rate", |config| config.lifecycle.decay_rate = Some(f64::NAN));
         check("bands.merge", |config| config.bands.merge = 0.5);
+        check("working.agents", |config| config.working.agents = 0);
+        check("batch.milliseconds", |config| config.batch.milliseconds = 3_600_000);
         check("consent.signals", |config| config.consent.signals = 0);
     }
 }

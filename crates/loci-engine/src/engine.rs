@@ -11,16 +11,19 @@ use loci_models::projection::Projection;
 use loci_models::{Detail, Embedder, Embedding, Reranker};
 use loci_store::Store;
 use loci_store::text::Analyser;
+use loci_store::tier::Tier;
 use loci_types::{Action, Batch, Change, JobKind, JobSpec, Kinds, MemoryId, Provenance, Space, Tenant, Vector};
 use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
 
+use crate::batch::Batcher;
 use crate::mind::Mind;
 use crate::plan::exemplars::Exemplars;
 use crate::policy::Caller;
 use crate::recall::{Shelf, late};
 use crate::redact::{Pass, Redactor};
+use crate::working::Desks;
 use crate::{Clock, Config, Result};
 
 /// The memory of agents.
@@ -38,6 +41,12 @@ pub struct Engine {
     pub(crate) exemplars: Exemplars,
     /// In which days and weeks are counted.
     pub(crate) time_zone: TimeZone,
+    /// What agents have before them.
+    pub(crate) desks: Desks,
+    /// Where sessions keep their entries.
+    pub(crate) tier: Option<Arc<dyn Tier>>,
+    /// What waits to be written with others.
+    pub(crate) batcher: Batcher,
     ids: Mutex<ContextV7>,
     behind: tokio::sync::Mutex<JoinSet<()>>,
 }
@@ -64,6 +73,9 @@ impl Engine {
             shelf: Shelf::new(config.retrieval.reading_bytes),
             exemplars: Exemplars::default(),
             time_zone,
+            desks: Desks::default(),
+            tier: None,
+            batcher: Batcher::new(config.batch.clone()),
             config,
             kinds,
             redactor,
@@ -76,6 +88,19 @@ impl Engine {
     pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
         self.reranker = Some(reranker);
         self
+    }
+
+    /// The same engine, with a tier for the entries of sessions. Working memory stays in this process.
+    pub fn with_sessions(mut self, tier: Arc<dyn Tier>) -> Self {
+        self.tier = Some(tier);
+        self
+    }
+
+    /// The same engine, with a tier that outlives it: sessions keep their entries there, and working memory is
+    /// mirrored there and read back after a restart.
+    pub fn with_tier(mut self, tier: Arc<dyn Tier>) -> Self {
+        self.desks = Desks::mirrored(tier.clone());
+        self.with_sessions(tier)
     }
 
     /// The kinds that exist here.
@@ -214,8 +239,19 @@ impl Engine {
 
     /// Waits for everything that is written behind.
     pub async fn flush(&self) {
+        self.write_waiting().await;
+        self.desks.mirrored_up_to_now().await;
         let mut behind = self.behind.lock().await;
         while behind.join_next().await.is_some() {}
+    }
+
+    /// The end: what waits is written, and what agents have before them is kept as turns, unless a tier keeps it
+    /// for the next start.
+    pub async fn close(&self) {
+        if !self.desks.outlive() {
+            self.flush_all_working().await;
+        }
+        self.flush().await;
     }
 }
 

@@ -60,7 +60,7 @@ impl Engine {
         Ok(receipts)
     }
 
-    fn check_turn(&self, turn: &Turn) -> Result<()> {
+    pub(crate) fn check_turn(&self, turn: &Turn) -> Result<()> {
         if turn.thread_id.trim().is_empty() {
             return Err(Error::invalid("threadId", "threadId is empty").hint("name the conversation").into());
         }
@@ -97,6 +97,10 @@ impl Engine {
         let mut more =
             vec![Action::Attend { scope: scope.clone(), session: session.clone(), thread: turn.thread_id.clone() }];
         if let Some(earlier) = earlier.filter(|earlier| *earlier != session) {
+            // A turn does not fail for what an earlier session leaves behind.
+            if let Err(error) = self.end_entries(caller, &earlier, &[]).await {
+                tracing::warn!(%error, "entries of a session that is over were not remembered");
+            }
             more.extend(self.closing(&scope, &earlier, self.now()));
         }
         let mut receipts = Vec::new();

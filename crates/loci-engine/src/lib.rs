@@ -7,6 +7,7 @@
 
 mod agent;
 mod answered;
+mod batch;
 mod bounds;
 mod categories;
 mod checkpoint;
@@ -67,15 +68,19 @@ pub mod upkeep;
 mod vectors;
 mod weak;
 mod work;
+mod working;
 pub mod writing;
 
 pub use answered::Answer;
+pub use batch::Unwritten;
 pub use categories::{Categories, CategorySpec, ContextMode};
 pub use checkpoint::{
     CheckpointRemoval, CheckpointRequest, NewCheckpoint, PutCheckpoint, SavedCheckpoint, SavedWrite, payload,
 };
 pub use clock::{Clock, Fixed, System};
-pub use config::{Bands, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights};
+pub use config::{
+    Bands, Batching, Config, Consent, Lifecycle, Limits, Retrieval, Sessions, Summarisation, Weights, Working,
+};
 pub use consent::{Asked, Proposal};
 pub use consolidate::Consolidated;
 pub use context::{ContextRequest, ContextResponse};
@@ -115,3 +120,7 @@ pub use update::Update;
 pub use vectors::oversight;
 pub use weak::WeakFact;
 pub use work::Worked;
+pub use working::{
+    Appended, Entry, EntryHit, ErasedTiers, FoundBy, Message, NewEntry, NewMessage, NewToolResult, PutEntry,
+    ToolResult, WorkingHit, WorkingMemory, WorkingQuery, WorkingView,
+};

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use loci_store::tier::{Conversation, Desk};
 use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
 
 /// Who asks.
@@ -227,6 +228,49 @@ pub(crate) fn upkeep(tenant: &Tenant, scope: &Scope) -> Visible {
 #[expect(clippy::disallowed_methods, reason = "the policy is what decides")]
 pub(crate) fn whole(tenant: &Tenant) -> Visible {
     Visible::grant(tenant.clone(), Reach::Whole, None, None)
+}
+
+/// Whose working memory this caller has before it. It belongs to a user, with an agent or none, and in a
+/// session where one is named; nobody who names another reaches it.
+pub(crate) fn desk(caller: &Caller) -> Result<Desk, Error> {
+    let user = own_user(caller)?;
+    let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
+    let session = caller.identifiers.session_id.clone();
+    Ok(Desk { tenant: caller.tenant.name().to_owned(), agent, user, session })
+}
+
+/// The session of this name that this caller speaks in.
+pub(crate) fn conversation(caller: &Caller, session: &str) -> Result<Conversation, Error> {
+    let user = own_user(caller)?;
+    let named = Identifiers { session_id: Some(session.to_owned()), ..Identifiers::default() };
+    named.validate()?;
+    let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
+    Ok(Conversation { tenant: caller.tenant.name().to_owned(), agent, user, session: session.to_owned() })
+}
+
+/// The user whose tiers the caller may reach. What lies there has no category, so a credential that sees only
+/// some sees none of it.
+fn own_user(caller: &Caller) -> Result<String, Error> {
+    caller.identifiers.validate()?;
+    if caller.categories.is_some() {
+        let message = "this credential sees only some categories, and what an agent has before it has none";
+        return Err(Error::new(ErrorKind::Unauthorized, message).hint("use a credential without categories"));
+    }
+    caller.identifiers.user_id.clone().ok_or_else(|| {
+        Error::new(ErrorKind::MissingIdentifier, "no userId says whose working memory this is")
+            .at("userId")
+            .hint("give userId (--user NAME), and agentId or sessionId as you like")
+    })
+}
+
+/// Refuses whoever is neither this user nor runs the store.
+pub(crate) fn of_user(caller: &Caller, user: &str) -> Result<(), Error> {
+    writer(caller)?;
+    let own = caller.identifiers.user_id.as_deref() == Some(user) && caller.categories.is_none();
+    if caller.operator || own {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Unauthorized, format!("this credential does not reach userId `{user}`")).at("userId"))
 }
 
 /// Refuses whoever does not run the store.

@@ -84,12 +84,35 @@ pub(crate) enum Embed {
     Later,
 }
 
+/// Why something is there that someone said.
+pub(crate) const REASON: &str = "remembered";
+
+/// Something new that was checked.
+pub(crate) struct Admitted {
+    pub(crate) scope: Scope,
+    pub(crate) addition: Addition,
+    pub(crate) embed: Embed,
+    /// Whether it meets what is known.
+    pub(crate) told: bool,
+    /// What was masked.
+    pub(crate) redacted: Vec<String>,
+}
+
 impl Engine {
     /// Remembers one thing. When it returns, it is durable.
     ///
     /// It meets what its scope knows already: what is said again is not added, what has changed
     /// takes the place of the old, unless it is to be kept as it is.
-    pub async fn remember(&self, caller: &Caller, mut new: NewMemory) -> Result<Receipt> {
+    pub async fn remember(&self, caller: &Caller, new: NewMemory) -> Result<Receipt> {
+        let Admitted { scope, addition, embed, told, redacted } = self.admitted(caller, new).await?;
+        if told {
+            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, REASON).await? });
+        }
+        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, REASON, Vec::new()).await? })
+    }
+
+    /// Checks something new and makes the record of it, so that nothing but writing it is left to do.
+    pub(crate) async fn admitted(&self, caller: &Caller, mut new: NewMemory) -> Result<Admitted> {
         policy::writer(caller)?;
         self.check_content(&new.content)?;
         let redacted = self.redact(&mut new)?;
@@ -104,11 +127,8 @@ impl Engine {
             let category = addition.memory.category.as_deref();
             addition.unless = Some(event_key(&addition.memory.content, &[Some("category"), category]));
         }
-        let told = self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
-        if told && !as_is {
-            return Ok(Receipt { redacted, ..self.learn_one(caller, scope, addition, embed, "remembered").await? });
-        }
-        Ok(Receipt { redacted, ..self.keep(caller, scope, addition, embed, "remembered", Vec::new()).await? })
+        let told = !as_is && self.kinds.spec(&addition.memory.kind).class != Class::Episodic;
+        Ok(Admitted { scope, addition, embed, told, redacted })
     }
 
     /// Masks what must not be kept, or refuses it; the names of what was masked.

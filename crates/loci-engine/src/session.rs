@@ -36,11 +36,17 @@ impl Engine {
         Ok(self.store.sessions(&visible, &filter, LISTED).await?)
     }
 
-    /// Ends a session and queues the learning from it. False if it was over already.
+    /// Ends a session and queues the learning from it; what matters of its entries is remembered for its user. False
+    /// if it was over already.
     pub async fn end_session(&self, caller: &Caller, name: &str) -> Result<bool> {
         policy::writer(caller)?;
         let found =
             self.sessions(caller, SessionFilter { name: Some(name.to_owned()), ..SessionFilter::default() }).await?;
+        // Before it is over: what could not be remembered is still there when it is ended again.
+        let promoted = self.end_entries(caller, name, &found).await?;
+        if found.is_empty() && promoted.is_some() {
+            return Ok(true);
+        }
         if found.is_empty() {
             return Err(Error::new(ErrorKind::NotFound, format!("there is no session `{name}` here"))
                 .at("session")

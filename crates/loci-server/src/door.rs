@@ -74,7 +74,7 @@ impl Door {
         if worker.await.is_err() {
             tracing::error!("the background worker ended before its time");
         }
-        engine.flush().await;
+        engine.close().await;
         ended.map_err(|error| Error::Stopped(std::io::Error::other(error)))?.map_err(Error::Stopped)
     }
 }

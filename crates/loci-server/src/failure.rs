@@ -92,6 +92,13 @@ impl Failure {
         self
     }
 
+    /// The same failure, with more about it.
+    #[must_use]
+    pub(crate) fn detail(mut self, name: &str, value: serde_json::Value) -> Self {
+        self.problem.details.insert(name.to_owned(), value);
+        self
+    }
+
     /// The same failure, with the seconds after which it is worth trying again.
     #[must_use]
     pub(crate) fn after(mut self, seconds: u64) -> Self {

@@ -27,6 +27,7 @@ pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, mut clo
     let mut next = due(&engine, schedule.as_ref());
     while !*closed.borrow() {
         let mut busy = false;
+        engine.tidy_working().await;
         let night = next.is_some_and(|next| next <= engine.now());
         for operator in operators(&engine).await {
             busy |= work(&engine, &operator).await;

@@ -11,6 +11,7 @@ mod life;
 mod meter;
 mod recall;
 mod shared;
+mod working;
 
 use std::path::PathBuf;
 
@@ -19,9 +20,9 @@ use anyhow::Result;
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find`, `recall`, `life`, `checkpoint` or all of them; or `shared`: files beside the
-    /// PostgreSQL that is set
-    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "shared", "all"], default_value = "all")]
+    /// What to measure: `add`, `find`, `recall`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
+    /// beside the PostgreSQL that is set
+    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "working", "shared", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -35,7 +36,7 @@ pub(crate) struct BenchArgs {
 }
 
 /// Runs the measurements in a scratch folder.
-pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs) -> Result<()> {
+pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs, as_json: bool) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(scratch.path());
     meter::print("seed", 1, "seed", args.seed as f64);
@@ -54,6 +55,9 @@ pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs) -
     }
     if wanted("checkpoint") {
         checkpoint::measure(folder, args.seed).await?;
+    }
+    if wanted("working") {
+        working::measure(folder, args.seed, as_json || args.what == "all").await?;
     }
     if args.what == "shared" {
         shared::measure(settings, folder, args.seed, args.largest).await?;

@@ -71,6 +71,8 @@ pub(crate) fn run(args: ConfigArgs, config: Option<PathBuf>, data: Option<PathBu
         "consent",
         "sessions",
         "summarisation",
+        "working",
+        "batch",
     ] {
         output::line(&format!("#   {key}: {}", context.sources.of(key)));
     }

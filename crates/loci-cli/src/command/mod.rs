@@ -53,6 +53,7 @@ pub(crate) mod undo;
 pub(crate) mod update;
 pub(crate) mod vectors;
 pub(crate) mod weak;
+pub(crate) mod working;
 
 use std::process::ExitCode;
 
@@ -100,6 +101,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Edges(args) => done(edges::run(&context, &args).await),
         Command::Undo(args) => done(undo::run(&context, &args).await),
         Command::Session(args) => done(session::run(&context, args).await),
+        Command::Working(args) => done(working::run(&context, *args).await),
         Command::Consent(args) => done(consent::run(&context, args).await),
         Command::Entity(args) => done(entity::run(&context, args).await),
         Command::Fact(args) => done(fact::run(&context, args).await),
@@ -126,7 +128,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
             let embedder = context.embedder().await?;
             done(crate::eval::run(&context.settings, embedder, args, context.json).await)
         }
-        Command::Bench(args) => done(crate::bench::run(&context.settings, args).await),
+        Command::Bench(args) => done(crate::bench::run(&context.settings, args, context.json).await),
         Command::Config(_) | Command::Completions(_) => Ok(ExitCode::SUCCESS),
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{Caller, Consolidated, Engine};
+use loci_engine::{Caller, Consolidated, Engine, Entry, NewEntry};
 use loci_types::{Error, ErrorKind, Session, SessionFilter};
 use serde_json::json;
 
@@ -16,9 +16,13 @@ use crate::{output, shape};
   loci session list --pending
   loci session end monday
   loci session learn monday --user ann
+  loci session put monday --user ann --importance 0.8 'Ann asked to be reminded of the exam'
+  loci session recent monday --user ann --query exam
 
 A session ends when it is told to, when its thread goes on in another one, or when `loci maintain`
-finds it quiet for long. Ending it leaves the learning for later; `learn` does it at once.")]
+finds it quiet for long. Ending it leaves the learning for later; `learn` does it at once. Entries that are
+put in live as long as the session, in the tier that is set: what matters of them is remembered for the user at the end.
+They outlive this command only with [tiers] kind = \"redis\".")]
 pub(crate) struct SessionArgs {
     #[command(subcommand)]
     verb: Verb,
@@ -51,6 +55,38 @@ enum Verb {
         #[command(flatten)]
         scope: ScopeFlags,
     },
+    /// Put an entry into a session
+    Put {
+        /// Its name
+        name: String,
+        /// The text
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+        /// How much it matters, from 0 to 1; default: judged by the text
+        #[arg(long, value_name = "SHARE")]
+        importance: Option<f64>,
+        /// Seconds that the session lives from now on; default: as it is set
+        #[arg(long, value_name = "SECONDS")]
+        ttl: Option<u64>,
+        /// Make its vector, so that it is found by meaning
+        #[arg(long)]
+        embed: bool,
+        #[command(flatten)]
+        scope: ScopeFlags,
+    },
+    /// Show the latest entries of a session, or those about something
+    Recent {
+        /// Its name
+        name: String,
+        /// Those about this
+        #[arg(long, value_name = "TEXT")]
+        query: Option<String>,
+        /// So many at the most
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        #[command(flatten)]
+        scope: ScopeFlags,
+    },
 }
 
 /// Looks after sessions.
@@ -59,7 +95,66 @@ pub(crate) async fn run(context: &Context, args: SessionArgs) -> Result<()> {
         Verb::List { pending, ended, scope } => list(context, &scope, pending, ended).await,
         Verb::End { name, scope } => end(context, &scope, &name).await,
         Verb::Learn { name, scope } => learn(context, &scope, &name).await,
+        Verb::Put { name, text, importance, ttl, embed, scope } => {
+            let entry =
+                NewEntry { content: text.join(" "), importance, ttl_seconds: ttl, embed, ..NewEntry::default() };
+            put(context, &scope, &name, entry).await
+        }
+        Verb::Recent { name, query, limit, scope } => recent(context, &scope, &name, query, limit).await,
     }
+}
+
+async fn put(context: &Context, scope: &ScopeFlags, name: &str, entry: NewEntry) -> Result<()> {
+    let caller = context.caller(scope, false, Nobody::User);
+    super::working::warn_of_its_end(context)?;
+    let engine = context.engine_with_model(!entry.embed, &caller).await?;
+    let put = engine.put_entry(&caller, name, entry).await?;
+    for problem in &put.degraded {
+        output::warn(problem, None);
+    }
+    if context.json {
+        output::json(&put);
+    } else {
+        output::line(&format!("put {} into {name} (importance {:.2})", put.entry.id, put.entry.importance));
+    }
+    Ok(())
+}
+
+async fn recent(
+    context: &Context,
+    scope: &ScopeFlags,
+    name: &str,
+    query: Option<String>,
+    limit: Option<usize>,
+) -> Result<()> {
+    let caller = context.caller(scope, false, Nobody::User);
+    super::working::warn_of_its_end(context)?;
+    let engine = context.engine_with_model(query.is_none(), &caller).await?;
+    let (told, rows) = match query {
+        Some(query) => {
+            let hits = engine.query_entries(&caller, name, &query, limit).await?;
+            let rows: Vec<_> = hits.iter().map(|hit| entry_row(&hit.entry, Some(hit.score))).collect();
+            (json!({ "entries": hits }), rows)
+        }
+        None => {
+            let entries = engine.entries(&caller, name, limit).await?;
+            let rows = entries.iter().map(|entry| entry_row(entry, None)).collect();
+            (json!({ "entries": entries }), rows)
+        }
+    };
+    if context.json {
+        output::json(&told);
+    } else if rows.is_empty() {
+        output::line(&format!("{name} has no such entries."));
+    } else {
+        output::line(&shape::table(&["when", "importance", "score", "entry"], rows));
+    }
+    Ok(())
+}
+
+fn entry_row(entry: &Entry, score: Option<f64>) -> Vec<String> {
+    let score = score.map_or_else(|| "–".to_owned(), |score| format!("{score:.2}"));
+    vec![shape::instant(entry.at), format!("{:.2}", entry.importance), score, shape::brief(&entry.content, 80)]
 }
 
 async fn list(context: &Context, scope: &ScopeFlags, pending: bool, ended: bool) -> Result<()> {
@@ -92,7 +187,10 @@ async fn list(context: &Context, scope: &ScopeFlags, pending: bool, ended: bool)
 async fn end(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
     let engine = context.engine().await?;
-    find(&engine, &caller, name).await?;
+    // One that has nothing but entries is known to nobody else than whoever is named.
+    if caller.identifiers.is_empty() {
+        find(&engine, &caller, name).await?;
+    }
     let ended = engine.end_session(&caller, name).await?;
     if context.json {
         output::json(&json!({ "session": name, "ended": ended }));

@@ -21,3 +21,4 @@ mod run;
 mod serve;
 mod things;
 mod verbs;
+mod working;

@@ -110,7 +110,8 @@ impl<'a> Pass<'a> {
         reference.map_or(Ok(()), |reference| self.text("source.reference", reference))
     }
 
-    fn metadata(&mut self, fields: &mut Map<String, Value>) -> Result<(), Error> {
+    /// Fields by their names, at any depth.
+    pub(crate) fn metadata(&mut self, fields: &mut Map<String, Value>) -> Result<(), Error> {
         for (mut key, mut value) in std::mem::take(fields) {
             if let Value::String(text) = &mut value {
                 self.named(&key, text)?;

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use loci_engine::mind::Mind;
 use loci_engine::{Caller, Clock, Config, Engine, ListRequest, NewMemory, RecallRequest, Turn};
 use loci_models::{Detail, Embedder, Embedding, Model, Reranker};
+use loci_store::tier::Tier;
 use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_testkit::vectors::hashed_vector;
 use loci_types::{Identifiers, Memory, MemoryId, Receipt};
@@ -90,6 +91,48 @@ impl House {
         let store = SqliteStore::open(self.folder.path(), SqliteOptions::default()).unwrap();
         let engine = Engine::new(Arc::new(store), Some(self.embedder.clone()), self.clock.clone(), config).unwrap();
         Self { engine, ..self }
+    }
+
+    /// The same house, with a tier that outlives it.
+    pub(crate) fn with_tier(self, tier: Arc<dyn Tier>) -> Self {
+        Self { engine: self.engine.with_tier(tier), ..self }
+    }
+
+    /// The file of the shared space, to do something to it behind the engine's back.
+    pub(crate) fn shared_file(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.folder.path().join("tenants/default/spaces/shared/loci.db")).unwrap()
+    }
+
+    /// From now on the store cannot keep a memory with this word in it: it fails as a database does that is ill, not as
+    /// one that refuses.
+    pub(crate) fn break_at(&self, word: &str) {
+        let broken = format!(
+            "CREATE TRIGGER broken BEFORE INSERT ON memories WHEN NEW.content LIKE '%{word}%'
+             BEGIN SELECT abs(-9223372036854775807 - length(NEW.content) / length(NEW.content)); END"
+        );
+        self.shared_file().execute_batch(&broken).unwrap();
+    }
+
+    /// Now it can again.
+    pub(crate) fn heal(&self) {
+        self.shared_file().execute_batch("DROP TRIGGER broken").unwrap();
+    }
+
+    /// The turns that are kept of a caller, oldest first.
+    pub(crate) async fn turns(&self, caller: &Caller) -> Vec<String> {
+        let mut turns = Vec::new();
+        let mut cursor = None;
+        loop {
+            let request = ListRequest { limit: Some(100), cursor, ..ListRequest::default() };
+            let page = self.engine.list(caller, request).await.unwrap();
+            turns.extend(page.memories.into_iter().filter(|memory| memory.kind.name() == "episodic"));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        turns.sort_by_key(|memory| memory.id);
+        turns.into_iter().map(|memory| memory.content).collect()
     }
 
     /// The same house, with a language model.

@@ -1,8 +1,10 @@
 //! The engine on a real store, with a fixed clock and a stand-in for the model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod batched;
 mod categories;
 mod checkpoints;
+mod entries;
 mod facts;
 mod feed;
 mod find;
@@ -24,3 +26,4 @@ mod rerank;
 mod session;
 mod skew;
 mod upkeep;
+mod working;

@@ -145,7 +145,7 @@ impl Stdio {
             if worker.await.is_err() {
                 tracing::error!("the background worker ended before its time");
             }
-            engine.flush().await;
+            engine.close().await;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use loci_engine::{Chain, History, Provenance, Undone, WeakFact};
-use loci_types::{Edge, Identifiers, Relation, Space};
+use loci_types::{Edge, ErrorKind, Identifiers, Relation, Space};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -161,6 +161,12 @@ async fn supersede(
     Params(wanted): Params<Wanted>,
     Body(body): Body<AddMemory>,
 ) -> Result<Response, Failure> {
+    if body.batched() {
+        let message = "what takes the place of another cannot wait to be written";
+        return Err(Failure::new(ErrorKind::InvalidInput, message, "supersede")
+            .field("durability")
+            .hint("leave it out"));
+    }
     let (identifiers, new) = body.apart();
     let caller = who.caller(identifiers, "supersede")?;
     let receipt = app.verb("supersede", app.engine.supersede(&caller, id, new)).await?;

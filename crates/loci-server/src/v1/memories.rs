@@ -9,9 +9,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use loci_engine::{NewMemory, Update};
-use loci_types::{AccessPolicy, ErrorKind, Identifiers, KnowledgePointer, Layer, Memory, Receipt, Source};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use loci_types::{AccessPolicy, Durability, ErrorKind, Identifiers, KnowledgePointer, Layer, Memory, Receipt, Source};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -24,7 +24,11 @@ use crate::guard::Who;
 
 /// The routes of memories.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(add)).routes(routes!(get, change, forget)).routes(routes!(restore))
+    OpenApiRouter::new()
+        .routes(routes!(add))
+        .routes(routes!(get, change, forget))
+        .routes(routes!(restore))
+        .routes(routes!(flush))
 }
 
 /// Something to remember, and whose it is. Only the content is required.
@@ -78,9 +82,17 @@ pub(super) struct AddMemory {
     role: Option<String>,
     /// Kept beside whatever it may repeat or contradict.
     as_is: bool,
+    /// `batched`: answered at once and written with others within a second; none or `durable`: safe when the answer
+    /// comes.
+    durability: Option<Durability>,
 }
 
 impl AddMemory {
+    /// Whether it may wait to be written.
+    pub(super) fn batched(&self) -> bool {
+        self.durability == Some(Durability::Batched)
+    }
+
     /// Whose it is, and what is to be remembered.
     pub(super) fn apart(self) -> (Identifiers, NewMemory) {
         let new = NewMemory {
@@ -115,7 +127,8 @@ impl AddMemory {
 /// Remembers one thing.
 ///
 /// It meets what its scope knows already: what is said again is not added, what has changed takes the
-/// place of the old, unless `asIs` keeps it beside them. When the answer comes, it is durable.
+/// place of the old, unless `asIs` keeps it beside them. When the answer comes, it is durable, unless `durability` is
+/// `batched`: then it has been checked and has its id, and whether it says something new is known when it is written.
 #[utoipa::path(
     post, path = "/v1/memories", operation_id = "addMemory", tag = "memories",
     params(Wanted),
@@ -125,6 +138,7 @@ impl AddMemory {
     responses(
         (status = 201, description = "Remembered", body = Written),
         (status = 200, description = "It was known already", body = Written),
+        (status = 202, description = "Taken, and written soon", body = Written),
         Failures
     ),
     security(("key" = ["writer"]))
@@ -135,10 +149,39 @@ async fn add(
     Params(wanted): Params<Wanted>,
     Body(add): Body<AddMemory>,
 ) -> Result<Response, Failure> {
+    let batched = add.batched();
     let (identifiers, new) = add.apart();
     let caller = who.caller(identifiers, "remember")?;
+    if batched {
+        let receipt = app.verb("remember", app.engine.remember_batched(&caller, new)).await?;
+        return Ok((StatusCode::ACCEPTED, Json(Written { receipt, memory: None })).into_response());
+    }
     let receipt = app.verb("remember", app.engine.remember(&caller, new)).await?;
     written(&app, &caller, receipt, wanted.r#return, StatusCode::CREATED).await
+}
+
+/// That everything is written.
+#[derive(Debug, Serialize, ToSchema)]
+struct Flushed {
+    /// Always true: what was taken before is durable.
+    flushed: bool,
+}
+
+/// Waits until everything that was taken before is durable.
+///
+/// Fails with what could not be written since the same credential last asked: `details.ids` names it. What a failure
+/// that may pass has stopped goes on waiting, and is tried again.
+#[utoipa::path(
+    post, path = "/v1/flush", operation_id = "flush", tag = "memories",
+    responses((status = 200, description = "It is durable", body = Flushed), Failures),
+    security(("key" = ["writer"]))
+)]
+async fn flush(State(app): State<Arc<App>>, who: Who) -> Result<Json<Flushed>, Failure> {
+    let caller = who.caller(Identifiers::default(), "flush")?;
+    match app.engine.flush_batched(&caller).await {
+        Ok(()) => Ok(Json(Flushed { flushed: true })),
+        Err(unwritten) => Err(Failure::of(*unwritten.problem).detail("ids", json!(unwritten.ids))),
+    }
 }
 
 /// Reads one memory.

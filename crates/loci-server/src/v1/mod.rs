@@ -8,6 +8,7 @@ mod batch;
 mod checkpoints;
 mod consents;
 mod entities;
+mod entries;
 mod events;
 mod facts;
 mod filter;
@@ -20,6 +21,7 @@ mod query;
 mod recall;
 mod sessions;
 mod upkeep;
+mod working;
 
 use std::sync::Arc;
 
@@ -47,6 +49,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(query::routes())
         .merge(life::routes())
         .merge(sessions::routes())
+        .merge(entries::routes())
+        .merge(working::routes())
         .merge(entities::routes())
         .merge(consents::routes())
         .merge(upkeep::routes())

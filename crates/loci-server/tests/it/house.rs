@@ -6,6 +6,7 @@ use loci_engine::mind::Mind;
 use loci_engine::{Caller, Config, Engine, NewKey, System};
 use loci_models::Embedder;
 use loci_server::{Door, Options};
+use loci_store::tier::{ProcessTier, TierOptions};
 use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_types::{Grant, Role, Tenant};
 use reqwest::{Client, Method, RequestBuilder};
@@ -80,7 +81,8 @@ impl House {
     }
 
     async fn of(engine: Engine, options: Options, folder: tempfile::TempDir) -> Self {
-        let engine = Arc::new(engine);
+        let tier = ProcessTier::new(TierOptions::default(), 1 << 20);
+        let engine = Arc::new(engine.with_sessions(Arc::new(tier)));
         let door = Door::open("127.0.0.1:0", false).await.unwrap();
         let address = format!("http://{}", door.address());
         let (closing, closed) = oneshot::channel::<()>();
@@ -160,12 +162,22 @@ impl House {
         answer(self.request("PATCH", path).json(&body)).await
     }
 
-    /// Closes the door, and waits until it is shut.
-    pub(crate) async fn close(mut self) {
+    pub(crate) async fn put(&self, path: &str, body: Value) -> Answer {
+        answer(self.request("PUT", path).json(&body)).await
+    }
+
+    /// Closes the door, and gives what is behind it when it is shut.
+    pub(crate) async fn closed(mut self) -> (Arc<Engine>, tempfile::TempDir) {
         drop(self.closing.take());
         if let Some(served) = self.served.take() {
             served.await.unwrap();
         }
+        (self.engine, self.folder)
+    }
+
+    /// Closes the door, and waits until it is shut.
+    pub(crate) async fn close(self) {
+        drop(self.closed().await);
     }
 }
 

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use loci_engine::{Caller, FactRequest, ListRequest, NewCheckpoint, NewFact, NewKey, NewMemory, Turn};
+use loci_engine::{
+    Caller, FactRequest, ListRequest, NewCheckpoint, NewEntry, NewFact, NewKey, NewMemory, NewMessage, Turn,
+};
 use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, Tenant};
 use serde_json::{Value, json};
 
@@ -92,6 +94,11 @@ impl World {
         };
         engine.put_checkpoint(&victim(), checkpoint).await.unwrap();
         engine.end_session(&victim(), "monday").await.unwrap();
+        let noted = NewMessage { content: format!("What lies in {SECRET}?"), ..NewMessage::default() };
+        engine.append(&victim(), noted).await.unwrap();
+        engine.set_scratchpad(&victim(), SECRET).await.unwrap();
+        let entry = NewEntry { content: format!("Anna waits in {SECRET}"), ..NewEntry::default() };
+        engine.put_entry(&victim(), "Anna Petrova", entry).await.unwrap();
         engine.work(&Caller::operator(), &[], 16).await.unwrap();
         let strangers = Self::strangers(&house).await;
         Self { house, memory, strangers }
@@ -242,6 +249,11 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "contributeToPool" => json!({ "memory": { "content": "a stranger was here" } }),
         "queryPool" => json!({ "query": "where does the cache of Meridian lie?" }),
         "syncPool" => return None,
+        "appendMessage" => json!({ "message": { "content": "a stranger was here" } }),
+        "putToolResult" => json!({ "result": { "callId": "c", "content": "a stranger was here" } }),
+        "setScratchpad" => json!({ "text": "a stranger was here" }),
+        "queryWorking" => json!({ "question": { "query": SECRET } }),
+        "putEntry" => json!({ "entry": { "content": "a stranger was here" } }),
         "openspecQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "openspecCreate" => json!({ "entry": { "content": "a stranger was here" } }),
         "openspecUpdate" => json!({ "entry": { "content": "a stranger was here" } }),
@@ -292,6 +304,10 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
     }
     let after = world.belongings().await;
     assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
+    let (engine, whose) = (&world.house.engine, victim());
+    let working = engine.working(&whose).await.unwrap();
+    assert_eq!((working.messages.len(), &*working.scratchpad, working.tool_results.len()), (1, SECRET, 0));
+    assert_eq!(engine.entries(&whose, "Anna Petrova", None).await.unwrap().len(), 1);
 }
 
 /// What is sent to an operation, and where, about a memory.

@@ -28,3 +28,4 @@ mod sse;
 mod tenants;
 mod tokens;
 mod upkeep;
+mod working;

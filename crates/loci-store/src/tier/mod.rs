@@ -50,24 +50,28 @@ impl Default for TierOptions {
     }
 }
 
-/// Whose working memory: an agent's, or an agent's in one session.
+/// Whose working memory: an agent's for a user, or for a user in one session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Desk {
     /// The tenant.
     pub tenant: String,
-    /// The agent.
+    /// The agent; empty: none.
     pub agent: String,
+    /// The user, whose desks can be cleared all at once.
+    pub user: String,
     /// The session, where each has a desk of its own.
     pub session: Option<String>,
 }
 
-/// A session of an agent.
+/// A session of a user, with an agent or with none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Conversation {
     /// The tenant.
     pub tenant: String,
-    /// The agent.
+    /// The agent; empty: none.
     pub agent: String,
+    /// The user, whose sessions can be dropped all at once.
+    pub user: String,
     /// The session, or the thread where there are no sessions.
     pub session: String,
 }
@@ -175,6 +179,11 @@ pub trait Tier: Send + Sync {
     /// What it is called.
     fn name(&self) -> &'static str;
 
+    /// What is wrong, as far as is known without asking: it works without a part of itself.
+    fn trouble(&self) -> Option<String> {
+        None
+    }
+
     /// Whether it answers, and how quickly.
     async fn health(&self) -> TierResult<TierHealth>;
 
@@ -189,11 +198,15 @@ pub trait Tier: Send + Sync {
     /// newest entries are a run: an older one is not kept for being small.
     async fn trim(&self, desk: &Desk, tokens: u64) -> TierResult<usize>;
 
+    /// Takes out the first entry that is equal to each of these, and returns how many went.
+    async fn remove(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize>;
+
     /// Empties a working memory.
     async fn clear(&self, desk: &Desk) -> TierResult<()>;
 
-    /// Puts an entry into a session, which lives on from now.
-    async fn put(&self, conversation: &Conversation, entry: &SessionEntry) -> TierResult<()>;
+    /// Puts an entry into a session, which lives on from now: for `life`, or else as long as is set. A
+    /// session that was promised more keeps it.
+    async fn put(&self, conversation: &Conversation, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()>;
 
     /// The latest entries of a session, the newest first; of the same microsecond, the greater id
     /// first.
@@ -202,6 +215,13 @@ pub trait Tier: Send + Sync {
 
     /// Drops a session.
     async fn end(&self, conversation: &Conversation) -> TierResult<()>;
+
+    /// Clears every desk and drops every session of a user, whoever made them, and returns how many there
+    /// were. That it happened, and when, is told by [`erased`](Self::erased) for as long as working memory lasts.
+    async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize>;
+
+    /// When a user was last erased, so that another process does not bring back what it still holds.
+    async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>>;
 
     /// What is kept under each of these keys, in their order.
     async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>>;

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 use super::{Conversation, Desk, Jotting, SessionEntry, Taken, Tier, TierHealth, TierOptions, TierResult};
 
@@ -24,12 +25,25 @@ enum Name {
     Desk(Desk),
     Conversation(Conversation),
     Embedding(String),
+    /// A user who was erased.
+    Erased(String, String),
+}
+
+impl Name {
+    fn belongs_to(&self, whose: (&str, &str)) -> bool {
+        match self {
+            Name::Desk(desk) => (desk.tenant.as_str(), desk.user.as_str()) == whose,
+            Name::Conversation(talk) => (talk.tenant.as_str(), talk.user.as_str()) == whose,
+            Name::Embedding(_) | Name::Erased(..) => false,
+        }
+    }
 }
 
 enum Content {
     Jottings(VecDeque<Jotting>),
     Entries(Entries),
     Bytes(Vec<u8>),
+    Time(Timestamp),
 }
 
 /// The entries of a session, by time in microseconds and by id.
@@ -241,21 +255,39 @@ impl Tier for ProcessTier {
         Ok(gone)
     }
 
+    async fn remove(&self, desk: &Desk, gone: &[Jotting]) -> TierResult<usize> {
+        let (mut state, now) = (self.state(), (self.clock)());
+        let name = Name::Desk(desk.clone());
+        let Some((mut jottings, mut bytes)) = state.jottings(&name, now) else { return Ok(0) };
+        let before = jottings.len();
+        for jotting in gone {
+            if let Some(place) = jottings.iter().position(|other| other == jotting) {
+                jottings.remove(place);
+                bytes -= jotting_weight(jotting);
+            }
+        }
+        let count = before - jottings.len();
+        if !jottings.is_empty() {
+            state.store(name, Content::Jottings(jottings), bytes, now + self.options.working_idle);
+        }
+        Ok(count)
+    }
+
     async fn clear(&self, desk: &Desk) -> TierResult<()> {
         self.state().remove(&Name::Desk(desk.clone()));
         Ok(())
     }
 
-    async fn put(&self, conversation: &Conversation, entry: &SessionEntry) -> TierResult<()> {
+    async fn put(&self, conversation: &Conversation, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
         let (mut state, now) = (self.state(), (self.clock)());
         let name = Name::Conversation(conversation.clone());
-        let mut entries = match state.take(&name, now) {
-            Some(Slot { content: Content::Entries(entries), .. }) => entries,
-            _ => Entries::default(),
+        let (mut entries, promised) = match state.take(&name, now) {
+            Some(Slot { content: Content::Entries(entries), ends, .. }) => (entries, ends),
+            _ => (Entries::default(), now),
         };
         entries.put(entry, self.options.session_entries);
-        let bytes = entries.bytes;
-        state.store(name, Content::Entries(entries), bytes, now + self.options.session_idle);
+        let (bytes, ends) = (entries.bytes, now + life.unwrap_or(self.options.session_idle));
+        state.store(name, Content::Entries(entries), bytes, ends.max(promised));
         Ok(())
     }
 
@@ -269,6 +301,28 @@ impl Tier for ProcessTier {
     async fn end(&self, conversation: &Conversation) -> TierResult<()> {
         self.state().remove(&Name::Conversation(conversation.clone()));
         Ok(())
+    }
+
+    async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
+        let (mut state, now) = (self.state(), (self.clock)());
+        let gone: Vec<Name> = state.slots.keys().filter(|name| name.belongs_to((tenant, user))).cloned().collect();
+        let living = |name: &&Name| state.slots.get(*name).is_some_and(|slot| slot.ends > now);
+        let count = gone.iter().filter(living).count();
+        for name in &gone {
+            state.remove(name);
+        }
+        let (name, bytes) = (Name::Erased(tenant.to_owned(), user.to_owned()), 2 * weight(user));
+        state.store(name, Content::Time(at), bytes, now + self.options.working_idle);
+        Ok(count)
+    }
+
+    async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
+        let (mut state, now) = (self.state(), (self.clock)());
+        let name = Name::Erased(tenant.to_owned(), user.to_owned());
+        Ok(state.live(&name, now).and_then(|slot| match &slot.content {
+            Content::Time(at) => Some(*at),
+            _ => None,
+        }))
     }
 
     async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>> {

@@ -2,9 +2,11 @@
 //!
 //! | key | type | what |
 //! |---|---|---|
-//! | `{prefix}:{tenant}:working:{agent}` and `…:{session}` | list | working memory, one JSON object each |
-//! | `{prefix}:{tenant}:episodic:{agent}:{session}` | sorted set | ids of a session's entries by time |
-//! | `{prefix}:{tenant}:session:{agent}:{session}` | hash | these entries as JSON, by id |
+//! | `{prefix}:{tenant}:working:{agent}:{user}` and `…:{session}` | list | working memory, one JSON object each |
+//! | `{prefix}:{tenant}:episodic:{agent}:{user}:{session}` | sorted set | ids of a session's entries by time |
+//! | `{prefix}:{tenant}:session:{agent}:{user}:{session}` | hash | these entries as JSON, by id |
+//! | `{prefix}:{tenant}:owned:{user}` | sorted set | the keys above of this user, by when they end |
+//! | `{prefix}:{tenant}:erased:{user}` | string | when this user was erased, in microseconds |
 //! | `{prefix}:embedding:{key}` | string | an embedding's bytes |
 //! | `{prefix}:rate:{key}` | string | when the next request would be on time, in Redis's microseconds |
 //!
@@ -17,6 +19,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, FromRedisValue, Pipeline, RedisResult, Script, ScriptInvocation};
 use tokio::sync::Mutex;
@@ -29,9 +32,69 @@ const NAME: &str = "redis";
 /// How long a caller waits at most.
 const DEADLINE: Duration = Duration::from_millis(250);
 
-/// KEYS: a working memory. ARGV: the most tokens, the time to live in milliseconds.
-static TRIM: LazyLock<Script> = LazyLock::new(|| {
+/// Writes down that `key` belongs to a user and lives for so many milliseconds; what has ended is
+/// struck out, so that the list never grows beyond what lives. Every script that writes begins with it.
+const OWN: &str = r"
+    local function own(owned, key, life)
+        local time = redis.call('TIME')
+        local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+        redis.call('PEXPIRE', key, life)
+        redis.call('ZREMRANGEBYSCORE', owned, '-inf', now)
+        redis.call('ZADD', owned, now + life, key)
+        if redis.call('PTTL', owned) < life then redis.call('PEXPIRE', owned, life) end
+    end
+";
+
+fn owning(body: &str) -> Script {
+    Script::new(&format!("{OWN}{body}"))
+}
+
+/// KEYS: a working memory, what its user owns. ARGV: the time to live in milliseconds, the most entries,
+/// what is added.
+static APPEND: LazyLock<Script> = LazyLock::new(|| {
+    owning(
+        r"
+        for place = 3, #ARGV do redis.call('RPUSH', KEYS[1], ARGV[place]) end
+        redis.call('LTRIM', KEYS[1], -tonumber(ARGV[2]), -1)
+        local count = redis.call('LLEN', KEYS[1])
+        if count > 0 then own(KEYS[2], KEYS[1], tonumber(ARGV[1])) end
+        return count
+        ",
+    )
+});
+
+/// KEYS: a working memory, what its user owns. ARGV: the time to live in milliseconds.
+static READ: LazyLock<Script> = LazyLock::new(|| {
+    owning(
+        r"
+        local entries = redis.call('LRANGE', KEYS[1], 0, -1)
+        if #entries > 0 then own(KEYS[2], KEYS[1], tonumber(ARGV[1])) end
+        return entries
+        ",
+    )
+});
+
+/// KEYS: what a user owns, where their erasure is noted. ARGV: when, and how long that is told. Returns
+/// how many desks and sessions there were: a session is two keys.
+static ERASE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
+        r"
+        local gone = 0
+        for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+            local sort = redis.call('TYPE', key).ok
+            redis.call('DEL', key)
+            if sort == 'list' or sort == 'zset' then gone = gone + 1 end
+        end
+        redis.call('DEL', KEYS[1])
+        redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+        return gone
+        ",
+    )
+});
+
+/// KEYS: a working memory, what its user owns. ARGV: the most tokens, the time to live in milliseconds.
+static TRIM: LazyLock<Script> = LazyLock::new(|| {
+    owning(
         r#"
         local entries = redis.call('LRANGE', KEYS[1], 0, -1)
         local sum, kept = 0, 0
@@ -44,17 +107,17 @@ static TRIM: LazyLock<Script> = LazyLock::new(|| {
             redis.call('DEL', KEYS[1])
         else
             redis.call('LTRIM', KEYS[1], -kept, -1)
-            redis.call('PEXPIRE', KEYS[1], ARGV[2])
+            own(KEYS[2], KEYS[1], tonumber(ARGV[2]))
         end
         return #entries - kept
         "#,
     )
 });
 
-/// KEYS: the sorted set and the hash of a session. ARGV: id, time in microseconds, JSON, the most
-/// entries, the time to live in milliseconds.
+/// KEYS: the sorted set and the hash of a session, what its user owns. ARGV: id, time in microseconds,
+/// JSON, the most entries, the time to live in milliseconds.
 static PUT: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
+    owning(
         r"
         redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
         redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
@@ -63,8 +126,9 @@ static PUT: LazyLock<Script> = LazyLock::new(|| {
             local popped = redis.call('ZPOPMIN', KEYS[1], over)
             for place = 1, #popped, 2 do redis.call('HDEL', KEYS[2], popped[place]) end
         end
-        redis.call('PEXPIRE', KEYS[1], ARGV[5])
-        redis.call('PEXPIRE', KEYS[2], ARGV[5])
+        local life = math.max(tonumber(ARGV[5]), redis.call('PTTL', KEYS[1]))
+        own(KEYS[3], KEYS[1], life)
+        own(KEYS[3], KEYS[2], life)
         ",
     )
 });
@@ -186,16 +250,18 @@ impl RedisTier {
     }
 
     fn desk(&self, desk: &Desk) -> String {
-        let parts = [desk.tenant.as_str(), "working", &desk.agent];
-        match &desk.session {
-            Some(session) => self.key(&[parts[0], parts[1], parts[2], session]),
-            None => self.key(&parts),
-        }
+        let parts = [desk.tenant.as_str(), "working", &desk.agent, &desk.user];
+        let session = desk.session.as_deref();
+        self.key(&parts.into_iter().chain(session).collect::<Vec<_>>())
+    }
+
+    fn owned(&self, tenant: &str, user: &str) -> String {
+        self.key(&[tenant, "owned", user])
     }
 
     fn conversation(&self, conversation: &Conversation) -> [String; 2] {
-        ["episodic", "session"]
-            .map(|sort| self.key(&[&conversation.tenant, sort, &conversation.agent, &conversation.session]))
+        let Conversation { tenant, agent, user, session } = conversation;
+        ["episodic", "session"].map(|sort| self.key(&[tenant, sort, agent, user, session]))
     }
 }
 
@@ -238,44 +304,54 @@ impl Tier for RedisTier {
     }
 
     async fn append(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize> {
-        let key = self.desk(desk);
-        let mut pipe = redis::pipe();
-        pipe.atomic();
-        if !jottings.is_empty() {
-            let texts = jottings.iter().map(written).collect::<TierResult<Vec<_>>>()?;
-            pipe.rpush(&key, texts).ignore();
-            let most = isize::try_from(self.options.working_entries).unwrap_or(isize::MAX);
-            pipe.ltrim(&key, -most, -1).ignore();
-            pipe.cmd("PEXPIRE").arg(&key).arg(milliseconds(self.options.working_idle)).ignore();
+        let mut call = APPEND.prepare_invoke();
+        call.key(self.desk(desk)).key(self.owned(&desk.tenant, &desk.user));
+        call.arg(milliseconds(self.options.working_idle)).arg(self.options.working_entries);
+        for jotting in jottings {
+            call.arg(written(jotting)?);
         }
-        pipe.llen(&key);
-        self.pipe(&pipe).await.map(|(count,)| count)
+        self.script(call).await
     }
 
     async fn read(&self, desk: &Desk) -> TierResult<Vec<Jotting>> {
-        let key = self.desk(desk);
-        let mut pipe = redis::pipe();
-        pipe.atomic().lrange(&key, 0, -1);
-        pipe.cmd("PEXPIRE").arg(&key).arg(milliseconds(self.options.working_idle)).ignore();
-        self.pipe(&pipe).await.map(|(texts,): (Vec<String>,)| parsed(&texts))
+        let mut call = READ.prepare_invoke();
+        call.key(self.desk(desk)).key(self.owned(&desk.tenant, &desk.user));
+        call.arg(milliseconds(self.options.working_idle));
+        self.script(call).await.map(|texts: Vec<String>| parsed(&texts))
     }
 
     async fn trim(&self, desk: &Desk, tokens: u64) -> TierResult<usize> {
         let mut call = TRIM.prepare_invoke();
-        call.key(self.desk(desk)).arg(tokens).arg(milliseconds(self.options.working_idle));
+        call.key(self.desk(desk))
+            .key(self.owned(&desk.tenant, &desk.user))
+            .arg(tokens)
+            .arg(milliseconds(self.options.working_idle));
         self.script(call).await
+    }
+
+    async fn remove(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize> {
+        if jottings.is_empty() {
+            return Ok(0);
+        }
+        let key = self.desk(desk);
+        let mut pipe = redis::pipe();
+        pipe.atomic();
+        for jotting in jottings {
+            pipe.lrem(&key, 1, written(jotting)?);
+        }
+        self.pipe(&pipe).await.map(|counts: Vec<usize>| counts.into_iter().sum())
     }
 
     async fn clear(&self, desk: &Desk) -> TierResult<()> {
         self.pipe(redis::pipe().del(self.desk(desk)).ignore()).await
     }
 
-    async fn put(&self, conversation: &Conversation, entry: &SessionEntry) -> TierResult<()> {
+    async fn put(&self, conversation: &Conversation, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
         let [ids, entries] = self.conversation(conversation);
         let mut call = PUT.prepare_invoke();
-        call.key(ids).key(entries);
+        call.key(ids).key(entries).key(self.owned(&conversation.tenant, &conversation.user));
         call.arg(&entry.id).arg(entry.at.as_microsecond()).arg(written(entry)?);
-        call.arg(self.options.session_entries).arg(milliseconds(self.options.session_idle));
+        call.arg(self.options.session_entries).arg(milliseconds(life.unwrap_or(self.options.session_idle)));
         self.script(call).await
     }
 
@@ -291,6 +367,19 @@ impl Tier for RedisTier {
 
     async fn end(&self, conversation: &Conversation) -> TierResult<()> {
         self.pipe(redis::pipe().del(self.conversation(conversation).to_vec()).ignore()).await
+    }
+
+    async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
+        let mut call = ERASE.prepare_invoke();
+        call.key(self.owned(tenant, user)).key(self.key(&[tenant, "erased", user]));
+        call.arg(at.as_microsecond()).arg(milliseconds(self.options.working_idle));
+        self.script(call).await
+    }
+
+    async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
+        let key = self.key(&[tenant, "erased", user]);
+        let (found,): (Option<i64>,) = self.pipe(redis::pipe().get(key)).await?;
+        Ok(found.and_then(|at| Timestamp::from_microsecond(at).ok()))
     }
 
     async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>> {

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::{Conversation, Desk, Jotting, ProcessTier, SessionEntry, Taken, Tier, TierHealth, TierResult};
@@ -57,6 +58,7 @@ enum Road {
 enum Owed {
     Desk(Desk),
     Conversation(Conversation),
+    User(String, String, Timestamp),
 }
 
 impl Sheltered {
@@ -92,6 +94,7 @@ impl Sheltered {
             let cleared = match owed {
                 Owed::Desk(desk) => self.first.clear(desk).await,
                 Owed::Conversation(conversation) => self.first.end(conversation).await,
+                Owed::User(tenant, user, at) => self.first.erase_user(tenant, user, *at).await.map(drop),
             };
             if let Err(error) = cleared {
                 self.failed(Road::Trial, &error.to_string());
@@ -180,10 +183,13 @@ impl Tier for Sheltered {
         self.first.name()
     }
 
+    fn trouble(&self) -> Option<String> {
+        self.outage().as_ref().map(|outage| outage.problem.clone())
+    }
+
     async fn health(&self) -> TierResult<TierHealth> {
         let health = self.either(self.first.health(), self.shelter.health()).await?;
-        let degraded = self.outage().as_ref().map(|outage| outage.problem.clone());
-        Ok(TierHealth { name: self.first.name(), degraded, ..health })
+        Ok(TierHealth { name: self.first.name(), degraded: self.trouble(), ..health })
     }
 
     async fn append(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize> {
@@ -198,6 +204,10 @@ impl Tier for Sheltered {
         self.either(self.first.trim(desk, tokens), self.shelter.trim(desk, tokens)).await
     }
 
+    async fn remove(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize> {
+        self.either(self.first.remove(desk, jottings), self.shelter.remove(desk, jottings)).await
+    }
+
     async fn clear(&self, desk: &Desk) -> TierResult<()> {
         let shelter = async {
             if self.owe(Owed::Desk(desk.clone())) {
@@ -209,8 +219,8 @@ impl Tier for Sheltered {
         self.either(self.first.clear(desk), shelter).await
     }
 
-    async fn put(&self, conversation: &Conversation, entry: &SessionEntry) -> TierResult<()> {
-        self.either(self.first.put(conversation, entry), self.shelter.put(conversation, entry)).await
+    async fn put(&self, conversation: &Conversation, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
+        self.either(self.first.put(conversation, entry, life), self.shelter.put(conversation, entry, life)).await
     }
 
     async fn latest(&self, conversation: &Conversation, limit: usize) -> TierResult<Vec<SessionEntry>> {
@@ -226,6 +236,21 @@ impl Tier for Sheltered {
             }
         };
         self.either(self.first.end(conversation), shelter).await
+    }
+
+    async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
+        let shelter = async {
+            if self.owe(Owed::User(tenant.to_owned(), user.to_owned(), at)) {
+                self.shelter.erase_user(tenant, user, at).await
+            } else {
+                self.first.erase_user(tenant, user, at).await
+            }
+        };
+        self.either(self.first.erase_user(tenant, user, at), shelter).await
+    }
+
+    async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
+        self.either(self.first.erased(tenant, user), self.shelter.erased(tenant, user)).await
     }
 
     async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>> {

@@ -42,11 +42,11 @@ const NAMES: [(&str, &str, Option<&str>); 11] = [
 ];
 
 fn desk(name: (&str, &str, Option<&str>)) -> Desk {
-    Desk { tenant: name.0.into(), agent: name.1.into(), session: name.2.map(Into::into) }
+    Desk { tenant: name.0.into(), agent: name.1.into(), user: "u".into(), session: name.2.map(Into::into) }
 }
 
 fn conversation(tenant: &str, agent: &str, session: &str) -> Conversation {
-    Conversation { tenant: tenant.into(), agent: agent.into(), session: session.into() }
+    Conversation { tenant: tenant.into(), agent: agent.into(), user: "u".into(), session: session.into() }
 }
 
 fn jotting(tokens: u64, value: impl Into<Value>) -> Jotting {
@@ -98,6 +98,8 @@ pub async fn desks_do_not_meet(subject: &impl Subject) {
     for (number, name) in NAMES.into_iter().enumerate() {
         assert_eq!(values(tier, &desk(name)).await, [json!(number)], "{name:?}");
     }
+    let theirs = Desk { user: "v".into(), ..desk(NAMES[0]) };
+    assert_eq!(values(tier, &theirs).await, [] as [Value; 0]);
     tier.clear(&desk(NAMES[0])).await.expect("to clear");
     assert_eq!(values(tier, &desk(NAMES[0])).await, [] as [Value; 0]);
     assert_eq!(values(tier, &desk(NAMES[1])).await, [json!(1)]);
@@ -131,6 +133,21 @@ pub async fn too_many_notes_push_out_the_oldest(subject: &impl Subject) {
     assert_eq!(values(tier, &desk).await, [json!(16), json!(17), json!(18), json!(19)]);
 }
 
+/// What is taken out is gone, once for each time it is named; the rest keeps its order.
+pub async fn what_is_taken_out_is_gone(subject: &impl Subject) {
+    let (tier, desk) = (subject.tier(), desk(("t", "a", None)));
+    assert_eq!(tier.remove(&desk, &[jotting(1, 1)]).await, Ok(0), "nothing is there");
+    let noted = [jotting(1, "x"), jotting(2, json!({ "b": 0.1, "a": null })), jotting(1, "x"), jotting(3, "y")];
+    tier.append(&desk, &noted).await.expect("to append");
+    assert_eq!(tier.remove(&desk, &[]).await, Ok(0));
+    let gone = [noted[1].clone(), jotting(1, "x"), jotting(9, "y"), jotting(1, "none")];
+    assert_eq!(tier.remove(&desk, &gone).await, Ok(2), "the same tokens and the same value");
+    assert_eq!(tier.read(&desk).await.as_deref(), Ok(&noted[2..]));
+    assert_eq!(tier.remove(&desk, &noted).await, Ok(2));
+    assert_eq!(values(tier, &desk).await, [] as [Value; 0]);
+    assert_eq!(tier.append(&desk, &[jotting(1, "z")]).await, Ok(1));
+}
+
 /// A working memory that nobody uses goes; reading is use.
 pub async fn an_idle_desk_is_cleared(subject: &impl Subject) {
     let (tier, used, idle) = (subject.tier(), desk(("t", "used", None)), desk(("t", "idle", None)));
@@ -153,7 +170,7 @@ pub async fn the_newest_of_a_session_come_first(subject: &impl Subject) {
     assert_eq!(ids(tier, &talk, 10).await, [] as [&str; 0]);
     let written = [entry("m", 5, "five"), entry("k", 9, json!({ "role": "user" })), entry("n", 5, Value::Null)];
     for entry in &written {
-        tier.put(&talk, entry).await.expect("to put");
+        tier.put(&talk, entry, None).await.expect("to put");
     }
     assert_eq!(ids(tier, &talk, 10).await, ["k", "n", "m"]);
     assert_eq!(ids(tier, &talk, 2).await, ["k", "n"]);
@@ -165,7 +182,7 @@ pub async fn the_newest_of_a_session_come_first(subject: &impl Subject) {
 pub async fn an_entry_takes_the_place_of_its_like(subject: &impl Subject) {
     let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
     for entry in [entry("x", 5, "first"), entry("y", 6, "other"), entry("x", 7, "second")] {
-        tier.put(&talk, &entry).await.expect("to put");
+        tier.put(&talk, &entry, None).await.expect("to put");
     }
     let found = tier.latest(&talk, 10).await.expect("to read");
     let told: Vec<(&str, &Value)> = found.iter().map(|entry| (entry.id.as_str(), &entry.value)).collect();
@@ -176,11 +193,11 @@ pub async fn an_entry_takes_the_place_of_its_like(subject: &impl Subject) {
 pub async fn too_many_entries_push_out_the_oldest(subject: &impl Subject) {
     let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
     for (id, second) in [("a", 4), ("b", 1), ("c", 3), ("d", 2)] {
-        tier.put(&talk, &entry(id, second, id)).await.expect("to put");
+        tier.put(&talk, &entry(id, second, id), None).await.expect("to put");
     }
     assert_eq!(ids(tier, &talk, 10).await, ["a", "c", "d"]);
     // What is older than all that there is has no place.
-    tier.put(&talk, &entry("e", 0, "e")).await.expect("to put");
+    tier.put(&talk, &entry("e", 0, "e"), None).await.expect("to put");
     assert_eq!(ids(tier, &talk, 10).await, ["a", "c", "d"]);
 }
 
@@ -197,7 +214,7 @@ pub async fn sessions_do_not_meet(subject: &impl Subject) {
     ]
     .map(|(tenant, agent, session)| conversation(tenant, agent, session));
     for (number, talk) in talks.iter().enumerate() {
-        tier.put(talk, &entry(&number.to_string(), 1, number)).await.expect("to put");
+        tier.put(talk, &entry(&number.to_string(), 1, number), None).await.expect("to put");
     }
     tier.end(&talks[0]).await.expect("to end");
     assert_eq!(ids(tier, &talks[0], 10).await, [] as [&str; 0]);
@@ -210,13 +227,69 @@ pub async fn sessions_do_not_meet(subject: &impl Subject) {
 pub async fn a_session_lives_as_long_as_it_is_written_to(subject: &impl Subject) {
     let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
     let hour = TierOptions::default().session_idle;
-    tier.put(&talk, &entry("x", 1, 1)).await.expect("to put");
+    tier.put(&talk, &entry("x", 1, 1), None).await.expect("to put");
     subject.pass(hour - MINUTE).await;
-    tier.put(&talk, &entry("y", 2, 2)).await.expect("to put");
+    tier.put(&talk, &entry("y", 2, 2), None).await.expect("to put");
     subject.pass(hour - MINUTE).await;
     assert_eq!(ids(tier, &talk, 10).await, ["y", "x"]);
     subject.pass(MINUTE).await;
     assert_eq!(ids(tier, &talk, 10).await, [] as [&str; 0]);
+}
+
+/// Who puts an entry in may say how long the session lives from then on; it never lives shorter for it.
+pub async fn a_session_lives_as_long_as_was_promised(subject: &impl Subject) {
+    let (tier, hour) = (subject.tier(), TierOptions::default().session_idle);
+    let (short, long) = (conversation("t", "a", "short"), conversation("t", "a", "long"));
+    tier.put(&short, &entry("x", 1, 1), Some(2 * MINUTE)).await.expect("to put");
+    tier.put(&long, &entry("x", 1, 1), Some(3 * hour)).await.expect("to put");
+    tier.put(&long, &entry("y", 2, 2), Some(MINUTE)).await.expect("to put");
+    subject.pass(MINUTE).await;
+    assert_eq!(ids(tier, &short, 10).await, ["x"]);
+    subject.pass(2 * MINUTE).await;
+    assert_eq!(ids(tier, &short, 10).await, [] as [&str; 0]);
+    tier.put(&long, &entry("z", 3, 3), None).await.expect("to put");
+    subject.pass(2 * hour).await;
+    assert_eq!(ids(tier, &long, 10).await, ["z", "y", "x"]);
+    subject.pass(hour).await;
+    assert_eq!(ids(tier, &long, 10).await, [] as [&str; 0]);
+}
+
+/// Everything of one user goes at once, whichever agent and session it was for, and nobody else's.
+pub async fn a_user_is_erased_and_nobody_else(subject: &impl Subject) {
+    let tier = subject.tier();
+    let desks = NAMES.map(desk);
+    let others = NAMES.map(|name| Desk { user: "v:u".into(), ..desk(name) });
+    let talks = [conversation("t", "a", "s"), conversation("t", "", "s")];
+    let other = Conversation { user: "v:u".into(), ..talks[0].clone() };
+    for one in desks.iter().chain(&others) {
+        tier.append(one, &[jotting(1, 1)]).await.expect("to append");
+    }
+    for talk in talks.iter().chain([&other]) {
+        tier.put(talk, &entry("x", 1, 1), None).await.expect("to put");
+    }
+    assert_eq!(tier.erased("t", "u").await, Ok(None));
+    let at = Timestamp::from_second(1_700_000_000).expect("a time in range");
+    let ours = |one: &&Desk| one.tenant == "t";
+    let expect = desks.iter().filter(ours).count() + talks.len();
+    assert_eq!(tier.erase_user("t", "u", at).await, Ok(expect));
+    for one in &desks {
+        assert_eq!(values(tier, one).await.is_empty(), one.tenant == "t", "{one:?}");
+    }
+    for one in &others {
+        assert_eq!(values(tier, one).await.len(), 1, "{one:?}");
+    }
+    for talk in &talks {
+        assert_eq!(ids(tier, talk, 10).await, [] as [&str; 0], "{talk:?}");
+    }
+    assert_eq!(ids(tier, &other, 10).await, ["x"]);
+    assert_eq!((tier.erased("t", "u").await, tier.erased("t", "v:u").await), (Ok(Some(at)), Ok(None)));
+    assert_eq!(tier.erase_user("t", "u", at).await, Ok(0), "nothing is left");
+    // Whoever was erased may come back.
+    assert_eq!(tier.append(&desks[0], &[jotting(1, 2)]).await, Ok(1));
+    assert_eq!(values(tier, &desks[0]).await, [json!(2)]);
+    assert_eq!(tier.erase_user("t", "u", at).await, Ok(1));
+    subject.pass(TierOptions::default().working_idle).await;
+    assert_eq!(tier.erased("t", "u").await, Ok(None), "nobody can hold anything of it still");
 }
 
 /// Bytes come back as they were, each in its place.
@@ -313,12 +386,15 @@ macro_rules! tier_contract {
             desks_do_not_meet
             the_newest_that_fit_are_kept
             too_many_notes_push_out_the_oldest
+            what_is_taken_out_is_gone
             an_idle_desk_is_cleared
             the_newest_of_a_session_come_first
             an_entry_takes_the_place_of_its_like
             too_many_entries_push_out_the_oldest
             sessions_do_not_meet
             a_session_lives_as_long_as_it_is_written_to
+            a_session_lives_as_long_as_was_promised
+            a_user_is_erased_and_nobody_else
             embeddings_come_back_in_the_order_asked
             an_embedding_has_its_time
             a_burst_and_then_the_rate

@@ -58,14 +58,14 @@ async fn what_was_not_used_for_longest_goes_first() {
 async fn bytes_are_counted_for_every_sort_and_given_back() {
     let tier =
         ProcessTier::new(TierOptions { working_entries: 3, session_entries: 3, ..TierOptions::default() }, BYTES);
-    let desk = Desk { tenant: "t".into(), agent: "a".into(), session: None };
-    let talk = Conversation { tenant: "t".into(), agent: "a".into(), session: "s".into() };
+    let desk = Desk { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: None };
+    let talk = Conversation { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: "s".into() };
     let jotting = Jotting { tokens: 1, value: "x".repeat(50).into() };
     for number in 0..10 {
         tier.append(&desk, &[jotting.clone(), jotting.clone()]).await.unwrap();
         let at = jiff::Timestamp::from_second(number).unwrap();
         let entry = SessionEntry { id: format!("{}", number % 4), at, importance: 0.5, value: "y".repeat(50).into() };
-        tier.put(&talk, &entry).await.unwrap();
+        tier.put(&talk, &entry, None).await.unwrap();
         tier.read(&desk).await.unwrap();
         assert!((200..2_000).contains(&tier.bytes()), "{}", tier.bytes());
     }

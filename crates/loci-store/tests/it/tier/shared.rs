@@ -77,9 +77,9 @@ async fn redis_itself_ends_a_session() {
     let Some(url) = servers::redis() else { return };
     let options = own(TierOptions { session_idle: Duration::from_millis(50), ..TierOptions::default() });
     let tier = RedisTier::new(&url, options).unwrap();
-    let talk = Conversation { tenant: "t".into(), agent: "a".into(), session: "s".into() };
+    let talk = Conversation { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: "s".into() };
     let entry = SessionEntry { id: "x".into(), at: jiff::Timestamp::UNIX_EPOCH, importance: 0.5, value: 1.into() };
-    tier.put(&talk, &entry).await.unwrap();
+    tier.put(&talk, &entry, None).await.unwrap();
     let started = Instant::now();
     while !tier.latest(&talk, 1).await.unwrap().is_empty() {
         assert!(started.elapsed() < Duration::from_secs(10), "it is still there");

@@ -19,7 +19,7 @@ async fn behind(proxy: &Proxy) -> Sheltered {
 }
 
 fn desk() -> Desk {
-    Desk { tenant: "t".into(), agent: "a".into(), session: None }
+    Desk { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: None }
 }
 
 async fn note(tier: &Sheltered, value: &str) -> usize {

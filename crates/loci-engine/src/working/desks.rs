@@ -1,0 +1,148 @@
+//! Which working memories are in this process, and which goes first?
+//!
+//! Bounded by how many there are, by their bytes, and by how long nobody used one. **Invariant:** one lock finds a
+//! working memory and another guards what is in it; whoever holds both took them in this order, and neither is held
+//! across a wait.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use loci_store::tier::{Desk, Tier};
+
+use super::desk::Slot;
+use super::mirror::Mirror;
+use crate::Working;
+use crate::policy::Caller;
+
+/// All working memories of this process.
+#[derive(Default)]
+pub(crate) struct Desks {
+    slots: Mutex<HashMap<Desk, Arc<Slot>>>,
+    bytes: AtomicUsize,
+    uses: AtomicU64,
+    /// When it was last looked for idle ones, in microseconds.
+    swept: AtomicI64,
+    pub(super) mirror: Option<Mirror>,
+}
+
+impl Desks {
+    /// With a tier that outlives them.
+    pub(crate) fn mirrored(tier: Arc<dyn Tier>) -> Self {
+        Self { mirror: Some(Mirror::new(tier)), ..Self::default() }
+    }
+
+    /// Whether they are read back after a restart.
+    pub(crate) fn outlive(&self) -> bool {
+        self.mirror.is_some()
+    }
+
+    /// Returns when the tier has heard of everything until now.
+    pub(crate) async fn mirrored_up_to_now(&self) {
+        if let Some(mirror) = &self.mirror {
+            mirror.caught_up().await;
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<Desk, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The one at this place, if it is here.
+    pub(super) fn find(&self, place: &Desk) -> Option<Arc<Slot>> {
+        self.slots().get(place).cloned()
+    }
+
+    /// The one at this place, new if there is none.
+    pub(super) fn find_or_make(&self, place: &Desk, caller: &Caller, now: Timestamp) -> Arc<Slot> {
+        let mut slots = self.slots();
+        if let Some(slot) = slots.get(place) {
+            return slot.clone();
+        }
+        let slot = Arc::new(Slot::new(place.clone(), caller.clone()));
+        self.touch(&slot, now);
+        slots.insert(place.clone(), slot.clone());
+        slot
+    }
+
+    /// Counts a use.
+    pub(super) fn touch(&self, slot: &Slot, now: Timestamp) {
+        slot.touch(self.uses.fetch_add(1, Ordering::Relaxed), now);
+    }
+
+    /// Counts bytes that came.
+    pub(super) fn grew(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that went.
+    pub(super) fn shrank(&self, bytes: usize) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// How many there are, and how many bytes they hold.
+    pub(super) fn size(&self) -> (usize, usize) {
+        (self.slots().len(), self.bytes.load(Ordering::Relaxed))
+    }
+
+    /// The one to go so that `more` bytes fit within the bounds: the one used longest ago, but not `except`.
+    pub(super) fn victim(&self, rules: &Working, more: usize, except: &Arc<Slot>) -> Option<Arc<Slot>> {
+        let slots = self.slots();
+        let full = self.bytes.load(Ordering::Relaxed) + more > rules.bytes;
+        if slots.len() <= rules.agents && !full {
+            return None;
+        }
+        slots.values().filter(|slot| !Arc::ptr_eq(slot, except)).min_by_key(|slot| slot.used()).cloned()
+    }
+
+    /// Those that nobody used for long, looked for at most once in a tenth of that time.
+    pub(super) fn idle(&self, rules: &Working, now: Timestamp) -> Vec<Arc<Slot>> {
+        let (life, now) = (idle_micros(rules), now.as_microsecond());
+        let swept = self.swept.load(Ordering::Relaxed);
+        if now - swept < life / 10 && now >= swept {
+            return Vec::new();
+        }
+        self.swept.store(now, Ordering::Relaxed);
+        self.slots().values().filter(|slot| now - slot.used_at() >= life).cloned().collect()
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<Arc<Slot>> {
+        self.slots().values().cloned().collect()
+    }
+
+    /// Drops one that has no messages left and was not used since; false if it has to stay.
+    pub(super) fn drop_if(&self, slot: &Arc<Slot>, used: u64) -> bool {
+        let mut slots = self.slots();
+        let mut state = slot.state();
+        if state.gone || !state.memory.messages.is_empty() || slot.used() != used {
+            return state.gone;
+        }
+        state.gone = true;
+        self.shrank(state.bytes());
+        slots.remove(&slot.place);
+        true
+    }
+
+    /// Drops those of a user with all that is in them.
+    pub(super) fn drop_user(&self, tenant: &str, user: &str) -> usize {
+        let mut slots = self.slots();
+        let before = slots.len();
+        slots.retain(|place, slot| {
+            if (place.tenant.as_str(), place.user.as_str()) != (tenant, user) {
+                return true;
+            }
+            let mut state = slot.state();
+            state.gone = true;
+            self.shrank(state.clear());
+            false
+        });
+        before - slots.len()
+    }
+}
+
+/// How long one may be idle, in microseconds.
+pub(super) fn idle_micros(rules: &Working) -> i64 {
+    i64::from(rules.idle_minutes) * 60_000_000
+}

@@ -1,0 +1,168 @@
+//! How does what is before an agent become what it remembers?
+//!
+//! Messages go in as turns of their conversation, one after the other, and leave working memory only when their
+//! turn is durable. A message has an id that becomes the reference of its turn: whatever was interrupted may be
+//! done again, and no turn is there twice. One flush at a time takes from a working memory; whoever appends meanwhile
+//! appends behind it, and waits for nobody.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use loci_store::tier::Desk;
+use loci_types::Role;
+
+use super::desk::{Message, Slot};
+use super::mirror::Note;
+use crate::policy::Caller;
+use crate::{Engine, Result, Turn};
+
+impl Engine {
+    /// Keeps the messages as turns if they have too many tokens; how many went.
+    pub(super) async fn flush_if_over(&self, slot: &Arc<Slot>) -> Result<usize> {
+        let most = self.config.working.flush_tokens;
+        if !slot.state().may_exceed(most) {
+            return Ok(0);
+        }
+        // Counted outside of the lock: others may go on.
+        let memory = slot.state().memory.clone();
+        let over = memory.tokens() > most;
+        drop(memory);
+        slot.state().recount();
+        if !over {
+            return Ok(0);
+        }
+        // If someone is at it already, that is enough.
+        let Ok(_turn) = slot.flushing.try_lock() else { return Ok(0) };
+        self.flush_held(slot).await
+    }
+
+    /// Keeps all messages as turns now; how many went.
+    pub async fn flush_working(&self, caller: &Caller) -> Result<usize> {
+        crate::policy::writer(caller)?;
+        let place = crate::policy::desk(caller)?;
+        if self.desks.mirror.is_none() && self.desks.find(&place).is_none() {
+            return Ok(0);
+        }
+        let slot = self.slot(&place, caller).await;
+        let _turn = slot.flushing.lock().await;
+        self.flush_held(&slot).await
+    }
+
+    /// Keeps everything as turns, for the end.
+    pub(crate) async fn flush_all_working(&self) {
+        for slot in self.desks.all() {
+            let _turn = slot.flushing.lock().await;
+            if let Err(error) = self.flush_held(&slot).await {
+                tracing::error!(%error, agent = slot.place.agent, "working memory was not kept as turns");
+            }
+        }
+    }
+
+    /// Drops what nobody used for long, now and then; called from time to time while nobody asks.
+    pub async fn tidy_working(&self) {
+        for slot in self.desks.idle(&self.config.working, self.now()) {
+            let used = slot.used();
+            self.evict(&slot, used).await;
+        }
+    }
+
+    /// Drops the ones used longest ago until `more` bytes fit. What cannot be kept elsewhere stays.
+    pub(super) async fn make_room(&self, slot: &Arc<Slot>, more: usize) {
+        self.tidy_working().await;
+        let rules = &self.config.working;
+        while let Some(victim) = self.desks.victim(rules, more, slot) {
+            let used = victim.used();
+            if !self.evict(&victim, used).await && victim.used() == used {
+                return;
+            }
+        }
+        if self.desks.size().1 + more > rules.bytes
+            && let Ok(_turn) = slot.flushing.try_lock()
+            && let Err(error) = self.flush_held(slot).await
+        {
+            tracing::warn!(%error, "working memory was not kept as turns");
+        }
+    }
+
+    /// Keeps the messages of a working memory as turns and drops it, unless it was used meanwhile or they could
+    /// not be kept. True if it is gone.
+    pub(super) async fn evict(&self, slot: &Arc<Slot>, used: u64) -> bool {
+        let _turn = slot.flushing.lock().await;
+        if let Err(error) = self.flush_held(slot).await {
+            tracing::warn!(%error, agent = slot.place.agent, "working memory stays: it was not kept as turns");
+            return false;
+        }
+        self.desks.drop_if(slot, used)
+    }
+
+    /// The caller holds `flushing`: nobody else takes messages away.
+    async fn flush_held(&self, slot: &Slot) -> Result<usize> {
+        let (messages, owner) = {
+            let state = slot.state();
+            (state.memory.messages.clone(), state.owner.clone())
+        };
+        if messages.is_empty() {
+            return Ok(0);
+        }
+        // Whoever put them in could write; who only read them back may not.
+        let owner = Caller { role: owner.role.max(Role::Writer), ..owner };
+        let erased = self.erased_at(&slot.place).await;
+        let (mut done, mut kept, mut failure) = (0, 0, None);
+        for message in &messages {
+            if slot.state().gone {
+                break;
+            }
+            if erased.is_none_or(|at| message.at > at) {
+                if let Err(error) = self.ingest(&owner, turn(&slot.place, message)).await {
+                    failure = Some(error);
+                    break;
+                }
+                kept += 1;
+            }
+            done += 1;
+        }
+        let gone = &messages[..done];
+        {
+            let mut state = slot.state();
+            let before = state.bytes();
+            state.take_front(gone);
+            self.desks.shrank(before - state.bytes());
+        }
+        if let Some(mirror) = &self.desks.mirror {
+            mirror.remove(&slot.place, gone.iter().cloned().map(Note::Message).collect()).await;
+        }
+        failure.map_or(Ok(kept), Err)
+    }
+
+    /// When the user of this working memory was erased by some process; what is older must not come back.
+    async fn erased_at(&self, place: &Desk) -> Option<Timestamp> {
+        let mirror = self.desks.mirror.as_ref()?;
+        mirror.tier().erased(&place.tenant, &place.user).await.unwrap_or_else(|error| {
+            mirror.failed(error.to_string());
+            None
+        })
+    }
+}
+
+/// The conversation that messages belong to unless they say so: the session, or all of what the agent does.
+pub(super) fn thread(place: &Desk) -> String {
+    match (&place.session, place.agent.as_str()) {
+        (Some(session), _) => session.clone(),
+        (None, "") => "working".to_owned(),
+        (None, agent) => format!("working {agent}"),
+    }
+}
+
+/// A message as a turn: the same message is always the same turn.
+fn turn(place: &Desk, message: &Message) -> Turn {
+    Turn {
+        thread_id: message.thread_id.clone().unwrap_or_else(|| thread(place)),
+        content: message.content.clone(),
+        actor_id: message.actor_id.clone(),
+        role: message.role.clone(),
+        event_time: Some(message.at),
+        reference: Some(format!("working {}", message.id)),
+        metadata: message.metadata.clone(),
+        layer: None,
+    }
+}

@@ -1,0 +1,269 @@
+//! How does working memory outlive this process?
+//!
+//! Everything that is put into it is told to a tier behind the caller, in the order in which it happened, by one task.
+//! A tier that fails or lags costs what it would have kept, never the caller; what went wrong last is told. Only
+//! what is taken away is waited for: it must not come back.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use data_encoding::BASE64;
+use jiff::Timestamp;
+use loci_store::tier::{Desk, Jotting, Tier, TierResult};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+use super::desk::{Message, ToolResult};
+
+/// So much may wait to be told.
+const QUEUE: usize = 16_384;
+/// So many entries are told at once.
+const TOGETHER: usize = 256;
+
+/// The way to the tier.
+pub(super) struct Mirror {
+    tier: Arc<dyn Tier>,
+    queue: OnceLock<mpsc::Sender<Step>>,
+    problem: Arc<Mutex<Option<String>>>,
+}
+
+/// Something that was put in.
+#[derive(Clone)]
+pub(super) enum Note {
+    Message(Arc<Message>),
+    Tool(Arc<ToolResult>),
+    Scratchpad(Arc<str>),
+}
+
+/// What the tier is told.
+enum Step {
+    Add(Desk, Note),
+    Remove(Desk, Vec<Note>),
+    Clear(Desk, oneshot::Sender<TierResult<()>>),
+    Told(oneshot::Sender<()>),
+}
+
+impl Mirror {
+    pub(super) fn new(tier: Arc<dyn Tier>) -> Self {
+        Self { tier, queue: OnceLock::new(), problem: Arc::default() }
+    }
+
+    pub(super) fn tier(&self) -> &dyn Tier {
+        &*self.tier
+    }
+
+    /// What is wrong with it.
+    pub(super) fn problem(&self) -> Option<String> {
+        let last = self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        last.or_else(|| self.tier.trouble())
+    }
+
+    pub(super) fn failed(&self, problem: String) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
+    }
+
+    fn queue(&self) -> &mpsc::Sender<Step> {
+        self.queue.get_or_init(|| {
+            let (queue, steps) = mpsc::channel(QUEUE);
+            tokio::spawn(tell(self.tier.clone(), self.problem.clone(), steps));
+            queue
+        })
+    }
+
+    /// Tells of something new, without waiting.
+    pub(super) fn add(&self, desk: &Desk, note: Note) {
+        if self.queue().try_send(Step::Add(desk.clone(), note)).is_err() {
+            self.failed(format!("{} lags behind, and some of working memory is not in it", self.tier.name()));
+        }
+    }
+
+    /// Tells of something that has another in its place, without waiting.
+    pub(super) fn strike(&self, desk: &Desk, note: Note) {
+        if self.queue().try_send(Step::Remove(desk.clone(), vec![note])).is_err() {
+            self.failed(format!("{} lags behind, and holds something that was replaced", self.tier.name()));
+        }
+    }
+
+    /// Tells of something that has gone.
+    pub(super) async fn remove(&self, desk: &Desk, notes: Vec<Note>) {
+        // The task ends only with this mirror.
+        let _ = self.queue().send(Step::Remove(desk.clone(), notes)).await;
+    }
+
+    /// Empties a working memory there, and returns when that is done.
+    pub(super) async fn clear(&self, desk: &Desk) -> TierResult<()> {
+        let (done, told) = oneshot::channel();
+        if self.queue().send(Step::Clear(desk.clone(), done)).await.is_err() {
+            return self.tier.clear(desk).await;
+        }
+        match told.await {
+            Ok(result) => result,
+            Err(_) => self.tier.clear(desk).await,
+        }
+    }
+
+    /// Returns when everything until now was told.
+    pub(super) async fn caught_up(&self) {
+        let Some(queue) = self.queue.get() else { return };
+        let (done, told) = oneshot::channel();
+        if queue.send(Step::Told(done)).await.is_ok() {
+            let _ = told.await;
+        }
+    }
+}
+
+/// Tells the tier what happened, in order.
+async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut steps: mpsc::Receiver<Step>) {
+    let told = |result: Result<(), String>| {
+        *problem.lock().unwrap_or_else(PoisonError::into_inner) = result.err();
+    };
+    let mut next = steps.recv().await;
+    while let Some(step) = next.take() {
+        match step {
+            Step::Add(desk, note) => {
+                let mut jottings = vec![jotting(&note)];
+                while jottings.len() < TOGETHER {
+                    match steps.try_recv() {
+                        Ok(Step::Add(other, note)) if other == desk => jottings.push(jotting(&note)),
+                        Ok(other) => {
+                            next = Some(other);
+                            break;
+                        }
+                        Err(_) => break,
+                    }
+                }
+                told(tier.append(&desk, &jottings).await.map(drop).map_err(|error| error.to_string()));
+            }
+            Step::Remove(desk, notes) => {
+                let gone: Vec<Jotting> = notes.iter().map(jotting).collect();
+                told(tier.remove(&desk, &gone).await.map(drop).map_err(|error| error.to_string()));
+            }
+            Step::Clear(desk, done) => drop(done.send(tier.clear(&desk).await)),
+            Step::Told(done) => drop(done.send(())),
+        }
+        if next.is_none() {
+            next = steps.recv().await;
+        }
+    }
+}
+
+/// An entry as it is written. The same entry is always written alike: so it is found when it is to go.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Written {
+    sort: String,
+    id: Uuid,
+    role: Option<String>,
+    content: Value,
+    actor_id: Option<String>,
+    thread_id: Option<String>,
+    at: Timestamp,
+    metadata: Map<String, Value>,
+    call_id: String,
+    tool: Option<String>,
+    embedding: Option<String>,
+}
+
+impl Default for Written {
+    fn default() -> Self {
+        Self {
+            sort: String::new(),
+            id: Uuid::nil(),
+            role: None,
+            content: Value::Null,
+            actor_id: None,
+            thread_id: None,
+            at: Timestamp::UNIX_EPOCH,
+            metadata: Map::new(),
+            call_id: String::new(),
+            tool: None,
+            embedding: None,
+        }
+    }
+}
+
+fn jotting(note: &Note) -> Jotting {
+    let (tokens, written) = match note {
+        Note::Message(message) => (
+            message.tokens(),
+            Written {
+                sort: "message".to_owned(),
+                id: message.id,
+                role: message.role.clone(),
+                content: json!(message.content),
+                actor_id: message.actor_id.clone(),
+                thread_id: message.thread_id.clone(),
+                at: message.at,
+                metadata: message.metadata.clone(),
+                embedding: message.embedding.as_deref().map(encoded),
+                ..Written::default()
+            },
+        ),
+        Note::Tool(result) => (
+            0,
+            Written {
+                sort: "tool".to_owned(),
+                content: result.content.clone(),
+                at: result.at,
+                call_id: result.call_id.clone(),
+                tool: result.tool.clone(),
+                embedding: result.embedding.as_deref().map(encoded),
+                ..Written::default()
+            },
+        ),
+        Note::Scratchpad(text) => {
+            (0, Written { sort: "scratchpad".to_owned(), content: json!(&**text), ..Written::default() })
+        }
+    };
+    Jotting { tokens, value: serde_json::to_value(written).unwrap_or_default() }
+}
+
+/// What was put in, read back. What cannot be read was not written by this version, and is passed over.
+pub(super) enum Known {
+    Message(Box<Message>),
+    Tool(ToolResult),
+    Scratchpad(String),
+}
+
+pub(super) fn known(jotting: Jotting) -> Option<Known> {
+    let written: Written = serde_json::from_value(jotting.value).ok()?;
+    let embedding = written.embedding.as_deref().and_then(decoded);
+    match written.sort.as_str() {
+        "message" => Some(Known::Message(Box::new(Message {
+            id: written.id,
+            role: written.role,
+            content: written.content.as_str()?.to_owned(),
+            actor_id: written.actor_id,
+            thread_id: written.thread_id,
+            at: written.at,
+            metadata: written.metadata,
+            embedding,
+            number: 0,
+            count: Default::default(),
+        }))),
+        "tool" => Some(Known::Tool(ToolResult {
+            call_id: written.call_id,
+            tool: written.tool,
+            content: written.content,
+            at: written.at,
+            embedding,
+            number: 0,
+        })),
+        "scratchpad" => Some(Known::Scratchpad(written.content.as_str()?.to_owned())),
+        _ => None,
+    }
+}
+
+/// A vector as text.
+pub(super) fn encoded(values: &[f32]) -> String {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    BASE64.encode(&bytes)
+}
+
+/// A vector read back.
+pub(super) fn decoded(text: &str) -> Option<Arc<[f32]>> {
+    let bytes = BASE64.decode(text.as_bytes()).ok()?;
+    let read = |four: &[u8]| Some(f32::from_le_bytes(four.try_into().ok()?));
+    bytes.chunks(4).map(read).collect()
+}

@@ -1,0 +1,437 @@
+//! What does an agent have before it, and how does it get there?
+//!
+//! Working memory belongs to a user, with an agent or none, and perhaps to one session. It lives in this process, is
+//! bounded, and is never the only place of something for long: what goes beyond the bounds is kept as turns of its
+//! conversation, in order, before it is dropped. With a tier it also outlives the process.
+
+mod desk;
+mod desks;
+mod flush;
+mod mirror;
+mod query;
+mod session;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use loci_store::tier::Desk;
+use loci_types::{Error, ErrorKind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+pub use self::desk::{Message, ToolResult, WorkingMemory};
+use self::desk::{Slot, State};
+pub(crate) use self::desks::Desks;
+use self::mirror::{Known, Mirror, Note, known};
+pub use self::query::{FoundBy, WorkingHit, WorkingQuery};
+pub use self::session::{Entry, EntryHit, NewEntry, PutEntry};
+use crate::bounds;
+use crate::policy::{self, Caller};
+use crate::redact::Pass;
+use crate::{Engine, Result, Turn};
+
+/// The longest vector of an entry.
+const DIMENSIONS: usize = 16_384;
+
+/// A message for working memory. Only the content is required.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct NewMessage {
+    /// The text.
+    pub content: String,
+    /// In which role: `user`, `assistant`, `tool`, `system`.
+    pub role: Option<String>,
+    /// Who said it.
+    pub actor_id: Option<String>,
+    /// The conversation; none: the session, or the agent.
+    pub thread_id: Option<String>,
+    /// When it was said; none: now.
+    pub at: Option<Timestamp>,
+    /// Anything else, by name.
+    pub metadata: Map<String, Value>,
+    /// Its vector, if the caller has one.
+    pub embedding: Option<Vec<f32>>,
+    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    pub embed: bool,
+}
+
+/// What a tool answered, for working memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct NewToolResult {
+    /// The call that asked for it; a second answer to the same call takes the place of the first.
+    pub call_id: String,
+    /// The tool.
+    pub tool: Option<String>,
+    /// The answer: text, or any JSON.
+    pub content: Value,
+    /// Its vector, if the caller has one.
+    pub embedding: Option<Vec<f32>>,
+    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    pub embed: bool,
+}
+
+/// What became of something that was put into working memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Appended {
+    /// The id of the message, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
+    /// How many messages there are now.
+    pub messages: usize,
+    /// How many messages were kept as turns because there were too many tokens.
+    pub flushed: usize,
+    /// What was masked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
+    /// What did not work, while the message is there all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<String>,
+}
+
+/// Working memory as it is told.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct WorkingView {
+    /// The messages that were not kept as turns yet, oldest first.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<Message>))]
+    pub messages: Vec<Arc<Message>>,
+    /// The results of tools, by the call.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<ToolResult>))]
+    pub tool_results: Vec<Arc<ToolResult>>,
+    /// What the agent has noted for itself.
+    pub scratchpad: String,
+    /// The tokens of the messages.
+    pub tokens: u64,
+    /// What did not work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<String>,
+}
+
+/// What was erased of a user outside the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ErasedTiers {
+    /// Working memories in this process.
+    pub desks: usize,
+    /// Working memories and sessions in the tier, whoever made them.
+    pub tier: usize,
+}
+
+impl Engine {
+    /// Puts a message at the end. When there are too many tokens, the messages are kept as turns first; if that
+    /// fails they stay, and the answer says so.
+    pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<Appended> {
+        policy::writer(caller)?;
+        let place = policy::desk(caller)?;
+        let (message, redacted) = self.message(&place, new).await?;
+        let vector = message.embedding.clone();
+        let cost = message.content.len() + vector.as_deref().map_or(0, |values| 6 * values.len());
+        let id = message.id;
+        let slot = self
+            .changed(&place, caller, (cost, vector.as_deref()), |state, mirror| {
+                let (message, bytes) = state.push(message.clone());
+                if let Some(mirror) = mirror {
+                    mirror.add(&place, Note::Message(message));
+                }
+                (bytes, 0)
+            })
+            .await?;
+        let mut degraded = self.working_degraded();
+        let flushed = match self.flush_if_over(&slot).await {
+            Ok(flushed) => flushed,
+            Err(error) => {
+                tracing::warn!(%error, "working memory was not kept as turns");
+                degraded.push(format!("flush: {}", error.kind().code()));
+                0
+            }
+        };
+        let messages = slot.state().memory.messages.len();
+        Ok(Appended { id: Some(id), messages, flushed, redacted, degraded })
+    }
+
+    /// Puts in what a tool answered.
+    pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<Appended> {
+        policy::writer(caller)?;
+        let place = policy::desk(caller)?;
+        let (result, redacted) = self.tool_result(new).await?;
+        let (cost, vector) = (result.text().len(), result.embedding.clone());
+        let slot = self
+            .changed(&place, caller, (cost, vector.as_deref()), |state, mirror| {
+                let before = state.bytes();
+                let (result, old) = state.put(result.clone());
+                if let Some(mirror) = mirror {
+                    mirror.add(&place, Note::Tool(result));
+                }
+                // What it took the place of is struck out behind; until then the later one counts.
+                if let (Some(mirror), Some(old)) = (mirror, old) {
+                    mirror.strike(&place, Note::Tool(old));
+                }
+                grown(before, state.bytes())
+            })
+            .await?;
+        let messages = slot.state().memory.messages.len();
+        Ok(Appended { id: None, messages, flushed: 0, redacted, degraded: self.working_degraded() })
+    }
+
+    /// Sets the scratchpad.
+    pub async fn set_scratchpad(&self, caller: &Caller, text: &str) -> Result<Appended> {
+        policy::writer(caller)?;
+        let place = policy::desk(caller)?;
+        let mut text = text.to_owned();
+        bounds::short("scratchpad", Some(&text), SCRATCHPAD)?;
+        let mut pass = Pass::strict(&self.redactor);
+        pass.text("scratchpad", &mut text)?;
+        let slot = self
+            .changed(&place, caller, (text.len(), None), |state, mirror| {
+                let before = state.bytes();
+                let (new, old) = state.note(&text);
+                if let Some(mirror) = mirror {
+                    mirror.add(&place, Note::Scratchpad(new));
+                    if !old.is_empty() {
+                        mirror.strike(&place, Note::Scratchpad(old));
+                    }
+                }
+                grown(before, state.bytes())
+            })
+            .await?;
+        let messages = slot.state().memory.messages.len();
+        Ok(Appended { id: None, messages, flushed: 0, redacted: pass.found(), degraded: self.working_degraded() })
+    }
+
+    /// What is there, as a snapshot.
+    pub async fn working(&self, caller: &Caller) -> Result<Arc<WorkingMemory>> {
+        let place = policy::desk(caller)?;
+        if self.desks.mirror.is_none() && self.desks.find(&place).is_none() {
+            return Ok(Arc::default());
+        }
+        let slot = self.slot(&place, caller).await;
+        let memory = slot.state().memory.clone();
+        if self.desks.mirror.is_some() {
+            self.make_room(&slot, 0).await;
+        }
+        Ok(memory)
+    }
+
+    /// What is there, as it is told to people and machines.
+    pub async fn working_view(&self, caller: &Caller) -> Result<WorkingView> {
+        let memory = self.working(caller).await?;
+        Ok(WorkingView {
+            tokens: memory.tokens(),
+            messages: memory.messages.clone(),
+            tool_results: memory.tool_results.values().cloned().collect(),
+            scratchpad: memory.scratchpad.to_string(),
+            degraded: self.working_degraded(),
+        })
+    }
+
+    /// Empties it, here and in the tier. Messages that were not kept as turns are gone.
+    pub async fn clear_working(&self, caller: &Caller) -> Result<()> {
+        policy::writer(caller)?;
+        let place = policy::desk(caller)?;
+        if let Some(slot) = self.desks.find(&place) {
+            // What is on its way to the store arrives first, so that nothing is half there.
+            let _turn = slot.flushing.lock().await;
+            let freed = slot.state().clear();
+            self.desks.shrank(freed);
+        }
+        if let Some(mirror) = &self.desks.mirror {
+            mirror.clear(&place).await.map_err(away)?;
+        }
+        Ok(())
+    }
+
+    /// Clears everything of a user that lies outside the store: here, and in the tier also what other processes
+    /// made. Those drop what they still hold instead of keeping it. What waits to be written is written first, so
+    /// erase what is in the store after this.
+    pub async fn erase_working(&self, caller: &Caller, user: &str) -> Result<ErasedTiers> {
+        policy::of_user(caller, user)?;
+        let tenant = caller.tenant.name();
+        self.write_waiting().await;
+        let theirs = |slot: &Arc<Slot>| (slot.place.tenant.as_str(), slot.place.user.as_str()) == (tenant, user);
+        for slot in self.desks.all().into_iter().filter(theirs) {
+            let _turn = slot.flushing.lock().await;
+            let mut state = slot.state();
+            self.desks.shrank(state.clear());
+        }
+        let desks = self.desks.drop_user(tenant, user);
+        self.desks.mirrored_up_to_now().await;
+        let tier = match &self.tier {
+            Some(tier) => tier.erase_user(tenant, user, self.now()).await.map_err(away)?,
+            None => 0,
+        };
+        Ok(ErasedTiers { desks, tier })
+    }
+
+    /// What does not work of it at the moment; nothing is asked for this.
+    pub fn working_degraded(&self) -> Vec<String> {
+        let problem = self.desks.mirror.as_ref().and_then(Mirror::problem);
+        problem.map(|problem| format!("tier: {problem}")).into_iter().collect()
+    }
+
+    /// Changes the working memory at a place, which is made if there is none. The change tells how many bytes came
+    /// and went.
+    async fn changed(
+        &self,
+        place: &Desk,
+        caller: &Caller,
+        (cost, embedding): (usize, Option<&[f32]>),
+        mut change: impl FnMut(&mut State, Option<&Mirror>) -> (usize, usize),
+    ) -> Result<Arc<Slot>> {
+        loop {
+            let slot = self.slot(place, caller).await;
+            self.make_room(&slot, cost).await;
+            if self.desks.size().1 + cost > self.config.working.bytes {
+                return Err(full().into());
+            }
+            let mut state = slot.state();
+            // Someone may have dropped it between finding and holding it.
+            if state.gone {
+                continue;
+            }
+            if embedding.is_some_and(|embedding| !state.takes(embedding)) {
+                return Err(Error::invalid("embedding", "embedding is longer or shorter than those before it")
+                    .hint("use one model for all entries")
+                    .into());
+            }
+            if state.owner != *caller {
+                state.owner = caller.clone();
+            }
+            let (came, went) = change(&mut state, self.desks.mirror.as_ref());
+            self.desks.grew(came);
+            self.desks.shrank(went);
+            drop(state);
+            return Ok(slot);
+        }
+    }
+
+    /// The working memory at a place, with what the tier knows of it. One that was idle for too long is kept as turns
+    /// and begins anew.
+    async fn slot(&self, place: &Desk, caller: &Caller) -> Arc<Slot> {
+        loop {
+            let now = self.now();
+            let slot = self.desks.find_or_make(place, caller, now);
+            let used = slot.used();
+            if now.as_microsecond() - slot.used_at() >= desks::idle_micros(&self.config.working)
+                && self.evict(&slot, used).await
+            {
+                continue;
+            }
+            self.desks.touch(&slot, now);
+            if let Some(mirror) = &self.desks.mirror
+                && !slot.loaded.initialized()
+            {
+                slot.loaded.get_or_init(|| self.load(&slot, mirror)).await;
+            }
+            return slot;
+        }
+    }
+
+    /// Reads back what the tier knows.
+    async fn load(&self, slot: &Slot, mirror: &Mirror) {
+        // What was taken away must not come back because the tier has not heard of it yet.
+        mirror.caught_up().await;
+        let jottings = match mirror.tier().read(&slot.place).await {
+            Ok(jottings) => jottings,
+            Err(error) => return mirror.failed(error.to_string()),
+        };
+        let mut state = slot.state();
+        let before = state.bytes();
+        for entry in jottings.into_iter().filter_map(known) {
+            match entry {
+                Known::Message(message) => drop(state.push(*message)),
+                Known::Tool(result) => drop(state.put(result)),
+                Known::Scratchpad(text) => drop(state.note(&text)),
+            }
+        }
+        self.desks.grew(state.bytes() - before);
+    }
+
+    /// Checks a message and makes the entry of it: it could be taken in as a turn as it is.
+    async fn message(&self, place: &Desk, new: NewMessage) -> Result<(Message, Vec<String>)> {
+        let mut turn = Turn {
+            thread_id: new.thread_id.clone().unwrap_or_else(|| flush::thread(place)),
+            content: new.content,
+            actor_id: new.actor_id,
+            role: new.role,
+            event_time: new.at,
+            metadata: new.metadata,
+            ..Turn::default()
+        };
+        let mut pass = Pass::strict(&self.redactor);
+        pass.turn(&mut turn)?;
+        self.check_turn(&turn)?;
+        let embedding = self.vector_of(&turn.content, new.embedding, new.embed).await?;
+        let at = new.at.unwrap_or_else(|| self.now());
+        let message = Message {
+            id: self.new_id(self.now()).0,
+            role: turn.role,
+            content: turn.content,
+            actor_id: turn.actor_id,
+            thread_id: new.thread_id,
+            at,
+            metadata: turn.metadata,
+            embedding,
+            number: 0,
+            count: desk::Count::default(),
+        };
+        Ok((message, pass.found()))
+    }
+
+    async fn tool_result(&self, new: NewToolResult) -> Result<(ToolResult, Vec<String>)> {
+        if new.call_id.trim().is_empty() {
+            return Err(Error::invalid("callId", "callId is empty").hint("name the call that asked for it").into());
+        }
+        bounds::short("callId", Some(&new.call_id), bounds::REFERENCE)?;
+        bounds::short("tool", new.tool.as_deref(), bounds::LABEL)?;
+        if bounds::holds_nul(&new.content) {
+            return Err(Error::invalid("content", "content contains a NUL character").into());
+        }
+        let mut fields = Map::from_iter([("content".to_owned(), new.content)]);
+        let mut pass = Pass::strict(&self.redactor);
+        pass.metadata(&mut fields)?;
+        let content = fields.remove("content").unwrap_or_default();
+        let (call_id, tool, at) = (new.call_id, new.tool, self.now());
+        let mut result = ToolResult { call_id, tool, content, at, embedding: None, number: 0 };
+        result.embedding = self.vector_of(&result.text(), new.embedding, new.embed).await?;
+        Ok((result, pass.found()))
+    }
+
+    /// The vector of an entry: as it was given, or made if that is asked for.
+    async fn vector_of(&self, text: &str, given: Option<Vec<f32>>, make: bool) -> Result<Option<Arc<[f32]>>> {
+        let Some(given) = given else {
+            let made = if make { self.embed_one(text).await } else { None };
+            return Ok(made.map(|vector| vector.values.into()));
+        };
+        let expect = self.model().map_or(given.len(), |model| model.dimensions);
+        if given.len() != expect || given.is_empty() || given.len() > DIMENSIONS || given.iter().any(|v| !v.is_finite())
+        {
+            let message = format!("embedding has {} numbers, but must have {expect}, all finite", given.len());
+            return Err(Error::invalid("embedding", message).hint("leave it out, or say embed instead").into());
+        }
+        Ok(Some(given.into()))
+    }
+}
+
+/// The longest scratchpad, in characters.
+const SCRATCHPAD: usize = 1 << 20;
+
+fn grown(before: usize, after: usize) -> (usize, usize) {
+    (after.saturating_sub(before), before.saturating_sub(after))
+}
+
+fn full() -> Error {
+    Error::new(ErrorKind::RateLimited, "working memory is full, and nothing in it can be kept elsewhere")
+        .hint("clear what is not needed, or raise working.bytes")
+}
+
+/// The tier did not do what only it can do.
+fn away(error: loci_store::tier::TierError) -> Error {
+    Error::new(error.kind(), error.to_string()).hint("ask again when it answers; `/readyz` shows how it is")
+}

@@ -1,0 +1,139 @@
+//! What before the agent is about this?
+//!
+//! Entries that have a vector are compared by it: their codes lie side by side and are scanned, which for a thousand
+//! takes some microseconds. Entries without one are found by the words they share with the question. Embedding the
+//! question is the caller's or the model's work, and not counted here.
+
+use std::sync::Arc;
+
+use loci_store::vectors::Query;
+use serde::{Deserialize, Serialize};
+
+use super::desk::{Message, State, ToolResult};
+use crate::bounds;
+use crate::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// Hits unless the caller says how many.
+const LIMIT: usize = 10;
+
+/// A question to working memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct WorkingQuery {
+    /// The question.
+    pub query: String,
+    /// Its vector, if the caller has one; else the model makes it.
+    pub embedding: Option<Vec<f32>>,
+    /// So many hits at the most; 10 unless it is said.
+    pub limit: Option<usize>,
+}
+
+/// How something was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum FoundBy {
+    /// By the cosine of two vectors.
+    Similarity,
+    /// By the share of the question's words in it.
+    Words,
+}
+
+/// Something that is about the question.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct WorkingHit {
+    /// The message, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Message>))]
+    pub message: Option<Arc<Message>>,
+    /// The result of a tool, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<ToolResult>))]
+    pub tool_result: Option<Arc<ToolResult>>,
+    /// How near it is: a cosine, or a share of words.
+    pub score: f64,
+    /// How it was found.
+    pub found_by: FoundBy,
+}
+
+impl Engine {
+    /// What is before the agent about a question, best first.
+    pub async fn query_working(&self, caller: &Caller, asked: WorkingQuery) -> Result<Vec<WorkingHit>> {
+        let place = policy::desk(caller)?;
+        let limit = asked.limit.unwrap_or(LIMIT);
+        bounds::between("limit", limit, 1, self.config.retrieval.max_limit)?;
+        bounds::short("query", Some(&asked.query), self.config.limits.query_characters)?;
+        let vector = match self.vector_of(&asked.query, asked.embedding, false).await? {
+            Some(given) => Some(given),
+            None => self.question(&asked.query).await,
+        };
+        if self.desks.mirror.is_none() && self.desks.find(&place).is_none() {
+            return Ok(Vec::new());
+        }
+        let slot = self.slot(&place, caller).await;
+        let mut hits = match &vector {
+            Some(vector) => nearest(&slot.state(), vector, limit),
+            None => Vec::new(),
+        };
+        let terms = self.analyser.distinct_query_terms(&asked.query);
+        if !terms.is_empty() {
+            let memory = slot.state().memory.clone();
+            let compared = vector.is_some();
+            for message in memory.messages.iter().filter(|one| !compared || one.embedding.is_none()) {
+                let score = self.share(&terms, &message.content);
+                hits.extend(by_words(score, Some(message), None));
+            }
+            for result in memory.tool_results.values().filter(|one| !compared || one.embedding.is_none()) {
+                hits.extend(by_words(self.share(&terms, &result.text()), None, Some(result)));
+            }
+            // What came later comes first among equals.
+            hits.reverse();
+            hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+        }
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    /// The vector of a question, if there is a model and something to ask.
+    pub(super) async fn question(&self, text: &str) -> Option<Arc<[f32]>> {
+        if text.trim().is_empty() {
+            return None;
+        }
+        self.embed_question(text).await.map(|(vector, _)| vector.values.into())
+    }
+
+    /// How many of the terms are in a text, as a share.
+    pub(super) fn share(&self, terms: &[String], text: &str) -> f64 {
+        let own = self.analyser.terms(text);
+        let found = terms.iter().filter(|term| own.contains(term)).count();
+        found as f64 / terms.len().max(1) as f64
+    }
+}
+
+fn by_words(score: f64, message: Option<&Arc<Message>>, result: Option<&Arc<ToolResult>>) -> Option<WorkingHit> {
+    let (message, tool_result) = (message.cloned(), result.cloned());
+    (score > 0.0).then_some(WorkingHit { message, tool_result, score, found_by: FoundBy::Words })
+}
+
+/// The entries whose vectors are nearest.
+fn nearest(state: &State, vector: &[f32], limit: usize) -> Vec<WorkingHit> {
+    let Some(vectors) = &state.vectors else { return Vec::new() };
+    let found = vectors.nearest(&Query::new(vector), limit, &|_| true);
+    let hit = |candidate: loci_store::vectors::Candidate| {
+        let messages = &state.memory.messages;
+        let place = messages.binary_search_by_key(&candidate.key, |message| message.number).ok();
+        let message = place.map(|place| messages[place].clone());
+        let mut results = state.memory.tool_results.values();
+        let tool_result = match message {
+            Some(_) => None,
+            None => Some(results.find(|result| result.number == candidate.key)?.clone()),
+        };
+        let score = f64::from(candidate.similarity);
+        Some(WorkingHit { message, tool_result, score, found_by: FoundBy::Similarity })
+    };
+    found.into_iter().filter_map(hit).collect()
+}

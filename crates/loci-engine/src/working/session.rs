@@ -1,0 +1,265 @@
+//! What was said in this session that matters for as long as it lasts?
+//!
+//! A session has a set of entries in the tier, which goes with its time. When the session ends, what matters is
+//! remembered for its user like anything else that someone says, and then the set is dropped; if it cannot be
+//! remembered, it stays.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use loci_store::tier::{Conversation, SessionEntry, Tier};
+use loci_store::vectors::Query;
+use loci_types::{Error, ErrorKind, Identifiers, Layer, Session, Source, unit};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::away;
+use super::mirror::{decoded, encoded};
+use super::query::FoundBy;
+use crate::bounds;
+use crate::policy::{self, Caller};
+use crate::redact::Pass;
+use crate::{Engine, NewMemory, Result, importance};
+
+/// Entries that are read unless the caller says how many, and at the most.
+const LIMIT: usize = 20;
+const MOST: usize = 1_000;
+/// More than a session ever has.
+const ALL: usize = 1_000_000;
+/// The longest that a session may be promised: a year.
+const LONGEST: u64 = 366 * 24 * 60 * 60;
+
+/// Something for the entries of a session. Only the content is required.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct NewEntry {
+    /// The text.
+    pub content: String,
+    /// Its id: a second entry with the same one takes the place of the first. None: a new one.
+    pub id: Option<String>,
+    /// How much it matters, from 0 to 1; none: judged by the text.
+    pub importance: Option<f64>,
+    /// Seconds that the session lives from now on; none: as it is set.
+    pub ttl_seconds: Option<u64>,
+    /// Anything else, by name.
+    pub metadata: Map<String, Value>,
+    /// Its vector, if the caller has one.
+    pub embedding: Option<Vec<f32>>,
+    /// Whether its vector is made, so that it is found by meaning; the caller waits for the model.
+    pub embed: bool,
+}
+
+/// An entry of a session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its id.
+    pub id: String,
+    /// When it was put in.
+    pub at: Timestamp,
+    /// How much it matters.
+    pub importance: f64,
+    /// The text.
+    pub content: String,
+    /// Anything else, by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+/// An entry that is about a question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct EntryHit {
+    /// The entry.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// How near it is: a cosine, or a share of words.
+    pub score: f64,
+    /// How it was found.
+    pub found_by: FoundBy,
+}
+
+/// What became of an entry.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PutEntry {
+    /// The entry as it is kept.
+    pub entry: Entry,
+    /// What was masked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
+    /// What did not work, while the entry is there all the same.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub degraded: Vec<String>,
+}
+
+impl Engine {
+    /// Puts an entry into a session.
+    pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<PutEntry> {
+        policy::writer(caller)?;
+        let talk = policy::conversation(caller, session)?;
+        self.check_content(&new.content)?;
+        self.check_metadata(&new.metadata)?;
+        bounds::short("id", new.id.as_deref(), bounds::LABEL)?;
+        if let Some(importance) = new.importance {
+            unit("importance", importance)?;
+        }
+        if let Some(seconds) = new.ttl_seconds {
+            bounds::between("ttlSeconds", usize::try_from(seconds).unwrap_or(usize::MAX), 1, LONGEST as usize)?;
+        }
+        let (mut content, mut metadata, mut pass) = (new.content, new.metadata, Pass::strict(&self.redactor));
+        pass.text("content", &mut content)?;
+        pass.metadata(&mut metadata)?;
+        let embedding = self.vector_of(&content, new.embedding, new.embed).await?;
+        let at = self.now();
+        let entry = Entry {
+            id: new.id.unwrap_or_else(|| self.new_id(at).to_string()),
+            at,
+            importance: new.importance.unwrap_or_else(|| importance(&content, None)),
+            content,
+            metadata,
+        };
+        let kept = kept(&entry, embedding.as_deref());
+        let tier = self.sessions_tier()?;
+        tier.put(&talk, &kept, new.ttl_seconds.map(Duration::from_secs)).await.map_err(away)?;
+        Ok(PutEntry { entry, redacted: pass.found(), degraded: trouble(tier) })
+    }
+
+    /// The latest entries of a session, newest first.
+    pub async fn entries(&self, caller: &Caller, session: &str, limit: Option<usize>) -> Result<Vec<Entry>> {
+        let talk = policy::conversation(caller, session)?;
+        let limit = limit.unwrap_or(LIMIT);
+        bounds::between("limit", limit, 1, MOST)?;
+        let found = self.sessions_tier()?.latest(&talk, limit).await.map_err(away)?;
+        Ok(found.into_iter().filter_map(|kept| read(kept).map(|(entry, _)| entry)).collect())
+    }
+
+    /// The entries of a session about a question, best first: by meaning where both have a vector, else by
+    /// words. The latest thousand are looked at.
+    pub async fn query_entries(
+        &self,
+        caller: &Caller,
+        session: &str,
+        question: &str,
+        limit: Option<usize>,
+    ) -> Result<Vec<EntryHit>> {
+        let talk = policy::conversation(caller, session)?;
+        let limit = limit.unwrap_or(LIMIT);
+        bounds::between("limit", limit, 1, MOST)?;
+        bounds::short("query", Some(question), self.config.limits.query_characters)?;
+        let found = self.sessions_tier()?.latest(&talk, MOST).await.map_err(away)?;
+        let found: Vec<_> = found.into_iter().filter_map(read).collect();
+        let with_vectors = found.iter().any(|(_, vector)| vector.is_some());
+        let vector = if with_vectors { self.question(question).await } else { None };
+        let (query, terms) = (vector.map(|vector| Query::new(&vector)), self.analyser.distinct_query_terms(question));
+        let hit = |(entry, vector): (Entry, Option<Arc<[f32]>>)| {
+            let (score, found_by) = match (&query, vector) {
+                (Some(query), Some(vector)) => (f64::from(query.exact(&vector)), FoundBy::Similarity),
+                _ => (self.share(&terms, &entry.content), FoundBy::Words),
+            };
+            (score > 0.0).then_some(EntryHit { entry, score, found_by })
+        };
+        let mut hits: Vec<EntryHit> = found.into_iter().filter_map(hit).collect();
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    /// Remembers for its user what matters of a session that ends, and drops the rest; how many were remembered.
+    /// None if there were no entries.
+    pub(crate) async fn end_entries(&self, caller: &Caller, name: &str, known: &[Session]) -> Result<Option<usize>> {
+        let Some(tier) = &self.tier else { return Ok(None) };
+        let mut promoted = None;
+        for talk in talks(caller, name, known) {
+            let found = tier.latest(&talk, ALL).await.map_err(away)?;
+            if found.is_empty() {
+                continue;
+            }
+            let count = promoted.get_or_insert(0);
+            // Oldest first, so that what changed during the session ends as it was last.
+            for entry in found.into_iter().rev().filter_map(|kept| read(kept).map(|(entry, _)| entry)) {
+                let rules = &self.config.sessions;
+                if rules.promote_important && entry.importance >= rules.promotion_threshold {
+                    self.promote_entry(caller, &talk, entry).await?;
+                    *count += 1;
+                }
+            }
+            tier.end(&talk).await.map_err(away)?;
+        }
+        Ok(promoted)
+    }
+
+    async fn promote_entry(&self, caller: &Caller, talk: &Conversation, entry: Entry) -> Result<()> {
+        let agent_id = Some(talk.agent.clone()).filter(|agent| !agent.is_empty());
+        let (user_id, session_id) = (Some(talk.user.clone()), Some(talk.session.clone()));
+        let identifiers = Identifiers { agent_id, user_id, session_id, ..Identifiers::default() };
+        let whose = Caller { identifiers, ..caller.clone() };
+        let new = NewMemory {
+            content: entry.content,
+            layer: Some(Layer::User),
+            importance: Some(entry.importance),
+            metadata: entry.metadata,
+            event_time: Some(entry.at),
+            source: Some(Source { kind: "session".to_owned(), role: None, reference: Some(entry.id) }),
+            ..NewMemory::default()
+        };
+        self.remember(&whose, new).await?;
+        Ok(())
+    }
+
+    fn sessions_tier(&self) -> Result<&Arc<dyn Tier>> {
+        let missing = || {
+            Error::new(ErrorKind::Configuration, "no tier keeps the entries of sessions here")
+                .hint("set [tiers] kind = \"redis\" or \"process\"")
+        };
+        Ok(self.tier.as_ref().ok_or_else(missing)?)
+    }
+}
+
+/// Where a session of this name may have entries: for the caller, and for everyone in whose name it is known. An
+/// agent may have spoken in it without being named in its scope.
+fn talks(caller: &Caller, name: &str, known: &[Session]) -> Vec<Conversation> {
+    let tenant = caller.tenant.name();
+    let whose = std::iter::once(caller.identifiers.clone()).chain(known.iter().map(|one| one.scope.identifiers()));
+    let mut seen = HashSet::new();
+    let mut talks = Vec::new();
+    for identifiers in whose {
+        let Some(user) = identifiers.user_id else { continue };
+        let agents = [identifiers.agent_id, caller.identifiers.agent_id.clone(), None];
+        for agent in agents.map(Option::unwrap_or_default) {
+            let (tenant, session) = (tenant.to_owned(), name.to_owned());
+            let talk = Conversation { tenant, agent, user: user.clone(), session };
+            if seen.insert(talk.clone()) {
+                talks.push(talk);
+            }
+        }
+    }
+    talks
+}
+
+fn trouble(tier: &Arc<dyn Tier>) -> Vec<String> {
+    tier.trouble().map(|problem| format!("tier: {problem}")).into_iter().collect()
+}
+
+fn kept(entry: &Entry, embedding: Option<&[f32]>) -> SessionEntry {
+    let value = json!({
+        "content": entry.content,
+        "metadata": entry.metadata,
+        "embedding": embedding.map(encoded),
+    });
+    SessionEntry { id: entry.id.clone(), at: entry.at, importance: entry.importance, value }
+}
+
+/// An entry read back; none if this version did not write it.
+fn read(kept: SessionEntry) -> Option<(Entry, Option<Arc<[f32]>>)> {
+    let embedding = kept.value["embedding"].as_str().and_then(decoded);
+    let content = kept.value["content"].as_str()?.to_owned();
+    let metadata = kept.value["metadata"].as_object().cloned().unwrap_or_default();
+    Some((Entry { id: kept.id, at: kept.at, importance: kept.importance, content, metadata }, embedding))
+}

@@ -1,0 +1,118 @@
+//! What agents have before them, entries of sessions, and batched writes, over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+fn who() -> Value {
+    json!({ "userId": "ann", "agentId": "tutor" })
+}
+
+const WHOSE: &str = "userId=ann&agentId=tutor";
+
+async fn append(house: &House, message: Value) -> Value {
+    house.post("/v1/working/messages", json!({ "identifiers": who(), "message": message })).await.expect(200)
+}
+
+#[tokio::test]
+async fn what_an_agent_has_before_it_is_put_in_read_asked_and_cleared() {
+    let house = House::open().await;
+    let told = append(&house, json!({ "role": "user", "content": "Which chapter were we at?" })).await;
+    assert_eq!((&told["messages"], &told["flushed"]), (&json!(1), &json!(0)));
+    append(&house, json!({ "role": "assistant", "content": "The third one.", "metadata": { "model": "m" } })).await;
+    let result = json!({ "callId": "c1", "tool": "weather", "content": { "celsius": 21 } });
+    house.post("/v1/working/tools", json!({ "identifiers": who(), "result": result })).await.expect(200);
+    let notes = json!({ "identifiers": who(), "text": "proof first" });
+    house.put("/v1/working/scratchpad", notes).await.expect(200);
+    let view = house.get(&format!("/v1/working?{WHOSE}")).await.expect(200);
+    assert_eq!(view["messages"][0]["content"], "Which chapter were we at?");
+    assert_eq!(view["messages"][1]["metadata"], json!({ "model": "m" }));
+    assert_eq!(
+        (&view["toolResults"][0]["content"]["celsius"], &view["scratchpad"]),
+        (&json!(21), &json!("proof first"))
+    );
+    assert_eq!(view["tokens"], 10);
+    let asked = json!({ "identifiers": who(), "question": { "query": "chapter", "limit": 5 } });
+    let hits = house.post("/v1/working/query", asked).await.expect(200);
+    assert_eq!((hits["hits"].as_array().unwrap().len(), &hits["hits"][0]["foundBy"]), (1, &json!("words")));
+    let flushed = house.post("/v1/working/flush", json!({ "identifiers": who() })).await.expect(200);
+    assert_eq!(flushed["flushed"], 2);
+    assert_eq!(house.get(&format!("/v1/memories?{WHOSE}")).await.expect(200)["totalCount"], 2);
+    append(&house, json!({ "content": "forget this" })).await;
+    house.delete(&format!("/v1/working?{WHOSE}")).await.expect(200);
+    let view = house.get(&format!("/v1/working?{WHOSE}")).await.expect(200);
+    assert_eq!((&view["messages"], &view["scratchpad"]), (&json!([]), &json!("")));
+    for (path, body, field) in [
+        ("/v1/working/messages", json!({ "message": { "content": "" } }), "content"),
+        ("/v1/working/messages", json!({ "message": { "content": "x", "role": "king" } }), "role"),
+        ("/v1/working/messages", json!({ "message": { "text": "x" } }), "message.text"),
+        ("/v1/working/tools", json!({ "result": { "content": 1 } }), "callId"),
+        ("/v1/working/query", json!({ "question": { "query": "x", "limit": 0 } }), "limit"),
+    ] {
+        let mut body = body;
+        body["identifiers"] = who();
+        house.post(path, body).await.refused(400, field);
+    }
+    house.get("/v1/working").await.refused(400, "userId");
+}
+
+#[tokio::test]
+async fn entries_of_a_session_are_put_read_and_promoted() {
+    let house = House::open().await;
+    let ann = json!({ "userId": "ann" });
+    for (content, importance) in [("Ann likes long walks by the river", 0.9), ("Ann sneezed", 0.1)] {
+        let entry = json!({ "content": content, "importance": importance, "ttlSeconds": 600 });
+        let put = house.post("/v1/sessions/monday/entries", json!({ "identifiers": ann, "entry": entry })).await;
+        assert_eq!(put.expect(200)["entry"]["importance"], importance);
+    }
+    let entries = house.get("/v1/sessions/monday/entries?userId=ann&limit=1").await.expect(200);
+    assert_eq!(
+        (entries["entries"].as_array().unwrap().len(), &entries["entries"][0]["content"]),
+        (1, &json!("Ann sneezed"))
+    );
+    let found = house.get("/v1/sessions/monday/entries?userId=ann&query=river").await.expect(200);
+    assert_eq!(found["entries"][0]["foundBy"], "words");
+    assert_eq!(house.get("/v1/sessions/monday/entries?userId=bob").await.expect(200)["entries"], json!([]));
+    house.get("/v1/sessions/monday/entries?userId=ann&limit=0").await.refused(400, "limit");
+    let end = json!({ "identifiers": ann });
+    assert_eq!(house.post("/v1/sessions/monday/end", end.clone()).await.expect(200)["ended"], true);
+    let known = house.get("/v1/memories?userId=ann").await.expect(200);
+    assert_eq!((&known["totalCount"], &known["memories"][0]["layer"]), (&json!(1), &json!("user")));
+    house.post("/v1/sessions/monday/end", end).await.refused(404, "session");
+}
+
+#[tokio::test]
+async fn a_batched_write_is_told_as_one_and_flush_makes_it_durable() {
+    let house = House::open().await;
+    let add = |content: &str, durability: &str| json!({ "identifiers": { "userId": "ann" }, "content": content, "durability": durability });
+    let taken = house.post("/v1/memories", add("Ann prefers tea in the morning.", "batched")).await.expect(202);
+    assert_eq!((&taken["durability"], taken.get("memory")), (&json!("batched"), None));
+    let durable = house.post("/v1/memories", add("Ann lives in Graz.", "durable")).await.expect(201);
+    assert_eq!(durable["durability"], "durable");
+    assert_eq!(house.post("/v1/flush", json!({})).await.expect(200)["flushed"], true);
+    let id = taken["id"].as_str().unwrap();
+    house.get(&format!("/v1/memories/{id}?userId=ann")).await.expect(200);
+    house.post("/v1/memories", add(" ", "batched")).await.refused(400, "content");
+    house.post("/v1/memories", add("x", "soon")).await.refused(400, "durability");
+    let replace = format!("/v1/memories/{id}/supersede");
+    house.post(&replace, add("Ann prefers coffee.", "batched")).await.refused(400, "durability");
+}
+
+#[tokio::test]
+async fn a_server_that_closes_keeps_what_waits() {
+    let house = House::open().await;
+    let ann = json!({ "userId": "ann" });
+    for number in 0..5 {
+        let add = json!({ "identifiers": ann, "content": format!("Shelf{number} holds the book{number}"), "durability": "batched" });
+        house.post("/v1/memories", add).await.expect(202);
+    }
+    append(&house, json!({ "role": "user", "content": "What is on the shelves?" })).await;
+    let (engine, folder) = house.closed().await;
+    let ann = loci_engine::Caller::new(loci_types::Identifiers { user_id: Some("ann".into()), ..Default::default() });
+    let listed = engine.list(&ann, loci_engine::ListRequest::default()).await.unwrap();
+    assert_eq!(listed.total_count, 5);
+    let tutor = loci_engine::Caller { identifiers: serde_json::from_value(who()).unwrap(), ..ann };
+    let turns = engine.list(&tutor, loci_engine::ListRequest::default()).await.unwrap();
+    assert!(turns.memories.iter().any(|memory| memory.content == "What is on the shelves?"));
+    drop(folder);
+}
