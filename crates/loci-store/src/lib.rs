@@ -4,6 +4,7 @@
 //! the [`tier`] of what lives fast and may be lost. It knows nothing of models, policy or prompts; what
 //! a change means was decided above.
 
+mod carry;
 mod cursor;
 mod error;
 mod outside;
@@ -15,6 +16,7 @@ pub mod text;
 pub mod tier;
 pub mod vectors;
 
+pub use carry::{CarriedEntity, CarriedMemory, Carry};
 pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use outside::{

@@ -67,6 +67,8 @@ impl Desk<'_> {
                 self.consolidate(change, scope, session, *expect, *through)
             }
             Action::Note { scope, key, value, until } => self.note(change, scope.as_ref(), key, value, *until),
+            Action::Replace(addition) => self.replace(change, addition),
+            Action::Resume(session) => self.resume(session),
         }
     }
 
@@ -84,6 +86,9 @@ impl Desk<'_> {
         let row = row::insert(self.connection, scope, memory, addition.unless, addition.claim)
             .map_err(|error| if error.is_taken() { Error::Taken(memory.id) } else { Error::said(self.path, error) })?;
         let lying = Lying { row, scope, memory: memory.clone() };
+        if let Some(at) = addition.aged_at {
+            self.counted(row, at)?;
+        }
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
         }
@@ -207,6 +212,10 @@ impl Desk<'_> {
             return Err(Error::Refused(format!("memory {} cannot be linked to itself", edge.source_id)));
         }
         let new = self.sql(graph::link(self.connection, source.row, target.row, edge))?;
+        if new && edge.relation == Relation::Temporal {
+            // It may be the answer to what it follows, and is found by those words too.
+            self.reindex(target.row)?;
+        }
         let told = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
         let sequence = self.record(change, Event::Link, Some(&source), None, Some(told))?;
         let outcome = if new { Outcome::Created } else { Outcome::Updated };
@@ -327,7 +336,7 @@ impl Desk<'_> {
         Ok(applied(&lying.memory, Outcome::Updated, sequence))
     }
 
-    fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
+    pub(crate) fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
         let model: i64 = match self.sql(read::model(self.connection, &vector.model))? {
             Some((model, dimensions)) if dimensions == vector.values.len() => model,
             Some((_, dimensions)) => {
@@ -417,7 +426,7 @@ impl Desk<'_> {
         Ok(Some(sequence))
     }
 
-    fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
+    pub(crate) fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
         let put = self.connection.prepare_cached(
             "INSERT INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
              VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5) ON CONFLICT DO NOTHING",
@@ -434,7 +443,7 @@ impl Desk<'_> {
         .map(drop)
     }
 
-    fn reindex(&self, row: i64) -> Result<()> {
+    pub(crate) fn reindex(&self, row: i64) -> Result<()> {
         self.sql(words::write(self.connection, self.analyser, row))
     }
 
@@ -498,7 +507,7 @@ pub(crate) fn nothing(outcome: Outcome) -> Applied {
 }
 
 /// The fields that differ, as they were and as they are.
-fn difference(before: &Memory, after: &Memory) -> (Value, Value) {
+pub(crate) fn difference(before: &Memory, after: &Memory) -> (Value, Value) {
     let fields = |memory: &Memory| match serde_json::to_value(memory) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),

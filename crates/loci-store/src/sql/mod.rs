@@ -6,6 +6,7 @@
 
 pub(crate) mod apply;
 pub(crate) mod around;
+mod carry;
 pub(crate) mod catalogue;
 mod chain;
 pub(crate) mod clause;
