@@ -8,6 +8,8 @@
 mod agent;
 mod answered;
 mod bounds;
+pub mod bring;
+pub mod carry;
 mod categories;
 mod clock;
 mod config;
