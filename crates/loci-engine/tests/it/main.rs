@@ -1,6 +1,7 @@
 //! The engine on a real store, with a fixed clock and a stand-in for the model.
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+mod carry;
 mod categories;
 mod feed;
 mod find;

@@ -5,6 +5,7 @@
 
 mod agents;
 mod batch;
+mod carry;
 mod consents;
 mod entities;
 mod events;
@@ -50,6 +51,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(agents::routes())
         .merge(keys::routes())
         .merge(events::routes())
+        .merge(carry::routes())
 }
 
 /// What identifiers may hold: printable, and not blank.

@@ -1,41 +1,62 @@
-//! `loci import`: how do many memories come in?
+//! `loci import`: how does what was known elsewhere come in?
 //!
-//! A line is a whole record, as `export` writes it, or something new to remember. Lines go in by
-//! the batch; the first one that cannot be taken stops the import, and those before it are kept.
-//! Running it again passes over what is already here.
+//! An export of Loci comes back as it was, line by line; the first line that cannot be read stops it, and those before
+//! it are kept. What another system wrote is read as far as it can be: what is odd is told and passed over. Either
+//! may be run again: what is here already changes nothing.
+
+mod count;
+mod foreign;
+mod lines;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, Engine, NewMemory};
-use loci_types::{Error, ErrorKind, Identifiers, Memory, Outcome};
-use serde_json::{Value, json};
+use indicatif::ProgressBar;
+use loci_engine::bring::{self, Format};
+use loci_engine::carry::Taking;
+use loci_engine::{Caller, Engine};
+use loci_types::{Error, ErrorKind};
 
 use crate::arguments::ScopeFlags;
-use crate::command::stream::next_line;
 use crate::context::{Context, Nobody};
 use crate::fault::{self, Told};
 use crate::output;
+use count::Count;
 
-/// The longest line: far above what any record within its limits can have.
-const LONGEST: usize = 16 << 20;
+/// So much of a file is looked at to know what it is.
+const HEAD: usize = 1 << 16;
 
-/// What to read, and whose it is when a line does not say.
+/// What to read, and whose it is when it does not say.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci import backup.jsonl
-  loci import --user ann notes.jsonl
+  loci import everything.jsonl
+  loci import --user ann conversations.json --dry-run
+  loci import --user ann --from mem0 memories.json
+  loci import --user ann ./notes
   loci export | loci --data ./copy import -
 
-A line with an id is a whole record and comes in as it is, with its times, scores and state. Any
-other line is something new: {\"content\": …} with the fields of a memory that are known, and
-\"identifiers\" to say whose it is; lines without them belong to the names given here.")]
+Formats: loci, mem0, mcp-memory, langgraph, chatgpt, claude, markdown (a file or a folder). Without --from the file
+is recognised, and it is told as what. Lines of Loci with an id come in as they are, with their times, scores and
+state; any other line is something new: {\"content\": …} with the fields of a memory that are known. What names nobody
+belongs to the names given here. Running an import again changes nothing; docs/export.md says more.")]
 pub(crate) struct ImportArgs {
-    /// The file, one JSON object a line; `-` for standard input
+    /// The file, or a folder of notes; `-` for standard input
     file: PathBuf,
+    /// Where it comes from: loci, mem0, mcp-memory, langgraph, chatgpt, claude, markdown
+    #[arg(long, value_name = "FORMAT")]
+    from: Option<String>,
+    /// Tell what would come in, and keep nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Let what comes in take the place of what is here by the same id
+    #[arg(long)]
+    replace: bool,
+    /// Stop at the first thing that cannot be kept
+    #[arg(long)]
+    strict: bool,
     /// Leave the vectors for later
     #[arg(long)]
     no_embed: bool,
@@ -43,127 +64,116 @@ pub(crate) struct ImportArgs {
     scope: ScopeFlags,
 }
 
-/// What became of the lines.
-#[derive(Debug, Default)]
-struct Count {
-    imported: u64,
-    skipped: u64,
+/// An import under way.
+struct Import<'a> {
+    engine: &'a Engine,
+    whose: Caller,
+    how: Taking,
+    strict: bool,
+    count: Count,
+    progress: ProgressBar,
 }
 
-/// Reads every line and keeps what it says.
+impl Import<'_> {
+    /// How many are kept together: the model works best on some texts at once, the disk on many.
+    fn at_once(&self) -> usize {
+        if self.engine.model().is_some() { 64 } else { 512 }
+    }
+
+    /// Counts something that cannot be kept; an error if that is the end.
+    fn refuse(&mut self, place: &str, error: &Error) -> Result<()> {
+        self.count.refuse(place, &error.to_string());
+        if self.strict { Err(Error::new(error.kind(), format!("{place}: {error}")).at("file").into()) } else { Ok(()) }
+    }
+}
+
+/// What is read from.
+type Input = Box<dyn BufRead + Send>;
+
+/// Reads the file and keeps what it says.
 pub(crate) async fn run(context: &Context, args: &ImportArgs) -> Result<()> {
-    let whose = context.caller(&args.scope, false, Nobody::User);
-    let (mut input, size): (Box<dyn BufRead>, Option<u64>) = if args.file.as_os_str() == "-" {
-        (Box::new(BufReader::new(std::io::stdin())), None)
-    } else {
-        let unreadable = |error| Error::invalid("file", format!("{} cannot be read: {error}", args.file.display()));
-        let file = File::open(&args.file).map_err(unreadable)?;
-        let size = file.metadata().map_err(unreadable)?.len();
-        (Box::new(BufReader::with_capacity(1 << 16, file)), Some(size))
+    let given = args.from.as_deref().map(str::parse::<Format>).transpose()?;
+    let folder = args.file.is_dir();
+    let progress = if folder { ProgressBar::hidden() } else { output::byte_progress(size(args)?, "read") };
+    let mut input = if folder { None } else { Some(open(args, &progress)?) };
+    let format = match (given, &mut input) {
+        (Some(format), _) => format,
+        (None, None) => Format::Markdown,
+        (None, Some(input)) => recognise(args, input)?,
     };
-    let engine = context.engine_with_model(args.no_embed, &loci_engine::Caller::operator()).await?;
-    let progress = output::byte_progress(size, "imported");
-    let mut count = Count::default();
-    let outcome = read_all(&engine, &whose, input.as_mut(), &mut count, &progress).await;
-    progress.finish_and_clear();
-    let failed = u64::from(outcome.is_err());
+    if folder && format != Format::Markdown {
+        return Err(Error::invalid("file", "a folder can only be one of notes").hint("name a file").into());
+    }
+    if given.is_none() && format != Format::Loci {
+        output::note(&format!("read as {} (say --from if it is something else)", format.name()));
+    }
+    let whose = context.caller(&args.scope, false, Nobody::User);
+    whose.identifiers.validate()?;
+    let engine = context.engine_with_model(args.no_embed || args.dry_run, &Caller::operator()).await?;
+    let mut import = Import {
+        engine: &engine,
+        whose,
+        how: Taking::new(args.replace, args.dry_run),
+        strict: args.strict,
+        count: Count::new(format, args.dry_run),
+        progress,
+    };
+    let outcome = match (format, input) {
+        (Format::Loci, Some(input)) => lines::read(&mut import, input).await,
+        (Format::Markdown, input) => foreign::notes(&mut import, &args.file, input).await,
+        (Format::McpMemory, Some(input)) => foreign::graph(&mut import, input).await,
+        (_, Some(input)) => foreign::entries(&mut import, format, input).await,
+        (_, None) => Ok(()),
+    };
+    let elapsed = import.progress.elapsed();
+    import.progress.finish_and_clear();
+    let count = import.count;
     if context.json {
-        output::json(&json!({ "imported": count.imported, "skipped": count.skipped, "failed": failed }));
+        output::json(&count.json(outcome.is_err()));
     } else if outcome.is_ok() {
-        output::line(&format!("{} imported, {} already here", count.imported, count.skipped));
+        count.print(elapsed);
     }
     outcome.map_err(|error| stopped(&error, &count))
 }
 
-async fn read_all(
-    engine: &Engine,
-    whose: &Caller,
-    input: &mut dyn BufRead,
-    count: &mut Count,
-    progress: &indicatif::ProgressBar,
-) -> Result<()> {
-    let mut input = input;
-    // The model works best on some texts at once, the disk on many.
-    let most = if engine.model().is_some() { 64 } else { 512 };
-    let mut batch = Vec::with_capacity(most);
-    let mut number = 0;
-    loop {
-        number += 1;
-        let line = match next_line(&mut input, LONGEST) {
-            Ok(Some(line)) => line,
-            Ok(None) => break,
-            Err(error) => {
-                keep(engine, &mut batch, count).await?;
-                return Err(error.context(fault::Line(number)));
-            }
-        };
-        progress.inc(line.len() as u64 + 1);
-        if line.trim().is_empty() {
-            continue;
-        }
-        match read(engine, whose, &line) {
-            Ok(memory) => batch.push(memory),
-            Err(error) => {
-                keep(engine, &mut batch, count).await?;
-                return Err(error.context(fault::Line(number)));
-            }
-        }
-        if batch.len() == most {
-            keep(engine, &mut batch, count).await?;
-        }
-    }
-    keep(engine, &mut batch, count).await
+fn unreadable(args: &ImportArgs, error: &std::io::Error) -> Error {
+    Error::invalid("file", format!("{} cannot be read: {error}", args.file.display()))
 }
 
-async fn keep(engine: &Engine, batch: &mut Vec<Memory>, count: &mut Count) -> Result<()> {
-    let outcomes = engine.import_many(&Caller::operator(), std::mem::take(batch)).await?;
-    let created = outcomes.iter().filter(|outcome| **outcome == Outcome::Created).count();
-    count.imported += created as u64;
-    count.skipped += (outcomes.len() - created) as u64;
-    Ok(())
+/// How large the file is, if it is one.
+fn size(args: &ImportArgs) -> Result<Option<u64>> {
+    if args.file.as_os_str() == "-" {
+        return Ok(None);
+    }
+    let known = std::fs::metadata(&args.file).map_err(|error| unreadable(args, &error))?;
+    Ok(known.is_file().then(|| known.len()))
 }
 
-/// The record that a line stands for, checked.
-fn read(engine: &Engine, whose: &Caller, line: &str) -> Result<Memory> {
-    let wrong = |error: serde_json::Error| {
-        let told = error.to_string();
-        // serde counts lines too, but from the start of this one, which would only confuse.
-        let reason = told.split(" at line ").next().unwrap_or(&told);
-        let place = if error.column() > 0 { format!(" (column {})", error.column()) } else { String::new() };
-        Error::invalid("line", format!("this is not a memory: {reason}{place}"))
-            .hint("a line is a record as `loci export` writes it, or an object with at least \"content\"")
+fn open(args: &ImportArgs, progress: &ProgressBar) -> Result<Input> {
+    let source: Box<dyn Read + Send> = if args.file.as_os_str() == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(&args.file).map_err(|error| unreadable(args, &error))?)
     };
-    let value: Value = serde_json::from_str(line).map_err(wrong)?;
-    if value.get("id").is_some() {
-        let memory: Memory = serde_json::from_value(value).map_err(wrong)?;
-        engine.check_record(&Caller::operator(), &memory)?;
-        return Ok(memory);
-    }
-    let Value::Object(mut fields) = value else {
-        return Err(Error::invalid("line", "this is JSON, but not an object").into());
-    };
-    let caller = match fields.remove("identifiers") {
-        Some(given) => Caller::new(serde_json::from_value::<Identifiers>(given).map_err(wrong)?),
-        None => whose.clone(),
-    };
-    if !fields.contains_key("content") {
-        return Err(Error::invalid("content", "content is missing").into());
-    }
-    let new: NewMemory = serde_json::from_value(Value::Object(fields)).map_err(wrong)?;
-    Ok(engine.draft(&caller, new)?)
+    Ok(Box::new(BufReader::with_capacity(HEAD, progress.wrap_read(source))))
+}
+
+/// What the file is by its name and its beginning. What nothing fits is told line by line.
+fn recognise(args: &ImportArgs, input: &mut Input) -> Result<Format> {
+    let head = input.fill_buf().map_err(|error| unreadable(args, &error))?;
+    Ok(bring::guess(&args.file.display().to_string(), head).unwrap_or(Format::Loci))
 }
 
 /// Tells what stopped the import and what was kept until then.
 fn stopped(error: &anyhow::Error, count: &Count) -> anyhow::Error {
     let (mut problem, exit) = fault::read(error, "import");
-    problem.message = format!(
-        "{}; the lines before it are kept ({} imported, {} already here)",
-        problem.message, count.imported, count.skipped
-    );
+    let kept = if count.dry_run { "nothing was kept" } else { "the lines before it are kept" };
+    problem.message =
+        format!("{}; {kept} ({} imported, {} already here)", problem.message, count.imported, count.skipped);
     problem.details.insert("imported".into(), count.imported.into());
     problem.details.insert("skipped".into(), count.skipped.into());
     let hint = problem.hint.take().map_or_else(String::new, |hint| format!("{hint}; "));
-    problem.hint = Some(format!("{hint}mend the line and import again: what is already here is passed over"));
+    problem.hint = Some(format!("{hint}mend it and import again: what is already here is passed over"));
     // A failure of the store is not the line's fault.
     if exit == ErrorKind::Corrupt.row().exit || exit == ErrorKind::Storage.row().exit {
         problem.hint = None;
@@ -181,8 +191,9 @@ mod tests {
     fn a_stopped_import_says_what_was_kept() {
         let failed: Result<()> = Err(Error::invalid("line", "this is not a memory").into());
         let error = failed.context(fault::Line(3)).unwrap_err();
-        let told = stopped(&error, &Count { imported: 2, skipped: 0 });
-        let (problem, exit) = fault::read(&told, "import");
+        let mut count = Count::new(Format::Loci, false);
+        count.imported = 2;
+        let (problem, exit) = fault::read(&stopped(&error, &count), "import");
         assert_eq!(exit, 20);
         assert_eq!(
             problem.message,
