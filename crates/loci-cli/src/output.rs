@@ -87,7 +87,9 @@ pub(crate) fn progress(total: u64, what: &str) -> ProgressBar {
 /// A progress bar over bytes, of which the whole may be unknown.
 pub(crate) fn byte_progress(total: Option<u64>, what: &str) -> ProgressBar {
     match total {
-        Some(total) => bar(ProgressBar::new(total), "{bar:32} {bytes}/{total_bytes} {msg}  {eta}", what),
+        Some(total) => {
+            bar(ProgressBar::new(total), "{bar:32} {bytes}/{total_bytes} {msg}  {bytes_per_sec}  {eta}", what)
+        }
         None => bar(ProgressBar::no_length(), "{spinner} {bytes} {msg}", what),
     }
 }

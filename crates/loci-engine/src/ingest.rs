@@ -143,7 +143,7 @@ fn session_of(memory: &Memory, thread: &str) -> String {
 
 /// The text in pieces of at most `most` characters, cut at the end of a paragraph, sentence or
 /// word where one is near.
-fn pieces(text: &str, most: usize) -> Vec<&str> {
+pub(crate) fn pieces(text: &str, most: usize) -> Vec<&str> {
     let mut rest = text;
     let mut pieces = Vec::new();
     while let Some((end, _)) = rest.char_indices().nth(most) {

@@ -9,6 +9,8 @@ mod agent;
 mod answered;
 mod batch;
 mod bounds;
+pub mod bring;
+pub mod carry;
 mod categories;
 mod checkpoint;
 mod clock;

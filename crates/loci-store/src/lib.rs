@@ -5,6 +5,7 @@
 //! a change means was decided above.
 
 mod belongings;
+mod carry;
 mod checkpoints;
 mod cursor;
 mod error;
@@ -20,6 +21,7 @@ pub mod tier;
 pub mod vectors;
 
 pub use belongings::Belongings;
+pub use carry::{CarriedEntity, CarriedMemory, Carry};
 pub use checkpoints::{Checkpoints, KeptCheckpoint};
 pub use cursor::Cursor;
 pub use error::{Error, Result};

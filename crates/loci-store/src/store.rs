@@ -23,14 +23,14 @@ use loci_types::{
     Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, Layer, LedgerEntry, Memory, MemoryId, Outcome,
     Relation, Scope, Session, SessionFilter, Space, State, Tenant, TimeRange, Vector, Visible,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::{Belongings, Checkpoints, Cursor, Facts, Indexed, Pools, Result, VectorFeed};
+use crate::{Belongings, Carry, Checkpoints, Cursor, Facts, Indexed, Pools, Result, VectorFeed};
 
 /// A place where memories lie, with the triples and checkpoints of their scopes.
 #[async_trait]
-pub trait Store: Facts + Checkpoints + Pools + Send + Sync {
+pub trait Store: Carry + Facts + Checkpoints + Pools + Send + Sync {
     /// What it is, if it can be read.
     async fn health(&self) -> Result<StoreHealth>;
 
@@ -505,7 +505,7 @@ pub struct Stats {
 }
 
 /// An agent of a tenant.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Agent {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AccessPolicy, CheckpointStep, ContentHash, Edge, Entity, EntityId, Fact, FactId, Identifiers, JobSpec, Kind,
-    KnowledgePointer, Memory, MemoryId, Relation, Scope, Source, Space, State, Tenant, Vector,
+    KnowledgePointer, Memory, MemoryId, Relation, Scope, Session, Source, Space, State, Tenant, Vector,
 };
 
 /// Changes to one space that happen together.
@@ -248,6 +248,10 @@ pub enum Action {
     },
     /// Something is done to checkpoints. Not in the ledger: they are no memories.
     Checkpoint(Box<CheckpointStep>),
+    /// A record from elsewhere takes the place of the one with its id, as it is.
+    Replace(Box<Addition>),
+    /// A session from elsewhere, as it was there. Leaves no line in the ledger, as sessions do not.
+    Resume(Box<Session>),
 }
 
 /// A memory's scores as time has left them.
@@ -286,6 +290,8 @@ pub struct Addition {
     pub vector: Option<Vector>,
     /// The memory that came right before it in its thread; a temporal edge is drawn from it.
     pub follows: Option<MemoryId>,
+    /// How far time was already counted in its scores, for a memory that comes from elsewhere.
+    pub aged_at: Option<Timestamp>,
     /// Slow work for later.
     pub jobs: Vec<JobSpec>,
 }
@@ -293,7 +299,16 @@ pub struct Addition {
 impl Addition {
     /// A memory alone.
     pub fn new(memory: Memory) -> Self {
-        Self { memory, unless: None, claim: None, seen: None, vector: None, follows: None, jobs: Vec::new() }
+        Self {
+            memory,
+            unless: None,
+            claim: None,
+            seen: None,
+            vector: None,
+            follows: None,
+            aged_at: None,
+            jobs: Vec::new(),
+        }
     }
 }
 

@@ -1,138 +1,135 @@
-//! `loci export`: how do memories leave, whole?
+//! `loci export`: how does what is known leave, whole?
 //!
-//! One record a line, in the order in which they were made, so that an import makes them in that
-//! order again. Pages come newest first; they are laid aside in a scratch file and read backwards,
-//! so that memory stays small however many there are.
+//! A header and typed lines, page by page as they are read, so that memory stays small at any size. A file of that
+//! name is a whole export or none.
 
-use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
-use loci_engine::{Caller, Engine, ListRequest};
+use indicatif::ProgressBar;
+use loci_engine::carry::{Export, ExportRequest, Line};
+use loci_engine::{Caller, Engine};
 use loci_types::{Error, ErrorKind, Layer};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::arguments::ScopeFlags;
 use crate::context::{Context, Nobody};
 use crate::output;
 
-/// How many records one page has.
-const PAGE: usize = 100;
-
 /// Whose memories, and where they go.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  loci export --out backup.jsonl
+  loci export --output everything.jsonl
   loci export --user ann > ann.jsonl
-  loci export | loci --data ./copy import -
+  loci export --project atlas --layer project --output atlas.jsonl
+  loci export --vectors | loci --data ./copy import -
 
-Without names everything is written, in whatever state. The file appears only when it is whole.")]
+Without names everything is written, in whatever state. With a user, an agent or both, everything that carries
+their names, in whatever layer; with other names or a layer, those scopes. History, jobs and keys are not written.
+The file appears only when it is whole. docs/export.md says what stands in its lines.")]
 pub(crate) struct ExportArgs {
-    /// The file to write; default: standard output
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    /// The file to write; `-` or none: standard output
+    #[arg(long, alias = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Only this layer; may be repeated
     #[arg(long, value_name = "LAYER")]
     layer: Vec<String>,
+    /// With the vectors, which are made anew otherwise
+    #[arg(long)]
+    vectors: bool,
     #[command(flatten)]
     scope: ScopeFlags,
 }
 
-/// Writes every record that is meant.
+/// How many lines of each type were written.
+type Count = BTreeMap<&'static str, u64>;
+
+/// Writes everything that is meant.
 pub(crate) async fn run(context: &Context, args: &ExportArgs) -> Result<()> {
-    let layers = args.layer.iter().map(|name| name.parse()).collect::<Result<Vec<Layer>, _>>()?;
-    let layers = (!layers.is_empty()).then_some(layers);
-    let caller = context.caller(&args.scope, layers.is_some(), Nobody::Operator);
+    let (caller, request) = asked(context, args)?;
     let engine = context.engine().await?;
-    let mut spool = Spool::new()?;
-    spool.fill(&engine, &caller, layers).await?;
-    match &args.out {
-        None => spool.pour(|line| {
+    let export = engine.export(&caller, request).await?;
+    let progress = output::progress(export.total(), "memories");
+    let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let Some(path) = path else {
+        pour(&engine, export, &progress, |line| {
             output::bytes(line);
             Ok(())
-        }),
-        Some(path) => {
-            let written = write_whole(path, &mut spool);
-            written.map_err(|error| {
-                Error::new(ErrorKind::Storage, format!("{} cannot be written: {error:#}", path.display())).at("out")
-            })?;
-            if context.json {
-                output::json(&json!({ "exported": spool.ends.len(), "file": path }));
-            } else {
-                output::note(&format!("{} memories written to {}", spool.ends.len(), path.display()));
-            }
-            Ok(())
-        }
+        })
+        .await?;
+        return Ok(());
+    };
+    let count = write_whole(path, &engine, export, &progress).await?;
+    let memories = count.get("memory").copied().unwrap_or(0);
+    if context.json {
+        output::json(&json!({ "exported": memories, "lines": count, "file": path }));
+    } else {
+        let lines =
+            count.iter().filter(|(name, _)| **name != "memory").map(|(name, count)| format!(", {count} {name}"));
+        output::note(&format!("{memories} memories{} written to {}", lines.collect::<String>(), path.display()));
     }
-}
-
-/// Under another name first: a file of that name is a whole export or none.
-fn write_whole(path: &Path, spool: &mut Spool) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    {
-        let mut out = BufWriter::new(file.as_file_mut());
-        spool.pour(|line| Ok(out.write_all(line)?))?;
-        out.flush()?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(path)?;
     Ok(())
 }
 
-/// Lines laid aside, to be read from the last to the first.
-struct Spool {
-    file: BufWriter<File>,
-    ends: Vec<u64>,
+/// Who asks, and for what. A user or an agent alone are looked for in every layer.
+fn asked(context: &Context, args: &ExportArgs) -> Result<(Caller, ExportRequest)> {
+    let layers = args.layer.iter().map(|name| name.parse()).collect::<Result<Vec<Layer>, _>>()?;
+    let layers = (!layers.is_empty()).then_some(layers);
+    let mut rest = args.scope.identifiers();
+    rest.validate()?;
+    let (user, agent) = (rest.user_id.take(), rest.agent_id.take());
+    let vectors = args.vectors;
+    if layers.is_none() && rest.is_empty() {
+        return Ok((Caller::operator(), ExportRequest { layers, user, agent, vectors }));
+    }
+    let caller = context.caller(&args.scope, layers.is_some(), Nobody::Operator);
+    Ok((caller, ExportRequest { layers, user: None, agent: None, vectors }))
 }
 
-impl Spool {
-    fn new() -> Result<Self> {
-        let file = tempfile::tempfile().context("there is no room for a scratch file")?;
-        Ok(Self { file: BufWriter::new(file), ends: Vec::new() })
-    }
+/// Under another name first: a file of that name is a whole export or none.
+async fn write_whole(path: &Path, engine: &Engine, export: Export, progress: &ProgressBar) -> Result<Count> {
+    let unwritable = |error: std::io::Error| {
+        Error::new(ErrorKind::Storage, format!("{} cannot be written: {error}", path.display())).at("output")
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    let count = pour(engine, export, progress, |line| Ok(out.write_all(line).map_err(unwritable)?)).await?;
+    let file = out.into_inner().map_err(|error| unwritable(error.into_error()))?;
+    file.as_file().sync_all().map_err(unwritable)?;
+    file.persist(path).map_err(|error| unwritable(error.error))?;
+    Ok(count)
+}
 
-    async fn fill(&mut self, engine: &Engine, caller: &Caller, layers: Option<Vec<Layer>>) -> Result<()> {
-        let mut cursor = None;
-        let mut progress = None;
-        let mut end = 0;
-        loop {
-            let request = ListRequest {
-                layers: layers.clone(),
-                filter: Some(engine.everything(None)),
-                cursor: cursor.take(),
-                limit: Some(PAGE),
-            };
-            let page = engine.list(caller, request).await?;
-            let bar = progress.get_or_insert_with(|| output::progress(page.total_count, "memories"));
-            for memory in &page.memories {
-                let mut line = serde_json::to_vec(memory)?;
-                line.push(b'\n');
-                self.file.write_all(&line)?;
-                end += line.len() as u64;
-                self.ends.push(end);
-                bar.inc(1);
-            }
-            cursor = page.next_cursor;
-            if cursor.is_none() {
-                bar.finish_and_clear();
-                self.file.flush()?;
-                return Ok(());
-            }
-        }
-    }
-
-    fn pour(&mut self, mut to: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let file = self.file.get_mut();
-        for place in (0..self.ends.len()).rev() {
-            let start = if place == 0 { 0 } else { self.ends[place - 1] };
-            let mut line = vec![0; (self.ends[place] - start) as usize];
-            file.seek(SeekFrom::Start(start))?;
-            file.read_exact(&mut line)?;
+async fn pour(
+    engine: &Engine,
+    mut export: Export,
+    progress: &ProgressBar,
+    mut to: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<Count> {
+    let mut count = Count::new();
+    let mut line = Vec::new();
+    write(&mut line, &export.header())?;
+    to(&line)?;
+    while let Some(lines) = engine.export_next(&mut export).await? {
+        for one in &lines {
+            line.clear();
+            write(&mut line, one)?;
             to(&line)?;
+            *count.entry(one.name()).or_default() += 1;
         }
-        Ok(())
+        progress.inc(lines.iter().filter(|line| matches!(line, Line::Memory(_))).count() as u64);
     }
+    progress.finish_and_clear();
+    Ok(count)
+}
+
+fn write(into: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
+    serde_json::to_writer(&mut *into, value)?;
+    into.push(b'\n');
+    Ok(())
 }

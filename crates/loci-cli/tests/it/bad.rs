@@ -143,7 +143,7 @@ fn a_malformed_import_keeps_and_counts_what_came_before() {
         }
         let count = run.value();
         assert_eq!(count["imported"].as_u64().unwrap() + count["skipped"].as_u64().unwrap(), 2, "{bad}");
-        assert_eq!(count["failed"], 1);
+        assert_eq!(count["refused"], 1);
     }
     assert_eq!(home.export().len(), 2);
 }

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 
 mod bad;
+mod bring;
+mod carry;
 mod crash;
 mod day;
 mod events;

@@ -96,11 +96,24 @@ impl Home {
         self.json(&all)["id"].as_str().unwrap().to_owned()
     }
 
-    /// Every record, as export writes them.
+    /// Every record, as export writes them, without what only a line says.
     pub(crate) fn export(&self) -> Vec<Value> {
-        let run = self.run(&["export"]);
+        let mut lines = self.lines(&[]);
+        lines.retain(|line| line["type"] == "memory");
+        for line in &mut lines {
+            let fields = line.as_object_mut().unwrap();
+            fields.retain(|name, _| name != "type" && name != "agedAt");
+        }
+        lines
+    }
+
+    /// The lines of an export, without when it was made.
+    pub(crate) fn lines(&self, args: &[&str]) -> Vec<Value> {
+        let run = self.run(&[&["export"], args].concat());
         assert_eq!(run.code, 0, "{run:?}");
-        run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let mut lines: Vec<Value> = run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(lines[0].as_object_mut().unwrap().remove("exportedAt").is_some(), "{}", lines[0]);
+        lines
     }
 }
 

@@ -29,7 +29,7 @@ pub struct GraphImported {
 /// One line of the file. Other fields are of no concern.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
+pub(crate) enum Line {
     Entity(GraphEntity),
     Relation(GraphRelation),
 }
@@ -53,7 +53,7 @@ impl Engine {
     }
 
     /// The lines, each checked, without what says nothing at all.
-    fn graph_lines(&self, jsonl: &str) -> Result<Vec<(Line, usize)>> {
+    pub(crate) fn graph_lines(&self, jsonl: &str) -> Result<Vec<(Line, usize)>> {
         let mut lines = Vec::new();
         // Editors of some systems put a mark before the first line.
         for (place, text) in jsonl.trim_start_matches('\u{feff}').lines().enumerate() {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 mod batched;
+mod carry;
 mod categories;
 mod checkpoints;
 mod entries;

@@ -5,6 +5,7 @@
 
 mod agents;
 mod batch;
+mod carry;
 mod checkpoints;
 mod consents;
 mod entities;
@@ -60,6 +61,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<App>> {
         .merge(events::routes())
         .merge(facts::routes())
         .merge(checkpoints::routes())
+        .merge(carry::routes())
 }
 
 /// What identifiers may hold: printable, and not blank.

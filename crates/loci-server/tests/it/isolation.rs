@@ -219,6 +219,7 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
     let body = match id {
         "addMemory" => json!({ "content": "a stranger was here" }),
         "addMemories" => json!({ "memories": [{ "content": "strangers were here" }] }),
+        "importMemories" => json!({ "content": "a stranger was here", "identifiers": { "userId": "victim" } }),
         "changeMemory" => json!({ "content": "a stranger was here" }),
         "searchMemories" | "recall" => json!({ "query": "where does the cache of Meridian lie?" }),
         "buildContext" => json!({ "input": "where does the cache of Meridian lie?" }),

@@ -9,16 +9,62 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId, Relation,
-    Scope, Session, SessionFilter, Space, Tenant, TimeRange, Vector, Visible,
+    Batch, Edge, EdgeId, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId,
+    Relation, Scope, Session, SessionFilter, Space, Tenant, TimeRange, Vector, Visible,
 };
 use tokio::sync::watch;
 
 use super::indexed::Indexed;
 use crate::{
-    Ageing, Agent, Applied, Belongings, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure,
-    Models, Page, Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
+    Ageing, Agent, Applied, Belongings, CarriedEntity, CarriedMemory, Carry, Changes, EntityFilter, Feed, Finding,
+    Frequencies, Hit, Listing, Measure, Models, Page, Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
 };
+
+#[async_trait]
+impl Carry for Indexed {
+    async fn carried_memories(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<CarriedMemory>> {
+        self.inner.store.carried_memories(visible, filter, space, after, limit).await
+    }
+
+    async fn carried_edges(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: Option<EdgeId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>> {
+        self.inner.store.carried_edges(visible, filter, space, after, limit).await
+    }
+
+    async fn carried_entities(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: Option<EntityId>,
+        limit: usize,
+    ) -> Result<Vec<CarriedEntity>> {
+        self.inner.store.carried_entities(visible, filter, space, after, limit).await
+    }
+
+    async fn carried_sessions(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        after: Option<(Scope, String)>,
+        limit: usize,
+    ) -> Result<Vec<Session>> {
+        self.inner.store.carried_sessions(visible, space, after, limit).await
+    }
+}
 
 #[async_trait]
 impl Store for Indexed {

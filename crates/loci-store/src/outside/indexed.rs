@@ -290,7 +290,9 @@ async fn listen(inner: Weak<Inner>, mut moved: watch::Receiver<u64>) {
 /// The models whose vectors a batch brings.
 fn models(batch: &Batch) -> Vec<String> {
     let vectors = batch.changes.iter().filter_map(|change| match &change.action {
-        Action::Add(addition) | Action::Supersede { new: addition, .. } => addition.vector.as_ref(),
+        Action::Add(addition) | Action::Supersede { new: addition, .. } | Action::Replace(addition) => {
+            addition.vector.as_ref()
+        }
         Action::Revise(revision) | Action::Merge { into: revision, .. } => revision.vector.as_ref(),
         Action::Embed { vector, .. } => Some(vector),
         _ => None,

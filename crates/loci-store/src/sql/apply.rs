@@ -72,6 +72,8 @@ impl Desk<'_> {
             Action::State(fact) => self.state(change, fact),
             Action::Retract { scope, id } => self.retract(change, scope, *id),
             Action::Checkpoint(step) => self.checkpoint(change, step),
+            Action::Replace(addition) => self.replace(change, addition),
+            Action::Resume(session) => self.resume(session),
         }
     }
 
@@ -89,6 +91,9 @@ impl Desk<'_> {
         let row = row::insert(self.connection, scope, memory, addition.unless, addition.claim)
             .map_err(|error| if error.is_taken() { Error::Taken(memory.id) } else { Error::said(self.path, error) })?;
         let lying = Lying { row, scope, memory: memory.clone() };
+        if let Some(at) = addition.aged_at {
+            self.counted(row, at)?;
+        }
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
         }
@@ -213,6 +218,10 @@ impl Desk<'_> {
         }
         let before = self.sql(graph::edge(self.connection, source.row, target.row, edge.relation))?;
         let new = self.sql(graph::link(self.connection, source.row, target.row, edge))?;
+        if new && edge.relation == Relation::Temporal {
+            // It may be the answer to what it follows, and is found by those words too.
+            self.reindex(target.row)?;
+        }
         let told = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
         let old = before.map(|edge| json!({ "edge": edge }));
         let sequence = self.record(change, Event::Link, Some(&source), old, Some(told))?;
@@ -349,7 +358,7 @@ impl Desk<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Deleted) })
     }
 
-    fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
+    pub(crate) fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
         let model: i64 = match self.sql(read::model(self.connection, &vector.model))? {
             Some((model, dimensions)) if dimensions == vector.values.len() => model,
             Some((_, dimensions)) => {
@@ -439,7 +448,7 @@ impl Desk<'_> {
         Ok(Some(sequence))
     }
 
-    fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
+    pub(crate) fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
         let put = self.connection.prepare_cached(
             "INSERT INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
              VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5) ON CONFLICT DO NOTHING",
@@ -456,7 +465,7 @@ impl Desk<'_> {
         .map(drop)
     }
 
-    fn reindex(&self, row: i64) -> Result<()> {
+    pub(crate) fn reindex(&self, row: i64) -> Result<()> {
         self.sql(words::write(self.connection, self.analyser, row))
     }
 
@@ -520,7 +529,7 @@ pub(crate) fn nothing(outcome: Outcome) -> Applied {
 }
 
 /// The fields that differ, as they were and as they are.
-fn difference(before: &Memory, after: &Memory) -> (Value, Value) {
+pub(crate) fn difference(before: &Memory, after: &Memory) -> (Value, Value) {
     let fields = |memory: &Memory| match serde_json::to_value(memory) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),

@@ -210,7 +210,7 @@ fn family(connection: &Connection<'_>, root: i64) -> sql::Result<Vec<i64>> {
     Ok(members)
 }
 
-const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.aliases, e.summary, e.first_seen, e.last_updated, \
+pub(crate) const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.aliases, e.summary, e.first_seen, e.last_updated, \
     e.mention_count, e.attributes";
 
 /// A family as one entity, if a memory within the clause speaks of any of it.
@@ -376,7 +376,7 @@ pub(crate) fn sweep(connection: &Connection<'_>) -> sql::Result<usize> {
     )
 }
 
-fn read_entity(row: &Row<'_>) -> sql::Result<Entity> {
+pub(crate) fn read_entity(row: &Row<'_>) -> sql::Result<Entity> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
     Ok(Entity {

@@ -7,6 +7,7 @@
 pub(crate) mod apply;
 pub(crate) mod archive;
 pub(crate) mod around;
+mod carry;
 pub(crate) mod catalogue;
 mod chain;
 mod checkpoints;

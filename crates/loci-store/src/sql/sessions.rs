@@ -85,8 +85,7 @@ pub(crate) fn list(
     limit: usize,
 ) -> sql::Result<Vec<Session>> {
     let mut sql = format!(
-        "SELECT k.key, s.name, s.thread_id, s.started_at, s.last_at, s.ended_at, s.consolidated_at, \
-         s.consolidated_through, s.scope, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED} \
+        "{COLUMNS}, s.scope, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED} \
          AND m.access_policy NOT IN ('private', 'restricted')) AS pending \
          FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE TRUE"
     );
@@ -109,10 +108,20 @@ pub(crate) fn list(
     let pending = if filter.pending { "WHERE pending" } else { "" };
     let sql = format!("SELECT * FROM ({sql}) known {pending} ORDER BY last_at, scope, name LIMIT ?");
     values.push(clause::limit(limit));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read_waiting)?.collect()
 }
 
-fn read(row: &Row<'_>) -> sql::Result<Session> {
+/// A session and whether turns of it wait, from [`COLUMNS`] and the scope's number before that.
+fn read_waiting(row: &Row<'_>) -> sql::Result<Session> {
+    Ok(Session { pending: row.get(9)?, ..read(row)? })
+}
+
+/// What [`read`] expects of `sessions s JOIN scopes k`.
+pub(crate) const COLUMNS: &str = "SELECT k.key, s.name, s.thread_id, s.started_at, s.last_at, s.ended_at, \
+    s.consolidated_at, s.consolidated_through";
+
+/// A session from [`COLUMNS`]; whether turns of it wait is not asked.
+pub(crate) fn read(row: &Row<'_>) -> sql::Result<Session> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
@@ -126,7 +135,7 @@ fn read(row: &Row<'_>) -> sql::Result<Session> {
         ended_at: maybe(5)?,
         consolidated_at: maybe(6)?,
         consolidated_through: row.get::<_, Option<[u8; 16]>>(7)?.map(|id| MemoryId(Uuid::from_bytes(id))),
-        pending: row.get(9)?,
+        pending: false,
     })
 }
 

@@ -7,6 +7,7 @@
 pub mod agents;
 pub mod ages;
 pub mod around;
+pub mod carry;
 pub mod chains;
 pub mod checkpoints;
 pub mod claims;
@@ -265,6 +266,13 @@ macro_rules! store_contract {
                 nothing_leaves_its_agent
                 a_scope_named_twice_is_one_scope
                 numbers_count_only_what_is_seen
+            }
+            carry {
+                memories_are_carried_in_the_order_they_came
+                edges_are_carried_with_both_their_ends
+                entities_are_carried_each_by_itself
+                a_record_takes_the_place_of_its_own
+                a_session_comes_back_as_it_was
             }
             pages {
                 pages_visit_each_once_while_others_write

@@ -1,0 +1,79 @@
+//! How do the lines of Loci come in?
+//!
+//! By the batch, in their order. A line that cannot be read stops the import; what hangs on something that is not here
+//! is told and passed over.
+
+use anyhow::Result;
+use loci_engine::Caller;
+use loci_engine::carry::{Fate, Given, Line, MemoryLine, read_line};
+
+use super::{Import, Input};
+use crate::command::stream::next_line;
+use crate::fault;
+
+/// The longest line: far above what any record within its limits can have.
+const LONGEST: usize = 16 << 20;
+
+pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()> {
+    let most = import.at_once();
+    let mut batch: Vec<(u64, Line)> = Vec::with_capacity(most);
+    let mut number = 0;
+    loop {
+        number += 1;
+        let line = match next_line(&mut input, LONGEST) {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(error) => {
+                keep(import, &mut batch).await?;
+                return Err(error.context(fault::Line(number)));
+            }
+        };
+        let line = if number == 1 { line.trim_start_matches('\u{feff}') } else { &line };
+        if line.trim().is_empty() {
+            continue;
+        }
+        match understand(import, line) {
+            Ok(Some(line)) => batch.push((number, line)),
+            Ok(None) => {}
+            Err(error) => {
+                keep(import, &mut batch).await?;
+                return Err(error.context(fault::Line(number)));
+            }
+        }
+        if batch.len() == most {
+            keep(import, &mut batch).await?;
+        }
+    }
+    keep(import, &mut batch).await
+}
+
+/// What a line brings, checked; a header brings nothing.
+fn understand(import: &Import<'_>, text: &str) -> Result<Option<Line>> {
+    let line = match read_line(text)? {
+        Given::Header(_) => return Ok(None),
+        Given::Line(line) => line,
+        Given::New(whose, new) => {
+            let caller = whose.map_or_else(|| import.whose.clone(), Caller::new);
+            let memory = import.engine.draft(&caller, *new)?;
+            Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
+        }
+    };
+    import.engine.check_line(&Caller::operator(), &line)?;
+    Ok(Some(line))
+}
+
+async fn keep(import: &mut Import<'_>, batch: &mut Vec<(u64, Line)>) -> Result<()> {
+    let (numbers, lines): (Vec<u64>, Vec<Line>) = std::mem::take(batch).into_iter().unzip();
+    let names: Vec<&'static str> = lines.iter().map(Line::name).collect();
+    let fates = import.engine.carry_in(&Caller::operator(), lines, &mut import.how).await?;
+    for ((number, name), fate) in numbers.into_iter().zip(names).zip(fates) {
+        import.count.add(&format!("line {number}"), name, &fate);
+        if import.strict
+            && let Fate::Refused(error) = fate
+        {
+            return Err(anyhow::Error::from(error).context(fault::Line(number)));
+        }
+    }
+    import.progress.set_message(format!("read, {} imported", import.count.imported));
+    Ok(())
+}

@@ -1,0 +1,334 @@
+//! What may stand in a line of an export?
+//!
+//! Every line but the first says its type, and nothing in a line depends on when the export was made. Lines that were
+//! written before there were types still count: a record has an id, anything else has at least content.
+
+use jiff::Timestamp;
+use loci_store::Agent;
+use loci_types::{Edge, Entity, EntityId, Error, Identifiers, Layer, Memory, MemoryId, Scope, Session, Vector};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::NewMemory;
+
+/// The format of the lines. One with a greater number is from a newer Loci.
+pub const FORMAT: u32 = 1;
+
+/// The first line: what the file is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Header {
+    /// Always `export`.
+    pub loci: String,
+    /// The format of the lines.
+    pub format: u32,
+    /// When it was made: all in which two exports of the same differ.
+    pub exported_at: Timestamp,
+    /// Only what carries this user's name; none: everybody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<String>,
+    /// Only what carries this agent's name; none: every agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// Only these scopes, as people read them; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<String>>,
+    /// Whether memories bring their vectors.
+    #[serde(default)]
+    pub vectors: bool,
+}
+
+/// A line after the first. What is carried besides gets a type of its own here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum Line {
+    /// An agent with its configuration.
+    Agent(Agent),
+    /// A memory, in whatever state.
+    Memory(Box<MemoryLine>),
+    /// A link between two memories that came before.
+    Edge(Box<Edge>),
+    /// A thing that memories speak of.
+    Entity(Box<EntityLine>),
+    /// Which memories speak of an entity; there may be several lines of one.
+    Mentions(MentionsLine),
+    /// Two entities are the same thing.
+    Union(UnionLine),
+    /// A conversation, and what of it was learned.
+    Session(Box<SessionLine>),
+}
+
+impl Line {
+    /// The name of its type.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Line::Agent(_) => "agent",
+            Line::Memory(_) => "memory",
+            Line::Edge(_) => "edge",
+            Line::Entity(_) => "entity",
+            Line::Mentions(_) => "mentions",
+            Line::Union(_) => "union",
+            Line::Session(_) => "session",
+        }
+    }
+}
+
+/// A memory and what its record does not say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryLine {
+    /// The record.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// How far time was counted in its scores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aged_at: Option<Timestamp>,
+    /// Its vectors, if they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vectors: Vec<VectorLine>,
+}
+
+/// A vector as text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VectorLine {
+    /// The model that made it.
+    pub model: String,
+    /// Its numbers, four bytes each, the least significant first, in Base64.
+    pub values: String,
+    /// The states of its tokens as they lie, in Base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_states: Option<String>,
+}
+
+/// Whose something is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Whose {
+    /// The layer.
+    pub layer: Layer,
+    /// The identifiers that the layer requires.
+    pub identifiers: Identifiers,
+}
+
+impl Whose {
+    /// Of this scope.
+    pub fn of(scope: &Scope) -> Self {
+        Self { layer: scope.layer(), identifiers: scope.identifiers() }
+    }
+
+    /// The scope.
+    pub fn scope(&self) -> Result<Scope, Error> {
+        Scope::new(self.layer, &self.identifiers)
+    }
+}
+
+/// An entity by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EntityLine {
+    /// Whose it is.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// The entity with its own names.
+    #[serde(flatten)]
+    pub entity: Entity,
+    /// How many memories the lines of mentions after it name.
+    #[serde(default)]
+    pub mentioned: u64,
+}
+
+/// Which memories speak of an entity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MentionsLine {
+    /// The entity.
+    pub entity_id: EntityId,
+    /// The memories.
+    pub memory_ids: Vec<MemoryId>,
+}
+
+/// Two entities that are the same thing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UnionLine {
+    /// Whose they are.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// The one that was taken up.
+    pub from_id: EntityId,
+    /// The one that took it up.
+    pub into_id: EntityId,
+}
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionLine {
+    /// Whose it is.
+    #[serde(flatten)]
+    pub whose: Whose,
+    /// Its name.
+    pub name: String,
+    /// Its thread.
+    pub thread_id: String,
+    /// When its first turn came.
+    pub started_at: Timestamp,
+    /// When its latest turn came.
+    pub last_at: Timestamp,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// When it was last learned from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consolidated_at: Option<Timestamp>,
+    /// The last turn that was learned from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consolidated_through: Option<MemoryId>,
+}
+
+impl SessionLine {
+    pub(crate) fn of(session: Session) -> Self {
+        Self {
+            whose: Whose::of(&session.scope),
+            name: session.name,
+            thread_id: session.thread_id,
+            started_at: session.started_at,
+            last_at: session.last_at,
+            ended_at: session.ended_at,
+            consolidated_at: session.consolidated_at,
+            consolidated_through: session.consolidated_through,
+        }
+    }
+
+    pub(crate) fn session(&self) -> Result<Session, Error> {
+        Ok(Session {
+            scope: self.whose.scope()?,
+            name: self.name.clone(),
+            thread_id: self.thread_id.clone(),
+            started_at: self.started_at,
+            last_at: self.last_at,
+            ended_at: self.ended_at,
+            consolidated_at: self.consolidated_at,
+            consolidated_through: self.consolidated_through,
+            pending: false,
+        })
+    }
+}
+
+impl VectorLine {
+    pub(crate) fn of(vector: &Vector) -> Self {
+        let bytes: Vec<u8> = vector.values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let text = |bytes: &[u8]| data_encoding::BASE64.encode(bytes);
+        let token_states = vector.token_states.as_deref().map(text);
+        Self { model: vector.model.clone(), values: text(&bytes), token_states }
+    }
+
+    pub(crate) fn vector(&self) -> Result<Vector, Error> {
+        let wrong = || Error::invalid("vectors", format!("the vector of {} cannot be read", self.model));
+        let read = |text: &str| data_encoding::BASE64.decode(text.as_bytes()).map_err(|_| wrong());
+        let bytes = read(&self.values)?;
+        let (chunks, rest) = bytes.as_chunks::<4>();
+        let values: Vec<f32> = chunks.iter().map(|four| f32::from_le_bytes(*four)).collect();
+        if values.is_empty() || !rest.is_empty() || values.iter().any(|value| !value.is_finite()) {
+            return Err(wrong());
+        }
+        let token_states = self.token_states.as_deref().map(read).transpose()?;
+        Ok(Vector { model: self.model.clone(), values, token_states })
+    }
+}
+
+/// What a line gives.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// What the file is.
+    Header(Header),
+    /// Something that was kept elsewhere.
+    Line(Line),
+    /// Something new, and whose it is if it says so.
+    New(Option<Identifiers>, Box<NewMemory>),
+}
+
+/// Reads one line of a file.
+pub fn read_line(text: &str) -> Result<Given, Error> {
+    let value: Value = serde_json::from_str(text).map_err(wrong)?;
+    let Value::Object(mut fields) = value else {
+        return Err(Error::invalid("line", "this is JSON, but not an object"));
+    };
+    if fields.contains_key("loci") {
+        let header: Header = serde_json::from_value(Value::Object(fields)).map_err(wrong)?;
+        if header.loci != "export" || header.format == 0 || header.format > FORMAT {
+            let told = format!("this is a file of format {} of Loci, and only {FORMAT} is known", header.format);
+            return Err(Error::invalid("format", told).hint("import it with the version that made it, or a newer one"));
+        }
+        return Ok(Given::Header(header));
+    }
+    if fields.contains_key("type") {
+        return Ok(Given::Line(serde_json::from_value(Value::Object(fields)).map_err(wrong)?));
+    }
+    if fields.contains_key("id") {
+        return Ok(Given::Line(Line::Memory(serde_json::from_value(Value::Object(fields)).map_err(wrong)?)));
+    }
+    let whose = fields.remove("identifiers").map(serde_json::from_value).transpose().map_err(wrong)?;
+    if !fields.contains_key("content") {
+        return Err(Error::invalid("content", "content is missing"));
+    }
+    Ok(Given::New(whose, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
+}
+
+fn wrong(error: serde_json::Error) -> Error {
+    let told = error.to_string();
+    // serde counts lines too, but from the start of this one, which would only confuse.
+    let reason = told.split(" at line ").next().unwrap_or(&told);
+    let place = if error.column() > 0 { format!(" (column {})", error.column()) } else { String::new() };
+    Error::invalid("line", format!("this is not a memory: {reason}{place}"))
+        .hint("a line is what `loci export` writes, or an object with at least \"content\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_it_is() {
+        let check = |text: &str, expect: &str| {
+            let told = match read_line(text) {
+                Ok(Given::Header(_)) => "header".to_owned(),
+                Ok(Given::Line(line)) => line.name().to_owned(),
+                Ok(Given::New(whose, _)) => format!("new {}", whose.is_some()),
+                Err(error) => error.field().unwrap_or_default().to_owned(),
+            };
+            assert_eq!(told, expect, "{text}");
+        };
+        let at = "2026-06-01T12:00:00Z";
+        check(&format!(r#"{{"loci":"export","format":1,"exportedAt":"{at}"}}"#), "header");
+        check(&format!(r#"{{"loci":"export","format":2,"exportedAt":"{at}"}}"#), "format");
+        check(&format!(r#"{{"loci":"other","format":1,"exportedAt":"{at}"}}"#), "format");
+        check(&format!(r#"{{"type":"agent","slug":"a","config":{{}},"createdAt":"{at}"}}"#), "agent");
+        check(r#"{"content":"x"}"#, "new false");
+        check(r#"{"content":"x","identifiers":{"userId":"u"}}"#, "new true");
+        for (text, field) in [
+            ("", "line"),
+            ("{", "line"),
+            ("7", "line"),
+            ("[]", "line"),
+            (r#"{"type":"dream"}"#, "line"),
+            (r#"{"id":"x"}"#, "line"),
+            (r#"{"tags":[]}"#, "content"),
+            (r#"{"content":"x","colour":1}"#, "line"),
+        ] {
+            check(text, field);
+        }
+    }
+
+    #[test]
+    fn a_vector_comes_back_bit_by_bit() {
+        let vector =
+            Vector { model: "m".into(), values: vec![0.1, -0.25, f32::MIN_POSITIVE], token_states: Some(vec![0, 255]) };
+        assert_eq!(VectorLine::of(&vector).vector().unwrap(), vector);
+        for values in ["", "AAA=", "!", "AADAfw=="] {
+            let line = VectorLine { model: "m".into(), values: values.into(), token_states: None };
+            assert_eq!(line.vector().unwrap_err().field(), Some("vectors"), "{values}");
+        }
+    }
+}

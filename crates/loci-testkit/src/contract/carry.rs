@@ -1,0 +1,136 @@
+//! Is everything carried, and does it come back as it was?
+
+use loci_store::{CarriedMemory, Store};
+use loci_types::{Action, Addition, Filter, Memory, Outcome, Relation, Scope, Session, Space, State};
+
+use crate::hand::{Hand, good};
+use crate::samples::*;
+
+async fn memories(store: &dyn Store, filter: &Filter, page: usize) -> Vec<CarriedMemory> {
+    let mut found: Vec<CarriedMemory> = Vec::new();
+    loop {
+        let after = found.last().map_or(0, |carried| carried.place);
+        let next = good(store.carried_memories(&whole(), filter, &Space::Shared, after, page).await);
+        if next.is_empty() {
+            return found;
+        }
+        assert!(next.len() <= page, "a page is no longer than it may be");
+        found.extend(next);
+    }
+}
+
+/// In the order they came, in whatever state, each once; only what is seen and meant.
+pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let late = hand.sample(&anna, "made first, kept last");
+    let mut expect = Vec::new();
+    for (number, state) in State::ALL.iter().enumerate() {
+        let memory = hand.sample(if number == 2 { &ben } else { &anna }, &format!("lantern {number}"));
+        expect.push(hand.keep(Memory { state: *state, ..memory }).await);
+    }
+    expect.push(hand.keep(late).await);
+    for page in [1, 2, 100] {
+        let found = memories(store, &everything(), page).await;
+        assert_eq!(found.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), expect, "{page}");
+    }
+    let hers = Filter { users: vec!["ben".to_owned()], ..everything() };
+    assert_eq!(memories(store, &hers, 9).await.len(), 1);
+    let seen = good(store.carried_memories(&visible(&[ben.clone()]), &everything(), &Space::Shared, 0, 9).await);
+    assert_eq!(seen.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), [expect[2]]);
+    let elsewhere = agent("bot").space();
+    assert_eq!(good(store.carried_memories(&visible(&[ben]), &everything(), &elsewhere, 0, 9).await), []);
+}
+
+/// An edge is carried if both its ends are.
+pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
+    let three = hand.remember(&ben, "three").await;
+    hand.link(&anna, one, two, Relation::Causal).await;
+    hand.link(&anna, two, three, Relation::RelatedTo).await;
+    let all = good(store.carried_edges(&whole(), &everything(), &Space::Shared, None, 9).await);
+    assert_eq!(all.len(), 2);
+    assert!(all[0].id < all[1].id);
+    let rest = good(store.carried_edges(&whole(), &everything(), &Space::Shared, Some(all[0].id), 9).await);
+    assert_eq!(rest, all[1..]);
+    let hers = good(store.carried_edges(&visible(&[anna]), &everything(), &Space::Shared, None, 9).await);
+    assert_eq!(hers.iter().map(|edge| edge.source_id).collect::<Vec<_>>(), [one]);
+}
+
+/// An entity is carried with its own names and whom it was united with, not as its family is known.
+pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (lab, labs) = (hand.name(&anna, "Acme Lab", &["lab"]).await, hand.name(&anna, "Acme Labs", &[]).await);
+    let memory = hand.remember(&anna, "works at Acme Labs").await;
+    hand.mention(&anna, memory, labs.id).await;
+    hand.must(&anna.space(), Action::Unite { into: lab.id, from: labs.id }).await;
+    let all = good(store.carried_entities(&whole(), &everything(), &Space::Shared, None, 9).await);
+    let told: Vec<_> = all.iter().map(|one| (one.entity.id, one.united_with, one.mentions.clone())).collect();
+    assert_eq!(told, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
+    assert_eq!((all[0].entity.aliases.as_slice(), &all[0].scope), (&["lab".to_owned()][..], &anna));
+    let hers = good(store.carried_entities(&visible(&[anna]), &everything(), &Space::Shared, None, 9).await);
+    assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are spoken of");
+    assert_eq!(good(store.carried_entities(&visible(&[ben]), &everything(), &Space::Shared, None, 9).await), []);
+}
+
+/// A record takes the place of the one with its id: found by its words, and by the old ones no more.
+pub async fn a_record_takes_the_place_of_its_own(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let old = hand.sample(&anna, "lantern");
+    hand.keep(old.clone()).await;
+    let new = Memory { version: 7, access_count: 3, tags: vec!["x".into()], content: "harbour".into(), ..old.clone() };
+    let new = Memory { content_hash: hash("harbour"), ..new };
+    let aged = Addition { aged_at: Some(at(5)), ..addition(new.clone()) };
+    let applied = hand.must(&anna.space(), Action::Replace(Box::new(aged))).await;
+    assert_eq!((applied.outcome, applied.version), (Outcome::Updated, 7));
+    assert_eq!(hand.must_get(old.id).await, new);
+    assert_eq!(hand.words(&whole(), "lantern", &now()).await, []);
+    assert_eq!(hand.words(&whole(), "harbour", &now()).await, [old.id]);
+    assert_eq!(memories(store, &everything(), 9).await[0].aged_at, Some(at(5)));
+    let other = Memory { identifiers: user("ben").identifiers(), ..new.clone() };
+    assert!(hand.act(&anna.space(), Action::Replace(Box::new(addition(other)))).await.is_err(), "of another scope");
+    let born = Memory { state: State::Proposed, ..new };
+    assert!(hand.act(&anna.space(), Action::Replace(Box::new(addition(born)))).await.is_err(), "no such step");
+    let unknown = addition(hand.sample(&anna, "unknown"));
+    assert!(hand.act(&anna.space(), Action::Replace(Box::new(unknown))).await.is_err());
+}
+
+/// A session comes back as it was, learned from as far as it was, even if the last turn is gone.
+pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let mut turns = Vec::new();
+    for number in 0..3 {
+        let memory = hand.sample(&anna, &format!("turn {number}"));
+        let source = Some(loci_types::Source { kind: "conversation".into(), ..loci_types::Source::default() });
+        let kind = loci_types::Kind::stored(loci_types::Kind::EPISODIC);
+        turns.push(hand.keep(Memory { kind, source, thread_id: Some("t".into()), ..memory }).await);
+    }
+    let session = |name: &str, through| Session {
+        scope: anna.clone(),
+        name: name.into(),
+        thread_id: "t".into(),
+        started_at: at(1),
+        last_at: at(2),
+        ended_at: Some(at(3)),
+        consolidated_at: Some(at(4)),
+        consolidated_through: through,
+        pending: false,
+    };
+    let kept = session("t", Some(turns[1]));
+    for _ in 0..2 {
+        hand.must(&anna.space(), Action::Resume(Box::new(kept.clone()))).await;
+    }
+    hand.must(&anna.space(), Action::Resume(Box::new(session("a", None)))).await;
+    let all = good(store.carried_sessions(&whole(), &Space::Shared, None, 9).await);
+    assert_eq!(all, [session("a", None), kept.clone()]);
+    let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
+    assert_eq!(good(store.carried_sessions(&whole(), &Space::Shared, place, 9).await), [kept.clone()]);
+    assert_eq!(good(store.carried_sessions(&visible(&[user("ben")]), &Space::Shared, None, 9).await), []);
+    let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
+    assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
+    // The turn that it was learned from up to is gone: those before it are not learned again.
+    hand.must(&anna.space(), Action::Erase { id: turns[1] }).await;
+    hand.must(&anna.space(), Action::Resume(Box::new(kept))).await;
+    let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
+    assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
+}
