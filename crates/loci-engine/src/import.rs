@@ -18,7 +18,7 @@ impl Engine {
     pub fn derived(&self, memory: &Memory) -> loci_store::Derived {
         let hash = crate::text::content_hash(&memory.content);
         let whole = Memory { content_hash: hash, ..memory.clone() };
-        let live = matches!(memory.state, State::Active | State::Decayed);
+        let live = matches!(memory.state, loci_types::State::Active | loci_types::State::Decayed);
         loci_store::Derived { hash, unless: live.then(|| self.twin_key(&whole)), claim: self.claim_of(&whole) }
     }
 

@@ -131,8 +131,8 @@ impl Engine {
             if parts > 1 {
                 new.metadata.insert("part".to_owned(), json!(format!("{} of {parts}", part + 1)));
             }
-            let (scope, addition) = self.admit(&caller, new, None)?;
-            let mut memory = addition.memory;
+            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = draft.created_at {
                 memory.created_at = at;
                 memory.updated_at = draft.updated_at.unwrap_or(at).max(at);
@@ -210,7 +210,8 @@ impl Engine {
                 role: Some(turn.role.clone()),
                 ..NewMemory::default()
             };
-            let mut memory = self.admit(&caller, new, None)?.1.memory;
+            let scope = policy::meant(&caller.identifiers, new.layer)?;
+            let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = turn.at {
                 memory.created_at = at;
                 memory.updated_at = at;

@@ -20,11 +20,11 @@ use crate::{Engine, Result};
 
 impl Engine {
     /// Refuses a line that could not have been written here, before it is taken in with others.
-    pub fn check_line(&self, caller: &Caller, line: &Line) -> Result<()> {
+    pub async fn check_line(&self, caller: &Caller, line: &Line) -> Result<()> {
         match line {
             Line::Memory(line) => {
                 line.vectors.iter().try_for_each(|vector| vector.vector().map(drop))?;
-                self.check_record(caller, &line.memory)
+                self.check_record(caller, &line.memory).await
             }
             Line::Edge(edge) => {
                 loci_types::unit("strength", edge.strength)?;
@@ -99,7 +99,7 @@ impl Engine {
     }
 
     async fn edges_in(&self, caller: &Caller, run: Vec<Edge>, how: &Taking) -> Result<Vec<Fate>> {
-        let visible = policy::visible(caller, None)?;
+        let visible = self.visible(caller, None).await?;
         let ends: Vec<MemoryId> = run.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
         let mut spaces: HashMap<MemoryId, Space> = HashMap::new();
         for memory in self.store.fetch(&visible, &ends).await? {

@@ -78,13 +78,13 @@ type Wanted = (usize, Incoming, bool);
 
 impl Engine {
     /// Masks what must not be kept, and refuses a record that could not have been made here.
-    fn fit(&self, caller: &Caller, memory: &mut Memory) -> Result<()> {
+    async fn fit(&self, caller: &Caller, memory: &mut Memory) -> Result<()> {
         let mut pass = Pass::strict(&self.redactor);
         pass.record(memory)?;
         if !pass.found().is_empty() {
             memory.tokens = estimate_tokens(&memory.content);
         }
-        self.check_record(caller, memory)
+        self.check_record(caller, memory).await
     }
 
     /// Keeps records as they are, many per transaction. One outcome each, in order: created, or
@@ -92,7 +92,7 @@ impl Engine {
     pub async fn import_many(&self, caller: &Caller, mut memories: Vec<Memory>) -> Result<Vec<Outcome>> {
         let allowed = self.categories_of(caller).await?;
         for memory in &mut memories {
-            self.fit(caller, memory)?;
+            self.fit(caller, memory).await?;
             within(allowed.as_ref(), memory.category.as_slice())?;
         }
         let incoming = memories.into_iter().map(Incoming::new).collect();
@@ -117,7 +117,7 @@ impl Engine {
         let mut fates: Vec<Fate> = incoming.iter().map(|_| Fate::Skipped).collect();
         let mut fitting = Vec::with_capacity(incoming.len());
         for (place, mut one) in incoming.into_iter().enumerate() {
-            let fits = self.fit(caller, &mut one.memory);
+            let fits = self.fit(caller, &mut one.memory).await;
             match fits.and_then(|()| Ok(within(allowed.as_ref(), one.memory.category.as_slice())?)) {
                 Ok(()) => fitting.push((place, one)),
                 Err(error) => fates[place] = Fate::Refused(error),
@@ -234,7 +234,9 @@ impl Engine {
         if layers.is_empty() {
             return Ok(HashMap::new());
         }
-        let visible = policy::visible(caller, if caller.operator { None } else { Some(&layers) })?;
+        let membership = self.membership(caller).await?;
+        let layers = if caller.operator { None } else { Some(layers.as_slice()) };
+        let visible = policy::visible_in(caller, &membership, layers, None)?;
         let ids: Vec<MemoryId> = incoming.iter().map(|(_, one)| one.memory.id).collect();
         let found = self.store.fetch(&visible, &ids).await?;
         Ok(found.into_iter().map(|memory| (memory.id, memory)).collect())

@@ -190,7 +190,7 @@ async fn import(
     let (mut told, mut how) = (ImportedLines::default(), Taking::new(coming.replace, coming.dry_run));
     let mut batch: Vec<(usize, Line)> = Vec::new();
     for (place, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-        match understand(&app, &caller, text) {
+        match understand(&app, &caller, text).await {
             Ok(Some(line)) => batch.push((place + 1, line)),
             Ok(None) => {}
             Err(error) => {
@@ -209,7 +209,7 @@ async fn import(
 }
 
 /// What a line brings, checked; a header brings nothing.
-fn understand(app: &App, caller: &Caller, text: &str) -> Result<Option<Line>, EngineError> {
+async fn understand(app: &App, caller: &Caller, text: &str) -> Result<Option<Line>, EngineError> {
     let line = match read_line(text)? {
         Given::Header(_) => return Ok(None),
         Given::Line(line) => line,
@@ -219,7 +219,7 @@ fn understand(app: &App, caller: &Caller, text: &str) -> Result<Option<Line>, En
             Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
         }
     };
-    app.engine.check_line(caller, &line)?;
+    app.engine.check_line(caller, &line).await?;
     Ok(Some(line))
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()
         if line.trim().is_empty() {
             continue;
         }
-        match understand(import, line) {
+        match understand(import, line).await {
             Ok(Some(line)) => batch.push((number, line)),
             Ok(None) => {}
             Err(error) => {
@@ -48,7 +48,7 @@ pub(super) async fn read(import: &mut Import<'_>, mut input: Input) -> Result<()
 }
 
 /// What a line brings, checked; a header brings nothing.
-fn understand(import: &Import<'_>, text: &str) -> Result<Option<Line>> {
+async fn understand(import: &Import<'_>, text: &str) -> Result<Option<Line>> {
     let line = match read_line(text)? {
         Given::Header(_) => return Ok(None),
         Given::Line(line) => line,
@@ -58,7 +58,7 @@ fn understand(import: &Import<'_>, text: &str) -> Result<Option<Line>> {
             Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
         }
     };
-    import.engine.check_line(&Caller::operator(), &line)?;
+    import.engine.check_line(&Caller::operator(), &line).await?;
     Ok(Some(line))
 }
 
