@@ -14,10 +14,10 @@ use loci_types::{Error, Filter, Identifiers, Layer, State, TimeRange};
 use serde_json::{Map, Value};
 
 use crate::command::{
-    agent, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity, events,
-    explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp, migrate,
-    operations, pin, query, recall, reembed, remember, restore, search, serve, session, stats, summarise, supersede,
-    undo, update, vectors, weak,
+    agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
+    erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
+    migrate, operations, pin, query, recall, reembed, remember, restore, restore_backup, search, serve, session, stats,
+    summarise, supersede, undo, update, vectors, weak,
 };
 
 /// Long-term memory for AI agents.
@@ -122,9 +122,15 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// Read memories from JSON lines
     Import(import::ImportArgs),
+    /// Put everything, or one space, into one file while others write
+    Backup(backup::BackupArgs),
+    /// Bring a backup back, as it was or as it was earlier
+    RestoreBackup(Box<restore_backup::RestoreBackupArgs>),
+    /// Remove everything of one user, in all spaces
+    Erase(erase::EraseArgs),
     /// Copy everything from one store to another, and compare
     Migrate(migrate::MigrateArgs),
-    /// Give every memory a vector of the present model
+    /// Give every memory a vector of the present model, or of another beside it
     Reembed(reembed::ReembedArgs),
     /// Look after the vector index outside the store
     Vectors(vectors::VectorsArgs),
@@ -184,6 +190,9 @@ impl Command {
             Command::Doctor(_) => "doctor",
             Command::Export(_) => "export",
             Command::Import(_) => "import",
+            Command::Backup(_) => "backup",
+            Command::RestoreBackup(_) => "restore-backup",
+            Command::Erase(_) => "erase",
             Command::Migrate(_) => "migrate",
             Command::Reembed(_) => "reembed",
             Command::Vectors(_) => "vectors",

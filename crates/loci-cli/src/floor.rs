@@ -4,11 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loci_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Store};
+use loci_store::{PostgresOptions, PostgresStore, Side, SqliteOptions, SqliteStore, Store};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
 use crate::settings::{Settings, variable};
+
+/// So long one statement of a backup may take.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Which store it is, and how the embedded one uses the machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -145,6 +148,23 @@ impl Postgres {
         }
         Ok(())
     }
+}
+
+/// The store that is set, as one end of a copy or a backup.
+pub(crate) async fn side(settings: &Settings, data: &Path) -> Result<Side, loci_engine::Error> {
+    let store = &settings.store;
+    Ok(match store.kind {
+        StoreKind::Sqlite => {
+            let options = SqliteOptions { writers: store.writers, vector_bytes: store.vector_bytes };
+            SqliteStore::open(data, options)?.into()
+        }
+        StoreKind::Postgres => {
+            let address = settings.postgres.address()?;
+            // Writing a whole space takes its time, and nobody else waits.
+            let options = PostgresOptions { timeout: PATIENCE, ..settings.postgres.options(None) };
+            PostgresStore::open(&address, options).await?.into()
+        }
+    })
 }
 
 /// The store that is set. Files lie in `data`; vectors have this size, as far as is known.

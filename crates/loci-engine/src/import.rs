@@ -22,6 +22,14 @@ use crate::{Engine, NewMemory, Result};
 const MOST: u64 = 1 << 53;
 
 impl Engine {
+    /// What follows from the words of a memory, for a store that goes back to earlier ones.
+    pub fn derived(&self, memory: &Memory) -> loci_store::Derived {
+        let hash = crate::text::content_hash(&memory.content);
+        let whole = Memory { content_hash: hash, ..memory.clone() };
+        let live = matches!(memory.state, State::Active | State::Decayed);
+        loci_store::Derived { hash, unless: live.then(|| self.twin_key(&whole)), claim: self.claim_of(&whole) }
+    }
+
     /// The record that `remember` would make of this, without keeping it.
     pub fn draft(&self, caller: &Caller, mut new: NewMemory) -> Result<Memory> {
         self.redact(&mut new)?;

@@ -3,7 +3,7 @@
 //! Two ways: the jobs that `remember` left when no model was there, and a pass over everything
 //! after the model has changed. Both can be stopped at any time and go on where they were.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -23,6 +23,21 @@ const ATTEMPTS: u32 = 8;
 
 /// Waits double up to two to this many seconds, about four minutes.
 const LONGEST_WAIT: u32 = 8;
+
+/// So many memories are looked at at once when they are counted.
+const LOOKED_AT: usize = 500;
+
+/// What a pass would cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Estimate {
+    /// Memories there are.
+    pub memories: u64,
+    /// Vectors that are to be made.
+    pub vectors: u64,
+    /// Tokens of their texts.
+    pub tokens: u64,
+}
 
 /// What a pass did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -97,6 +112,48 @@ impl Engine {
                 None => return Ok(done),
             }
         }
+    }
+
+    /// What a pass would do: how many memories have no vector of the present model, and their tokens.
+    pub async fn reembed_estimate(&self, caller: &Caller) -> Result<Estimate> {
+        let Some(embedder) = &self.embedder else { return Ok(Estimate::default()) };
+        let visible = policy::visible(caller, None)?;
+        let filter =
+            Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
+        let mut estimate = Estimate::default();
+        let mut page = Page { after: None, limit: LOOKED_AT };
+        loop {
+            let listing = self.store.scan(&visible, &filter, page).await?;
+            let ids: Vec<MemoryId> = listing.memories.iter().map(|memory| memory.id).collect();
+            let have = self.store.vectors(&visible, &embedder.model().name, &ids).await?;
+            let have: HashSet<MemoryId> = have.into_iter().map(|(id, _)| id).collect();
+            for memory in listing.memories.iter().filter(|memory| !have.contains(&memory.id)) {
+                estimate.vectors += 1;
+                estimate.tokens += u64::from(memory.tokens);
+            }
+            estimate.memories += ids.len() as u64;
+            match listing.next {
+                Some(next) => page = Page { after: Some(next), limit: LOOKED_AT },
+                None => return Ok(estimate),
+            }
+        }
+    }
+
+    /// The switch: vectors of every other model go. Returns how many went, by model.
+    pub async fn drop_other_vectors(&self, caller: &Caller) -> Result<BTreeMap<String, u64>> {
+        policy::operator(caller, "drops vectors")?;
+        let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };
+        let present = embedder.model().name.clone();
+        let mut others = self.models(caller).await?.vectors;
+        others.retain(|model, count| *model != present && *count > 0);
+        for model in others.keys() {
+            for space in self.store.spaces(&caller.tenant).await? {
+                let action = Action::DropVectors { model: model.clone() };
+                let changes = vec![self.change(caller, "worker", "another model answers now", action)];
+                self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
+            }
+        }
+        Ok(others)
     }
 
     async fn embed_all(&self, caller: &Caller, memories: &[Memory]) -> Result<()> {

@@ -4,6 +4,7 @@
 //! the [`tier`] of what lives fast and may be lost. It knows nothing of models, policy or prompts; what
 //! a change means was decided above.
 
+mod belongings;
 mod checkpoints;
 mod cursor;
 mod error;
@@ -17,6 +18,7 @@ pub mod text;
 pub mod tier;
 pub mod vectors;
 
+pub use belongings::Belongings;
 pub use checkpoints::{Checkpoints, KeptCheckpoint};
 pub use cursor::Cursor;
 pub use error::{Error, Result};
@@ -26,6 +28,10 @@ pub use outside::{
     PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
 };
 pub use postgres::{PostgresOptions, PostgresStore};
+pub use sql::archive::{
+    Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, Derive, Derived, Manifest, RestorePlan, Restored,
+    Until, back_up, look_at, look_through, restore,
+};
 pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{

@@ -26,7 +26,7 @@ use loci_types::{
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::{Checkpoints, Cursor, Facts, Indexed, Result, VectorFeed};
+use crate::{Belongings, Checkpoints, Cursor, Facts, Indexed, Result, VectorFeed};
 
 /// A place where memories lie, with the triples and checkpoints of their scopes.
 #[async_trait]
@@ -209,6 +209,14 @@ pub trait Store: Facts + Checkpoints + Send + Sync {
     /// Sweeps up after a space: notes that no longer count, entities that nobody speaks of, free pages
     /// of the words. Returns how many rows went.
     async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64>;
+
+    /// What a user left in each space of the tenant, counted. Told to those who see the whole tenant; others hear
+    /// nothing.
+    async fn belongings(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, Belongings>>;
+
+    /// Leaves nothing of what was removed from a tenant's spaces in freed pages, words and logs. Takes long, and holds
+    /// writers up. None: it is done; otherwise what may be left, and why.
+    async fn scrub(&self, tenant: &Tenant) -> Result<Option<String>>;
 
     /// Takes work that only one may do at a time. True if `holder` has it now, for `lease`.
     async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;

@@ -123,6 +123,18 @@ pub enum Action {
         /// Which.
         id: MemoryId,
     },
+    /// Removes all that one user left in the space: their memories and those they wrote for others, with every
+    /// trace of the content, their sessions, entities, facts and checkpoints. Of each memory the ledger keeps
+    /// that it was there, and the hash of its words.
+    EraseUser {
+        /// Who.
+        user: String,
+    },
+    /// Vectors of a model that is no longer asked go. One line in the ledger tells how many.
+    DropVectors {
+        /// The model.
+        model: String,
+    },
     /// The vector of a memory, made later than the memory or by a new model.
     Embed {
         /// Which.

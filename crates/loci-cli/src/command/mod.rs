@@ -4,6 +4,7 @@
 
 pub(crate) mod agent;
 mod asking;
+pub(crate) mod backup;
 pub(crate) mod chain;
 pub(crate) mod checkpoint;
 pub(crate) mod completions;
@@ -15,6 +16,7 @@ pub(crate) mod correct;
 pub(crate) mod doctor;
 pub(crate) mod edges;
 pub(crate) mod entity;
+pub(crate) mod erase;
 pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -38,6 +40,7 @@ pub(crate) mod recall;
 pub(crate) mod reembed;
 pub(crate) mod remember;
 pub(crate) mod restore;
+pub(crate) mod restore_backup;
 pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod session;
@@ -109,6 +112,9 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Doctor(args) => doctor::run(&context, &args).await,
         Command::Export(args) => done(export::run(&context, &args).await),
         Command::Import(args) => done(import::run(&context, &args).await),
+        Command::Backup(args) => done(backup::run(&context, &args).await),
+        Command::RestoreBackup(args) => done(restore_backup::run(&context, &args).await),
+        Command::Erase(args) => done(erase::run(&context, &args).await),
         Command::Migrate(args) => done(migrate::run(&context, &args).await),
         Command::Reembed(args) => done(reembed::run(&context, &args).await),
         Command::Vectors(args) => vectors::run(&context, &args).await,

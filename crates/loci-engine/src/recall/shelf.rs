@@ -33,6 +33,11 @@ impl Shelf {
         Self { readings: readings.build() }
     }
 
+    /// Lets go of everything.
+    pub(crate) fn clear(&self) {
+        self.readings.invalidate_all();
+    }
+
     /// Lets go of what was read of a memory.
     pub(crate) fn forget(&self, id: MemoryId) {
         // It fails only where closures are not supported, and here they are.

@@ -16,8 +16,8 @@ use tokio::sync::watch;
 
 use super::indexed::Indexed;
 use crate::{
-    Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,
-    Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
+    Ageing, Agent, Applied, Belongings, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure,
+    Models, Page, Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
 };
 
 #[async_trait]
@@ -209,6 +209,14 @@ impl Store for Indexed {
 
     async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64> {
         self.inner.store.compact(tenant, space, now).await
+    }
+
+    async fn belongings(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, Belongings>> {
+        self.inner.store.belongings(visible, user).await
+    }
+
+    async fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
+        self.inner.store.scrub(tenant).await
     }
 
     async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {

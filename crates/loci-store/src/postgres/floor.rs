@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::pen::{Target, lock};
 use super::schema::OF_SPACES;
 use super::session::READ;
-use super::{PostgresStore, doctor, near, said, words};
+use super::{PostgresStore, doctor, near, said, scrub, words};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, OptionalExtension, blocking, catalogue, jobs, params};
 use crate::text::Analyser;
@@ -226,6 +226,10 @@ impl Floor for PostgresStore {
     fn tidy(_: &Connection<'_>) -> sql::Result<u64> {
         // Autovacuum does it.
         Ok(0)
+    }
+
+    fn scrub(&self, _: &Tenant) -> Result<Option<String>> {
+        self.inner.sessions.handle.block_on(scrub::tables(&self.inner.address, &self.inner.options))
     }
 
     fn bytes(&self, open: &Numbered) -> Result<u64> {

@@ -13,6 +13,7 @@ mod near;
 mod pen;
 mod pool;
 mod schema;
+mod scrub;
 mod session;
 mod words;
 
@@ -86,6 +87,7 @@ pub struct PostgresStore {
 }
 
 struct Inner {
+    address: Address,
     sessions: Sessions,
     options: PostgresOptions,
     writers: Writers<Target>,
@@ -121,11 +123,12 @@ impl PostgresStore {
         let inner = Inner {
             writers: Writers::start(options.writers.max(1), || Transactions::new(pen.clone()))?,
             leases: Leases::new(sessions.clone()),
-            listener: Listener::new(address, &options.schema, options.timeout),
+            listener: Listener::new(address.clone(), &options.schema, options.timeout),
             analyser: Arc::default(),
             known: Mutex::default(),
             written: Mutex::default(),
             full: AtomicBool::new(false),
+            address,
             sessions,
             options,
         };

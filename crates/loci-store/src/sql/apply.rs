@@ -52,6 +52,8 @@ impl Desk<'_> {
             }
             Action::Purge { id } => self.purge(change, *id),
             Action::Erase { id } => self.remove(change, *id, Event::Erase),
+            Action::EraseUser { user } => self.erase_user(change, user),
+            Action::DropVectors { model } => self.drop_vectors(change, model),
             Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
             Action::Name { scope, entity } => self.name(change, scope, entity),
             Action::Unite { into, from } => self.unite(change, *into, *from),
@@ -209,15 +211,18 @@ impl Desk<'_> {
         if source.row == target.row {
             return Err(Error::Refused(format!("memory {} cannot be linked to itself", edge.source_id)));
         }
+        let before = self.sql(graph::edge(self.connection, source.row, target.row, edge.relation))?;
         let new = self.sql(graph::link(self.connection, source.row, target.row, edge))?;
         let told = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
-        let sequence = self.record(change, Event::Link, Some(&source), None, Some(told))?;
+        let old = before.map(|edge| json!({ "edge": edge }));
+        let sequence = self.record(change, Event::Link, Some(&source), old, Some(told))?;
         let outcome = if new { Outcome::Created } else { Outcome::Updated };
         Ok(applied(&source.memory, outcome, sequence))
     }
 
     fn unlink(&self, change: &Change, source: MemoryId, target: MemoryId, relation: Relation) -> Result<Applied> {
         let (source, target) = (self.find(source)?, self.find(target)?);
+        let before = self.sql(graph::edge(self.connection, source.row, target.row, relation))?;
         let gone = self.sql(self.connection.execute(
             "DELETE FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3",
             params![source.row, target.row, relation.name()],
@@ -225,7 +230,7 @@ impl Desk<'_> {
         if gone == 0 {
             return Ok(applied(&source.memory, Outcome::None, None));
         }
-        let told = json!({ "relation": relation, "target": target.memory.id });
+        let told = json!({ "relation": relation, "target": target.memory.id, "edge": before });
         let sequence = self.record(change, Event::Unlink, Some(&source), Some(told), None)?;
         Ok(applied(&source.memory, Outcome::Deleted, sequence))
     }
@@ -298,7 +303,7 @@ impl Desk<'_> {
 
     /// Takes a memory away with its words, vectors, edges, mentions and the triples learned from it alone. The ledger keeps that it
     /// was there, and nothing of what it said.
-    fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
+    pub(crate) fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
         let lying = self.find(id)?;
         // A soft-deleted head has uncovered the one before it already, if it was forgotten; if it
         // faded away, what it replaced is not true again.
@@ -316,7 +321,9 @@ impl Desk<'_> {
         for follower in followers {
             self.reindex(follower)?;
         }
-        let sequence = self.record(change, event, Some(&lying), None, None)?;
+        // Whoever is asked later whether a certain text was erased can say so by its hash.
+        let hash = (event == Event::Erase).then(|| json!({ "contentHash": lying.memory.content_hash }));
+        let sequence = self.record(change, event, Some(&lying), None, hash)?;
         Ok(applied(&lying.memory, Outcome::Erased, sequence))
     }
 
@@ -329,6 +336,17 @@ impl Desk<'_> {
         let told = json!({ "model": vector.model, "dimensions": vector.values.len() });
         let sequence = self.record(change, Event::Embed, Some(&lying), None, Some(told))?;
         Ok(applied(&lying.memory, Outcome::Updated, sequence))
+    }
+
+    /// Vectors can be made again of the words, so nothing is kept of them.
+    fn drop_vectors(&self, change: &Change, model: &str) -> Result<Applied> {
+        let Some((number, _)) = self.sql(read::model(self.connection, model))? else {
+            return Ok(nothing(Outcome::None));
+        };
+        let gone = self.sql(self.connection.execute("DELETE FROM vectors WHERE model = ?1", params![number]))?;
+        let told = json!({ "dropped": model, "vectors": gone });
+        let sequence = self.record(change, Event::Embed, None, None, Some(told))?;
+        Ok(Applied { sequence, ..nothing(Outcome::Deleted) })
     }
 
     fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {

@@ -39,6 +39,13 @@ pub(crate) fn note_written(connection: &Connection<'_>, tenant: &Tenant, space: 
         .map(drop)
 }
 
+/// When a space was made, in microseconds; 0 if there is none.
+pub(crate) fn created_at(connection: &Connection<'_>, tenant: &Tenant, space: &Space) -> sql::Result<i64> {
+    let sql = "SELECT created_at FROM spaces WHERE tenant = ?1 AND name = ?2";
+    let found = connection.query_row(sql, params![tenant.name(), space.name()], |row| row.get(0)).optional()?;
+    Ok(found.unwrap_or(0))
+}
+
 /// Whether something was ever written to a space.
 pub(crate) fn was_written(connection: &Connection<'_>, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
     let written = connection

@@ -19,10 +19,12 @@ use super::clause::Clause;
 use super::floor::{Floor, blocking};
 use super::gather::{add, best, best_then_newest, one_scale};
 use super::ways::Ways;
-use super::{Connection, around, catalogue, entities, feed, jobs, keys, life, notes, outside, read, sessions, tally};
+use super::{
+    Connection, around, catalogue, entities, erase, feed, jobs, keys, life, notes, outside, read, sessions, tally,
+};
 use crate::{
-    Ageing, Agent, Applied, Changes, Cursor, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models,
-    Page, Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
+    Ageing, Agent, Applied, Belongings, Changes, Cursor, EntityFilter, Feed, Finding, Frequencies, Hit, Listing,
+    Measure, Models, Page, Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
 };
 
 #[async_trait]
@@ -405,6 +407,24 @@ impl<F: Floor> Store for F {
             })
             .await?;
         Ok(swept.unwrap_or(0))
+    }
+
+    async fn belongings(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, Belongings>> {
+        if *visible.reach() != Reach::Whole {
+            return Ok(BTreeMap::new());
+        }
+        let user = user.to_owned();
+        let found = self
+            .each(visible, move |connection, open, _| {
+                Ok((F::space_of(open).clone(), erase::belongings(connection, &user)?))
+            })
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+
+    async fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
+        let (floor, tenant) = (self.clone(), tenant.clone());
+        blocking(move || Floor::scrub(&floor, &tenant)).await
     }
 
     async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {

@@ -87,6 +87,10 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     /// Sweeps up what words leave behind. Returns how many rows went.
     fn tidy(connection: &Connection<'_>) -> SqlResult<u64>;
 
+    /// Leaves nothing of what was removed from a tenant's spaces in freed pages, words and logs. None: it is done;
+    /// otherwise what may be left, and why.
+    fn scrub(&self, tenant: &Tenant) -> Result<Option<String>>;
+
     /// What a space takes on disk.
     fn bytes(&self, open: &Self::Open) -> Result<u64>;
 

@@ -80,6 +80,20 @@ pub(crate) fn read_edge(row: &Row<'_>) -> sql::Result<Edge> {
     })
 }
 
+/// The edge between two memories that says this.
+pub(crate) fn edge(
+    connection: &Connection<'_>,
+    source: i64,
+    target: i64,
+    relation: Relation,
+) -> sql::Result<Option<Edge>> {
+    let sql = format!(
+        "SELECT {EDGE_COLUMNS} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
+         WHERE e.source = ?1 AND e.target = ?2 AND e.relation = ?3"
+    );
+    connection.prepare_cached(&sql)?.query_row(params![source, target, relation.name()], read_edge).optional()
+}
+
 /// The rows that come right after this one in their threads.
 pub(crate) fn followers(connection: &Connection<'_>, row: i64) -> sql::Result<Vec<i64>> {
     connection

@@ -5,6 +5,7 @@
 //! begins and ends, and how words and vectors are found there.
 
 pub(crate) mod apply;
+pub(crate) mod archive;
 pub(crate) mod around;
 pub(crate) mod catalogue;
 mod chain;
@@ -16,6 +17,7 @@ pub(crate) mod dialect;
 pub(crate) mod doctor;
 mod doors;
 pub(crate) mod entities;
+pub(crate) mod erase;
 mod error;
 mod facts;
 pub(crate) mod feed;

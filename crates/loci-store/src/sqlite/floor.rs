@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use loci_types::{JobKind, Space, Tenant, Vector, Visible};
 
 use super::space::OpenSpace;
-use super::{SqliteStore, lexicon};
+use super::{SqliteStore, lexicon, scrub};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, catalogue, jobs};
 use crate::text::Analyser;
@@ -122,6 +122,21 @@ impl Floor for SqliteStore {
     fn tidy(connection: &Connection<'_>) -> sql::Result<u64> {
         // A bounded step: what is left is merged the next night.
         connection.execute("INSERT INTO lexicon (lexicon, rank) VALUES ('merge', 500)", []).map(|_| 0)
+    }
+
+    fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
+        let mut left = Vec::new();
+        for space in self.ask(|connection| catalogue::spaces(connection, tenant))? {
+            let open = self.space(tenant, &space);
+            if open.path.exists() && !scrub::file(&open.path)? {
+                left.push(space.name());
+            }
+        }
+        if !scrub::log(&self.inner.folder.join("catalogue.db"))? {
+            left.push("the catalogue".to_owned());
+        }
+        let busy = |left: Vec<String>| format!("the log of {} is being read and was not emptied", left.join(", "));
+        Ok((!left.is_empty()).then(|| busy(left)))
     }
 
     fn bytes(&self, open: &OpenSpace) -> Result<u64> {

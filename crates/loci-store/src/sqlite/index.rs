@@ -167,6 +167,16 @@ impl Index {
 
 /// Re-reads the vectors of the rows that changed since the arrays last looked.
 fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
+    // What was restored from a backup has the numbers of other rows.
+    let restored: bool = connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND event = 'restore' AND memory IS NULL)",
+        )?
+        .query_row([held.sequence], |row| row.get(0))?;
+    if restored {
+        held.shelves.clear();
+        return Ok(());
+    }
     let changed: Vec<(i64, i64)> = connection
         .prepare_cached(
             "SELECT DISTINCT memory, scope FROM ledger WHERE sequence > ?1 AND memory IS NOT NULL AND scope IS NOT NULL",

@@ -12,6 +12,7 @@ mod index;
 mod lexicon;
 mod pen;
 mod schema;
+mod scrub;
 mod space;
 
 use std::collections::{HashMap, HashSet};

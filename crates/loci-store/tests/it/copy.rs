@@ -27,7 +27,7 @@ const SHARED: &str = "tenants/default/spaces/shared/loci.db";
 /// A page this small makes many of few rows.
 const SMALL: CopyOptions = CopyOptions { verify_only: false, page: 7 };
 
-fn folder() -> (SqliteStore, TempDir) {
+pub(super) fn folder() -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap(), folder)
 }
@@ -41,7 +41,7 @@ async fn moved(from: &Side, to: &Side, options: CopyOptions) -> Result<Copied> {
 }
 
 /// Everything there can be: what chance leaves behind, and what it does not touch.
-async fn fill(store: &dyn Store) {
+pub(super) async fn fill(store: &dyn Store) {
     let mut runner = TestRunner::deterministic();
     let mut chance = || model::sequences(120).new_tree(&mut runner).unwrap().current();
     let steps = (0..20).map(|_| chance()).max_by_key(Vec::len).unwrap_or_default();

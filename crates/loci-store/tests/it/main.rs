@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod archive;
 mod contract;
 mod copy;
+mod erase;
 mod faults;
 mod formats;
 mod listen;

@@ -14,7 +14,7 @@ use loci_types::{
 };
 
 pub use self::law::agrees;
-pub use self::steps::{Op, sequences};
+pub use self::steps::{Op, changes, sequences};
 
 /// The model: all that a store holds, in plain collections.
 #[derive(Debug, Default)]

@@ -69,6 +69,20 @@ pub fn sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..=longest)
 }
 
+/// The changes that steps stand for, each with its space, on a store that was empty before.
+pub fn changes(ops: &[Op]) -> Vec<(Space, Change)> {
+    let mut model = Model::default();
+    (1..)
+        .zip(ops)
+        .map(|(number, op)| {
+            let (space, change) = model.change(number, op);
+            // Refused ones are of use too: they must leave nothing behind.
+            let _ = model.apply(&space, &change);
+            (space, change)
+        })
+        .collect()
+}
+
 pub(super) const WORDS: [&str; 6] = ["lantern", "candle", "torch", "beacon", "ember", "match"];
 
 pub(super) fn scopes() -> [Scope; 4] {

@@ -5,11 +5,11 @@
 
 use super::line::Line;
 use super::table::Sort::{self, Bytes, Number, Text};
-use crate::sql::{self, Connection, params};
+use crate::sql::{self, Connection, Value, params};
 
 /// A list of the catalogue.
-pub(super) struct List {
-    pub(super) name: &'static str,
+pub(in crate::sql) struct List {
+    pub(in crate::sql) name: &'static str,
     /// Which column names the tenant.
     tenant: &'static str,
     /// How many of the columns name an entry.
@@ -18,7 +18,7 @@ pub(super) struct List {
 }
 
 /// Parents before children. Spaces are registered when their turn comes.
-pub(super) const LISTS: [List; 5] = [
+pub(in crate::sql) static LISTS: [List; 5] = [
     List { name: "tenants", tenant: "name", key: 1, columns: &[("name", Text), ("created_at", Number)] },
     List {
         name: "agents",
@@ -56,16 +56,37 @@ pub(super) const LISTS: [List; 5] = [
 ];
 
 /// The spaces of a tenant.
-pub(super) const SPACES: List = List {
+pub(in crate::sql) static SPACES: List = List {
     name: "spaces",
     tenant: "tenant",
     key: 1,
     columns: &[("name", Text), ("tenant", Text), ("created_at", Number), ("written", Number)],
 };
 
+/// A list by its name.
+pub(in crate::sql) fn list(name: &str) -> Option<&'static List> {
+    LISTS.iter().chain([&SPACES]).find(|list| list.name == name)
+}
+
 impl List {
+    /// How many values an entry has.
+    pub(in crate::sql) fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The value of a column of an entry.
+    pub(in crate::sql) fn value_mut<'v>(&self, entry: &'v mut [Value], column: &str) -> Option<&'v mut Value> {
+        self.columns.iter().position(|(name, _)| *name == column).and_then(|place| entry.get_mut(place))
+    }
+
+    /// Whether an entry is of this tenant.
+    pub(in crate::sql) fn is_of(&self, entry: &[Value], tenant: &str) -> bool {
+        let place = self.columns.iter().position(|(name, _)| *name == self.tenant);
+        matches!(place.and_then(|place| entry.get(place)), Some(Value::Text(name)) if name == tenant)
+    }
+
     /// The entries of a tenant.
-    pub(super) fn lines(&self, connection: &Connection<'_>, tenant: &str) -> sql::Result<Vec<Line>> {
+    pub(in crate::sql) fn lines(&self, connection: &Connection<'_>, tenant: &str) -> sql::Result<Vec<Line>> {
         let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         connection
             .prepare_cached(&format!("SELECT {columns} FROM {} WHERE {} = ?1", self.name, self.tenant))?
@@ -74,7 +95,7 @@ impl List {
     }
 
     /// Adds the entries that are missing. Returns how many were.
-    pub(super) fn put(&self, connection: &Connection<'_>, lines: &[Line]) -> sql::Result<u64> {
+    pub(in crate::sql) fn put(&self, connection: &Connection<'_>, lines: &[Line]) -> sql::Result<u64> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let sql = format!(
             "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
@@ -87,7 +108,13 @@ impl List {
 }
 
 /// A tenant or a space is as old as in the source, also if the target knew one of this name.
-pub(super) fn date(connection: &Connection<'_>, list: &List, tenant: &str, name: &str, at: i64) -> sql::Result<()> {
+pub(in crate::sql) fn date(
+    connection: &Connection<'_>,
+    list: &List,
+    tenant: &str,
+    name: &str,
+    at: i64,
+) -> sql::Result<()> {
     let sql = format!(
         "UPDATE {} SET created_at = ?3 WHERE {} = ?1 AND name = ?2 AND created_at <> ?3",
         list.name, list.tenant

@@ -9,16 +9,16 @@ use crate::sql::{self, Floats, Row, Value};
 
 /// A row, with the bytes that name it and the bytes of all of it.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
-    pub(super) values: Vec<Value>,
-    pub(super) key: Vec<u8>,
-    pub(super) bytes: Vec<u8>,
+pub(in crate::sql) struct Line {
+    pub(in crate::sql) values: Vec<Value>,
+    pub(in crate::sql) key: Vec<u8>,
+    pub(in crate::sql) bytes: Vec<u8>,
     named: usize,
 }
 
 impl Line {
     /// Reads a row of these columns, of which the first ones name it.
-    pub(super) fn read(
+    pub(in crate::sql) fn read(
         row: &Row<'_>,
         columns: &[(&'static str, Sort)],
         named: usize,
@@ -32,8 +32,16 @@ impl Line {
         Ok(Self { values, key, bytes, named })
     }
 
+    /// A row of these values, of which the first ones name it.
+    pub(in crate::sql) fn made(values: Vec<Value>, named: usize) -> Self {
+        let (mut key, mut bytes) = (Vec::new(), Vec::new());
+        values.iter().take(named).for_each(|value| write(value, false, &mut key));
+        values.iter().for_each(|value| write(value, false, &mut bytes));
+        Self { values, key, bytes, named }
+    }
+
     /// What names it, for people.
-    pub(super) fn name(&self) -> String {
+    pub(in crate::sql) fn name(&self) -> String {
         self.values.iter().take(self.named).map(shown).collect::<Vec<_>>().join(" ")
     }
 }
@@ -92,7 +100,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// The first row that is not on both sides alike: its name, and what is wrong with it.
-pub(super) fn difference(mut from: Vec<Line>, mut to: Vec<Line>) -> Option<(String, &'static str)> {
+pub(in crate::sql) fn difference(mut from: Vec<Line>, mut to: Vec<Line>) -> Option<(String, &'static str)> {
     from.sort_by(|one, other| one.key.cmp(&other.key));
     to.sort_by(|one, other| one.key.cmp(&other.key));
     let mut theirs = from.iter().peekable();

@@ -5,13 +5,13 @@
 //! passed over. At the end every row is read back from both sides and compared; nothing else makes a
 //! copy whole. The source is never written to, and must not be written to by others meanwhile.
 
-mod catalogue;
-mod line;
-mod numbers;
-mod page;
+pub(in crate::sql) mod catalogue;
+pub(in crate::sql) mod line;
+pub(in crate::sql) mod numbers;
+pub(in crate::sql) mod page;
 mod pair;
 mod run;
-mod table;
+pub(in crate::sql) mod table;
 
 use serde::Serialize;
 

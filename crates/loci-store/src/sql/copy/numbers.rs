@@ -19,7 +19,7 @@ const COUNTED: [(&str, &str); 7] = [
 ];
 
 /// The greatest numbers that were given, in the order of the tables.
-pub(super) fn given(connection: &Connection<'_>) -> sql::Result<Vec<i64>> {
+pub(in crate::sql) fn given(connection: &Connection<'_>) -> sql::Result<Vec<i64>> {
     COUNTED
         .iter()
         .map(|(table, column)| {
@@ -32,7 +32,7 @@ pub(super) fn given(connection: &Connection<'_>) -> sql::Result<Vec<i64>> {
 }
 
 /// Makes the target go on after these.
-pub(super) fn go_on_after(connection: &Connection<'_>, numbers: &[i64]) -> sql::Result<()> {
+pub(in crate::sql) fn go_on_after(connection: &Connection<'_>, numbers: &[i64]) -> sql::Result<()> {
     for ((table, column), number) in COUNTED.iter().zip(numbers) {
         if *number <= counter(connection, table, column)? {
             continue;

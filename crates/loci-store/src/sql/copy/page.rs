@@ -11,7 +11,7 @@ const TOGETHER: usize = 32;
 
 /// Up to where the next page goes: after a number, some rows long, and no lead is parted. None: it is
 /// the end.
-pub(super) fn next(
+pub(in crate::sql) fn next(
     connection: &Connection<'_>,
     table: &Table,
     end: End,
@@ -25,7 +25,7 @@ pub(super) fn next(
 }
 
 /// The rows after a number, up to another.
-pub(super) fn lines(
+pub(in crate::sql) fn lines(
     connection: &Connection<'_>,
     table: &Table,
     end: End,
@@ -41,19 +41,24 @@ pub(super) fn lines(
 }
 
 /// How far a target has come: its greatest lead.
-pub(super) fn greatest(connection: &Connection<'_>, table: &Table) -> sql::Result<Option<i64>> {
+pub(in crate::sql) fn greatest(connection: &Connection<'_>, table: &Table) -> sql::Result<Option<i64>> {
     let (from, lead) = (table.rows(End::To, connection.dialect()), table.lead);
     connection.query_row(&format!("SELECT max({lead}) FROM {from}"), [], |row| row.get(0))
 }
 
 /// How many rows there are.
-pub(super) fn count(connection: &Connection<'_>, table: &Table, end: End) -> sql::Result<u64> {
+pub(in crate::sql) fn count(connection: &Connection<'_>, table: &Table, end: End) -> sql::Result<u64> {
     let from = table.rows(end, connection.dialect());
     connection.query_row(&format!("SELECT count(*) FROM {from}"), [], |row| row.get(0))
 }
 
 /// Writes a page.
-pub(super) fn put(connection: &Connection<'_>, table: &Table, lines: &[Line], analyser: &Analyser) -> sql::Result<()> {
+pub(in crate::sql) fn put(
+    connection: &Connection<'_>,
+    table: &Table,
+    lines: &[Line],
+    analyser: &Analyser,
+) -> sql::Result<()> {
     match table.put {
         Put::Row => insert(connection, table, lines),
         Put::Vector => {
@@ -87,7 +92,7 @@ fn insert(connection: &Connection<'_>, table: &Table, lines: &[Line]) -> sql::Re
 
 /// Tells the database what it now has. PostgreSQL chooses its ways by what it knows of a table, and of one
 /// that was filled a moment ago it knows nothing: each look at a memory would be a walk through all of them.
-pub(super) fn look_over(connection: &Connection<'_>, table: &Table) -> sql::Result<()> {
+pub(in crate::sql) fn look_over(connection: &Connection<'_>, table: &Table) -> sql::Result<()> {
     if connection.dialect() == Dialect::Sqlite {
         return Ok(());
     }
@@ -100,7 +105,7 @@ pub(super) fn look_over(connection: &Connection<'_>, table: &Table) -> sql::Resu
 }
 
 /// Whether a database keeps vectors in half precision.
-pub(super) fn halves(connection: &Connection<'_>) -> sql::Result<bool> {
+pub(in crate::sql) fn halves(connection: &Connection<'_>) -> sql::Result<bool> {
     match connection.dialect() {
         Dialect::Sqlite => Ok(false),
         Dialect::Postgres => connection.query_row(

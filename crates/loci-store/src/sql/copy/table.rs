@@ -5,11 +5,12 @@
 //! not do with text. Rows with the same lead are never parted, so that the greatest lead of a target
 //! tells how far a copy has come.
 
+use crate::sql::Value;
 use crate::sql::dialect::Dialect;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(in crate::sql) enum Sort {
     /// A number, an instant or a truth.
     Number,
     /// A real number.
@@ -26,7 +27,7 @@ use Sort::{Bytes, Number, Real, Text, Vector};
 
 /// How a row comes into the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Put {
+pub(in crate::sql) enum Put {
     /// As it is.
     Row,
     /// With what the other database keeps beside it.
@@ -39,29 +40,29 @@ pub(super) enum Put {
 
 /// Which end of the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(in crate::sql) enum End {
     From,
     To,
 }
 
 /// A table that is copied.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(in crate::sql) struct Table {
     /// How it is called in reports.
-    pub(super) name: &'static str,
+    pub(in crate::sql) name: &'static str,
     /// The number that it is walked along.
-    pub(super) lead: &'static str,
+    pub(in crate::sql) lead: &'static str,
     /// The columns; the first ones name a row.
-    pub(super) columns: &'static [(&'static str, Sort)],
+    pub(in crate::sql) columns: &'static [(&'static str, Sort)],
     /// How many name a row.
-    pub(super) key: usize,
+    pub(in crate::sql) key: usize,
     /// How its rows come in.
-    pub(super) put: Put,
+    pub(in crate::sql) put: Put,
 }
 
 impl Table {
     /// Where the rows are read from.
-    pub(super) fn rows(&self, end: End, dialect: Dialect) -> &'static str {
+    pub(in crate::sql) fn rows(&self, end: End, dialect: Dialect) -> &'static str {
         match (self.put, end, dialect) {
             (Put::Union, ..) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t",
             (Put::Words, End::From, _) => "memories",
@@ -71,8 +72,18 @@ impl Table {
         }
     }
 
+    /// The value of a column in one of its rows.
+    pub(in crate::sql) fn value<'v>(&self, row: &'v [Value], column: &str) -> Option<&'v Value> {
+        self.columns.iter().position(|(name, _)| *name == column).and_then(|place| row.get(place))
+    }
+
+    /// The same, to be changed.
+    pub(in crate::sql) fn value_mut<'v>(&self, row: &'v mut [Value], column: &str) -> Option<&'v mut Value> {
+        self.columns.iter().position(|(name, _)| *name == column).and_then(|place| row.get_mut(place))
+    }
+
     /// The names of its columns, as a statement lists them.
-    pub(super) fn names(&self) -> String {
+    pub(in crate::sql) fn names(&self) -> String {
         self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
     }
 }
@@ -81,8 +92,28 @@ const fn row(name: &'static str, lead: &'static str, key: usize, columns: &'stat
     Table { name, lead, columns, key, put: Put::Row }
 }
 
+/// A table by its name.
+pub(in crate::sql) fn table(name: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.name == name && table.put != Put::Words)
+}
+
+/// The columns by which the rows of a table belong to memories and come and go with them.
+pub(in crate::sql) fn by_memory(table: &str) -> Option<&'static [&'static str]> {
+    match table {
+        "memories" => Some(&["row"]),
+        "tags" | "vectors" => Some(&["memory"]),
+        "edges" => Some(&["source", "target"]),
+        _ => None,
+    }
+}
+
+/// Whether an increment holds all rows of a table, in place of what was there.
+pub(in crate::sql) fn comes_whole(table: &str) -> bool {
+    by_memory(table).is_none() && !matches!(table, "scopes" | "models" | "ledger")
+}
+
 /// Everything in a space, in the order of its references.
-pub(super) const TABLES: &[Table] = &[
+pub(in crate::sql) const TABLES: &[Table] = &[
     row("scopes", "scope", 1, &[("scope", Number), ("key", Text), ("layer", Text)]),
     row("models", "model", 1, &[("model", Number), ("name", Text), ("dimensions", Number)]),
     row("memories", "row", 1, MEMORIES),

@@ -1,0 +1,285 @@
+//! `loci backup`: how is everything put into one file?
+//!
+//! The file is the store's; here stands what is meant, where it goes, and when it is made again. A file that is not
+//! whole never has its name: it is written beside it, synced, and renamed.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use jiff::{SignedDuration, Timestamp};
+use loci_engine::Clock as _;
+use loci_store::{Backup, BackupPlan, Side, back_up, look_through};
+use loci_types::{Error, ErrorKind, Space, Tenant};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::output;
+
+/// How the files of a schedule end.
+pub(super) const FULL: &str = "-full.backup";
+pub(super) const NEXT: &str = "-next.backup";
+
+/// What, where to, and how often.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  loci backup all.backup
+  loci backup researcher.backup --agent researcher
+  loci backup tuesday.backup --since monday.backup
+  loci backup --verify monday.backup tuesday.backup
+  loci backup ./backups --every 10m --keep 2
+
+A backup is made while others write. It holds each space as it was at one line of its ledger: memories with their
+vectors, history, edges, entities, facts, sessions, checkpoints, notes and jobs; a whole backup also holds agents,
+pools and keys. An increment (--since) holds what has changed since another backup.
+
+With --every, FILE is a folder: a full backup comes first, then increments, then a full one again after --increments
+of them. Older chains than --keep are removed. `loci restore-backup FOLDER` brings the latest back.
+
+Exit codes: 0 done; 20 the file is no backup, or does not fit; 21 no increment can be made, a full backup is needed;
+22 a backup is cut off or damaged; 23 the file cannot be written.")]
+pub(crate) struct BackupArgs {
+    /// The file to write; with --every a folder; with --verify the files to look through, the full one first
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Only this agent's space
+    #[arg(long, value_name = "SLUG", conflicts_with_all = ["pool", "space"])]
+    agent: Option<String>,
+    /// Only this pool's space
+    #[arg(long, value_name = "SLUG", conflicts_with = "space")]
+    pool: Option<String>,
+    /// Only this space, by its name: shared, agent_memory_SLUG or pool_SLUG
+    #[arg(long, value_name = "NAME")]
+    space: Option<String>,
+    /// Only what has changed since this backup
+    #[arg(long, value_name = "FILE", conflicts_with = "every")]
+    since: Option<PathBuf>,
+    /// Write nothing: look through backups from the first byte to the last
+    #[arg(long, conflicts_with_all = ["since", "every"])]
+    verify: bool,
+    /// Again and again, after so long: 30s, 10m, 1h
+    #[arg(long, value_name = "TIME")]
+    every: Option<String>,
+    /// Chains to keep
+    #[arg(long, value_name = "NUMBER", default_value_t = 2, requires = "every")]
+    keep: usize,
+    /// Increments after which a full backup is made again
+    #[arg(long, value_name = "NUMBER", default_value_t = 24, requires = "every")]
+    increments: usize,
+    /// Stop after so many backups
+    #[arg(long, value_name = "NUMBER", requires = "every")]
+    times: Option<usize>,
+}
+
+/// Makes a backup, or looks through some.
+pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
+    if args.verify {
+        let chain = look_through(args.files.clone()).await?;
+        if context.json {
+            output::json(&chain);
+        } else {
+            chain.iter().zip(&args.files).for_each(|(backup, path)| tell("whole", path, backup));
+        }
+        return Ok(());
+    }
+    let [file] = &args.files[..] else {
+        return Err(Error::invalid("file", "one backup is made at a time").hint("give one FILE").into());
+    };
+    let side = crate::floor::side(&context.settings, &context.data()?).await?;
+    let space = wanted(args.agent.as_deref(), args.pool.as_deref(), args.space.as_deref())?;
+    if let Some(every) = &args.every {
+        return again(context, args, &side, space, file, every).await;
+    }
+    let since = match &args.since {
+        None => None,
+        // Only its end is needed, but one that is damaged is no ground to build on.
+        Some(base) => Some(look_at_last(base).await?),
+    };
+    let backup = make(&side, space, since, file).await?;
+    if context.json {
+        output::json(&backup);
+    } else {
+        tell("made", file, &backup);
+    }
+    Ok(())
+}
+
+/// The space that the flags name; none: all.
+pub(super) fn wanted(agent: Option<&str>, pool: Option<&str>, space: Option<&str>) -> Result<Option<Space>> {
+    Ok(match (agent, pool, space) {
+        (Some(slug), ..) => Some(format!("agent_memory_{slug}").parse()?),
+        (_, Some(slug), _) => Some(format!("pool_{slug}").parse()?),
+        (.., Some(name)) => Some(name.parse()?),
+        _ => None,
+    })
+}
+
+/// What a backup says of itself, whether it is full or an increment.
+async fn look_at_last(path: &Path) -> Result<Backup> {
+    loci_store::look_at(path.to_owned()).await.map_err(Into::into)
+}
+
+async fn make(side: &Side, space: Option<Space>, since: Option<Backup>, path: &Path) -> Result<Backup> {
+    let part = path.with_extension("part");
+    let unwritten = |error: std::io::Error| {
+        Error::new(ErrorKind::Storage, format!("{} cannot be written: {error}", path.display()))
+            .at("file")
+            .hint("choose another place")
+    };
+    let out = std::io::BufWriter::with_capacity(1 << 18, File::create(&part).map_err(unwritten)?);
+    let bar = output::progress(0, "rows");
+    let told = bar.clone();
+    let tenant = space.is_some().then(Tenant::default);
+    let plan = BackupPlan { tenant, space, since, at: loci_engine::System.now() };
+    let progress = Box::new(move |step: &loci_store::BackupStep| {
+        told.set_message(format!("{}/{} {}", step.tenant, step.space, step.table));
+        told.inc(step.rows);
+    });
+    let made = back_up(side, plan, out, progress).await;
+    bar.finish_and_clear();
+    let kept = made.map_err(anyhow::Error::from).and_then(|(backup, out)| {
+        let file = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
+        file.sync_all().map_err(unwritten)?;
+        std::fs::rename(&part, path).map_err(unwritten)?;
+        Ok(backup)
+    });
+    if kept.is_err() {
+        // It is not whole, and nobody asked for a part of it.
+        drop(std::fs::remove_file(&part));
+    }
+    kept
+}
+
+/// Makes backups until it is stopped.
+async fn again(
+    context: &Context,
+    args: &BackupArgs,
+    side: &Side,
+    space: Option<Space>,
+    folder: &Path,
+    every: &str,
+) -> Result<()> {
+    let pause: SignedDuration = every.parse().map_err(|_| {
+        Error::invalid("every", format!("`{every}` is no length of time")).hint("for example 30s, 10m or 1h")
+    })?;
+    let pause = Duration::try_from(pause).ok().filter(|pause| !pause.is_zero()).ok_or_else(|| {
+        Error::invalid("every", "the time between backups must be longer than nothing").hint("for example 10m")
+    })?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Error::new(ErrorKind::Storage, format!("{}: {error}", folder.display())).at("file"))?;
+    let (mut base, mut increments, mut made) = (None::<Backup>, 0, 0);
+    loop {
+        let since = base.take().filter(|_| increments < args.increments);
+        let (path, backup) = next(side, space.clone(), since, folder).await?;
+        increments = if backup.manifest.base.is_some() { increments + 1 } else { 0 };
+        if context.json {
+            output::json(&json!({ "file": path, "backup": backup }));
+        } else {
+            tell("made", &path, &backup);
+        }
+        if increments == 0 {
+            prune(folder, args.keep.max(1))?;
+        }
+        base = Some(backup);
+        made += 1;
+        if args.times.is_some_and(|times| made >= times) {
+            return Ok(());
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            _ = tokio::signal::ctrl_c() => return Ok(()),
+        }
+    }
+}
+
+/// An increment, or a full backup where none can be made.
+async fn next(side: &Side, space: Option<Space>, since: Option<Backup>, folder: &Path) -> Result<(PathBuf, Backup)> {
+    let at = stamp(loci_engine::System.now());
+    if since.is_some() {
+        let path = folder.join(format!("loci-{at}{NEXT}"));
+        match make(side, space.clone(), since, &path).await {
+            Ok(backup) => return Ok((path, backup)),
+            Err(error) => match error.downcast_ref::<loci_store::Error>().map(loci_store::Error::kind) {
+                // The ledger is another one, or something was erased: then all of it is put in again.
+                Some(ErrorKind::Conflict) => output::note(&format!("{error}")),
+                _ => return Err(error),
+            },
+        }
+    }
+    let path = folder.join(format!("loci-{at}{FULL}"));
+    let backup = make(side, space, None, &path).await?;
+    Ok((path, backup))
+}
+
+/// A time as a file name can hold it, in the order of time.
+fn stamp(at: Timestamp) -> String {
+    at.strftime("%Y%m%dT%H%M%S.%6fZ").to_string()
+}
+
+/// The files of a folder's schedule, in the order they were made.
+pub(super) fn scheduled(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            name.starts_with("loci-") && (name.ends_with(FULL) || name.ends_with(NEXT))
+        })
+        .collect();
+    files.sort();
+    Ok(files)
+}
+
+/// The place of each full backup among the files.
+pub(super) fn chains(files: &[PathBuf]) -> Vec<usize> {
+    let full = |path: &PathBuf| path.to_str().is_some_and(|name| name.ends_with(FULL));
+    (0..files.len()).filter(|place| full(&files[*place])).collect()
+}
+
+/// Removes all but the latest chains.
+fn prune(folder: &Path, keep: usize) -> Result<()> {
+    let files = scheduled(folder)?;
+    let chains = chains(&files);
+    let Some(first) = chains.len().checked_sub(keep).and_then(|place| chains.get(place)) else { return Ok(()) };
+    files[..*first].iter().try_for_each(std::fs::remove_file).map_err(Into::into)
+}
+
+fn tell(what: &str, path: &Path, backup: &Backup) {
+    let kind = if backup.manifest.base.is_some() { "an increment" } else { "a full backup" };
+    output::line(&format!(
+        "{}: {what}, {kind} of Loci {} from {}, {} rows",
+        output::strong(&path.display().to_string()),
+        backup.manifest.program,
+        backup.manifest.created_at,
+        backup.rows
+    ));
+    for space in &backup.spaces {
+        let from = if space.since > 0 { format!("lines {} to", space.since) } else { "line".to_owned() };
+        output::line(&format!("  {}/{}: {from} {}, {} rows", space.tenant, space.space, space.sequence, space.rows));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_but_the_latest_chains_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let names =
+            ["loci-1-full.backup", "loci-2-next.backup", "loci-3-full.backup", "loci-4-next.backup", "mine.backup"];
+        names.iter().for_each(|name| std::fs::write(folder.path().join(name), b"").unwrap());
+        prune(folder.path(), 2).unwrap();
+        assert_eq!(scheduled(folder.path()).unwrap().len(), 4);
+        prune(folder.path(), 1).unwrap();
+        let left: Vec<String> = scheduled(folder.path())
+            .unwrap()
+            .iter()
+            .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(left, ["loci-3-full.backup", "loci-4-next.backup"]);
+        assert!(folder.path().join("mine.backup").exists());
+    }
+}

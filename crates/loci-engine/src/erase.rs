@@ -1,0 +1,101 @@
+//! How is everything of one user removed?
+//!
+//! Space by space in one transaction each, then once more where someone wrote meanwhile; then what is left of it in
+//! freed pages, indexes and logs. Counting first and counting afterwards is the same question, so the report is what
+//! was found, and an erasure that left something behind says so.
+
+use std::collections::BTreeMap;
+
+use loci_store::Belongings;
+use loci_types::{Action, Batch, Error, ErrorKind, Identifiers, Space};
+use serde::Serialize;
+
+use crate::policy::{self, Caller};
+use crate::{Engine, Result};
+
+/// So often is it looked whether someone wrote meanwhile.
+const ROUNDS: usize = 3;
+
+/// What was erased, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Erasure {
+    /// Whose.
+    pub user: String,
+    /// Whether it is gone; otherwise this is what would go.
+    pub erased: bool,
+    /// What there was, by space.
+    pub spaces: BTreeMap<String, Belongings>,
+    /// All of it together.
+    pub total: Belongings,
+    /// Whether freed pages, words and logs were cleaned too.
+    pub scrubbed: bool,
+    /// What may be left outside of what Loci can reach, and why.
+    pub left: Vec<String>,
+}
+
+impl Engine {
+    /// What a user left, counted.
+    pub async fn belongings(&self, caller: &Caller, user: &str) -> Result<Erasure> {
+        policy::operator(caller, "erases what a user left")?;
+        // The same rules as for any other name of a user.
+        Identifiers { user_id: Some(user.to_owned()), ..Identifiers::default() }.validate()?;
+        let found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
+        Ok(told(user, found))
+    }
+
+    /// Erases all that a user left. `scrub` also cleans freed pages, words and logs, which takes long and holds
+    /// writers up.
+    pub async fn erase_user(&self, caller: &Caller, user: &str, scrub: bool) -> Result<Erasure> {
+        let mut erasure = self.belongings(caller, user).await?;
+        let mut found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
+        for _ in 0..ROUNDS {
+            // Answers to earlier requests lie in the shared space, whether or not the user had something there.
+            for space in found.keys() {
+                self.erase_in(caller, user, space).await?;
+            }
+            found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
+            found.retain(|_, left| !left.is_empty());
+            if found.is_empty() {
+                break;
+            }
+        }
+        if let Some(space) = found.keys().next() {
+            let message = format!("someone keeps writing for user `{user}` in {space}");
+            return Err(Error::new(ErrorKind::Conflict, message)
+                .at("userId")
+                .hint("stop what writes for this user, and erase again")
+                .into());
+        }
+        self.shelf.clear();
+        erasure.erased = true;
+        if scrub {
+            erasure.left.extend(self.store.scrub(&caller.tenant).await?);
+            erasure.scrubbed = true;
+        }
+        Ok(erasure)
+    }
+
+    async fn erase_in(&self, caller: &Caller, user: &str, space: &Space) -> Result<()> {
+        let mut change =
+            self.change(caller, "operator", "erased on request", Action::EraseUser { user: user.to_owned() });
+        // The line that tells of it must not name whom it was about.
+        change.provenance.actor = change.provenance.actor.filter(|actor| actor != user);
+        self.store.apply(Batch { tenant: caller.tenant.clone(), space: space.clone(), changes: vec![change] }).await?;
+        Ok(())
+    }
+}
+
+fn told(user: &str, found: BTreeMap<Space, Belongings>) -> Erasure {
+    let total = found.values().fold(Belongings::default(), |sum, more| sum.and(more));
+    let spaces = found.into_iter().filter(|(_, of)| *of != Belongings::default());
+    Erasure {
+        user: user.to_owned(),
+        erased: false,
+        spaces: spaces.map(|(space, of)| (space.name(), of)).collect(),
+        total,
+        scrubbed: false,
+        left: Vec::new(),
+    }
+}

@@ -1,0 +1,368 @@
+//! Does a backup bring back what was there, and is a bad one refused?
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use loci_store::{
+    Backup, BackupPlan, CopyOptions, Derive, Derived, Error, PostgresOptions, PostgresStore, RestorePlan, Restored,
+    Result, Side, Store, Until, back_up, copy, look_through, restore,
+};
+use loci_testkit::contract::sound;
+use loci_testkit::hand::{Hand, good};
+use loci_testkit::model::{self, Op};
+use loci_testkit::samples::*;
+use loci_testkit::servers::Schema;
+use loci_types::{Action, Edge, ErrorKind, Memory, MemoryId, Space, Tenant};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
+use crate::copy::{fill, folder};
+
+fn everything_of() -> BackupPlan {
+    BackupPlan { tenant: None, space: None, since: None, at: at(50_000) }
+}
+
+/// The store's tests know no rules for words but these.
+fn derive() -> Derive {
+    Arc::new(|memory: &Memory| Derived {
+        hash: hash(&memory.content),
+        unless: Some(hash(&memory.content)),
+        claim: None,
+    })
+}
+
+fn plan(files: &[PathBuf]) -> RestorePlan {
+    RestorePlan {
+        files: files.to_vec(),
+        tenant: None,
+        space: None,
+        rename: None,
+        until: None,
+        replace: false,
+        at: at(60_000),
+        derive: derive(),
+    }
+}
+
+async fn made(from: &Side, plan: BackupPlan, path: &Path) -> Result<Backup> {
+    let file = std::fs::File::create(path).unwrap();
+    let (backup, mut file) = back_up(from, plan, file, Box::new(|_| {})).await?;
+    file.flush().unwrap();
+    Ok(backup)
+}
+
+/// Every row of both sides is the same.
+async fn same(one: &Side, other: &Side) {
+    let options = CopyOptions { verify_only: true, ..CopyOptions::default() };
+    good(copy(one, other, options, &mut |_| Ok(())).await);
+}
+
+async fn server(schema: &Schema) -> PostgresStore {
+    let options = PostgresOptions { schema: schema.name.clone(), ..PostgresOptions::default() };
+    PostgresStore::open(&schema.url, options).await.unwrap()
+}
+
+#[tokio::test]
+async fn everything_comes_back_as_it_was() {
+    let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
+    fill(&store).await;
+    let (from, to, file) = (Side::from(store), Side::from(other.clone()), place.path().join("all.backup"));
+    let backup = good(made(&from, everything_of(), &file).await);
+    assert_eq!(good(look_through(vec![file.clone()]).await), [backup]);
+    good(restore(&to, plan(&[file])).await);
+    same(&from, &to).await;
+    sound(&other).await;
+}
+
+#[tokio::test]
+async fn a_backup_goes_from_one_database_to_the_other() {
+    let Some(schema) = Schema::new() else { return };
+    let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
+    fill(&store).await;
+    let server = server(&schema).await;
+    let (from, middle, to) = (Side::from(store), Side::from(server), Side::from(other));
+    let (first, second) = (place.path().join("one"), place.path().join("two"));
+    good(made(&from, everything_of(), &first).await);
+    good(restore(&middle, plan(&[first])).await);
+    same(&from, &middle).await;
+    good(made(&middle, everything_of(), &second).await);
+    good(restore(&to, plan(&[second])).await);
+    same(&from, &to).await;
+}
+
+#[tokio::test]
+async fn increments_add_up() {
+    let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
+    let (from, to) = (Side::from(store.clone()), Side::from(other.clone()));
+    let mut files: Vec<PathBuf> = Vec::new();
+    let mut base: Option<Backup> = None;
+    let steps = steps(|op| !matches!(op, Op::Erase(_)), 160);
+    for (number, part) in steps.chunks(40).enumerate() {
+        for (space, change) in part {
+            // What the model refuses, the store refuses too.
+            drop(store.apply(batch(space, vec![change.clone()])).await);
+        }
+        let file = place.path().join(format!("{number}.backup"));
+        let made = good(made(&from, BackupPlan { since: base.take(), ..everything_of() }, &file).await);
+        assert_eq!(made.manifest.base.is_some(), number > 0);
+        base = Some(made);
+        files.push(file);
+    }
+    assert!(files.len() > 2, "{} steps", steps.len());
+    let missing = vec![files[0].clone(), files[2].clone()];
+    let error = restore(&to, plan(&missing)).await.unwrap_err();
+    assert!(error.to_string().contains("does not go on from the backup before it"), "{error}");
+    good(restore(&to, plan(&files)).await);
+    same(&from, &to).await;
+    sound(&other).await;
+}
+
+#[tokio::test]
+async fn an_increment_that_would_keep_what_was_erased_is_refused() {
+    let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
+    let (hand, anna) = (Hand::on(&store), user("anna"));
+    let id = hand.remember(&anna, "lantern").await;
+    let from = Side::from(store.clone());
+    let base = good(made(&from, everything_of(), &place.path().join("base")).await);
+    hand.must(&anna.space(), Action::Erase { id }).await;
+    let error = made(&from, BackupPlan { since: Some(base), ..everything_of() }, &place.path().join("next")).await;
+    assert_eq!(error.unwrap_err().kind(), ErrorKind::Conflict);
+}
+
+/// Changes that chance picks among those that are meant.
+fn steps(meant: impl Fn(&Op) -> bool, most: usize) -> Vec<(Space, loci_types::Change)> {
+    let mut runner = TestRunner::deterministic();
+    let mut ops: Vec<Op> = Vec::new();
+    while ops.len() < most {
+        ops.extend(model::sequences(most).new_tree(&mut runner).unwrap().current().into_iter().filter(&meant));
+    }
+    ops.truncate(most);
+    model::changes(&ops)
+}
+
+/// All memories of a space and the edges between them.
+async fn state(store: &dyn Store, space: &Space) -> (Vec<Memory>, Vec<Edge>) {
+    let mut page = loci_store::Page { after: None, limit: 1_000 };
+    let mut memories = Vec::new();
+    loop {
+        let listing = good(store.scan(&whole(), &everything(), page).await);
+        memories.extend(listing.memories.into_iter().filter(|memory| loci_testkit::hand::space_of(memory) == *space));
+        match listing.next {
+            Some(next) => page = loci_store::Page { after: Some(next), limit: 1_000 },
+            None => break,
+        }
+    }
+    memories.sort_by_key(|memory| memory.id);
+    let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+    let mut edges = good(store.edges(&whole(), &everything(), &ids, &[]).await);
+    edges.sort_by_key(|edge| (edge.source_id, edge.target_id, edge.relation));
+    // An edge that was drawn again may have another id; what it says is the same.
+    edges.iter_mut().for_each(|edge| edge.id = loci_types::EdgeId(uuid::Uuid::nil()));
+    (memories, edges)
+}
+
+#[tokio::test]
+async fn a_space_goes_back_to_any_line() {
+    let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
+    let space = user("anna").space();
+    // Scores that follow the use have no lines; what is gone for good stays gone.
+    let steps = steps(|op| !matches!(op, Op::Erase(_) | Op::Purge(_) | Op::Touch(_)), 240);
+    let mut recorded = Vec::new();
+    for (number, (own, change)) in steps.iter().enumerate() {
+        drop(store.apply(batch(own, vec![change.clone()])).await);
+        if number % 40 == 39 {
+            let line = good(store.positions(&whole()).await)[&space];
+            recorded.push((line, change.at, state(&store, &space).await));
+        }
+    }
+    let file = place.path().join("all");
+    good(made(&Side::from(store), everything_of(), &file).await);
+    assert!(recorded.len() >= 3);
+    for (line, time, expect) in recorded {
+        for until in [Until::Sequence(line), Until::Time(time)] {
+            let (other, _elsewhere) = folder();
+            let wanted = RestorePlan { space: Some(space.clone()), until: Some(until), ..plan(&[file.clone()]) };
+            let done = good(restore(&Side::from(other.clone()), wanted).await);
+            assert_eq!((done[0].sequence, done[0].lost), (line, 0), "{until:?}");
+            let found = state(&other, &space).await;
+            for (found, expect) in found.0.iter().zip(&expect.0) {
+                assert_eq!(found, expect, "{until:?}");
+            }
+            assert_eq!(found, expect, "{until:?}");
+            sound(&other).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_gone_for_good_is_counted() {
+    let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
+    let (hand, anna) = (Hand::on(&store), user("anna"));
+    let (kept, gone) = (hand.remember(&anna, "lantern").await, hand.remember(&anna, "candle").await);
+    let line = good(store.positions(&whole()).await)[&anna.space()];
+    hand.must(&anna.space(), Action::Erase { id: gone }).await;
+    let file = place.path().join("all");
+    good(made(&Side::from(store), everything_of(), &file).await);
+    let wanted = RestorePlan { space: Some(anna.space()), until: Some(Until::Sequence(line)), ..plan(&[file]) };
+    let done = good(restore(&Side::from(other.clone()), wanted).await);
+    assert_eq!((done[0].memories, done[0].lost), (1, 1));
+    assert!(Hand::on(&other).get(kept).await.is_some() && Hand::on(&other).get(gone).await.is_none());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_backup_under_eight_writers_is_of_one_moment() {
+    let (store, _home) = folder();
+    under_writers(Side::from(store.clone()), Arc::new(store)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_backup_of_a_server_under_eight_writers_is_of_one_moment() {
+    let Some(schema) = Schema::new() else { return };
+    let store = server(&schema).await;
+    under_writers(Side::from(store.clone()), Arc::new(store)).await;
+}
+
+async fn under_writers(from: Side, store: Arc<dyn Store>) {
+    let place = tempfile::tempdir().unwrap();
+    let (stop, space) = (Arc::new(AtomicBool::new(false)), user("anna").space());
+    Hand::on(&*store).remember(&user("anna"), "lantern zero").await;
+    let writers: Vec<_> = (1..=8_u64)
+        .map(|writer| {
+            let (store, stop) = (store.clone(), stop.clone());
+            tokio::spawn(async move {
+                let (scope, mut number) = (user(&format!("u{writer}")), writer * 1_000_000);
+                while !stop.load(Ordering::Relaxed) {
+                    number += 2;
+                    let memory = memory(number, &scope, &format!("lantern {number}"));
+                    let id = memory.id;
+                    good(store.apply(batch(&scope.space(), vec![add(memory)])).await);
+                    let patch = new_text(id, &format!("candle {number}"), number.is_multiple_of(4));
+                    let change = change(at(number as i64 % 1_000), Action::Revise(Box::new(patch)));
+                    good(store.apply(batch(&scope.space(), vec![change])).await);
+                }
+            })
+        })
+        .collect();
+    let file = place.path().join("under");
+    let mut backups: Vec<Backup> = Vec::new();
+    while backups.len() < 3 || backups[backups.len() - 1].spaces[0].sequence < backups[0].spaces[0].sequence + 40 {
+        backups.push(good(made(&from, everything_of(), &file).await));
+    }
+    stop.store(true, Ordering::Relaxed);
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let line = backups[backups.len() - 1].spaces[0].sequence;
+    let end = good(store.positions(&whole()).await)[&space];
+    assert!(line > backups[0].spaces[0].sequence && end >= line, "nobody wrote meanwhile: {line} of {end}");
+    let ((one, _one), (other, _other)) = (folder(), folder());
+    good(restore(&Side::from(one.clone()), plan(&[file])).await);
+    sound(&one).await;
+    // The ledger itself says what was there at that line.
+    let feed = |store: Arc<dyn Store>| {
+        let space = space.clone();
+        async move {
+            let mut lines = Vec::new();
+            let mut after = 0;
+            loop {
+                let page = good(store.feed(&whole(), &space, after, 500).await);
+                if page.position == after {
+                    return lines;
+                }
+                after = page.position;
+                lines.extend(page.entries.into_iter().filter(|entry| entry.sequence <= line));
+            }
+        }
+    };
+    assert_eq!(feed(Arc::new(one.clone())).await, feed(store.clone()).await);
+    let file = place.path().join("after");
+    good(made(&from, everything_of(), &file).await);
+    let wanted = RestorePlan { space: Some(space.clone()), until: Some(Until::Sequence(line)), ..plan(&[file]) };
+    good(restore(&Side::from(other.clone()), wanted).await);
+    assert_eq!(state(&one, &space).await, state(&other, &space).await);
+}
+
+#[tokio::test]
+async fn a_bad_backup_is_refused_and_nothing_is_changed() {
+    let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
+    Hand::on(&store).remember(&user("anna"), "lantern").await;
+    let kept = Hand::from(&other, 500).remember(&user("anna"), "here before").await;
+    let whole_file = place.path().join("good");
+    good(made(&Side::from(store), everything_of(), &whole_file).await);
+    let bytes = std::fs::read(&whole_file).unwrap();
+    let bad = place.path().join("bad");
+    let check = async |what: &str, bytes: &[u8], told: &[&str], kind: ErrorKind| {
+        std::fs::write(&bad, bytes).unwrap();
+        let wanted = RestorePlan { replace: true, ..plan(&[bad.clone()]) };
+        let error = restore(&Side::from(other.clone()), wanted).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{what}: {error}");
+        assert!(told.iter().any(|told| error.to_string().contains(told)), "{what}: {error}");
+        assert!(Hand::on(&other).get(kept).await.is_some(), "{what}");
+    };
+    let step = (bytes.len() / 60).max(1);
+    for cut in (12..bytes.len()).step_by(step) {
+        check("cut off", &bytes[..cut], &["cut off", "wrong"], ErrorKind::Corrupt).await;
+    }
+    for place in (12..bytes.len()).step_by(step) {
+        let mut flipped = bytes.clone();
+        flipped[place] ^= 1 << (place % 8);
+        check("a bit is flipped", &flipped, &["hash is wrong", "cut off", "changed"], ErrorKind::Corrupt).await;
+    }
+    check("more follows", &[&bytes[..], b"x"].concat(), &["goes on after its end"], ErrorKind::Corrupt).await;
+    for foreign in [&b""[..], b"SQLite format 3\0 and so on", b"{\"loci\":\"export\"}\n"] {
+        check("foreign", foreign, &["is no backup of Loci"], ErrorKind::InvalidInput).await;
+    }
+    let error = restore(&Side::from(other.clone()), plan(&[whole_file.clone()])).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Conflict, "a place that is not empty: {error}");
+    assert!(Hand::on(&other).get(kept).await.is_some());
+    let replaced =
+        good(restore(&Side::from(other.clone()), RestorePlan { replace: true, ..plan(&[whole_file]) }).await);
+    assert_eq!(replaced[0].memories, 1);
+    assert!(Hand::on(&other).get(kept).await.is_none());
+    let there = Hand::on(&other).words(&whole(), "lantern", &now()).await;
+    assert_eq!(there.len(), 1, "and what came is found");
+}
+
+#[tokio::test]
+async fn those_who_followed_the_ledger_are_told_that_it_was_restored() {
+    let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
+    let (hand, anna) = (Hand::on(&store), user("anna"));
+    hand.remember(&anna, "lantern").await;
+    let (side, file) = (Side::from(store.clone()), place.path().join("all"));
+    good(made(&side, everything_of(), &file).await);
+    let later = hand.remember(&anna, "lantern later").await;
+    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 2, "the arrays are loaded");
+    let before = good(store.positions(&whole()).await)[&anna.space()];
+    good(restore(&side, RestorePlan { replace: true, ..plan(&[file]) }).await);
+    let feed = good(store.feed(&whole(), &anna.space(), before, 10).await);
+    assert_eq!(feed.entries.len(), 1);
+    assert_eq!((feed.entries[0].event.as_str(), feed.entries[0].sequence), ("RESTORE", before + 1));
+    assert!(hand.get(later).await.is_none());
+    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 1);
+    let new = hand.remember(&anna, "lantern anew").await;
+    assert!(hand.near(&whole(), "lantern", &now()).await.contains(&new));
+    sound(&store).await;
+}
+
+#[tokio::test]
+async fn an_agent_comes_back_as_another() {
+    let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
+    let hand = Hand::on(&store);
+    let bot = agent("bot");
+    let id = hand.remember(&bot, "lantern").await;
+    let (side, file) = (Side::from(store.clone()), place.path().join("bot"));
+    let only = BackupPlan { tenant: Some(Tenant::default()), space: Some(bot.space()), ..everything_of() };
+    good(made(&side, only, &file).await);
+    let twin = Space::Agent("twin".into());
+    let wanted = RestorePlan { space: Some(bot.space()), rename: Some(twin.clone()), ..plan(&[file.clone()]) };
+    let done: Vec<Restored> = good(restore(&side, wanted).await);
+    assert_eq!((done[0].space.as_str(), done[0].memories), ("agent_memory_twin", 1));
+    let seen = good(store.scan(&visible(&[agent("twin")]), &now(), loci_store::Page { after: None, limit: 9 }).await);
+    assert_eq!(seen.memories.len(), 1);
+    assert_eq!((seen.memories[0].id, seen.memories[0].identifiers.agent_id.as_deref()), (id, Some("twin")));
+    assert!(good(store.agents(&Tenant::default()).await).iter().any(|agent| agent.slug == "twin"));
+    let wrong = RestorePlan { space: Some(bot.space()), rename: Some(Space::Shared), ..plan(&[file]) };
+    assert!(matches!(restore(&side, wrong).await, Err(Error::Word(_))));
+}
