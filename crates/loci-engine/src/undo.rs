@@ -79,6 +79,7 @@ fn inverse(entry: &LedgerEntry) -> Result<Inverse, String> {
             Some(entity) => Ok(Inverse::Plain(Action::Divide { scope: None, entity })),
             None => Err("only the union of two entities can be undone".to_owned()),
         },
+        "fact" => Err("a triple is taken back by `loci fact retract` and said again by `loci fact add`".to_owned()),
         "unlink" => Err("the link can be drawn again, but what it said is not kept".to_owned()),
         other => Err(format!("{} lines have nothing to take back", other.to_uppercase())),
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::{Derive, Until};
 use crate::sql::apply::{Lying, lying};
-use crate::sql::{self, Connection, OptionalExtension, Row, feed, graph, params, row};
+use crate::sql::{self, Connection, OptionalExtension, Row, facts, feed, graph, params, row};
 use crate::{Error, Result};
 
 /// Lines that are read at once.
@@ -109,9 +109,17 @@ struct Unwinding<'a, 'c> {
 impl Unwinding<'_, '_> {
     fn back(&mut self, entry: Entry) -> sql::Result<()> {
         self.done.lines += 1;
+        // What was stated later is young and goes; what was retracted is not in the ledger.
+        if entry.event == "fact" {
+            self.done.lost += u64::from(!entry.old.is_empty());
+            return Ok(());
+        }
         let Some(row) = entry.memory else { return self.nobodys(&entry) };
         match entry.event.as_str() {
-            "add" => self.connection.execute("DELETE FROM memories WHERE row = ?1", params![row]).map(drop),
+            "add" => {
+                facts::forget(self.connection, row)?;
+                self.connection.execute("DELETE FROM memories WHERE row = ?1", params![row]).map(drop)
+            }
             "link" => self.unlink(row, &entry),
             "unlink" => self.link(row, &entry),
             "entity" => self.unmention(row, &entry),
@@ -233,7 +241,8 @@ impl Unwinding<'_, '_> {
     fn settle(&mut self, to: i64) -> sql::Result<()> {
         let mut dated = self.connection.prepare_cached(
             "UPDATE memories SET updated_at = coalesce((SELECT max(l.at) FROM ledger l WHERE l.memory = ?1 \
-             AND l.sequence <= ?2 AND l.old IS NOT NULL AND l.event NOT IN ('link', 'unlink', 'embed', 'entity', 'merge')), \
+             AND l.sequence <= ?2 AND l.old IS NOT NULL AND l.event NOT IN ('link', 'unlink', 'embed', 'entity', 'fact', \
+             'merge')), \
              created_at) WHERE row = ?1",
         )?;
         for row in &self.touched {
