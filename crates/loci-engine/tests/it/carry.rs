@@ -72,7 +72,7 @@ async fn everything_that_is_known_is_carried() {
     let again = other.engine.carry_in(&operator, before.clone(), &mut Taking::default()).await.unwrap();
     assert!(again.iter().all(|fate| matches!(fate, Fate::Skipped)), "{again:?}");
     assert_eq!(everything(&other).await, before);
-    let wait = |house: &House| house.engine.stats(&operator);
+    let wait = async |house: &House| house.engine.stats(&operator).await;
     assert_eq!(wait(&other).await.unwrap().without_vector, wait(&house).await.unwrap().without_vector);
 }
 
