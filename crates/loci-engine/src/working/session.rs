@@ -175,6 +175,10 @@ impl Engine {
     /// None if there were no entries.
     pub(crate) async fn end_entries(&self, caller: &Caller, name: &str, known: &[Session]) -> Result<Option<usize>> {
         let Some(tier) = &self.tier else { return Ok(None) };
+        // Who sees only some categories reaches no entries, and so ends none.
+        if caller.categories.is_some() {
+            return Ok(None);
+        }
         let mut promoted = None;
         for talk in talks(caller, name, known) {
             let found = tier.latest(&talk, ALL).await.map_err(away)?;

@@ -81,6 +81,11 @@ async fn what_matters_is_remembered_for_the_user_when_the_session_ends() {
     assert_eq!(known, ["Ana plays the violin on Sundays", "Ana is allergic to peanuts"], "known once, and no yawn");
     assert!(texts(&house, &ana).await.is_empty());
     assert!(!house.engine.end_session(&ana, "s1").await.unwrap(), "it was over");
+    // Who may not see entries does not end them either.
+    put(&house, &ana, entry("Ana hums", 0.1)).await;
+    let narrow = Caller { categories: Some(["work".to_owned()].into()), ..ana.clone() };
+    assert!(house.engine.end_session(&narrow, "s1").await.is_err());
+    assert_eq!(texts(&house, &ana).await, ["Ana hums"]);
     // The operator names nobody: whose session it is, the store knows.
     house.say(&ana, "t", "user", "And again.").await;
     put(&house, &ana, entry("Ana moved to Graz in May", 0.8)).await;
