@@ -135,7 +135,9 @@ async fn warn_of_other_models(engine: &Engine, caller: &Caller) {
     // A store that cannot be read, or a caller who sees nothing, is told so by the command itself.
     let Ok(true) = engine.knows_other_models(caller).await else { return };
     let Ok(models) = engine.models(caller).await else { return };
-    for (other, count) in models.vectors.iter().filter(|(name, _)| **name != model.name) {
+    let present = models.vectors.get(&model.name).copied().unwrap_or(0);
+    // Vectors of two models may stand side by side while one takes the place of the other.
+    for (other, count) in models.vectors.iter().filter(|(name, count)| **name != model.name && **count > present) {
         output::warn(
             &format!(
                 "{count} memories have vectors of the model `{other}`, but the present model is `{}`; \

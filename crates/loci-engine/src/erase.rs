@@ -29,6 +29,8 @@ pub struct Erasure {
     pub spaces: BTreeMap<String, Belongings>,
     /// All of it together.
     pub total: Belongings,
+    /// Working memories and sessions in the tiers; counted when they go.
+    pub working: u64,
     /// Whether freed pages, words and logs were cleaned too.
     pub scrubbed: bool,
     /// What may be left outside of what Loci can reach, and why.
@@ -49,6 +51,9 @@ impl Engine {
     /// writers up.
     pub async fn erase_user(&self, caller: &Caller, user: &str, scrub: bool) -> Result<Erasure> {
         let mut erasure = self.belongings(caller, user).await?;
+        // First what lives fast: it may still become turns, which then go with the rest.
+        let tiers = self.erase_working(caller, user).await?;
+        erasure.working = (tiers.desks + tiers.tier) as u64;
         let mut found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
         for _ in 0..ROUNDS {
             // Answers to earlier requests lie in the shared space, whether or not the user had something there.
@@ -95,6 +100,7 @@ fn told(user: &str, found: BTreeMap<Space, Belongings>) -> Erasure {
         erased: false,
         spaces: spaces.map(|(space, of)| (space.name(), of)).collect(),
         total,
+        working: 0,
         scrubbed: false,
         left: Vec::new(),
     }

@@ -10,6 +10,7 @@ mod day;
 mod events;
 mod files;
 mod fleet;
+mod keeping;
 mod life;
 mod mcp;
 mod migrate;

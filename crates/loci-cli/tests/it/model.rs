@@ -101,7 +101,7 @@ fn another_model_is_noticed_and_reembed_mends_it() {
     assert!(run.out.contains("Minka"), "{run:?}");
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for file in ["config.json", "tokenizer.json", "model.safetensors"] {
         std::fs::copy(from.join(file), to.join(file)).unwrap();

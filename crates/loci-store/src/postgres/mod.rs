@@ -15,6 +15,7 @@ mod pool;
 mod schema;
 mod scrub;
 mod session;
+mod tables;
 mod words;
 
 use std::collections::{HashMap, HashSet};
