@@ -72,8 +72,8 @@ async fn everything_that_is_known_is_carried() {
     let again = other.engine.carry_in(&operator, before.clone(), &mut Taking::default()).await.unwrap();
     assert!(again.iter().all(|fate| matches!(fate, Fate::Skipped)), "{again:?}");
     assert_eq!(everything(&other).await, before);
-    let wait = |house: &House| house.engine.stats(&operator);
-    assert_eq!(wait(&other).await.unwrap().without_vector, wait(&house).await.unwrap().without_vector);
+    let (here, there) = (house.engine.stats(&operator).await.unwrap(), other.engine.stats(&operator).await.unwrap());
+    assert_eq!(there.without_vector, here.without_vector);
 }
 
 #[tokio::test(flavor = "multi_thread")]
