@@ -180,9 +180,11 @@ fn what_is_long_is_cut_and_what_is_secret_is_masked() {
     std::fs::write(home.path().join("long.md"), long).unwrap();
     let told = home.json(&["import", "long.md", "--user=ann"]);
     assert!(counts(&told)[0] > 1 && counts(&told)[2] == 0, "{told}");
-    let secret = json!([{ "id": "1", "memory": "My key is sk-ant-REDACTED" }]);
-    home.feed(&["import", "-", "--user=ann"], secret.to_string().as_bytes());
-    assert!(!home.run(&["export"]).out.contains("0123456789abcdefghijklmnopqrstuvwxyzABCDEF"));
+    let token = "0123456789abcdefghijklmnopqrstuvwxyzABCDEF";
+    let secret = json!([{ "id": "1", "memory": format!("My key is sk-{token}") }]);
+    let run = home.feed(&["--json", "import", "-", "--user=ann"], secret.to_string().as_bytes());
+    assert_eq!(counts(&run.value()), [1, 0, 0, 0], "{run:?}");
+    assert!(!home.run(&["export"]).out.contains(token));
 }
 
 #[test]

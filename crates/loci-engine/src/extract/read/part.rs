@@ -47,7 +47,8 @@ pub(super) fn is_talk(words: &[Word], asks: bool) -> bool {
         "whether",
         "given",
     ];
-    let first = &words[0];
+    // Of "yes" nothing is left once its opener is gone.
+    let Some(first) = words.first() else { return true };
     let second = words.get(1).map_or("", |word| word.lower.as_str());
     let third = words.get(2).map_or("", |word| word.lower.as_str());
     let denies = second == "not"
