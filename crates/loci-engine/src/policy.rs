@@ -252,6 +252,9 @@ pub(crate) fn conversation(caller: &Caller, session: &str) -> Result<Conversatio
 /// some sees none of it.
 fn own_user(caller: &Caller) -> Result<String, Error> {
     caller.identifiers.validate()?;
+    if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
+        return Err(Error::invalid("poolId", "what an agent has before it lies in no pool").hint("leave poolId out"));
+    }
     if caller.categories.is_some() {
         let message = "this credential sees only some categories, and what an agent has before it has none";
         return Err(Error::new(ErrorKind::Unauthorized, message).hint("use a credential without categories"));

@@ -113,7 +113,7 @@ fn a_space_goes_back_to_an_earlier_line_and_time() {
         let line = Connection::open(home.shared()).unwrap();
         let line: i64 = line.query_row("SELECT max(sequence) FROM ledger", [], |row| row.get(0)).unwrap();
         states.push((line, home.export()));
-        home.json(&["update", &id, "--content", text]);
+        home.json(&["update", &id, text]);
         home.remember(&["--user", "ann", &format!("and {text} still")]);
     }
     let file = home.path().join("all.backup");

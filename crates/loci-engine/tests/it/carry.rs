@@ -55,6 +55,18 @@ async fn lived_in() -> House {
     house
 }
 
+/// What came without a vector was given one, since there is a model; everything else is as it was.
+fn as_they_were(mut lines: Vec<Line>, before: &[Line]) -> Vec<Line> {
+    for (line, before) in lines.iter_mut().zip(before) {
+        if let (Line::Memory(line), Line::Memory(before)) = (line, before)
+            && before.vectors.is_empty()
+        {
+            line.vectors.clear();
+        }
+    }
+    lines
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn everything_that_is_known_is_carried() {
     let (house, other) = (lived_in().await, House::new());
@@ -68,10 +80,10 @@ async fn everything_that_is_known_is_carried() {
     let operator = Caller::operator();
     let fates = other.engine.carry_in(&operator, before.clone(), &mut Taking::default()).await.unwrap();
     assert_eq!(imported(&fates), before.len(), "{fates:?}");
-    assert_eq!(everything(&other).await, before);
+    assert_eq!(as_they_were(everything(&other).await, &before), before);
     let again = other.engine.carry_in(&operator, before.clone(), &mut Taking::default()).await.unwrap();
     assert!(again.iter().all(|fate| matches!(fate, Fate::Skipped)), "{again:?}");
-    assert_eq!(everything(&other).await, before);
+    assert_eq!(as_they_were(everything(&other).await, &before), before);
     let wait = async |house: &House| house.engine.stats(&operator).await;
     assert_eq!(wait(&other).await.unwrap().without_vector, wait(&house).await.unwrap().without_vector);
 }

@@ -167,10 +167,10 @@ impl Index {
 
 /// Re-reads the vectors of the rows that changed since the arrays last looked.
 fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
-    // What was restored from a backup has the numbers of other rows.
+    // What was restored from a backup has the numbers of other rows; vectors of a model may go all at once.
     let restored: bool = connection
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND event = 'restore' AND memory IS NULL)",
+            "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND event IN ('restore', 'embed') AND memory IS NULL)",
         )?
         .query_row([held.sequence], |row| row.get(0))?;
     if restored {

@@ -183,7 +183,8 @@ async fn a_space_goes_back_to_any_line() {
     for (line, time, expect) in recorded {
         for until in [Until::Sequence(line), Until::Time(time)] {
             let (other, _elsewhere) = folder();
-            let wanted = RestorePlan { space: Some(space.clone()), until: Some(until), ..plan(&[file.clone()]) };
+            let wanted =
+                RestorePlan { space: Some(space.clone()), until: Some(until), ..plan(std::slice::from_ref(&file)) };
             let done = good(restore(&Side::from(other.clone()), wanted).await);
             assert_eq!((done[0].sequence, done[0].lost), (line, 0), "{until:?}");
             let found = state(&other, &space).await;
@@ -295,7 +296,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     let bad = place.path().join("bad");
     let check = async |what: &str, bytes: &[u8], told: &[&str], kind: ErrorKind| {
         std::fs::write(&bad, bytes).unwrap();
-        let wanted = RestorePlan { replace: true, ..plan(&[bad.clone()]) };
+        let wanted = RestorePlan { replace: true, ..plan(std::slice::from_ref(&bad)) };
         let error = restore(&Side::from(other.clone()), wanted).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{what}: {error}");
         assert!(told.iter().any(|told| error.to_string().contains(told)), "{what}: {error}");
@@ -314,7 +315,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     for foreign in [&b""[..], b"SQLite format 3\0 and so on", b"{\"loci\":\"export\"}\n"] {
         check("foreign", foreign, &["is no backup of Loci"], ErrorKind::InvalidInput).await;
     }
-    let error = restore(&Side::from(other.clone()), plan(&[whole_file.clone()])).await.unwrap_err();
+    let error = restore(&Side::from(other.clone()), plan(std::slice::from_ref(&whole_file))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "a place that is not empty: {error}");
     assert!(Hand::on(&other).get(kept).await.is_some());
     let replaced =
@@ -356,7 +357,8 @@ async fn an_agent_comes_back_as_another() {
     let only = BackupPlan { tenant: Some(Tenant::default()), space: Some(bot.space()), ..everything_of() };
     good(made(&side, only, &file).await);
     let twin = Space::Agent("twin".into());
-    let wanted = RestorePlan { space: Some(bot.space()), rename: Some(twin.clone()), ..plan(&[file.clone()]) };
+    let wanted =
+        RestorePlan { space: Some(bot.space()), rename: Some(twin.clone()), ..plan(std::slice::from_ref(&file)) };
     let done: Vec<Restored> = good(restore(&side, wanted).await);
     assert_eq!((done[0].space.as_str(), done[0].memories), ("agent_memory_twin", 1));
     let seen = good(store.scan(&visible(&[agent("twin")]), &now(), loci_store::Page { after: None, limit: 9 }).await);

@@ -3,7 +3,7 @@
 //! Every table of the schema that names a tenant is walked, with the role that serves and past all of our own
 //! statements: for another tenant, for another space, for nobody, whole tables and their parts.
 
-use loci_store::{Agent, PostgresOptions, PostgresStore, Store};
+use loci_store::{Agent, Pool, Pools, PostgresOptions, PostgresStore, Store};
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
@@ -40,6 +40,8 @@ async fn fill(store: &PostgresStore) {
             .create_agent(&tenant, Agent { slug: "bot".into(), config: serde_json::json!({}), created_at: at(1) })
             .await,
     );
+    let pool = Pool { slug: "physics".into(), name: "Physics".into(), created_at: at(2) };
+    good(store.create_pool(&tenant, pool, &["bot".to_owned()]).await);
     good(store.put_key(key("ours", &tenant)).await);
     let other = Batch { tenant: other(), space: anna.space(), changes: vec![add(memory(1, &anna, "lantern"))] };
     good(store.apply(other).await);

@@ -35,7 +35,7 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
     }
     let hers = Filter { users: vec!["ben".to_owned()], ..everything() };
     assert_eq!(memories(store, &hers, 9).await.len(), 1);
-    let seen = good(store.carried_memories(&visible(&[ben.clone()]), &everything(), &Space::Shared, 0, 9).await);
+    let seen = good(store.carried_memories(&visible(std::slice::from_ref(&ben)), &everything(), &Space::Shared, 0, 9).await);
     assert_eq!(seen.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), [expect[2]]);
     let elsewhere = agent("bot").space();
     assert_eq!(good(store.carried_memories(&visible(&[ben]), &everything(), &elsewhere, 0, 9).await), []);
@@ -124,7 +124,7 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     let all = good(store.carried_sessions(&whole(), &Space::Shared, None, 9).await);
     assert_eq!(all, [session("a", None), kept.clone()]);
     let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
-    assert_eq!(good(store.carried_sessions(&whole(), &Space::Shared, place, 9).await), [kept.clone()]);
+    assert_eq!(good(store.carried_sessions(&whole(), &Space::Shared, place, 9).await), std::slice::from_ref(&kept));
     assert_eq!(good(store.carried_sessions(&visible(&[user("ben")]), &Space::Shared, None, 9).await), []);
     let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);

@@ -114,13 +114,19 @@ pub async fn models_never_mix(store: &dyn Store) {
     assert_eq!(near("b").await, [ids[1]]);
     assert_eq!(near("c").await, []);
     assert_eq!(good(store.vectors(&whole(), "b", &ids).await), [(ids[1], of_model("b", values.clone()))]);
-    // A memory that is embedded anew leaves its old model.
+    // Vectors of two models stand side by side until one of them is dropped.
     let moved = Action::Embed { id: ids[0], of: hash("lantern"), vector: of_model("b", values.clone()) };
     hand.must(&anna.space(), moved).await;
-    assert_eq!(near("a").await, [ids[2]]);
+    assert_eq!(near("a").await, [ids[0], ids[2]]);
+    assert_eq!(near("b").await, [ids[0], ids[1]]);
+    hand.must(&anna.space(), Action::DropVectors { model: "a".into() }).await;
+    assert_eq!(near("a").await, []);
     assert_eq!(near("b").await, [ids[0], ids[1]]);
     let models = good(store.models(&whole()).await);
-    assert_eq!((models.vectors.get("a"), models.vectors.get("b"), models.without), (Some(&1), Some(&2), 0));
+    assert_eq!((models.vectors.get("a"), models.vectors.get("b"), models.without), (None, Some(&2), 1));
+    let again = Action::Embed { id: ids[2], of: hash("lantern"), vector: of_model("a", values.clone()) };
+    hand.must(&anna.space(), again).await;
+    assert_eq!(near("a").await, [ids[2]]);
 }
 
 /// A model has one length; a vector of another one is refused and leaves nothing.

@@ -146,7 +146,7 @@ fn size(args: &ImportArgs) -> Result<Option<u64>> {
         return Ok(None);
     }
     let known = std::fs::metadata(&args.file).map_err(|error| unreadable(args, &error))?;
-    Ok(known.is_file().then(|| known.len()))
+    Ok(known.is_file().then_some(known.len()))
 }
 
 fn open(args: &ImportArgs, progress: &ProgressBar) -> Result<Input> {

@@ -129,6 +129,7 @@ async fn bring_space<F: Floor>(
     space: Space,
 ) -> Result<Restored> {
     let target = plan.rename.clone().unwrap_or_else(|| space.clone());
+    let name_in_backup = space.name();
     let open = to.open(&tenant, &target);
     let known = chain.last().and_then(|last| last.of(tenant.name(), &space.name()));
     let (created_at, numbers) = known.map_or((0, Vec::new()), |known| (known.created_at, known.numbers.clone()));
@@ -151,8 +152,11 @@ async fn bring_space<F: Floor>(
         place: F::place_of(&open).to_owned(),
     };
     let restored = to.write(&open, move |connection| bringing.run(connection)).await?;
-    let (floor, owner) = (to.clone(), tenant.clone());
-    blocking(move || floor.note_written(&owner, &open)).await?;
+    let held = |backup: &Backup| backup.of(tenant.name(), &name_in_backup).is_some_and(|known| known.rows > 0);
+    if chain.iter().any(held) {
+        let (floor, owner) = (to.clone(), tenant.clone());
+        blocking(move || floor.note_written(&owner, &open)).await?;
+    }
     Ok(restored)
 }
 
