@@ -153,6 +153,8 @@ impl Engine {
             }),
             // What the agent knows itself is not replaced by what others say.
             as_is: true,
+            // Whoever said it is named, so that it goes when they are erased.
+            actor_id: memory.actor_id.clone().or_else(|| memory.identifiers.user_id.clone()),
             ..copy_of(memory)
         };
         new.metadata.remove(CONTRIBUTED_FROM);

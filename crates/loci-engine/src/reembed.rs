@@ -126,7 +126,9 @@ impl Engine {
             let listing = self.store.scan(&visible, &filter, page).await?;
             let ids: Vec<MemoryId> = listing.memories.iter().map(|memory| memory.id).collect();
             let have = self.store.vectors(&visible, &embedder.model().name, &ids).await?;
-            let have: HashSet<MemoryId> = have.into_iter().map(|(id, _)| id).collect();
+            let whole = |vector: &loci_types::Vector| vector.token_states.is_some() || !self.keeps_tokens();
+            let have: HashSet<MemoryId> =
+                have.into_iter().filter(|(_, vector)| whole(vector)).map(|(id, _)| id).collect();
             for memory in listing.memories.iter().filter(|memory| !have.contains(&memory.id)) {
                 estimate.vectors += 1;
                 estimate.tokens += u64::from(memory.tokens);

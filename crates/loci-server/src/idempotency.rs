@@ -212,7 +212,8 @@ fn without_words(body: &mut Value) {
 /// Whether an answer is kept: what was done. What was refused changed nothing, would be refused again,
 /// and its words may repeat what was sent.
 fn lasts(status: StatusCode) -> bool {
-    status.is_success()
+    // What was only accepted may be lost yet; whoever asks again then must not be told that it is there.
+    status.is_success() && status != StatusCode::ACCEPTED
 }
 
 fn replayed(kept: Answer) -> Response {

@@ -44,6 +44,9 @@ pub(crate) struct BackupArgs {
     /// The file to write; with --every a folder; with --verify the files to look through, the full one first
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    /// Only this tenant; a space without one is of the tenant `default`
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<String>,
     /// Only this agent's space
     #[arg(long, value_name = "SLUG", conflicts_with_all = ["pool", "space"])]
     agent: Option<String>,
@@ -56,6 +59,9 @@ pub(crate) struct BackupArgs {
     /// Only what has changed since this backup
     #[arg(long, value_name = "FILE", conflicts_with = "every")]
     since: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long)]
+    force: bool,
     /// Write nothing: look through backups from the first byte to the last
     #[arg(long, conflicts_with_all = ["since", "every"])]
     verify: bool,
@@ -89,21 +95,59 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     };
     let side = crate::floor::side(&context.settings, &context.data()?).await?;
     let space = wanted(args.agent.as_deref(), args.pool.as_deref(), args.space.as_deref())?;
+    let part = Part { tenant: tenant(args.tenant.as_deref(), space.as_ref())?, space };
     if let Some(every) = &args.every {
-        return again(context, args, &side, space, file, every).await;
+        return again(context, args, &side, &part, file, every).await;
+    }
+    if file.exists() && !args.force {
+        return Err(Error::new(ErrorKind::Conflict, format!("{} is there already", file.display()))
+            .at("file")
+            .hint("choose another name; --force writes over it, and increments on top of it are of no use then")
+            .into());
     }
     let since = match &args.since {
         None => None,
         // Only its end is needed, but one that is damaged is no ground to build on.
         Some(base) => Some(look_at_last(base).await?),
     };
-    let backup = make(&side, space, since, file).await?;
+    let backup = make(&side, &part, since, file).await?;
     if context.json {
         output::json(&backup);
     } else {
         tell("made", file, &backup);
     }
     Ok(())
+}
+
+/// What of the store is meant.
+#[derive(Debug, Clone)]
+struct Part {
+    tenant: Option<Tenant>,
+    space: Option<Space>,
+}
+
+impl Part {
+    /// How the files of its schedule begin.
+    fn prefix(&self) -> String {
+        prefix(self.tenant.as_ref(), self.space.as_ref())
+    }
+}
+
+/// How the files of a schedule begin, by what is in them.
+pub(super) fn prefix(tenant: Option<&Tenant>, space: Option<&Space>) -> String {
+    match (tenant, space) {
+        (Some(tenant), Some(space)) => format!("loci-{}-{space}-", tenant.name()),
+        (Some(tenant), None) => format!("loci-{}-", tenant.name()),
+        (None, _) => "loci-".to_owned(),
+    }
+}
+
+/// The tenant that is meant: the one that is named, or for a space the default.
+pub(super) fn tenant(named: Option<&str>, space: Option<&Space>) -> Result<Option<Tenant>> {
+    Ok(match named {
+        Some(name) => Some(Tenant::new(name)?),
+        None => space.map(|_| Tenant::default()),
+    })
 }
 
 /// The space that the flags name; none: all.
@@ -121,17 +165,19 @@ async fn look_at_last(path: &Path) -> Result<Backup> {
     loci_store::look_at(path.to_owned()).await.map_err(Into::into)
 }
 
-async fn make(side: &Side, space: Option<Space>, since: Option<Backup>, path: &Path) -> Result<Backup> {
-    let part = path.with_extension("part");
+async fn make(side: &Side, part: &Part, since: Option<Backup>, path: &Path) -> Result<Backup> {
+    let mut begun = path.as_os_str().to_owned();
+    begun.push(".part");
+    let begun = PathBuf::from(begun);
     let unwritten = |error: std::io::Error| {
         Error::new(ErrorKind::Storage, format!("{} cannot be written: {error}", path.display()))
             .at("file")
             .hint("choose another place")
     };
-    let out = std::io::BufWriter::with_capacity(1 << 18, File::create(&part).map_err(unwritten)?);
+    let out = std::io::BufWriter::with_capacity(1 << 18, private(&begun).map_err(unwritten)?);
     let bar = output::progress(0, "rows");
     let told = bar.clone();
-    let tenant = space.is_some().then(Tenant::default);
+    let Part { tenant, space } = part.clone();
     let plan = BackupPlan { tenant, space, since, at: loci_engine::System.now() };
     let progress = Box::new(move |step: &loci_store::BackupStep| {
         told.set_message(format!("{}/{} {}", step.tenant, step.space, step.table));
@@ -142,14 +188,23 @@ async fn make(side: &Side, space: Option<Space>, since: Option<Backup>, path: &P
     let kept = made.map_err(anyhow::Error::from).and_then(|(backup, out)| {
         let file = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
         file.sync_all().map_err(unwritten)?;
-        std::fs::rename(&part, path).map_err(unwritten)?;
+        std::fs::rename(&begun, path).map_err(unwritten)?;
         Ok(backup)
     });
     if kept.is_err() {
         // It is not whole, and nobody asked for a part of it.
-        drop(std::fs::remove_file(&part));
+        drop(std::fs::remove_file(&begun));
     }
     kept
+}
+
+/// A file that only its owner reads: it holds everything.
+fn private(path: &Path) -> std::io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// Makes backups until it is stopped.
@@ -157,32 +212,33 @@ async fn again(
     context: &Context,
     args: &BackupArgs,
     side: &Side,
-    space: Option<Space>,
+    part: &Part,
     folder: &Path,
     every: &str,
 ) -> Result<()> {
-    let pause: SignedDuration = every.parse().map_err(|_| {
-        Error::invalid("every", format!("`{every}` is no length of time")).hint("for example 30s, 10m or 1h")
-    })?;
-    let pause = Duration::try_from(pause).ok().filter(|pause| !pause.is_zero()).ok_or_else(|| {
-        Error::invalid("every", "the time between backups must be longer than nothing").hint("for example 10m")
-    })?;
+    let pause = length(every)?;
     std::fs::create_dir_all(folder)
         .map_err(|error| Error::new(ErrorKind::Storage, format!("{}: {error}", folder.display())).at("file"))?;
     let (mut base, mut increments, mut made) = (None::<Backup>, 0, 0);
     loop {
         let since = base.take().filter(|_| increments < args.increments);
-        let (path, backup) = next(side, space.clone(), since, folder).await?;
-        increments = if backup.manifest.base.is_some() { increments + 1 } else { 0 };
-        if context.json {
-            output::json(&json!({ "file": path, "backup": backup }));
-        } else {
-            tell("made", &path, &backup);
+        match next(side, part, since, folder).await {
+            Ok((path, backup)) => {
+                increments = if backup.manifest.base.is_some() { increments + 1 } else { 0 };
+                if context.json {
+                    output::json(&json!({ "file": path, "backup": backup }));
+                } else {
+                    tell("made", &path, &backup);
+                }
+                if increments == 0 {
+                    prune(folder, &part.prefix(), args.keep.max(1))?;
+                }
+                base = Some(backup);
+            }
+            // One that failed must not be the last; the first tells whether it can work at all.
+            Err(error) if made > 0 => output::warn(&format!("no backup was made: {error}"), Some("it is tried again")),
+            Err(error) => return Err(error),
         }
-        if increments == 0 {
-            prune(folder, args.keep.max(1))?;
-        }
-        base = Some(backup);
         made += 1;
         if args.times.is_some_and(|times| made >= times) {
             return Ok(());
@@ -194,12 +250,22 @@ async fn again(
     }
 }
 
+fn length(every: &str) -> Result<Duration> {
+    let pause: SignedDuration = every.parse().map_err(|_| {
+        Error::invalid("every", format!("`{every}` is no length of time")).hint("for example 30s, 10m or 1h")
+    })?;
+    let pause = Duration::try_from(pause).ok().filter(|pause| !pause.is_zero());
+    Ok(pause.ok_or_else(|| {
+        Error::invalid("every", "the time between backups must be longer than nothing").hint("for example 10m")
+    })?)
+}
+
 /// An increment, or a full backup where none can be made.
-async fn next(side: &Side, space: Option<Space>, since: Option<Backup>, folder: &Path) -> Result<(PathBuf, Backup)> {
-    let at = stamp(loci_engine::System.now());
+async fn next(side: &Side, part: &Part, since: Option<Backup>, folder: &Path) -> Result<(PathBuf, Backup)> {
+    let (begin, at) = (part.prefix(), stamp(loci_engine::System.now()));
     if since.is_some() {
-        let path = folder.join(format!("loci-{at}{NEXT}"));
-        match make(side, space.clone(), since, &path).await {
+        let path = folder.join(format!("{begin}{at}{NEXT}"));
+        match make(side, part, since, &path).await {
             Ok(backup) => return Ok((path, backup)),
             Err(error) => match error.downcast_ref::<loci_store::Error>().map(loci_store::Error::kind) {
                 // The ledger is another one, or something was erased: then all of it is put in again.
@@ -208,8 +274,8 @@ async fn next(side: &Side, space: Option<Space>, since: Option<Backup>, folder: 
             },
         }
     }
-    let path = folder.join(format!("loci-{at}{FULL}"));
-    let backup = make(side, space, None, &path).await?;
+    let path = folder.join(format!("{begin}{at}{FULL}"));
+    let backup = make(side, part, None, &path).await?;
     Ok((path, backup))
 }
 
@@ -218,16 +284,15 @@ fn stamp(at: Timestamp) -> String {
     at.strftime("%Y%m%dT%H%M%S.%6fZ").to_string()
 }
 
-/// The files of a folder's schedule, in the order they were made.
-pub(super) fn scheduled(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.starts_with("loci-") && (name.ends_with(FULL) || name.ends_with(NEXT))
-        })
-        .collect();
+/// The files of a folder's schedule for one part of the store, in the order they were made.
+pub(super) fn scheduled(folder: &Path, begin: &str) -> std::io::Result<Vec<PathBuf>> {
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(begin));
+        let at = name.and_then(|name| name.strip_suffix(FULL).or_else(|| name.strip_suffix(NEXT)));
+        // Files of others, and of other parts, have no time right there.
+        at.is_some_and(|at| at.len() == 23 && at.bytes().all(|byte| byte.is_ascii_digit() || b"TZ.".contains(&byte)))
+    };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).filter(ours).collect();
     files.sort();
     Ok(files)
 }
@@ -239,8 +304,8 @@ pub(super) fn chains(files: &[PathBuf]) -> Vec<usize> {
 }
 
 /// Removes all but the latest chains.
-fn prune(folder: &Path, keep: usize) -> Result<()> {
-    let files = scheduled(folder)?;
+fn prune(folder: &Path, begin: &str, keep: usize) -> Result<()> {
+    let files = scheduled(folder, begin)?;
     let chains = chains(&files);
     let Some(first) = chains.len().checked_sub(keep).and_then(|place| chains.get(place)) else { return Ok(()) };
     files[..*first].iter().try_for_each(std::fs::remove_file).map_err(Into::into)
@@ -268,18 +333,25 @@ mod tests {
     #[test]
     fn all_but_the_latest_chains_go() {
         let folder = tempfile::tempdir().unwrap();
-        let names =
-            ["loci-1-full.backup", "loci-2-next.backup", "loci-3-full.backup", "loci-4-next.backup", "mine.backup"];
-        names.iter().for_each(|name| std::fs::write(folder.path().join(name), b"").unwrap());
-        prune(folder.path(), 2).unwrap();
-        assert_eq!(scheduled(folder.path()).unwrap().len(), 4);
-        prune(folder.path(), 1).unwrap();
-        let left: Vec<String> = scheduled(folder.path())
-            .unwrap()
-            .iter()
-            .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
-            .collect();
-        assert_eq!(left, ["loci-3-full.backup", "loci-4-next.backup"]);
-        assert!(folder.path().join("mine.backup").exists());
+        let time = |second: u32| format!("20260601T1200{second:02}.000000Z");
+        let mine =
+            [(1, FULL), (2, NEXT), (3, FULL), (4, NEXT)].map(|(second, end)| format!("loci-{}{end}", time(second)));
+        let others = [
+            "mine.backup".to_owned(),
+            "loci-notes-full.backup".to_owned(),
+            format!("loci-default-shared-{}{FULL}", time(5)),
+        ];
+        for name in mine.iter().chain(&others) {
+            std::fs::write(folder.path().join(name), b"").unwrap();
+        }
+        let names = || -> Vec<String> {
+            let files = scheduled(folder.path(), "loci-").unwrap();
+            files.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+        };
+        prune(folder.path(), "loci-", 2).unwrap();
+        assert_eq!(names(), mine);
+        prune(folder.path(), "loci-", 1).unwrap();
+        assert_eq!(names(), mine[2..]);
+        assert!(others.iter().all(|name| folder.path().join(name).exists()), "others are left alone");
     }
 }

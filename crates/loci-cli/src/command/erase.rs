@@ -3,9 +3,18 @@
 use anyhow::Result;
 use clap::Args;
 use loci_engine::{Caller, Erasure};
+use loci_types::Tenant;
+use serde_json::json;
 
 use crate::context::Context;
 use crate::output;
+
+/// What an erasure cannot know of.
+const NOT_REACHED: [&str; 3] = [
+    "backups and exports that were made before still hold it",
+    "a server that runs may still hold messages and batched writes of this user in its memory: stop it first, or erase again",
+    "keys that name the user, and triples that they stated in layers of others, stay",
+];
 
 /// Who, and how thoroughly.
 #[derive(Debug, Args)]
@@ -29,6 +38,9 @@ pub(crate) struct EraseArgs {
     /// The user
     #[arg(long, value_name = "NAME")]
     user: String,
+    /// The tenant they belong to
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    tenant: String,
     /// Do it; without this, what would go is only shown
     #[arg(long)]
     yes: bool,
@@ -39,7 +51,8 @@ pub(crate) struct EraseArgs {
 
 /// Shows what there is, and erases it if told to.
 pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
-    let (engine, operator) = (context.engine().await?, Caller::operator());
+    let engine = context.engine().await?;
+    let operator = Caller { tenant: Tenant::new(&args.tenant)?, ..Caller::operator() };
     let erasure = if args.yes {
         let bar = output::steps(1);
         bar.set_message("erasing");
@@ -50,7 +63,9 @@ pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
         engine.belongings(&operator, &args.user).await?
     };
     if context.json {
-        output::json(&erasure);
+        let mut told = json!(erasure);
+        told["notReached"] = json!(NOT_REACHED);
+        output::json(&told);
     } else {
         tell(&erasure);
     }
@@ -86,5 +101,5 @@ fn tell(erasure: &Erasure) {
     for left in &erasure.left {
         output::warn(left, None);
     }
-    output::note("backups and exports that were made before still hold it");
+    NOT_REACHED.iter().for_each(|text| output::note(text));
 }

@@ -24,8 +24,8 @@ Makes the vectors that were left for later, and those that another model made. I
 next run goes on where it was. Servers go on meanwhile: vectors of both models stand side by side.
 
 With --model the vectors are made beside those of the model that is set, which goes on answering. Then set the new
-model (embeddings.folder or embeddings.model), restart the servers, and run `loci reembed` once more: it makes what
-came in between, and drops the vectors of the old one. --keep-others leaves them.")]
+model (embeddings.folder or embeddings.model), restart the servers, and run `loci reembed --drop-others`: it makes what
+came in between, and drops the vectors of every other model.")]
 pub(crate) struct ReembedArgs {
     /// Another model than the one that is set: the folder of a local one, or the name at the endpoint
     #[arg(long, value_name = "MODEL")]
@@ -36,9 +36,9 @@ pub(crate) struct ReembedArgs {
     /// What a million tokens cost, for the estimate
     #[arg(long, value_name = "NUMBER")]
     price: Option<f64>,
-    /// Leave the vectors of other models
-    #[arg(long)]
-    keep_others: bool,
+    /// Drop the vectors of all other models once those of the model that is set are made
+    #[arg(long, conflicts_with_all = ["model", "dry_run"])]
+    drop_others: bool,
 }
 
 /// Gives every memory a vector of the model.
@@ -86,9 +86,9 @@ pub(crate) async fn run(context: &Context, args: &ReembedArgs) -> Result<()> {
         .await?;
     bar.finish_and_clear();
     done.embedded += waiting;
-    let dropped = match args.model.is_some() || args.keep_others {
-        true => Default::default(),
-        false => engine.drop_other_vectors(&operator).await?,
+    let dropped = match args.drop_others {
+        true => engine.drop_other_vectors(&operator).await?,
+        false => Default::default(),
     };
     if context.json {
         output::json(&json!({
@@ -103,7 +103,7 @@ pub(crate) async fn run(context: &Context, args: &ReembedArgs) -> Result<()> {
     if args.model.is_some() {
         output::note(&format!(
             "vectors of {model} stand beside the others now; set it as the model, restart what serves, and run \
-             `loci reembed` once more"
+             `loci reembed --drop-others`"
         ));
     }
     Ok(())

@@ -7,10 +7,10 @@ use anyhow::Result;
 use clap::Args;
 use loci_engine::{Caller, Clock as _, System};
 use loci_store::{RestorePlan, Restored, Until, restore};
-use loci_types::{Error, Space, Tenant};
+use loci_types::{Error, Space};
 use serde_json::json;
 
-use super::backup::{chains, scheduled, wanted};
+use super::backup::{chains, prefix, scheduled, tenant, wanted};
 use crate::arguments::moment;
 use crate::context::Context;
 use crate::output;
@@ -29,7 +29,8 @@ Give a full backup first and its increments after it, or the folder of `loci bac
 chain is taken. Everything is looked through before anything is changed; a file that is cut off, changed or foreign
 is refused, and what is there stays as it is. Each space comes back in one transaction.
 
-A space that is not empty is only replaced with --replace. --to-sequence and --to-time go back within what the
+A space that is not empty is only replaced with --replace; spaces that the backup does not hold stay. Keys that are
+there stay as they are, and a pool keeps the members it has: nobody is let in again by a backup. --to-sequence and --to-time go back within what the
 backup holds, by taking back the lines of its ledger; what was purged or erased by then does not come back, and is
 counted. Vectors of another model than the present one are made anew, unless --no-embed is given.
 
@@ -39,6 +40,9 @@ pub(crate) struct RestoreBackupArgs {
     /// The full backup and its increments, in their order; or the folder they lie in
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
+    /// Only this tenant; a space without one is of the tenant `default`
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<String>,
     /// Only this agent's space
     #[arg(long, value_name = "SLUG", conflicts_with_all = ["pool", "space"])]
     agent: Option<String>,
@@ -68,6 +72,7 @@ pub(crate) struct RestoreBackupArgs {
 /// Brings a backup back.
 pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<()> {
     let space = wanted(args.agent.as_deref(), args.pool.as_deref(), args.space.as_deref())?;
+    let tenant = tenant(args.tenant.as_deref(), space.as_ref())?;
     let rename = match (&args.rename, &space) {
         (None, _) => None,
         (Some(slug), Some(Space::Agent(_))) => wanted(Some(slug), None, None)?,
@@ -86,8 +91,8 @@ pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<(
     let engine = Arc::new(context.engine_with_model(args.no_embed, &Caller::operator()).await?);
     let rules = engine.clone();
     let plan = RestorePlan {
-        files: files(&args.files)?,
-        tenant: space.is_some().then(Tenant::default),
+        files: files(&args.files, &prefix(tenant.as_ref(), space.as_ref()))?,
+        tenant,
         space,
         rename,
         until,
@@ -114,12 +119,16 @@ pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<(
 }
 
 /// The files that are meant by a folder: its latest chain.
-fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
+fn files(given: &[PathBuf], begin: &str) -> Result<Vec<PathBuf>> {
     let [folder] = given else { return Ok(given.to_vec()) };
     if !folder.is_dir() {
         return Ok(given.to_vec());
     }
-    let files = scheduled(folder)?;
+    // One that holds everything will do for a part of it too.
+    let mut files = scheduled(folder, begin)?;
+    if files.is_empty() {
+        files = scheduled(folder, "loci-")?;
+    }
     match chains(&files).last() {
         Some(first) => Ok(files[*first..].to_vec()),
         None => Err(Error::invalid("file", format!("there is no full backup in {}", folder.display()))

@@ -46,6 +46,7 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     let made = home.json(&["backup", file]);
     assert!(made["rows"].as_u64().unwrap() > 10, "{made}");
     assert_eq!(home.json(&["backup", "--verify", file])[0], made);
+    assert_eq!(home.run(&["backup", file]).code, 21, "a file that is there is not written over");
     let told = home.run(&["backup", "--verify", file]);
     assert!(told.out.contains("whole") && told.out.contains("default/agent_memory_scout"), "{told:?}");
     let back = elsewhere.json(&["restore-backup", file]);
@@ -280,7 +281,7 @@ fn another_model_comes_in_beside_the_present_one() {
     assert_eq!(vectors(), 402);
     works("both are there");
     let home = home.set("LOCI_MODEL_DIR", other);
-    let switched = home.json(&["reembed"]);
+    let switched = home.json(&["reembed", "--drop-others"]);
     assert_eq!((&switched["embedded"], switched["dropped"].as_object().unwrap().len()), (&json!(0), 1), "{switched}");
     let found = home.json(&["recall", "--user", "ann", "name of the pet"]);
     assert_eq!(found["hits"][0]["memory"]["content"], "My cat is called Minka");
@@ -288,4 +289,57 @@ fn another_model_comes_in_beside_the_present_one() {
     let connection = Connection::open(home.shared()).unwrap();
     let left: i64 = connection.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 201);
+}
+
+#[test]
+fn a_chain_lets_nobody_in_again() {
+    let (home, elsewhere) = (filled(), Home::new());
+    let key = home.json(&["key", "create", "--name", "short", "--role", "reader"])["key"]["id"].clone();
+    home.json(&["agent", "create", "owl"]);
+    home.json(&["pool", "create", "physics", "--member", "scout", "--member", "owl"]);
+    let files = ["one", "two", "three"].map(|name| home.path().join(name).display().to_string());
+    home.json(&["backup", &files[0]]);
+    home.json(&["key", "revoke", key.as_str().unwrap()]);
+    home.json(&["pool", "leave", "physics", "owl"]);
+    home.json(&["agent", "drop", "scout", "--yes"]);
+    home.json(&["backup", &files[1], "--since", &files[0]]);
+    home.remember(&["--agent", "scout", "--user", "ann", "The new keeper is called Ivo"]);
+    home.json(&["backup", &files[2], "--since", &files[1]]);
+    elsewhere.json(&["restore-backup", &files[0], &files[1], &files[2]]);
+    assert_eq!(elsewhere.lines(&[]), home.lines(&[]), "an agent that was made anew has only what is new");
+    for verb in [&["key", "list"][..], &["pool", "show", "physics"]] {
+        assert_eq!(elsewhere.json(verb), home.json(verb));
+    }
+    // Nor does an old backup in the place itself.
+    home.json(&["restore-backup", &files[0], "--replace"]);
+    assert!(!home.json(&["pool", "show", "physics"]).to_string().contains("owl"));
+    assert!(home.json(&["key", "list"]).to_string().contains("revokedAt"));
+}
+
+#[test]
+fn what_has_no_lines_stays_when_nothing_is_taken_back() {
+    let home = filled();
+    home.json(&["checkpoint", "put", "--user", "ann", "--thread", "t", "--id", "one", &file(&home, "1")]);
+    let file = home.path().join("all").display().to_string();
+    let made = home.json(&["backup", &file]);
+    let spaces = made["spaces"].as_array().unwrap();
+    let end = spaces.iter().find(|space| space["space"] == "shared").unwrap()["sequence"].to_string();
+    home.json(&["restore-backup", &file, "--space", "shared", "--to-sequence", &end, "--replace"]);
+    assert_eq!(home.json(&["checkpoint", "get", "--user", "ann", "--thread", "t"])["id"], "one");
+    home.json(&["restore-backup", &file, "--space", "shared", "--to-sequence", "1", "--replace"]);
+    assert_ne!(home.run(&["checkpoint", "get", "--user", "ann", "--thread", "t"]).code, 0, "it came later");
+}
+
+#[test]
+fn what_others_copied_goes_along() {
+    let home = Home::new();
+    home.json(&["agent", "create", "owl"]);
+    home.json(&["agent", "create", "ant"]);
+    home.json(&["pool", "create", "physics", "--member", "owl", "--member", "ant"]);
+    let told = home.remember(&["--agent", "owl", "--user", "wilhelmina", &format!("the {SECRET} is blue")]);
+    home.json(&["pool", "contribute", "physics", "--agent", "owl", "--user", "wilhelmina", "--memory", &told]);
+    home.json(&["pool", "sync", "physics", "--agent", "ant", "--user", "bob"]);
+    assert!(home.json(&["list", "--agent", "ant", "--user", "bob"]).to_string().contains(SECRET));
+    home.json(&["erase", "--user", "wilhelmina", "--yes"]);
+    assert_eq!(holding(&home.data(), SECRET), Vec::<String>::new());
 }

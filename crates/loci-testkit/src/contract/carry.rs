@@ -35,7 +35,8 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
     }
     let hers = Filter { users: vec!["ben".to_owned()], ..everything() };
     assert_eq!(memories(store, &hers, 9).await.len(), 1);
-    let seen = good(store.carried_memories(&visible(std::slice::from_ref(&ben)), &everything(), &Space::Shared, 0, 9).await);
+    let seen =
+        good(store.carried_memories(&visible(std::slice::from_ref(&ben)), &everything(), &Space::Shared, 0, 9).await);
     assert_eq!(seen.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), [expect[2]]);
     let elsewhere = agent("bot").space();
     assert_eq!(good(store.carried_memories(&visible(&[ben]), &everything(), &elsewhere, 0, 9).await), []);

@@ -42,7 +42,8 @@ pub(super) async fn bring<F: Floor>(to: &F, plan: &RestorePlan, chain: &[Backup]
     }
     if plan.space.is_none() {
         let (floor, files, tenant) = (to.clone(), plan.files.clone(), plan.tenant.clone());
-        blocking(move || lists(&floor, &files, tenant.as_ref())).await?;
+        // What the last of the chain says counts: an earlier one would bring back what was revoked or left since.
+        blocking(move || files.last().map_or(Ok(()), |last| lists(&floor, last, tenant.as_ref()))).await?;
     }
     let mut restored = Vec::new();
     for (tenant, space) in meant {
@@ -89,36 +90,43 @@ fn occupied(tenant: &Tenant, space: &Space) -> Error {
     .into()
 }
 
-/// Adds the entries of the catalogue that are missing.
-fn lists<F: Floor>(to: &F, files: &[PathBuf], tenant: Option<&Tenant>) -> Result<()> {
-    for path in files {
-        let mut reader = Reader::open(path)?;
-        loop {
-            let (sort, bytes) = reader.next()?;
-            match sort {
-                Sort::End => break,
-                Sort::List => {
-                    let Some((name, rows)) = rows::unpack(&bytes, columns_of(Sort::List)) else { continue };
-                    let Some(list) = catalogue::list(name) else { continue };
-                    let lines: Vec<Line> = rows
-                        .into_iter()
-                        .map(|mut row| {
-                            // It is written once its rows are here.
-                            if let Some(written) = list.value_mut(&mut row, "written") {
-                                *written = Value::Integer(0);
-                            }
-                            row
-                        })
-                        .filter(|row| tenant.is_none_or(|tenant| list.is_of(row, tenant.name())))
-                        .map(|row| Line::made(row, 1))
-                        .collect();
-                    to.tell(|connection| List::put(list, connection, &lines))?;
-                }
-                _ => {}
+/// Adds the entries of the catalogue that are missing. A pool that is there keeps the members it has now: a backup
+/// lets nobody in again who has left.
+fn lists<F: Floor>(to: &F, path: &std::path::Path, tenant: Option<&Tenant>) -> Result<()> {
+    let mut reader = Reader::open(path)?;
+    let mut entries: Vec<(&'static List, Vec<Value>)> = Vec::new();
+    loop {
+        let (sort, bytes) = reader.next()?;
+        match sort {
+            Sort::End => break,
+            Sort::List => {
+                let Some((name, rows)) = rows::unpack(&bytes, columns_of(Sort::List)) else { continue };
+                let Some(list) = catalogue::list(name) else { continue };
+                let meant = |row: &Vec<Value>| tenant.is_none_or(|tenant| list.is_of(row, tenant.name()));
+                entries.extend(rows.into_iter().filter(meant).map(|row| (list, row)));
             }
+            _ => {}
         }
     }
-    Ok(())
+    to.tell(|connection| {
+        let mut there = std::collections::HashSet::new();
+        for (list, row) in entries.iter().filter(|(list, _)| list.name == "pools") {
+            if list.has(connection, row)? {
+                there.insert(list.text(row, "slug").map(str::to_owned));
+            }
+        }
+        for (list, row) in &mut entries {
+            if list.name == "pool_members" && there.contains(&list.text(row, "pool").map(str::to_owned)) {
+                continue;
+            }
+            // A space is written once its rows are here.
+            if let Some(written) = list.value_mut(row, "written") {
+                *written = Value::Integer(0);
+            }
+            list.put(connection, &[Line::made(row.clone(), 1)])?;
+        }
+        Ok(())
+    })
 }
 
 async fn bring_space<F: Floor>(
@@ -180,9 +188,7 @@ impl Bringing {
     fn run(&self, connection: &Connection<'_>) -> Result<Restored> {
         let said = |error| Error::said(&self.place, error);
         let before = feed::end(connection).map_err(said)?;
-        for table in TABLES.iter().rev().filter(|table| matches!(table.put, Put::Row | Put::Vector)) {
-            connection.execute(&format!("DELETE FROM {}", table.name), []).map_err(said)?;
-        }
+        clear(connection).map_err(said)?;
         for (number, path) in self.files.iter().enumerate() {
             self.take_in(connection, path, number > 0)?;
         }
@@ -224,8 +230,10 @@ impl Bringing {
                 Sort::Space => {
                     let head: super::BackupSpace = reader.json(&bytes)?;
                     inside = head.tenant == self.tenant && head.space == name;
-                    if inside && increment && head.since > 0 {
-                        clear_small(connection).map_err(said)?;
+                    if inside && increment {
+                        // One that was dropped and made anew since the base begins from nothing.
+                        let cleared = if head.since > 0 { clear_small(connection) } else { clear(connection) };
+                        cleared.map_err(said)?;
                     }
                 }
                 Sort::Changed if inside => {
@@ -321,6 +329,14 @@ impl Bringing {
             )
             .map(drop)
     }
+}
+
+/// Takes everything of a space away.
+fn clear(connection: &Connection<'_>) -> crate::sql::Result<()> {
+    for table in TABLES.iter().rev().filter(|table| matches!(table.put, Put::Row | Put::Vector)) {
+        connection.execute(&format!("DELETE FROM {}", table.name), [])?;
+    }
+    Ok(())
 }
 
 /// Takes away what an increment has all of.

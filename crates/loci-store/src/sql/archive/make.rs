@@ -263,8 +263,14 @@ fn follows(connection: &Connection<'_>, known: &BackupSpace, end: i64) -> sql::R
     }
     let sql = "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND event = 'erase')";
     let erased: bool = connection.query_row(sql, params![known.sequence], |row| row.get(0))?;
-    // Lines before that were emptied too, and the base still has them.
-    Ok(if erased { Err("something was erased since") } else { Ok(()) })
+    if erased {
+        // Lines before that were emptied too, and the base still has them.
+        return Ok(Err("something was erased since"));
+    }
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND memory IS NULL AND event IN ('restore', 'embed'))";
+    let all_at_once: bool = connection.query_row(sql, params![known.sequence], |row| row.get(0))?;
+    Ok(if all_at_once { Err("it was restored, or vectors of a model were dropped since") } else { Ok(()) })
 }
 
 fn stale(space: &Space, why: &str) -> Error {

@@ -57,7 +57,8 @@ pub(super) fn unwind(connection: &Connection<'_>, place: &Path, until: Until, de
         }
         after = first;
     }
-    unwinding.settle(to).map_err(said)?;
+    let cut = cut(connection, to, until).map_err(said)?;
+    unwinding.settle(to, cut).map_err(said)?;
     Ok(unwinding.done)
 }
 
@@ -70,6 +71,17 @@ fn line(connection: &Connection<'_>, until: Until) -> sql::Result<i64> {
             params![at.as_microsecond()],
             |row| row.get(0),
         ),
+    }
+}
+
+/// From when on what has no lines of its own goes: from the first line that was taken back, or after the time that
+/// is meant. None: nothing goes.
+fn cut(connection: &Connection<'_>, to: i64, until: Until) -> sql::Result<Option<i64>> {
+    match until {
+        Until::Time(at) => Ok(Some(at.as_microsecond().saturating_add(1))),
+        Until::Sequence(_) => {
+            connection.query_row("SELECT min(at) FROM ledger WHERE sequence > ?1", params![to], |row| row.get(0))
+        }
     }
 }
 
@@ -238,7 +250,7 @@ impl Unwinding<'_, '_> {
     }
 
     /// What has no lines of its own is dated, and what is younger than the line goes.
-    fn settle(&mut self, to: i64) -> sql::Result<()> {
+    fn settle(&mut self, to: i64, cut: Option<i64>) -> sql::Result<()> {
         let mut dated = self.connection.prepare_cached(
             "UPDATE memories SET updated_at = coalesce((SELECT max(l.at) FROM ledger l WHERE l.memory = ?1 \
              AND l.sequence <= ?2 AND l.old IS NOT NULL AND l.event NOT IN ('link', 'unlink', 'embed', 'entity', 'fact', \
@@ -248,22 +260,19 @@ impl Unwinding<'_, '_> {
         for row in &self.touched {
             dated.execute(params![*row, to])?;
         }
-        let at: Option<i64> =
-            self.connection
-                .query_row("SELECT max(at) FROM ledger WHERE sequence <= ?1", params![to], |row| row.get(0))?;
         self.connection.execute("DELETE FROM ledger WHERE sequence > ?1", params![to])?;
-        let at = at.unwrap_or(i64::MIN);
+        let Some(cut) = cut else { return Ok(()) };
         for younger in [
-            "DELETE FROM entities WHERE first_seen > ?1",
-            "DELETE FROM sessions WHERE started_at > ?1",
-            "DELETE FROM jobs WHERE created_at > ?1",
-            "DELETE FROM facts WHERE created_at > ?1",
-            "DELETE FROM checkpoints WHERE created_at > ?1",
-            "UPDATE sessions SET ended_at = NULL WHERE ended_at > ?1",
+            "DELETE FROM entities WHERE first_seen >= ?1",
+            "DELETE FROM sessions WHERE started_at >= ?1",
+            "DELETE FROM jobs WHERE created_at >= ?1",
+            "DELETE FROM facts WHERE created_at >= ?1",
+            "DELETE FROM checkpoints WHERE created_at >= ?1",
+            "UPDATE sessions SET ended_at = NULL WHERE ended_at >= ?1",
             "UPDATE sessions SET consolidated_at = NULL, consolidated_through = NULL, through_row = 0 \
-             WHERE consolidated_at > ?1",
+             WHERE consolidated_at >= ?1",
         ] {
-            self.connection.execute(younger, params![at])?;
+            self.connection.execute(younger, params![cut])?;
         }
         Ok(())
     }

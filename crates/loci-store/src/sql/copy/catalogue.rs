@@ -79,6 +79,26 @@ impl List {
         self.columns.iter().position(|(name, _)| *name == column).and_then(|place| entry.get_mut(place))
     }
 
+    /// The text in a column of an entry.
+    pub(in crate::sql) fn text<'v>(&self, entry: &'v [Value], column: &str) -> Option<&'v str> {
+        let place = self.columns.iter().position(|(name, _)| *name == column)?;
+        match entry.get(place) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether there is an entry with the names of this one.
+    pub(in crate::sql) fn has(&self, connection: &Connection<'_>, entry: &[Value]) -> sql::Result<bool> {
+        let mut asked: Vec<String> =
+            self.columns.iter().take(self.key).map(|(name, _)| format!("{name} = ?")).collect();
+        let mut values: Vec<Value> = entry.iter().take(self.key).cloned().collect();
+        asked.push(format!("{} = ?", self.tenant));
+        values.extend(self.text(entry, self.tenant).map(Value::from));
+        let sql = format!("SELECT 1 FROM {} WHERE {}", self.name, asked.join(" AND "));
+        connection.prepare_cached(&sql)?.exists(values)
+    }
+
     /// Whether an entry is of this tenant.
     pub(in crate::sql) fn is_of(&self, entry: &[Value], tenant: &str) -> bool {
         let place = self.columns.iter().position(|(name, _)| *name == self.tenant);
