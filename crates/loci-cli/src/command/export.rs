@@ -29,7 +29,8 @@ use crate::output;
   loci export --vectors | loci --data ./copy import -
 
 Without names everything is written, in whatever state. With a user, an agent or both, everything that carries
-their names, in whatever layer; with other names or a layer, those scopes. History, jobs and keys are not written.
+their names, in whatever layer; with other names or a layer, those scopes. History, jobs, keys, checkpoints and
+members of pools are not written: a backup has them.
 The file appears only when it is whole. docs/export.md says what stands in its lines.")]
 pub(crate) struct ExportArgs {
     /// The file to write; `-` or none: standard output

@@ -1,13 +1,14 @@
 //! What leaves, and in which order?
 //!
-//! Agents, then memories as they came, edges, entities with who speaks of them, unions and sessions, space by space.
+//! Agents, then memories as they came, edges, entities with who speaks of them, unions and sessions, space by space;
+//! triples come last.
 //! A page is read at a time with what the caller sees, so that memory stays small at any size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use loci_store::Page;
-use loci_types::{EdgeId, EntityId, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
+use loci_types::{EdgeId, EntityId, FactFilter, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
 
 use super::line::{
     EntityLine, FORMAT, Header, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, VectorLine, Whose,
@@ -17,6 +18,8 @@ use crate::{Engine, Result};
 
 /// How many rows one page has.
 const PAGE: usize = 500;
+/// The most triples that leave; they are small, and read at once.
+const MOST_FACTS: usize = 10_000_000;
 /// How many memories one line of mentions names.
 const NAMED: usize = 1_000;
 
@@ -56,6 +59,7 @@ enum Stage {
     Entities(usize, Option<EntityId>),
     Unions,
     Sessions(usize, Option<(Scope, String)>),
+    Facts,
     Done,
 }
 
@@ -123,6 +127,7 @@ impl Engine {
                     unions_out(std::mem::take(&mut export.unions))
                 }
                 Stage::Sessions(space, after) => self.sessions_out(export, space, after).await?,
+                Stage::Facts => self.facts_out(export).await?,
                 Stage::Done => return Ok(None),
             };
             if !lines.is_empty() {
@@ -218,6 +223,7 @@ impl Engine {
     ) -> Result<Vec<Line>> {
         // Turns have no category, so whose credential shows only some sees no turn, and no session either.
         let Some(space) = export.spaces.get(place).filter(|_| export.visible.categories().is_none()) else {
+            export.stage = Stage::Facts;
             return Ok(Vec::new());
         };
         let found = self.store.carried_sessions(&export.visible, space, after, PAGE).await?;
@@ -227,6 +233,16 @@ impl Engine {
         };
         let own = found.into_iter().filter(|session| export.owns(&session.scope));
         Ok(own.map(|session| Line::Session(Box::new(SessionLine::of(session)))).collect())
+    }
+}
+
+impl Engine {
+    async fn facts_out(&self, export: &Export) -> Result<Vec<Line>> {
+        let filter = FactFilter { include_past: true, ..FactFilter::at(export.at) };
+        let mut facts = self.store.facts(&export.visible, &filter, MOST_FACTS).await?;
+        facts.retain(|fact| fact.scope().is_ok_and(|scope| export.owns(&scope)));
+        facts.sort_by_key(|fact| fact.id);
+        Ok(facts.into_iter().map(|fact| Line::Fact(Box::new(fact))).collect())
     }
 }
 

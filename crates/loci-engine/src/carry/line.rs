@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 use loci_store::Agent;
-use loci_types::{Edge, Entity, EntityId, Error, Identifiers, Layer, Memory, MemoryId, Scope, Session, Vector};
+use loci_types::{Edge, Entity, EntityId, Error, Fact, Identifiers, Layer, Memory, MemoryId, Scope, Session, Vector};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -56,6 +56,8 @@ pub enum Line {
     Union(UnionLine),
     /// A conversation, and what of it was learned.
     Session(Box<SessionLine>),
+    /// A triple, with the memories it was learned from, which came before.
+    Fact(Box<Fact>),
 }
 
 impl Line {
@@ -69,6 +71,7 @@ impl Line {
             Line::Mentions(_) => "mentions",
             Line::Union(_) => "union",
             Line::Session(_) => "session",
+            Line::Fact(_) => "fact",
         }
     }
 }

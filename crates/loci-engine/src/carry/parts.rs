@@ -8,7 +8,8 @@ use std::collections::HashMap;
 
 use loci_store::CarriedEntity;
 use loci_types::{
-    Action, Batch, Change, Edge, EntityId, Error, ErrorKind, Filter, MemoryId, Scope, SessionFilter, Space,
+    Action, Batch, Change, Edge, EntityId, Error, ErrorKind, Fact, FactFilter, Filter, MemoryId, Scope, SessionFilter,
+    Space,
 };
 use uuid::Uuid;
 
@@ -37,6 +38,10 @@ impl Engine {
             Line::Entity(line) => Ok(line.whose.scope().map(drop)?),
             Line::Union(line) => Ok(line.whose.scope().map(drop)?),
             Line::Session(line) => Ok(line.whose.scope().map(drop)?),
+            Line::Fact(fact) => {
+                fact.scope()?;
+                Ok(loci_types::unit("confidence", fact.confidence).map(drop)?)
+            }
             Line::Mentions(_) => Ok(()),
         }
     }
@@ -79,6 +84,7 @@ impl Engine {
             Line::Mentions(line) => self.mentions_in(caller, line, how).await,
             Line::Union(line) => self.union_in(caller, line, how).await,
             Line::Session(line) => self.session_in(caller, *line, how).await,
+            Line::Fact(fact) => self.fact_in(caller, *fact, how).await,
             Line::Memory(_) | Line::Edge(_) => Ok(Fate::Skipped),
         };
         match taken {
@@ -272,6 +278,34 @@ impl Engine {
         };
         let space = session.scope.space();
         self.one_in(caller, space, Action::Resume(Box::new(session)), fate, how).await
+    }
+
+    async fn fact_in(&self, caller: &Caller, fact: Fact, how: &Taking) -> Result<Fate> {
+        let scope = fact.scope()?;
+        let filter = FactFilter { id: Some(fact.id), include_past: true, ..FactFilter::at(self.now()) };
+        let known = self.store.facts(&policy::whole(&caller.tenant), &filter, 1).await?.pop();
+        let fate = match &known {
+            Some(known) if *known == fact => return Ok(Fate::Skipped),
+            Some(_) if !how.replace => {
+                return Ok(Fate::Conflict(format!("triple {} is here with other values", fact.id)));
+            }
+            Some(_) => Fate::Replaced,
+            None => Fate::Imported,
+        };
+        if how.dry_run {
+            return Ok(fate);
+        }
+        let retract = known.map(|known| Action::Retract { scope: scope.clone(), id: known.id });
+        // It keeps the time of its last change.
+        let (at, state) = (fact.updated_at, Action::State(Box::new(fact)));
+        let changes = retract.into_iter().chain([state]);
+        let changes =
+            changes.map(|action| Change { at, ..self.change(caller, "operator", "imported", action) }).collect();
+        let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes };
+        Ok(match self.apply_each(batch).await?.pop() {
+            Some(refused @ Fate::Refused(_)) => refused,
+            _ => fate,
+        })
     }
 
     async fn one_in(&self, caller: &Caller, space: Space, action: Action, fate: Fate, how: &Taking) -> Result<Fate> {

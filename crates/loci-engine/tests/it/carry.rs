@@ -72,7 +72,7 @@ async fn everything_that_is_known_is_carried() {
     let (house, other) = (lived_in().await, House::new());
     other.later(40);
     let before = everything(&house).await;
-    for name in ["memory", "edge", "entity", "mentions", "union", "session"] {
+    for name in ["memory", "edge", "entity", "mentions", "union", "session", "fact"] {
         assert!(before.iter().any(|line| line.name() == name), "{name}");
     }
     let aged = |line: &Line| matches!(line, Line::Memory(line) if line.aged_at.is_some() && !line.vectors.is_empty());
