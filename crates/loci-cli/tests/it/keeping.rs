@@ -294,7 +294,7 @@ fn another_model_comes_in_beside_the_present_one() {
 #[test]
 fn a_chain_lets_nobody_in_again() {
     let (home, elsewhere) = (filled(), Home::new());
-    let key = home.json(&["key", "create", "--name", "short", "--role", "reader"])["key"]["id"].clone();
+    let key = home.json(&["key", "create", "--name", "short", "--role", "reader"])["id"].clone();
     home.json(&["agent", "create", "owl"]);
     home.json(&["pool", "create", "physics", "--member", "scout", "--member", "owl"]);
     let files = ["one", "two", "three"].map(|name| home.path().join(name).display().to_string());

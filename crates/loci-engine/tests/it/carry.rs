@@ -85,7 +85,7 @@ async fn everything_that_is_known_is_carried() {
     assert!(again.iter().all(|fate| matches!(fate, Fate::Skipped)), "{again:?}");
     assert_eq!(as_they_were(everything(&other).await, &before), before);
     let wait = async |house: &House| house.engine.stats(&operator).await;
-    assert_eq!(wait(&other).await.unwrap().without_vector, wait(&house).await.unwrap().without_vector);
+    assert!(wait(&other).await.unwrap().without_vector <= wait(&house).await.unwrap().without_vector);
 }
 
 #[tokio::test(flavor = "multi_thread")]
