@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use loci_engine::Clock as _;
-use loci_store::{Backup, BackupPlan, Side, back_up, look_through};
+use loci_store::{Backup, BackupPlan, Side, back_up, look_at, look_through};
 use loci_types::{Error, ErrorKind, Space, Tenant};
 use serde_json::json;
 
@@ -44,18 +44,8 @@ pub(crate) struct BackupArgs {
     /// The file to write; with --every a folder; with --verify the files to look through, the full one first
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Only this tenant; a space without one is of the tenant `default`
-    #[arg(long, value_name = "NAME")]
-    tenant: Option<String>,
-    /// Only this agent's space
-    #[arg(long, value_name = "SLUG", conflicts_with_all = ["pool", "space"])]
-    agent: Option<String>,
-    /// Only this pool's space
-    #[arg(long, value_name = "SLUG", conflicts_with = "space")]
-    pool: Option<String>,
-    /// Only this space, by its name: shared, agent_memory_SLUG or pool_SLUG
-    #[arg(long, value_name = "NAME")]
-    space: Option<String>,
+    #[command(flatten)]
+    part: PartFlags,
     /// Only what has changed since this backup
     #[arg(long, value_name = "FILE", conflicts_with = "every")]
     since: Option<PathBuf>,
@@ -94,8 +84,7 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
         return Err(Error::invalid("file", "one backup is made at a time").hint("give one FILE").into());
     };
     let side = crate::floor::side(&context.settings, &context.data()?).await?;
-    let space = wanted(args.agent.as_deref(), args.pool.as_deref(), args.space.as_deref())?;
-    let part = Part { tenant: tenant(args.tenant.as_deref(), space.as_ref())?, space };
+    let part = args.part.part()?;
     if let Some(every) = &args.every {
         return again(context, args, &side, &part, file, every).await;
     }
@@ -108,7 +97,7 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     let since = match &args.since {
         None => None,
         // Only its end is needed, but one that is damaged is no ground to build on.
-        Some(base) => Some(look_at_last(base).await?),
+        Some(base) => Some(look_at(base.clone()).await?),
     };
     let backup = make(&side, &part, since, file).await?;
     if context.json {
@@ -119,50 +108,55 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     Ok(())
 }
 
-/// What of the store is meant.
+/// What of the store is meant, in words.
+#[derive(Debug, Args)]
+pub(super) struct PartFlags {
+    /// Only this tenant; a space without one is of the tenant `default`
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<String>,
+    /// Only this agent's space
+    #[arg(long, value_name = "SLUG", conflicts_with_all = ["pool", "space"])]
+    agent: Option<String>,
+    /// Only this pool's space
+    #[arg(long, value_name = "SLUG", conflicts_with = "space")]
+    pool: Option<String>,
+    /// Only this space, by its name: shared, agent_memory_SLUG or pool_SLUG
+    #[arg(long, value_name = "NAME")]
+    space: Option<String>,
+}
+
+impl PartFlags {
+    pub(super) fn part(&self) -> Result<Part> {
+        let space = match (&self.agent, &self.pool, &self.space) {
+            (Some(slug), ..) => Some(format!("agent_memory_{slug}").parse()?),
+            (_, Some(slug), _) => Some(format!("pool_{slug}").parse()?),
+            (.., Some(name)) => Some(name.parse()?),
+            _ => None,
+        };
+        let tenant = match &self.tenant {
+            Some(name) => Some(Tenant::new(name)?),
+            None => space.as_ref().map(|_| Tenant::default()),
+        };
+        Ok(Part { tenant, space })
+    }
+}
+
+/// What of the store is meant; none: all.
 #[derive(Debug, Clone)]
-struct Part {
-    tenant: Option<Tenant>,
-    space: Option<Space>,
+pub(super) struct Part {
+    pub(super) tenant: Option<Tenant>,
+    pub(super) space: Option<Space>,
 }
 
 impl Part {
     /// How the files of its schedule begin.
-    fn prefix(&self) -> String {
-        prefix(self.tenant.as_ref(), self.space.as_ref())
+    pub(super) fn prefix(&self) -> String {
+        match (&self.tenant, &self.space) {
+            (Some(tenant), Some(space)) => format!("loci-{}-{space}-", tenant.name()),
+            (Some(tenant), None) => format!("loci-{}-", tenant.name()),
+            (None, _) => "loci-".to_owned(),
+        }
     }
-}
-
-/// How the files of a schedule begin, by what is in them.
-pub(super) fn prefix(tenant: Option<&Tenant>, space: Option<&Space>) -> String {
-    match (tenant, space) {
-        (Some(tenant), Some(space)) => format!("loci-{}-{space}-", tenant.name()),
-        (Some(tenant), None) => format!("loci-{}-", tenant.name()),
-        (None, _) => "loci-".to_owned(),
-    }
-}
-
-/// The tenant that is meant: the one that is named, or for a space the default.
-pub(super) fn tenant(named: Option<&str>, space: Option<&Space>) -> Result<Option<Tenant>> {
-    Ok(match named {
-        Some(name) => Some(Tenant::new(name)?),
-        None => space.map(|_| Tenant::default()),
-    })
-}
-
-/// The space that the flags name; none: all.
-pub(super) fn wanted(agent: Option<&str>, pool: Option<&str>, space: Option<&str>) -> Result<Option<Space>> {
-    Ok(match (agent, pool, space) {
-        (Some(slug), ..) => Some(format!("agent_memory_{slug}").parse()?),
-        (_, Some(slug), _) => Some(format!("pool_{slug}").parse()?),
-        (.., Some(name)) => Some(name.parse()?),
-        _ => None,
-    })
-}
-
-/// What a backup says of itself, whether it is full or an increment.
-async fn look_at_last(path: &Path) -> Result<Backup> {
-    loci_store::look_at(path.to_owned()).await.map_err(Into::into)
 }
 
 async fn make(side: &Side, part: &Part, since: Option<Backup>, path: &Path) -> Result<Backup> {

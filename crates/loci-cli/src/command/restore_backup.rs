@@ -10,7 +10,7 @@ use loci_store::{RestorePlan, Restored, Until, restore};
 use loci_types::{Error, Space};
 use serde_json::json;
 
-use super::backup::{chains, prefix, scheduled, tenant, wanted};
+use super::backup::{PartFlags, chains, scheduled};
 use crate::arguments::moment;
 use crate::context::Context;
 use crate::output;
@@ -40,18 +40,8 @@ pub(crate) struct RestoreBackupArgs {
     /// The full backup and its increments, in their order; or the folder they lie in
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Only this tenant; a space without one is of the tenant `default`
-    #[arg(long, value_name = "NAME")]
-    tenant: Option<String>,
-    /// Only this agent's space
-    #[arg(long, value_name = "SLUG", conflicts_with_all = ["pool", "space"])]
-    agent: Option<String>,
-    /// Only this pool's space
-    #[arg(long, value_name = "SLUG", conflicts_with = "space")]
-    pool: Option<String>,
-    /// Only this space, by its name: shared, agent_memory_SLUG or pool_SLUG
-    #[arg(long, value_name = "NAME")]
-    space: Option<String>,
+    #[command(flatten)]
+    part: PartFlags,
     /// The agent or pool that it comes back as
     #[arg(long = "as", value_name = "SLUG")]
     rename: Option<String>,
@@ -71,12 +61,11 @@ pub(crate) struct RestoreBackupArgs {
 
 /// Brings a backup back.
 pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<()> {
-    let space = wanted(args.agent.as_deref(), args.pool.as_deref(), args.space.as_deref())?;
-    let tenant = tenant(args.tenant.as_deref(), space.as_ref())?;
-    let rename = match (&args.rename, &space) {
+    let part = args.part.part()?;
+    let rename = match (&args.rename, &part.space) {
         (None, _) => None,
-        (Some(slug), Some(Space::Agent(_))) => wanted(Some(slug), None, None)?,
-        (Some(slug), Some(Space::Pool(_))) => wanted(None, Some(slug), None)?,
+        (Some(slug), Some(Space::Agent(_))) => Some(format!("agent_memory_{slug}").parse()?),
+        (Some(slug), Some(Space::Pool(_))) => Some(format!("pool_{slug}").parse()?),
         (Some(_), _) => {
             return Err(Error::invalid("as", "only an agent or a pool can come back as another")
                 .hint("name the one in the backup with --agent or --pool")
@@ -91,9 +80,9 @@ pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<(
     let engine = Arc::new(context.engine_with_model(args.no_embed, &Caller::operator()).await?);
     let rules = engine.clone();
     let plan = RestorePlan {
-        files: files(&args.files, &prefix(tenant.as_ref(), space.as_ref()))?,
-        tenant,
-        space,
+        files: files(&args.files, &part.prefix())?,
+        tenant: part.tenant,
+        space: part.space,
         rename,
         until,
         replace: args.replace,

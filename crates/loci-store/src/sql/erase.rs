@@ -12,14 +12,8 @@ use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
 use super::apply::{Desk, nothing};
-use super::dialect::Dialect;
 use super::{Connection, Value, entities, params};
 use crate::{Applied, Belongings, Result, sql};
-
-/// What is a user's own among the memories: the numbers of their scopes, and their name twice, follow.
-fn own(dialect: Dialect) -> String {
-    format!("(scope IN (SELECT value FROM {}) OR user_id = ? OR actor_id = ?)", dialect.integers())
-}
 
 /// A user's own in a space.
 struct Own {
@@ -38,10 +32,15 @@ impl Own {
         let theirs =
             |key: &str| Scope::from_key(key).is_ok_and(|scope| scope.identifiers().user_id.as_deref() == Some(user));
         let (scopes, keys) = all.into_iter().filter(|(_, key)| theirs(key)).unzip::<_, _, Vec<_>, HashSet<_>>();
-        let sql = format!("SELECT row, id FROM memories WHERE {} ORDER BY row", own(connection.dialect()));
+        let sql = format!(
+            "SELECT row, id FROM memories WHERE scope IN (SELECT value FROM {}) OR user_id = ? OR actor_id = ? ORDER BY row",
+            connection.dialect().integers()
+        );
         let found: Vec<(i64, [u8; 16])> = connection
             .prepare_cached(&sql)?
-            .query_map(params_of(&scopes, user), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map(vec![Value::Integers(scopes.clone()), user.into(), user.into()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
             .collect::<sql::Result<_>>()?;
         let (rows, ids) = found.into_iter().unzip();
         Ok(Self { scopes, keys, rows, ids })
@@ -72,10 +71,6 @@ impl Own {
         };
         Ok(all.into_iter().filter(|(_, payload)| about(payload)).map(|(id, _)| id).collect())
     }
-}
-
-fn params_of(scopes: &[i64], user: &str) -> Vec<Value> {
-    vec![Value::Integers(scopes.to_vec()), user.into(), user.into()]
 }
 
 /// Whether a text like this stands anywhere in a value.
@@ -144,16 +139,13 @@ impl Desk<'_> {
         // Answers that are kept for requests that come again may tell what was asked or answered.
         connection.execute("DELETE FROM notes WHERE key LIKE 'answer %'", [])?;
         // What other memories of theirs had to do with these stands in lines about those.
-        let emptied = format!(
-            "UPDATE ledger SET old = NULL, new = CASE WHEN event = 'erase' THEN new END, actor = NULL, reason = '', \
-             thread_id = NULL, request_id = NULL WHERE scope IN (SELECT value FROM {numbers})"
-        );
-        connection.execute(&emptied, vec![Value::Integers(own.scopes.clone())])?;
-        let emptied = format!(
-            "UPDATE ledger SET old = NULL, new = CASE WHEN event = 'erase' THEN new END, actor = NULL, reason = '', \
-             thread_id = NULL, request_id = NULL WHERE memory IN (SELECT value FROM {numbers})"
-        );
-        connection.execute(&emptied, vec![Value::Integers(own.rows.clone())])?;
+        for (column, theirs) in [("scope", &own.scopes), ("memory", &own.rows)] {
+            let emptied = format!(
+                "UPDATE ledger SET old = NULL, new = CASE WHEN event = 'erase' THEN new END, actor = NULL, reason = '', \
+                 thread_id = NULL, request_id = NULL WHERE {column} IN (SELECT value FROM {numbers})"
+            );
+            connection.execute(&emptied, vec![Value::Integers(theirs.clone())])?;
+        }
         connection.execute("UPDATE ledger SET actor = NULL WHERE actor = ?1", params![user])?;
         own.delete(connection, "scopes").map(drop)
     }

@@ -4,14 +4,14 @@
 //! wished, and words are made anew. Whatever fails, everything is as it was. The numbers of the ledger never go
 //! back where someone may have read it: a line tells that it was restored, after the last that was ever there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use loci_types::{Identifier, Scope, Space, Tenant};
 
-use super::frame::{Reader, Sort};
-use super::look::columns_of;
+use super::frame::{Place, Reader, Sort};
+use super::look::{Looked, columns_of};
 use super::{Backup, Derive, RestorePlan, Restored, Until, rows, unwind};
 use crate::sql::copy::catalogue::{self, List, SPACES};
 use crate::sql::copy::line::Line;
@@ -23,9 +23,9 @@ use crate::text::Analyser;
 use crate::{Error, Result};
 
 /// Brings back what is meant of a chain that was looked through.
-pub(super) async fn bring<F: Floor>(to: &F, plan: &RestorePlan, chain: &[Backup]) -> Result<Vec<Restored>> {
+pub(super) async fn bring<F: Floor>(to: &F, plan: &RestorePlan, chain: &[Looked]) -> Result<Vec<Restored>> {
     let Some(last) = chain.last() else { return Ok(Vec::new()) };
-    let meant = meant(plan, last)?;
+    let meant = meant(plan, &last.backup)?;
     if plan.until.is_some() && meant.len() != 1 {
         return Err(loci_types::Error::invalid("space", "lines are counted in each space for itself")
             .hint("name the one space that is to go back: --agent, --pool or --space shared")
@@ -41,9 +41,9 @@ pub(super) async fn bring<F: Floor>(to: &F, plan: &RestorePlan, chain: &[Backup]
         }
     }
     if plan.space.is_none() {
-        let (floor, files, tenant) = (to.clone(), plan.files.clone(), plan.tenant.clone());
+        let (floor, path, tenant) = (to.clone(), last.path.clone(), plan.tenant.clone());
         // What the last of the chain says counts: an earlier one would bring back what was revoked or left since.
-        blocking(move || files.last().map_or(Ok(()), |last| lists(&floor, last, tenant.as_ref()))).await?;
+        blocking(move || lists(&floor, &path, tenant.as_ref())).await?;
     }
     let mut restored = Vec::new();
     for (tenant, space) in meant {
@@ -92,7 +92,7 @@ fn occupied(tenant: &Tenant, space: &Space) -> Error {
 
 /// Adds the entries of the catalogue that are missing. A pool that is there keeps the members it has now: a backup
 /// lets nobody in again who has left.
-fn lists<F: Floor>(to: &F, path: &std::path::Path, tenant: Option<&Tenant>) -> Result<()> {
+fn lists<F: Floor>(to: &F, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
     let mut reader = Reader::open(path)?;
     let mut entries: Vec<(&'static List, Vec<Value>)> = Vec::new();
     loop {
@@ -112,11 +112,12 @@ fn lists<F: Floor>(to: &F, path: &std::path::Path, tenant: Option<&Tenant>) -> R
         let mut there = std::collections::HashSet::new();
         for (list, row) in entries.iter().filter(|(list, _)| list.name == "pools") {
             if list.has(connection, row)? {
-                there.insert(list.text(row, "slug").map(str::to_owned));
+                there.insert((list.text(row, "tenant").map(str::to_owned), list.text(row, "slug").map(str::to_owned)));
             }
         }
         for (list, row) in &mut entries {
-            if list.name == "pool_members" && there.contains(&list.text(row, "pool").map(str::to_owned)) {
+            let pool = (list.text(row, "tenant").map(str::to_owned), list.text(row, "pool").map(str::to_owned));
+            if list.name == "pool_members" && there.contains(&pool) {
                 continue;
             }
             // A space is written once its rows are here.
@@ -132,15 +133,21 @@ fn lists<F: Floor>(to: &F, path: &std::path::Path, tenant: Option<&Tenant>) -> R
 async fn bring_space<F: Floor>(
     to: &F,
     plan: &RestorePlan,
-    chain: &[Backup],
+    chain: &[Looked],
     tenant: Tenant,
     space: Space,
 ) -> Result<Restored> {
     let target = plan.rename.clone().unwrap_or_else(|| space.clone());
-    let name_in_backup = space.name();
     let open = to.open(&tenant, &target);
-    let known = chain.last().and_then(|last| last.of(tenant.name(), &space.name()));
-    let (created_at, numbers) = known.map_or((0, Vec::new()), |known| (known.created_at, known.numbers.clone()));
+    let held: Vec<_> = chain
+        .iter()
+        .filter_map(|looked| {
+            looked.of(tenant.name(), &space.name()).map(|(known, place)| (known, looked.path.clone(), place))
+        })
+        .collect();
+    let latest = held.last().map(|(known, ..)| (known.created_at, known.numbers.clone()));
+    let (created_at, numbers) = latest.unwrap_or_default();
+    let written = held.iter().any(|(known, ..)| known.rows > 0);
     let (floor, place, owner, name) = (to.clone(), open.clone(), tenant.clone(), target.name());
     blocking(move || {
         floor.prepare(&owner, &place, Timestamp::from_microsecond(created_at).unwrap_or_default())?;
@@ -148,7 +155,7 @@ async fn bring_space<F: Floor>(
     })
     .await?;
     let bringing = Bringing {
-        files: plan.files.clone(),
+        parts: held.into_iter().map(|(_, path, place)| (path, place)).collect(),
         tenant: tenant.name().to_owned(),
         space,
         target: target.clone(),
@@ -160,8 +167,7 @@ async fn bring_space<F: Floor>(
         place: F::place_of(&open).to_owned(),
     };
     let restored = to.write(&open, move |connection| bringing.run(connection)).await?;
-    let held = |backup: &Backup| backup.of(tenant.name(), &name_in_backup).is_some_and(|known| known.rows > 0);
-    if chain.iter().any(held) {
+    if written {
         let (floor, owner) = (to.clone(), tenant.clone());
         blocking(move || floor.note_written(&owner, &open)).await?;
     }
@@ -170,7 +176,8 @@ async fn bring_space<F: Floor>(
 
 /// A space on its way back. May be run again if its transaction did not come to its end.
 struct Bringing {
-    files: Vec<PathBuf>,
+    /// Where it lies in each file that holds something of it.
+    parts: Vec<(PathBuf, Place)>,
     tenant: String,
     /// Its name in the backup.
     space: Space,
@@ -188,9 +195,8 @@ impl Bringing {
     fn run(&self, connection: &Connection<'_>) -> Result<Restored> {
         let said = |error| Error::said(&self.place, error);
         let before = feed::end(connection).map_err(said)?;
-        clear(connection).map_err(said)?;
-        for (number, path) in self.files.iter().enumerate() {
-            self.take_in(connection, path, number > 0)?;
+        for (path, place) in &self.parts {
+            self.take_in(connection, path, *place)?;
         }
         let whole = feed::end(connection).map_err(said)?;
         let unwound = match self.until {
@@ -219,31 +225,28 @@ impl Bringing {
     }
 
     /// Takes the rows of one file in.
-    fn take_in(&self, connection: &Connection<'_>, path: &std::path::Path, increment: bool) -> Result<()> {
+    fn take_in(&self, connection: &Connection<'_>, path: &Path, place: Place) -> Result<()> {
         let said = |error| Error::said(&self.place, error);
-        let (mut reader, name) = (Reader::open(path)?, self.space.name());
-        let mut inside = false;
+        let mut reader = Reader::resume(path, place)?;
+        let head: super::BackupSpace = match reader.next()? {
+            (Sort::Space, bytes) => reader.json(&bytes)?,
+            _ => return Err(reader.wrong("was changed while it was read")),
+        };
+        // One that was dropped and made anew since the base begins from nothing.
+        let increment = head.since > 0;
+        if increment { clear_small(connection) } else { clear(connection) }.map_err(said)?;
         loop {
             let (sort, bytes) = reader.next()?;
             match sort {
-                Sort::End => return Ok(()),
-                Sort::Space => {
-                    let head: super::BackupSpace = reader.json(&bytes)?;
-                    inside = head.tenant == self.tenant && head.space == name;
-                    if inside && increment {
-                        // One that was dropped and made anew since the base begins from nothing.
-                        let cleared = if head.since > 0 { clear_small(connection) } else { clear(connection) };
-                        cleared.map_err(said)?;
-                    }
-                }
-                Sort::Changed if inside => {
+                Sort::End | Sort::Space => return Ok(()),
+                Sort::Changed => {
                     let (rows, _) = bytes.as_chunks::<8>();
                     let mut gone = connection.prepare_cached("DELETE FROM memories WHERE row = ?1").map_err(said)?;
                     rows.iter()
                         .try_for_each(|row| gone.execute(params![i64::from_le_bytes(*row)]).map(drop))
                         .map_err(said)?;
                 }
-                Sort::Rows if inside => {
+                Sort::Rows => {
                     let (name, rows) = rows::unpack(&bytes, columns_of(sort))
                         .ok_or_else(|| reader.wrong("has rows that cannot be understood"))?;
                     let table = table::table(name).ok_or_else(|| reader.wrong("has rows of an unknown table"))?;

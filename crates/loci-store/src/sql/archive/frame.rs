@@ -4,7 +4,7 @@
 //! frame's number. So a frame that was changed, lost, doubled or moved is noticed where it is, and a file that
 //! was cut off has no last frame.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use loci_types::ErrorKind;
@@ -86,10 +86,18 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Where a frame begins, and which it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    offset: u64,
+    number: u64,
+}
+
 /// Reads frames, and believes none of which the hash is wrong.
 pub(super) struct Reader {
     input: BufReader<std::fs::File>,
     path: PathBuf,
+    offset: u64,
     number: u64,
     digest: blake3::Hasher,
 }
@@ -106,6 +114,7 @@ impl Reader {
         let mut reader = Self {
             input: BufReader::with_capacity(1 << 18, file),
             path: path.to_owned(),
+            offset: 0,
             number: 0,
             digest: blake3::Hasher::new(),
         };
@@ -116,6 +125,20 @@ impl Reader {
                 .hint("`loci backup` makes one; `loci import` reads exports and the files of others")
                 .into()),
         }
+    }
+
+    /// Begins at a frame that was read before.
+    pub(super) fn resume(path: &Path, place: Place) -> Result<Self> {
+        let mut reader = Self::open(path)?;
+        let sought = reader.input.seek(SeekFrom::Start(place.offset));
+        sought.map_err(|error| reader.wrong(&format!("cannot be read: {error}")))?;
+        (reader.offset, reader.number) = (place.offset, place.number);
+        Ok(reader)
+    }
+
+    /// Where the next frame begins.
+    pub(super) fn place(&self) -> Place {
+        Place { offset: self.offset, number: self.number }
     }
 
     /// The next frame; the file must not end before its last one.
@@ -170,6 +193,7 @@ impl Reader {
         let mut bytes = Vec::new();
         let read = self.input.by_ref().take(length as u64).read_to_end(&mut bytes);
         read.map_err(|error| self.wrong(&format!("cannot be read: {error}")))?;
+        self.offset += bytes.len() as u64;
         Ok(bytes)
     }
 }

@@ -4,17 +4,34 @@ use std::path::{Path, PathBuf};
 
 use loci_types::ErrorKind;
 
-use super::frame::{Reader, Sort};
+use super::frame::{Place, Reader, Sort};
 use super::{Backup, BackupSpace, FORMAT, Manifest, rows};
 use crate::sql::copy::{catalogue, table};
 use crate::{Error, Result};
 
+/// A backup that is whole, and where it lies.
+pub(super) struct Looked {
+    pub(super) path: PathBuf,
+    pub(super) backup: Backup,
+    /// Where each of its spaces begins.
+    places: Vec<Place>,
+}
+
+impl Looked {
+    /// What it holds of a space, and where.
+    pub(super) fn of(&self, tenant: &str, space: &str) -> Option<(&BackupSpace, Place)> {
+        let found = self.backup.spaces.iter().zip(&self.places);
+        found.map(|(known, place)| (known, *place)).find(|(known, _)| known.tenant == tenant && known.space == space)
+    }
+}
+
 /// Looks through a chain.
-pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<Backup>> {
-    let mut chain: Vec<Backup> = Vec::new();
+pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<Looked>> {
+    let mut chain: Vec<Looked> = Vec::new();
     for path in files {
-        let backup = file(path)?;
-        let fits = backup.manifest.base.as_deref() == chain.last().map(|base| base.digest.as_str());
+        let looked = file(path)?;
+        let backup = &looked.backup;
+        let fits = backup.manifest.base.as_deref() == chain.last().map(|base| base.backup.digest.as_str());
         if !fits {
             let message = match (&backup.manifest.base, chain.last()) {
                 (Some(_), None) => format!("{} goes on from another backup, which was not given", path.display()),
@@ -24,7 +41,7 @@ pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<Backup>> {
             let hint = "give the full backup first, then its increments in their order; or the folder they lie in";
             return Err(loci_types::Error::invalid("file", message).hint(hint).into());
         }
-        chain.push(backup);
+        chain.push(looked);
     }
     if chain.is_empty() {
         return Err(loci_types::Error::invalid("file", "no backup was given").into());
@@ -33,7 +50,7 @@ pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<Backup>> {
 }
 
 /// Looks through one file.
-pub(super) fn file(path: &Path) -> Result<Backup> {
+pub(super) fn file(path: &Path) -> Result<Looked> {
     let mut reader = Reader::open(path)?;
     let (sort, bytes) = reader.next()?;
     if sort != Sort::Manifest {
@@ -43,12 +60,16 @@ pub(super) fn file(path: &Path) -> Result<Backup> {
     if manifest.format > FORMAT {
         return Err(newer(path, &manifest));
     }
-    let (mut spaces, mut rows) = (Vec::<BackupSpace>::new(), 0);
+    let (mut spaces, mut places, mut rows) = (Vec::<BackupSpace>::new(), Vec::new(), 0);
     loop {
+        let place = reader.place();
         let (sort, bytes) = reader.next()?;
         match sort {
             Sort::Manifest => return Err(reader.wrong("has a second manifest")),
-            Sort::Space => spaces.push(reader.json(&bytes)?),
+            Sort::Space => {
+                spaces.push(reader.json(&bytes)?);
+                places.push(place);
+            }
             Sort::Changed if bytes.len() % 8 == 0 => {}
             Sort::List | Sort::Rows => match self::rows::unpack(&bytes, columns_of(sort)) {
                 Some((_, found)) => {
@@ -64,11 +85,10 @@ pub(super) fn file(path: &Path) -> Result<Backup> {
                 let digest = reader.digest();
                 let told: Backup = reader.json(&bytes)?;
                 reader.ended()?;
-                let found = Backup { manifest, spaces, rows, digest };
-                return if told == found {
-                    Ok(found)
-                } else {
-                    Err(reader.wrong("holds something else than its end says"))
+                let backup = Backup { manifest, spaces, rows, digest };
+                return match told == backup {
+                    true => Ok(Looked { path: path.to_owned(), backup, places }),
+                    false => Err(reader.wrong("holds something else than its end says")),
                 };
             }
         }

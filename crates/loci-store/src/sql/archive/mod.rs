@@ -204,7 +204,7 @@ pub async fn back_up<W: Write + Send + 'static>(
 /// If a file is no backup, is cut off or damaged, was made by a newer Loci, or does not follow from the one
 /// before it.
 pub async fn look_through(files: Vec<PathBuf>) -> Result<Vec<Backup>> {
-    blocking(move || look::chain(&files)).await
+    blocking(move || Ok(look::chain(&files)?.into_iter().map(|looked| looked.backup).collect())).await
 }
 
 /// Looks through one backup, whatever it goes on from.
@@ -212,7 +212,7 @@ pub async fn look_through(files: Vec<PathBuf>) -> Result<Vec<Backup>> {
 /// # Errors
 /// As [`look_through`], but for the chain.
 pub async fn look_at(file: PathBuf) -> Result<Backup> {
-    blocking(move || look::file(&file)).await
+    blocking(move || Ok(look::file(&file)?.backup)).await
 }
 
 /// Brings a chain of backups back. Nothing is changed before all of it was looked through.
@@ -221,7 +221,7 @@ pub async fn look_at(file: PathBuf) -> Result<Backup> {
 /// As [`look_through`]; and if the place is not empty and is not to be replaced, or the store fails.
 pub async fn restore(to: &Side, plan: RestorePlan) -> Result<Vec<Restored>> {
     let files = plan.files.clone();
-    let chain = look_through(files).await?;
+    let chain = blocking(move || look::chain(&files)).await?;
     match to {
         Side::Sqlite(store) => bring::bring(store, &plan, &chain).await,
         Side::Postgres(store) => bring::bring(store, &plan, &chain).await,
