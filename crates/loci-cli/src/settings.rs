@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use loci_engine::Config;
+use loci_models::local::Precision;
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +82,8 @@ pub(crate) struct Embeddings {
     pub(crate) provider: Provider,
     /// The folder of a local model.
     pub(crate) folder: Option<PathBuf>,
+    /// How exactly a local model multiplies: `eight` bits, or `full`, which is slower.
+    pub(crate) precision: Precision,
     /// Whether a missing local model may be fetched from the hub.
     pub(crate) hub: bool,
     /// The endpoint, up to and with `/v1`.
@@ -100,6 +103,7 @@ impl Default for Embeddings {
         Self {
             provider: Provider::Local,
             folder: None,
+            precision: Precision::default(),
             hub: true,
             base_url: "https://api.openai.com/v1".to_owned(),
             model: "text-embedding-3-small".to_owned(),

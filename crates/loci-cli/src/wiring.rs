@@ -66,7 +66,8 @@ pub(crate) async fn embedder(
             let places = places(settings);
             let folder = find(&places).await?;
             // Reading 90 MB of weights is work for a thread that may block.
-            let loaded = tokio::task::spawn_blocking(move || Local::load(&folder)).await;
+            let precision = wanted.precision;
+            let loaded = tokio::task::spawn_blocking(move || Local::load_with(&folder, precision)).await;
             let local = loaded.map_err(|_| loci_models::Error::ModelMissing { looked: Vec::new() })??;
             Ok(Some(cached(local, shared)))
         }

@@ -1,12 +1,13 @@
 //! How fast is the local model on this machine?
 //!
-//! `cargo run --release --example embed_speed -p loci-models -- <model folder>`
+//! `cargo run --release --example embed_speed -p loci-models -- <model folder> [full]`
 
 #![allow(clippy::print_stdout, reason = "an example speaks to a person")]
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use loci_models::local::Precision;
 use loci_models::{Detail, Embedder, Error, Local};
 
 const SENTENCE: &str =
@@ -14,11 +15,12 @@ const SENTENCE: &str =
 
 fn main() -> Result<(), Error> {
     let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
-        println!("usage: embed_speed <model folder>");
+        println!("usage: embed_speed <model folder> [full]");
         return Ok(());
     };
     let start = Instant::now();
-    let local = Local::load(&folder)?;
+    let full = std::env::args_os().nth(2).is_some_and(|word| word == "full");
+    let local = Local::load_with(&folder, if full { Precision::Full } else { Precision::Eight })?;
     println!("{}: loaded in {:.0?}", local.model().name, start.elapsed());
 
     let one = vec![SENTENCE.to_owned()];
@@ -30,7 +32,7 @@ fn main() -> Result<(), Error> {
     println!("one sentence of {tokens} tokens: median {:.2?}, p95 {:.2?}, CPU {spent:.2?}", times[50], times[95]);
 
     for (what, repeat) in [("short", 1), ("medium", 3), ("long", 12)] {
-        let texts: Vec<_> = (0..256).map(|n| format!("{n} {}", [SENTENCE].repeat(repeat).join(" "))).collect();
+        let texts: Vec<_> = (0..64).map(|n| format!("{n} {}", [SENTENCE].repeat(repeat).join(" "))).collect();
         let before = cpu();
         let times = timed(3, || local.embed_blocking(&texts, Detail::Sentence).map(drop))?;
         let spent = (cpu() - before) / 3 / texts.len() as u32;

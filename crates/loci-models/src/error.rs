@@ -287,12 +287,6 @@ impl Error {
     }
 }
 
-impl From<candle_core::Error> for Error {
-    fn from(error: candle_core::Error) -> Self {
-        Self::Inference { problem: error.to_string() }
-    }
-}
-
 fn list(paths: &[PathBuf]) -> String {
     let shown: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
     if shown.is_empty() { "any place".to_owned() } else { shown.join(", ") }

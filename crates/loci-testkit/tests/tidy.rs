@@ -24,7 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
 const OUTSIDE: &[(&str, &[&str])] = &[
     ("rusqlite", &["loci-store", "loci-cli"]),
     ("redis", &["loci-store"]),
-    ("candle-core", &["loci-models"]),
+    ("rten-gemm", &["loci-models"]),
     ("reqwest", &["loci-models", "loci-store"]),
     ("axum", &["loci-server", "loci-testkit"]),
     ("rmcp", &["loci-server"]),

@@ -5,13 +5,12 @@
 //! begins and ends, and runs once per text. So no text costs more for standing beside a longer
 //! one, there is no mask to get wrong, and a text's vector does not depend on its company.
 
-use candle_core::safetensors::SliceSafetensors;
-use candle_core::{DType, Device, Tensor};
 use rayon::prelude::*;
 
+use super::dense::{Dense, Precision, Scratch};
 use super::folder::{BertConfig, Folder};
-use super::kernels::Join;
-use super::steps::{Attend, Gelu, Norm};
+use super::kernels::{Join, Views, attend, bias_gelu, join_norm};
+use super::tensors::Tensors;
 use super::words::Written;
 use crate::embedder::{Detail, Embedding, Token, normalise};
 use crate::error::Error;
@@ -19,47 +18,60 @@ use crate::error::Error;
 /// A BERT encoder with mean pooling.
 #[derive(Debug)]
 pub(super) struct Bert {
-    pieces: Tensor,
-    /// Positions, with the one segment that Loci uses already added.
-    positions: Tensor,
+    /// One row per piece of the vocabulary.
+    pieces: Vec<f32>,
+    /// One row per position, with the one segment that Loci uses already added.
+    positions: Vec<f32>,
     join: Join,
     layers: Vec<Layer>,
     size: usize,
 }
 
 /// One layer: attention, then two dense steps, each joined to its own input.
-///
-/// Weights have one column per output: laid out so, a product with few rows can read them as they
-/// are, where the file's own layout would have to be turned round each time.
 #[derive(Debug)]
 struct Layer {
-    views: Tensor,
+    /// Query, key and value are one matrix, so that one large product replaces three small ones.
+    views: Dense,
     views_bias: Vec<f32>,
-    mixed: Tensor,
+    mixed: Dense,
     mixed_join: Join,
-    up: Tensor,
+    up: Dense,
     up_bias: Vec<f32>,
-    down: Tensor,
+    down: Dense,
     down_join: Join,
     heads: usize,
 }
 
+/// What a pack needs on its way through the layers, used again by each.
+#[derive(Debug, Default)]
+struct Desk {
+    scratch: Scratch,
+    wide: Vec<f32>,
+    mixed: Vec<f32>,
+    joined: Vec<f32>,
+}
+
 impl Bert {
     /// The network of `folder`.
-    pub(super) fn load(folder: &Folder, config: &BertConfig) -> Result<Self, Error> {
+    pub(super) fn load(folder: &Folder, config: &BertConfig, precision: Precision) -> Result<Self, Error> {
         let file = File::open(folder, config)?;
         let size = config.hidden_size;
-        let positions =
+        let mut positions =
             file.tensor("embeddings.position_embeddings.weight", &[config.max_position_embeddings, size])?;
         // Every text is the first segment, so the segment's vector is part of each position.
         let segments = file.tensor("embeddings.token_type_embeddings.weight", &[2, size])?;
+        for position in positions.chunks_exact_mut(size) {
+            for (x, segment) in position.iter_mut().zip(&segments) {
+                *x += segment;
+            }
+        }
         let layers = (0..config.num_hidden_layers)
             .into_par_iter()
-            .map(|layer| Layer::load(&file, layer))
+            .map(|layer| Layer::load(&file, layer, precision))
             .collect::<Result<_, _>>()?;
         Ok(Self {
             pieces: file.tensor("embeddings.word_embeddings.weight", &[config.vocab_size, size])?,
-            positions: positions.broadcast_add(&segments.narrow(0, 0, 1)?)?,
+            positions,
             join: file.join(vec![0.0; size], "embeddings.LayerNorm")?,
             layers,
             size,
@@ -68,8 +80,7 @@ impl Bert {
 
     /// One embedding per text of the pack.
     pub(super) fn embed(&self, pack: &[Written], detail: Detail) -> Result<Vec<Embedding>, Error> {
-        let lengths: Vec<usize> = pack.iter().map(|text| text.ids.len()).collect();
-        let states = self.states(pack, &lengths)?.flatten_all()?.to_vec1::<f32>()?;
+        let states = self.states(pack)?;
         let mut rest = states.as_slice();
         let mut embeddings = Vec::with_capacity(pack.len());
         for text in pack {
@@ -81,15 +92,20 @@ impl Bert {
     }
 
     /// The last hidden state of every token of the pack.
-    fn states(&self, pack: &[Written], lengths: &[usize]) -> Result<Tensor, Error> {
-        let ids: Vec<u32> = pack.iter().flat_map(|text| text.ids.iter().copied()).collect();
-        let positions: Vec<u32> = lengths.iter().flat_map(|&length| 0..length as u32).collect();
-        let ids = Tensor::new(ids, &Device::Cpu)?;
-        let positions = Tensor::new(positions, &Device::Cpu)?;
-        let mut states = self.pieces.index_select(&ids, 0)?;
-        states.inplace_op2(&self.positions.index_select(&positions, 0)?, &Norm(&self.join))?;
+    fn states(&self, pack: &[Written]) -> Result<Vec<f32>, Error> {
+        let lengths: Vec<usize> = pack.iter().map(|text| text.ids.len()).collect();
+        let count: usize = lengths.iter().sum();
+        let (mut states, mut places) = (Vec::with_capacity(count * self.size), Vec::with_capacity(count * self.size));
+        for text in pack {
+            for &id in &text.ids {
+                states.extend_from_slice(&self.pieces[id as usize * self.size..][..self.size]);
+            }
+            places.extend_from_slice(&self.positions[..text.ids.len() * self.size]);
+        }
+        join_norm(&mut states, &places, &self.join);
+        let mut desk = Desk::default();
         for layer in &self.layers {
-            states = layer.apply(&states, lengths)?;
+            layer.apply(&mut states, &lengths, &mut desk)?;
         }
         Ok(states)
     }
@@ -118,90 +134,96 @@ impl Bert {
 }
 
 impl Layer {
-    fn load(file: &File<'_>, layer: usize) -> Result<Self, Error> {
+    fn load(file: &File<'_>, layer: usize, precision: Precision) -> Result<Self, Error> {
         let (size, wide) = (file.config.hidden_size, file.config.intermediate_size);
         let heads = file.config.num_attention_heads;
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
-        // Query, key and value are one matrix, so that one large product replaces three small
-        // ones. The scale of the attention is part of the query.
-        let scale = 1.0 / ((size / heads) as f64).sqrt();
         let (query, query_bias) = file.dense(&name("attention.self.query"), size, size)?;
         let (key, key_bias) = file.dense(&name("attention.self.key"), size, size)?;
         let (value, value_bias) = file.dense(&name("attention.self.value"), size, size)?;
-        let query_bias: Vec<f32> = query_bias.into_iter().map(|x| x * scale as f32).collect();
+        // The scale of the attention is part of the query.
+        let scale = 1.0 / ((size / heads) as f32).sqrt();
+        let scaled = |numbers: Vec<f32>| numbers.into_iter().map(|x| x * scale).collect::<Vec<_>>();
         let (mixed, mixed_bias) = file.dense(&name("attention.output.dense"), size, size)?;
         let (up, up_bias) = file.dense(&name("intermediate.dense"), size, wide)?;
         let (down, down_bias) = file.dense(&name("output.dense"), wide, size)?;
         Ok(Self {
-            views: Tensor::cat(&[&(query * scale)?, &key, &value], 1)?,
-            views_bias: [query_bias, key_bias, value_bias].concat(),
-            mixed,
+            views: Dense::new(&[scaled(query), key, value].concat(), size, precision),
+            views_bias: [scaled(query_bias), key_bias, value_bias].concat(),
+            mixed: Dense::new(&mixed, size, precision),
             mixed_join: file.join(mixed_bias, &name("attention.output.LayerNorm"))?,
-            up,
+            up: Dense::new(&up, size, precision),
             up_bias,
-            down,
+            down: Dense::new(&down, wide, precision),
             down_join: file.join(down_bias, &name("output.LayerNorm"))?,
             heads,
         })
     }
 
-    fn apply(&self, states: &Tensor, lengths: &[usize]) -> Result<Tensor, Error> {
-        let attend = Attend { bias: &self.views_bias, heads: self.heads, lengths };
-        let mixed = states.matmul(&self.views)?.apply_op1_no_bwd(&attend)?.matmul(&self.mixed)?;
-        mixed.inplace_op2(states, &Norm(&self.mixed_join))?;
-        let wide = mixed.matmul(&self.up)?;
-        wide.inplace_op1(&Gelu(&self.up_bias))?;
-        let states = wide.matmul(&self.down)?;
-        states.inplace_op2(&mixed, &Norm(&self.down_join))?;
-        Ok(states)
+    fn apply(&self, states: &mut Vec<f32>, lengths: &[usize], desk: &mut Desk) -> Result<(), Error> {
+        let Desk { scratch, wide, mixed, joined } = desk;
+        self.views.multiply(states, scratch, wide)?;
+        self.look_around(wide, lengths, mixed);
+        self.mixed.multiply(mixed, scratch, joined)?;
+        join_norm(joined, states, &self.mixed_join);
+        self.up.multiply(joined, scratch, wide)?;
+        bias_gelu(wide, &self.up_bias);
+        self.down.multiply(wide, scratch, states)?;
+        join_norm(states, joined, &self.down_join);
+        Ok(())
+    }
+
+    /// Lets the tokens of each text look at each other.
+    fn look_around(&self, views: &[f32], lengths: &[usize], mixed: &mut Vec<f32>) {
+        let wide = self.views_bias.len();
+        mixed.clear();
+        mixed.resize(views.len() / 3, 0.0);
+        let (mut views, mut rest) = (views, mixed.as_mut_slice());
+        for &length in lengths {
+            let (rows, others) = views.split_at(length * wide);
+            let (own, later) = std::mem::take(&mut rest).split_at_mut(length * wide / 3);
+            (views, rest) = (others, later);
+            attend(Views { rows, bias: &self.views_bias, heads: self.heads }, own);
+        }
     }
 }
 
 /// The weights' file, which is asked for tensors of a given shape.
 struct File<'a> {
-    folder: &'a Folder,
     config: &'a BertConfig,
-    tensors: SliceSafetensors<'a>,
+    tensors: Tensors<'a>,
     /// Some exports put the whole encoder below one name.
     prefix: &'static str,
 }
 
 impl<'a> File<'a> {
     fn open(folder: &'a Folder, config: &'a BertConfig) -> Result<Self, Error> {
-        let tensors = SliceSafetensors::new(&folder.weights)
-            .map_err(|error| Error::invalid(folder.weights_path(), "safetensors", error.to_string()))?;
-        let prefixed = tensors.get("bert.embeddings.word_embeddings.weight").is_ok();
-        Ok(Self { folder, config, tensors, prefix: if prefixed { "bert." } else { "" } })
+        let tensors = Tensors::open(folder)?;
+        let prefixed = tensors.has("bert.embeddings.word_embeddings.weight");
+        Ok(Self { config, tensors, prefix: if prefixed { "bert." } else { "" } })
     }
 
-    /// The tensor `name` in full precision, if it has the shape that the config promises.
-    fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor, Error> {
-        let path = self.folder.weights_path();
+    /// The numbers of the tensor `name`, if it has the shape that the config promises.
+    fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let name = format!("{}{name}", self.prefix);
-        let view = self.tensors.get(&name).map_err(|error| Error::invalid(&path, &name, error.to_string()))?;
-        if view.shape() != shape {
-            let problem = format!("has the shape {:?}, but config.json promises {shape:?}", view.shape());
-            return Err(Error::invalid(path, name, format!("{problem} ({})", self.fields())));
+        let (found, numbers) = self.tensors.floats(&name)?;
+        if found != shape {
+            let problem = format!("has the shape {found:?}, but config.json promises {shape:?}");
+            return Err(self.tensors.invalid(&name, format!("{problem} ({})", self.fields())));
         }
-        Ok(self.tensors.load(&name, &Device::Cpu)?.to_dtype(DType::F32)?)
+        Ok(numbers)
     }
 
-    fn vector(&self, name: &str, length: usize) -> Result<Vec<f32>, Error> {
-        Ok(self.tensor(name, &[length])?.to_vec1()?)
-    }
-
-    /// The weight, turned to one column per output, and the bias of a dense step.
-    fn dense(&self, name: &str, from: usize, to: usize) -> Result<(Tensor, Vec<f32>), Error> {
-        let weight = self.tensor(&format!("{name}.weight"), &[to, from])?.flatten_all()?.to_vec1::<f32>()?;
-        let weight = Tensor::from_vec(turn(&weight, from), (from, to), &Device::Cpu)?;
-        Ok((weight, self.vector(&format!("{name}.bias"), to)?))
+    /// The weight, one row per output, and the bias of a dense step.
+    fn dense(&self, name: &str, from: usize, to: usize) -> Result<(Vec<f32>, Vec<f32>), Error> {
+        Ok((self.tensor(&format!("{name}.weight"), &[to, from])?, self.tensor(&format!("{name}.bias"), &[to])?))
     }
 
     /// The norm `name`, with the bias of the step before it.
     fn join(&self, bias: Vec<f32>, name: &str) -> Result<Join, Error> {
         let size = self.config.hidden_size;
-        let weight = self.vector(&format!("{name}.weight"), size)?;
-        let shift = self.vector(&format!("{name}.bias"), size)?;
+        let weight = self.tensor(&format!("{name}.weight"), &[size])?;
+        let shift = self.tensor(&format!("{name}.bias"), &[size])?;
         Ok(Join { bias, weight, shift, epsilon: self.config.layer_norm_eps })
     }
 
@@ -212,34 +234,5 @@ impl<'a> File<'a> {
             "hidden_size {hidden_size}, intermediate_size {intermediate_size}, vocab_size {vocab_size}, \
              max_position_embeddings {max_position_embeddings}"
         )
-    }
-}
-
-/// Rows of the given length turned to columns, block by block, which the processor's cache likes.
-fn turn(rows: &[f32], length: usize) -> Vec<f32> {
-    const BLOCK: usize = 16;
-    let count = rows.len() / length;
-    let mut turned = vec![0.0; rows.len()];
-    for top in (0..count).step_by(BLOCK) {
-        for left in (0..length).step_by(BLOCK) {
-            for column in left..length.min(left + BLOCK) {
-                for row in top..count.min(top + BLOCK) {
-                    turned[column * count + row] = rows[row * length + column];
-                }
-            }
-        }
-    }
-    turned
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_turn_to_columns() {
-        assert_eq!(turn(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 3), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-        let rows: Vec<f32> = (0..37 * 19).map(|n| n as f32).collect();
-        assert_eq!(turn(&turn(&rows, 19), 37), rows);
     }
 }

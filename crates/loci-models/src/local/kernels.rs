@@ -6,9 +6,14 @@
 //! than the products themselves.
 
 use multiversion::multiversion;
+use rten_simd::ops::{BitOps, NumOps};
+use rten_simd::{Isa, SimdOp};
 
 /// The width in which sums are kept apart: two of the widest registers.
-pub(super) const LANES: usize = 32;
+const LANES: usize = 32;
+
+/// How many tokens look around at once: what they look at is read once for all of them.
+const TOGETHER: usize = 4;
 
 /// Adds `bias` to each row, then applies the Gaussian error linear unit.
 #[multiversion(targets = "simd")]
@@ -50,6 +55,65 @@ pub(super) fn join_norm(rows: &mut [f32], before: &[f32], join: &Join) {
     }
 }
 
+/// How a row was rounded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rounded {
+    /// What one step is worth.
+    scale: f32,
+    /// Which number means zero.
+    zero: i32,
+}
+
+/// Rounds a row to eight bits.
+///
+/// Zero is always among the numbers, so that it is exact.
+#[multiversion(targets = "simd")]
+pub(super) fn round_row(row: &[f32], whole: &mut [u8]) -> Rounded {
+    let (mut least, mut most) = ([0.0_f32; LANES], [0.0_f32; LANES]);
+    let (chunks, rest) = row.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            least[lane] = if chunk[lane] < least[lane] { chunk[lane] } else { least[lane] };
+            most[lane] = if chunk[lane] > most[lane] { chunk[lane] } else { most[lane] };
+        }
+    }
+    let least = least.iter().chain(rest).fold(0.0_f32, |least, x| least.min(*x));
+    let most = most.iter().chain(rest).fold(0.0_f32, |most, x| most.max(*x));
+    let scale = if most > least { (most - least) / 255.0 } else { 1.0 };
+    let zero = (-least / scale).round();
+    let inverse = 1.0 / scale;
+    // Adding this number rounds to a whole one, which then stands in the lowest bits.
+    const ROUND: f32 = 12_582_912.0;
+    for (x, whole) in row.iter().zip(whole) {
+        let shifted = x * inverse + zero;
+        let held = if shifted < 0.0 { 0.0 } else { shifted };
+        let held = if held > 255.0 { 255.0 } else { held };
+        *whole = (held + ROUND).to_bits() as u8;
+    }
+    Rounded { scale, zero: zero as i32 }
+}
+
+/// What the sums of whole numbers need to become products again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Columns<'a> {
+    /// What one step of each column is worth.
+    pub(super) scales: &'a [f32],
+    /// The sum of each column's whole numbers.
+    pub(super) totals: &'a [i32],
+}
+
+/// Turns sums of whole numbers back: takes off what the row's zero added, and scales.
+#[multiversion(targets = "simd")]
+pub(super) fn spread(sums: &[i32], rows: &[Rounded], columns: Columns<'_>, numbers: &mut [f32]) {
+    let count = columns.scales.len();
+    for ((sums, numbers), row) in sums.chunks_exact(count).zip(numbers.chunks_exact_mut(count)).zip(rows) {
+        let columns = columns.scales.iter().zip(columns.totals);
+        for ((sum, number), (scale, total)) in sums.iter().zip(numbers).zip(columns) {
+            *number = (sum - row.zero * total) as f32 * (row.scale * scale);
+        }
+    }
+}
+
 /// The views of one text: per token a query, a key and a value for each head.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Views<'a> {
@@ -61,49 +125,111 @@ pub(super) struct Views<'a> {
     pub(super) heads: usize,
 }
 
-/// Lets the tokens from `first` on, as many as `mixed` has rows, look at all tokens of the text.
-#[multiversion(targets = "simd")]
-pub(super) fn attend(views: Views<'_>, first: usize, mixed: &mut [f32]) {
-    let size = views.bias.len() / 3;
-    let width = size / views.heads;
-    let length = views.rows.len() / (3 * size);
-    // Rounded up to whole lanes; what is beyond the end stays zero.
-    let (long, wide) = (length.next_multiple_of(LANES), width.next_multiple_of(LANES));
-    let mut keys = vec![0.0; width * long];
-    let mut values = vec![0.0; length * wide];
-    let mut scores = vec![0.0; long];
-    let mut query = vec![0.0; width];
-    for head in 0..views.heads {
-        let at = head * width;
-        for (token, row) in views.rows.chunks_exact(3 * size).enumerate() {
-            for part in 0..width {
-                keys[part * long + token] = row[size + at + part] + views.bias[size + at + part];
-                values[token * wide + part] = row[2 * size + at + part] + views.bias[2 * size + at + part];
+/// Lets each token of the text look at all of them.
+pub(super) fn attend(views: Views<'_>, mixed: &mut [f32]) {
+    Attend { views, mixed }.dispatch();
+}
+
+/// Written with registers and not as plain loops: sums of several tokens at once are more than the compiler keeps in
+/// registers by itself.
+struct Attend<'a> {
+    views: Views<'a>,
+    mixed: &'a mut [f32],
+}
+
+impl SimdOp for Attend<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, isa: I) {
+        let Self { views, mixed } = self;
+        let size = views.bias.len() / 3;
+        let width = size / views.heads;
+        let length = views.rows.len() / (3 * size);
+        // Rounded up to whole lanes; what is beyond the end stays zero.
+        let (long, wide) = (length.next_multiple_of(LANES), width.next_multiple_of(LANES));
+        let (mut keys, mut values) = (vec![0.0; width * long], vec![0.0; length * wide]);
+        let (mut queries, mut weights) = (vec![[0.0; TOGETHER]; width], vec![[0.0; TOGETHER]; length]);
+        let (mut scores, mut blended) = (vec![0.0; TOGETHER * long], vec![0.0; TOGETHER * wide]);
+        for head in 0..views.heads {
+            let at = head * width;
+            views.keys_and_values(at, width, &mut keys, &mut values);
+            for (block, mixed) in mixed.chunks_mut(TOGETHER * size).enumerate() {
+                let count = mixed.len() / size;
+                for one in 0..count {
+                    let row = &views.rows[(block * TOGETHER + one) * 3 * size + at..][..width];
+                    for ((query, x), bias) in queries.iter_mut().zip(row).zip(&views.bias[at..]) {
+                        query[one] = x + bias;
+                    }
+                }
+                combine(isa, &queries, &keys, &mut scores);
+                for (one, scores) in scores.chunks_exact_mut(long).enumerate() {
+                    soften(scores, length);
+                    for (weight, score) in weights.iter_mut().zip(&*scores) {
+                        weight[one] = *score;
+                    }
+                }
+                combine(isa, &weights, &values, &mut blended);
+                for (mixed, blended) in mixed.chunks_exact_mut(size).zip(blended.chunks_exact(wide)) {
+                    mixed[at..at + width].copy_from_slice(&blended[..width]);
+                }
             }
-        }
-        for (token, mixed) in mixed.chunks_exact_mut(size).enumerate() {
-            let row = &views.rows[(first + token) * 3 * size + at..][..width];
-            for ((q, x), b) in query.iter_mut().zip(row).zip(&views.bias[at..]) {
-                *q = x + b;
-            }
-            weigh(&query, &keys, &mut scores, length);
-            blend(&scores[..length], &values, wide, &mut mixed[at..at + width]);
         }
     }
 }
 
-/// How much the query heeds each key: the softmax of their products.
-#[inline(always)]
-fn weigh(query: &[f32], keys: &[f32], scores: &mut [f32], length: usize) {
-    let long = scores.len();
-    for start in (0..long).step_by(LANES) {
-        let mut lanes = [0.0; LANES];
-        for (part, q) in query.iter().enumerate() {
-            add(&mut lanes, *q, &keys[part * long + start..]);
+impl Views<'_> {
+    /// The keys of a head, one column per token, and its values, one row per token.
+    #[inline(always)]
+    fn keys_and_values(&self, at: usize, width: usize, keys: &mut [f32], values: &mut [f32]) {
+        let size = self.bias.len() / 3;
+        let long = keys.len() / width;
+        let rows = self.rows.chunks_exact(3 * size);
+        let wide = values.len() / rows.len();
+        for ((token, row), own) in rows.enumerate().zip(values.chunks_exact_mut(wide)) {
+            for (part, (x, bias)) in row[size + at..][..width].iter().zip(&self.bias[size + at..]).enumerate() {
+                keys[part * long + token] = x + bias;
+            }
+            let value = &row[2 * size + at..][..width];
+            for ((own, x), bias) in own.iter_mut().zip(value).zip(&self.bias[2 * size + at..]) {
+                *own = x + bias;
+            }
         }
-        scores[start..start + LANES].copy_from_slice(&lanes);
     }
-    let highest = scores[..length].iter().fold(f32::NEG_INFINITY, |highest, x| if *x > highest { *x } else { highest });
+}
+
+/// For each of several tokens, the sum of all rows by that token's factors.
+#[inline(always)]
+fn combine<I: Isa>(isa: I, factors: &[[f32; TOGETHER]], rows: &[f32], sums: &mut [f32]) {
+    let ops = isa.f32();
+    let (wide, step) = (sums.len() / TOGETHER, 2 * ops.len());
+    for start in (0..wide).step_by(step) {
+        let mut lanes = [[ops.zero(); 2]; TOGETHER];
+        for (factors, row) in factors.iter().zip(rows.chunks_exact(wide)) {
+            let row: [I::F32; 2] = ops.load_many(&row[start..]);
+            for one in 0..TOGETHER {
+                let factor = ops.splat(factors[one]);
+                lanes[one] = [ops.mul_add(row[0], factor, lanes[one][0]), ops.mul_add(row[1], factor, lanes[one][1])];
+            }
+        }
+        for (lanes, sums) in lanes.iter().zip(sums.chunks_exact_mut(wide)) {
+            ops.store(lanes[0], &mut sums[start..]);
+            ops.store(lanes[1], &mut sums[start + ops.len()..]);
+        }
+    }
+}
+
+/// The softmax of the first `length` scores; the others become nothing.
+#[inline(always)]
+fn soften(scores: &mut [f32], length: usize) {
+    let mut highest = [f32::NEG_INFINITY; LANES];
+    let (whole, rest) = scores[..length].as_chunks::<LANES>();
+    for chunk in whole {
+        for (highest, x) in highest.iter_mut().zip(chunk) {
+            *highest = if *x > *highest { *x } else { *highest };
+        }
+    }
+    let highest = highest.iter().chain(rest).fold(f32::NEG_INFINITY, |highest, x| highest.max(*x));
     for x in scores.iter_mut() {
         *x = exp(*x - highest);
     }
@@ -111,25 +237,6 @@ fn weigh(query: &[f32], keys: &[f32], scores: &mut [f32], length: usize) {
     let scale = 1.0 / sum(scores, |x| x);
     for x in scores {
         *x *= scale;
-    }
-}
-
-/// The mean of the values by their weights.
-#[inline(always)]
-fn blend(weights: &[f32], values: &[f32], wide: usize, mixed: &mut [f32]) {
-    for (start, mixed) in (0..wide).step_by(LANES).zip(mixed.chunks_mut(LANES)) {
-        let mut lanes = [0.0; LANES];
-        for (token, weight) in weights.iter().enumerate() {
-            add(&mut lanes, *weight, &values[token * wide + start..]);
-        }
-        mixed.copy_from_slice(&lanes[..mixed.len()]);
-    }
-}
-
-#[inline(always)]
-fn add(lanes: &mut [f32; LANES], factor: f32, row: &[f32]) {
-    for (lane, x) in lanes.iter_mut().zip(&row[..LANES]) {
-        *lane += factor * x;
     }
 }
 
@@ -221,15 +328,15 @@ mod tests {
         let number = |n: usize| ((n * 7919 % 101) as f32 - 50.0) / 40.0;
         let rows: Vec<f32> = (0..length * 3 * size).map(number).collect();
         let bias: Vec<f32> = (0..3 * size).map(|n| number(n + 13) / 3.0).collect();
-        let mut mixed = vec![0.0; 20 * size];
-        attend(Views { rows: &rows, bias: &bias, heads }, 10, &mut mixed);
+        let mut mixed = vec![0.0; length * size];
+        attend(Views { rows: &rows, bias: &bias, heads }, &mut mixed);
 
         let view = |token: usize, part: usize| f64::from(rows[token * 3 * size + part] + bias[part]);
         for (row, mixed) in mixed.chunks_exact(size).enumerate() {
             for (column, found) in mixed.iter().enumerate() {
                 let at = column / width * width;
                 let score = |token: usize| -> f64 {
-                    (at..at + width).map(|part| view(10 + row, part) * view(token, size + part)).sum()
+                    (at..at + width).map(|part| view(row, part) * view(token, size + part)).sum()
                 };
                 let whole: f64 = (0..length).map(|token| score(token).exp()).sum();
                 let expected: f64 =

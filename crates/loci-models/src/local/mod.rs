@@ -8,23 +8,26 @@
 //! order of the texts.
 
 mod bert;
+mod dense;
 pub mod find;
 mod folder;
 mod hub;
 mod kernels;
-mod steps;
 mod table;
+mod tensors;
 mod words;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use rayon::prelude::*;
 
 use crate::embedder::{Detail, Embedder, Embedding, Model, SIMILARITY_THRESHOLD};
 use crate::error::Error;
 
 use bert::Bert;
+pub use dense::Precision;
 pub use folder::MINILM;
 use folder::{Folder, Sort};
 use table::Table;
@@ -33,9 +36,9 @@ use words::{Words, Written};
 pub use find::{Places, Weights, find, look, verify};
 pub use hub::{Hub, Progress};
 
-/// The most tokens that go through the model at once. Larger packs gain nothing in speed and
-/// cost memory: the widest intermediate value is 6 kB per token.
-const PACK_TOKENS: usize = 1024;
+/// The most tokens that go through the model at once. Cores take whole packs, and what a pack needs on its way stays
+/// near its core: the widest intermediate value is 6 kB per token.
+const PACK_TOKENS: usize = 256;
 
 /// An embedder that runs in this process.
 #[derive(Debug, Clone)]
@@ -59,9 +62,14 @@ enum Network {
 impl Local {
     /// Loads the model in `folder`. Reads the disk; call it where blocking is welcome.
     pub fn load(folder: &Path) -> Result<Self, Error> {
+        Self::load_with(folder, Precision::default())
+    }
+
+    /// The same, with the given precision; a static table has only one.
+    pub fn load_with(folder: &Path, precision: Precision) -> Result<Self, Error> {
         let folder = Folder::open(folder)?;
         let ((words, name), network) =
-            rayon::join(|| (Words::load(&folder), folder.model_name()), || load_network(&folder));
+            rayon::join(|| (Words::load(&folder), folder.model_name()), || load_network(&folder, precision));
         let (words, (network, dimensions, vocabulary)) = (words?, network?);
         words.fits(&folder, vocabulary)?;
         let model =
@@ -77,10 +85,10 @@ impl Local {
 }
 
 /// The network, the length of its vectors and how many pieces it knows.
-fn load_network(folder: &Folder) -> Result<(Network, usize, usize), Error> {
+fn load_network(folder: &Folder, precision: Precision) -> Result<(Network, usize, usize), Error> {
     match &folder.sort {
         Sort::Bert(config) => {
-            let bert = Bert::load(folder, config)?;
+            let bert = Bert::load(folder, config, precision)?;
             Ok((Network::Bert(bert), config.hidden_size, config.vocab_size))
         }
         Sort::Table { hidden_dim } => {
@@ -97,11 +105,10 @@ impl Inner {
         match &self.network {
             Network::Table(table) => Ok(written.iter().map(|text| table.embed(text, detail)).collect()),
             Network::Bert(bert) => {
-                let mut embeddings = Vec::with_capacity(written.len());
-                for pack in packs(&written) {
-                    embeddings.extend(bert.embed(pack, detail)?);
-                }
-                Ok(embeddings)
+                let packs: Vec<_> = packs(&written).collect();
+                let embeddings: Vec<_> =
+                    packs.into_par_iter().map(|pack| bert.embed(pack, detail)).collect::<Result<_, _>>()?;
+                Ok(embeddings.into_iter().flatten().collect())
             }
         }
     }

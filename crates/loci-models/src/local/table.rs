@@ -3,10 +3,8 @@
 //! A model2vec folder is a table: each piece has one vector, whatever stands around it. A text is
 //! the mean of its pieces, thousands of times cheaper than a network and less exact.
 
-use candle_core::safetensors::BufferedSafetensors;
-use candle_core::{DType, Device};
-
 use super::folder::Folder;
+use super::tensors::Tensors;
 use super::words::Written;
 use crate::embedder::{Detail, Embedding, Token, normalise};
 use crate::error::Error;
@@ -25,19 +23,12 @@ pub(super) struct Table {
 impl Table {
     /// The table of `folder`; `expected` is the length of the vectors by its config.
     pub(super) fn load(folder: &Folder, expected: Option<usize>) -> Result<Self, Error> {
-        let path = folder.weights_path();
-        let invalid = |field: &str, problem: String| Error::invalid(&path, field, problem);
-        let tensors = BufferedSafetensors::new(folder.weights.clone())
-            .map_err(|error| invalid("safetensors", error.to_string()))?;
-        let names: Vec<String> = tensors.tensors().into_iter().map(|(name, _)| name).collect();
-        let tensor = |name: &str, dtype: DType| {
-            let read = || tensors.load(name, &Device::Cpu)?.to_dtype(dtype);
-            read().map_err(|error| invalid(name, error.to_string()))
+        let tensors = Tensors::open(folder)?;
+        let invalid = |field: &str, problem: String| tensors.invalid(field, problem);
+        let (shape, rows) = tensors.floats("embeddings")?;
+        let [count, dimensions] = shape[..] else {
+            return Err(invalid("embeddings", format!("has the shape {shape:?}, but a table is needed")));
         };
-        let has = |name: &str| names.iter().any(|other| other == name);
-
-        let rows = tensor("embeddings", DType::F32)?;
-        let (count, dimensions) = rows.dims2().map_err(|error| invalid("embeddings", error.to_string()))?;
         if let Some(expected) = expected.filter(|&expected| expected != dimensions) {
             let problem = format!("config.json says hidden_dim {expected}, but the rows have {dimensions} numbers");
             return Err(invalid("embeddings", problem));
@@ -45,22 +36,16 @@ impl Table {
         if count == 0 || dimensions == 0 {
             return Err(invalid("embeddings", "the table is empty".into()));
         }
-        let mapping = if has("mapping") {
-            let mapping: Vec<usize> =
-                tensor("mapping", DType::I64)?.to_vec1::<i64>()?.into_iter().map(|row| row as usize).collect();
-            if let Some(row) = mapping.iter().find(|&&row| row >= count) {
-                return Err(invalid("mapping", format!("points at row {row}, but the table has {count}")));
-            }
-            Some(mapping)
-        } else {
-            None
-        };
+        let mapping = tensors.has("mapping").then(|| tensors.indices("mapping")).transpose()?;
+        if let Some(row) = mapping.iter().flatten().find(|&&row| row >= count) {
+            return Err(invalid("mapping", format!("points at row {row}, but the table has {count}")));
+        }
         let pieces = mapping.as_ref().map_or(count, Vec::len);
-        let weights = if has("weights") { Some(tensor("weights", DType::F32)?.to_vec1::<f32>()?) } else { None };
+        let weights =
+            tensors.has("weights").then(|| tensors.floats("weights")).transpose()?.map(|(_, weights)| weights);
         if let Some(weights) = weights.as_ref().filter(|weights| weights.len() != pieces) {
             return Err(invalid("weights", format!("has {} weights for {pieces} pieces", weights.len())));
         }
-        let rows = rows.flatten_all()?.to_vec1::<f32>()?;
         Ok(Self { dimensions, rows, mapping, weights })
     }
 

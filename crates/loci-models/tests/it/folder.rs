@@ -1,14 +1,12 @@
 //! Is a folder that cannot be used refused with a clear word?
 
-use std::collections::HashMap;
 use std::path::Path;
 
-use candle_core::{DType, Device, Tensor};
 use loci_models::{Error, Local};
 use loci_types::ErrorKind;
 use serde_json::{Value, json};
 
-use crate::table::small_table;
+use crate::table::{Tensor, save, small_table};
 
 /// A BERT of one thin layer. Its weights are zeros of the shapes that `config` asks for.
 fn small_bert(folder: &Path) {
@@ -42,9 +40,9 @@ fn small_bert(folder: &Path) {
         shapes.push((format!("{norm}.weight"), vec![4]));
         shapes.push((format!("{norm}.bias"), vec![4]));
     }
-    let zeros = |shape: Vec<usize>| Tensor::zeros(shape, DType::F32, &Device::Cpu).unwrap();
-    let tensors: HashMap<_, _> = shapes.into_iter().map(|(name, shape)| (name, zeros(shape))).collect();
-    candle_core::safetensors::save(&tensors, folder.join("model.safetensors")).unwrap();
+    let zeros = |shape: Vec<usize>| Tensor::floats(&shape, &vec![0.0; shape.iter().product()]);
+    let tensors: Vec<_> = shapes.into_iter().map(|(name, shape)| (name, zeros(shape))).collect();
+    save(folder, &tensors);
 }
 
 fn edit(path: &Path, change: impl Fn(&mut Value)) {
@@ -118,7 +116,7 @@ fn a_table_of_another_width_is_refused() {
 fn a_mapping_out_of_the_table_is_refused() {
     for row in [99_i64, -1] {
         let folder = tempfile::tempdir().unwrap();
-        let mapping = Tensor::new(&[0_i64, 1, 2, 3, row], &Device::Cpu).unwrap();
+        let mapping = Tensor::whole(&[0, 1, 2, 3, row]);
         small_table(folder.path(), 2, &[("mapping", mapping)]);
         let error = Local::load(folder.path()).unwrap_err();
         assert!(error.to_string().contains("mapping: points at row"), "{error}");

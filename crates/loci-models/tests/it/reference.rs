@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use loci_models::local::{Places, Weights, look, verify};
+use loci_models::local::{Places, Precision, Weights, look, verify};
 use loci_models::{Detail, Embedder, Local};
 use serde::Deserialize;
 
@@ -35,22 +35,38 @@ pub(crate) fn cosine(left: &[f32], right: &[f32]) -> f32 {
     dot(left, right) / (dot(left, left) * dot(right, right)).sqrt()
 }
 
-#[tokio::test]
-async fn vectors_equal_the_reference() {
-    let local = Local::load(&model_folder()).unwrap();
+/// The cosines of the model's vectors to those of the reference, and how far the cosines of pairs of texts move.
+async fn beside_the_reference(precision: Precision) -> (f32, f32) {
+    let local = Local::load_with(&model_folder(), precision).unwrap();
     assert_eq!((local.model().name.as_str(), local.model().dimensions), ("all-MiniLM-L6-v2", 384));
     let rows = reference();
     assert_eq!(rows.len(), 50);
     let texts: Vec<_> = rows.iter().map(|row| row.text.clone()).collect();
     let embeddings = local.embed(&texts, Detail::Sentence).await.unwrap();
-    let mut least = 1.0_f32;
-    for (row, embedding) in rows.iter().zip(&embeddings) {
-        let cosine = cosine(&row.vector, &embedding.vector);
-        assert!(cosine >= 0.9999, "{cosine} for {:?}", row.text);
-        least = least.min(cosine);
+    let (mut least, mut moved) = (1.0_f32, 0.0_f32);
+    for (n, (row, embedding)) in rows.iter().zip(&embeddings).enumerate() {
         assert!(embedding.tokens.is_empty());
+        least = least.min(cosine(&row.vector, &embedding.vector));
+        for (other, its) in rows.iter().zip(&embeddings).take(n) {
+            let (expected, found) = (cosine(&row.vector, &other.vector), cosine(&embedding.vector, &its.vector));
+            moved = moved.max((expected - found).abs());
+        }
     }
-    println!("least cosine {least:.8}");
+    (least, moved)
+}
+
+#[tokio::test]
+async fn vectors_equal_the_reference() {
+    let (least, moved) = beside_the_reference(Precision::Full).await;
+    println!("least cosine {least:.8}, pairs moved by at most {moved:.6}");
+    assert!(least >= 0.9999 && moved < 0.001, "{least} {moved}");
+}
+
+#[tokio::test]
+async fn eight_bits_stay_near_the_reference() {
+    let (least, moved) = beside_the_reference(Precision::Eight).await;
+    println!("least cosine {least:.8}, pairs moved by at most {moved:.6}");
+    assert!(least >= 0.99 && moved < 0.03, "{least} {moved}");
 }
 
 #[tokio::test]
