@@ -39,7 +39,7 @@ fetch_valgrind() {
   valgrind="$(command -v valgrind || true)"
   [ -z "$valgrind" ] || return 0
   valgrind="$dest/valgrind/usr/bin/valgrind"
-  export VALGRIND_LIB="$PWD/$dest/valgrind/usr/libexec/valgrind"
+  export VALGRIND_LIB="$dest/valgrind/usr/libexec/valgrind"
   [ ! -e "$dest/valgrind/.whole" ] || return 0
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
   say "fetching valgrind with apt-get"
@@ -97,9 +97,10 @@ counted_with = "$here"
 
 [instructions]
 TOML
-  local operation
+  local operation number
   for operation in remember recall nearest embed consolidate; do
-    echo "$operation = ${counted[$operation]:-$(value "$operation")}"
+    number="${counted[$operation]:-$(value "$operation")}"
+    [ -z "$number" ] || echo "$operation = $number"
   done
 }
 
@@ -108,6 +109,7 @@ for operation in "${operations[@]}"; do
   [ -n "${times[$operation]:-}" ] || { say "there is no operation $operation"; exit 2; }
 done
 mkdir -p "$dest"
+dest="$(cd "$dest" && pwd)"
 # The kernels that run differ by processor, and so do their counts.
 [ "$(uname -s) $(uname -m)" = "Linux x86_64" ] && grep -q -m 1 avx2 /proc/cpuinfo ||
   { say "counts are kept for Linux on x86-64 with AVX2; nothing was counted"; exit 0; }
@@ -151,7 +153,7 @@ if [ "$verb" = update ]; then
 fi
 was="$(sed -n 's/^counted_with = "\(.*\)"$/\1/p' "$committed" 2>/dev/null || true)"
 if [ "$failed" = 1 ]; then
-  say "an operation takes more than $tolerance % more instructions than $committed says"
+  say "an operation takes more than $tolerance % more instructions than $committed says, or is not in it"
   [ "$was" = "$here" ] || say "that was counted with $was, this with $here: the tools may be the reason"
   say "callgrind_annotate $dest/OPERATION.N.out shows where they went; if it is worth it: make guard-update"
   exit 1
