@@ -36,6 +36,7 @@ model: ## Fetch the embedding model (83 MB, once) and check its hash
 test: model test-tools ## Everything that is tested, with what it needs
 	@$(foreach pair,$(TEST_TOOLS),[ ! -e "$(word 2,$(subst =, ,$(pair)))" ] || export $(pair);) \
 	scripts/test-servers.sh with $(TEST_SERVERS) cargo $(RUNNER) --locked --workspace
+	cargo test --doc --locked --workspace
 
 test-servers: ## Start PostgreSQL and Redis for tests and print where they are
 	@scripts/test-servers.sh start $(TEST_SERVERS)
