@@ -16,7 +16,8 @@ TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python 
 # The real servers that tests talk to; those that are already given are left alone.
 TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
-.PHONY: help run build model test test-tools test-servers stop-test-servers check format lint documentation eval bench openapi fuzz-http clean
+.PHONY: help run build model test test-tools test-servers stop-test-servers check format lint documentation guard guard-update eval \
+  bench openapi fuzz-http clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -35,6 +36,7 @@ model: ## Fetch the embedding model (83 MB, once) and check its hash
 test: model test-tools ## Everything that is tested, with what it needs
 	@$(foreach pair,$(TEST_TOOLS),[ ! -e "$(word 2,$(subst =, ,$(pair)))" ] || export $(pair);) \
 	scripts/test-servers.sh with $(TEST_SERVERS) cargo $(RUNNER) --locked --workspace
+	cargo test --doc --locked --workspace
 
 test-servers: ## Start PostgreSQL and Redis for tests and print where they are
 	@scripts/test-servers.sh start $(TEST_SERVERS)
@@ -46,7 +48,7 @@ test-tools: ## Fetch the clients that tests talk to (once)
 	@scripts/test-tools.sh $(abspath $(TARGET))/test-tools
 
 check: export LOCI_TEST_REQUIRE = 1
-check: format lint test documentation ## What CI runs; here a server that cannot be brought up is a failure
+check: format lint test guard documentation ## What CI runs; here a server that cannot be brought up is a failure
 
 format:
 	cargo fmt --all --check
@@ -56,6 +58,14 @@ lint:
 
 documentation:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+
+# Counted is the very build that the tests use, so that nothing is built twice.
+guard guard-update: model
+	cargo $(RUNNER) --no-run --locked --workspace
+	scripts/guard.sh $(if $(filter guard-update,$@),update,check)
+
+guard: ## Count the instructions of five operations and compare them with scripts/guard.toml
+guard-update: ## Write what was counted to scripts/guard.toml
 
 bench: build ## What adding and finding cost, as JSON lines
 	$(LOCI) bench

@@ -29,6 +29,36 @@ use tokio::sync::watch;
 use crate::{Belongings, Carry, Checkpoints, Cursor, Facts, Indexed, Pools, Result, VectorFeed};
 
 /// A place where memories lie, with the triples and checkpoints of their scopes.
+///
+/// A read names who sees:
+///
+/// ```
+/// use loci_store::{Page, SqliteStore, Store};
+/// use loci_types::{Filter, MemoryId, Visible};
+///
+/// async fn named(store: &SqliteStore, visible: &Visible, filter: &Filter, page: Page, id: MemoryId) {
+///     drop(store.fetch(visible, &[id]).await);
+///     drop(store.scan(visible, filter, page).await);
+/// }
+/// ```
+///
+/// One that forgets it does not compile:
+///
+/// ```compile_fail,E0061
+/// # use loci_store::{Page, SqliteStore, Store};
+/// # use loci_types::{Filter, MemoryId, Visible};
+/// async fn forgotten(store: &SqliteStore, filter: &Filter, page: Page, id: MemoryId) {
+///     drop(store.fetch(&[id]).await);
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use loci_store::{Page, SqliteStore, Store};
+/// # use loci_types::{Filter, MemoryId, Visible};
+/// async fn forgotten(store: &SqliteStore, filter: &Filter, page: Page, id: MemoryId) {
+///     drop(store.scan(filter, page).await);
+/// }
+/// ```
 #[async_trait]
 pub trait Store: Carry + Facts + Checkpoints + Pools + Send + Sync {
     /// What it is, if it can be read.

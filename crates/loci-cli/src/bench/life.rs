@@ -24,7 +24,7 @@ const MEMORIES: u64 = 100_000;
 const DAYS: i64 = 12;
 
 /// What people say, some of it worth keeping; `{n}` is a number.
-const SAID: [&str; 20] = [
+pub(super) const SAID: [&str; 20] = [
     "Good morning! How are you today?",
     "I live in Harbour Street {n} now, the flat is lovely.",
     "Could you write me a regex for dates?",

@@ -7,6 +7,7 @@ mod add;
 mod checkpoint;
 mod data;
 mod find;
+mod guard;
 mod life;
 mod meter;
 mod recall;
@@ -21,8 +22,8 @@ use anyhow::Result;
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
     /// What to measure: `add`, `find`, `recall`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
-    /// beside the PostgreSQL that is set
-    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "working", "shared", "all"], default_value = "all")]
+    /// beside the PostgreSQL that is set; or `guard`: one operation, to be counted by `scripts/guard.sh`
+    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "working", "shared", "guard", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -33,12 +34,17 @@ pub(crate) struct BenchArgs {
     /// Leave the stores in this folder, for measurements from outside
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    #[command(flatten)]
+    guard: guard::GuardArgs,
 }
 
 /// Runs the measurements in a scratch folder.
 pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs, as_json: bool) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(scratch.path());
+    if args.what == "guard" {
+        return guard::run(settings, folder, args.seed, &args.guard);
+    }
     meter::print("seed", 1, "seed", args.seed as f64);
     let wanted = |work: &str| args.what == work || args.what == "all";
     if wanted("add") {

@@ -47,12 +47,12 @@ pub(super) async fn measure(folder: &Path, seed: u64, largest: usize) -> Result<
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Whose {
+pub(super) enum Whose {
     Fixed,
     Shared,
 }
 
-fn identifiers(number: u64, whose: Whose) -> Identifiers {
+pub(super) fn identifiers(number: u64, whose: Whose) -> Identifiers {
     match whose {
         Whose::Fixed => Identifiers { user_id: Some("fixed".to_owned()), ..data::identifiers(number) },
         Whose::Shared => data::identifiers(number),
@@ -75,11 +75,11 @@ fn turn(seed: u64, number: u64, whose: Whose) -> Memory {
     }
 }
 
-fn start() -> Timestamp {
+pub(super) fn start() -> Timestamp {
     Timestamp::from_second(1_700_000_000).unwrap_or_default()
 }
 
-async fn add(store: &SqliteStore, seed: u64, numbers: std::ops::Range<u64>, whose: Whose) -> Result<()> {
+pub(super) async fn add(store: &SqliteStore, seed: u64, numbers: std::ops::Range<u64>, whose: Whose) -> Result<()> {
     let progress = crate::output::progress(numbers.end - numbers.start, "turns");
     let scope = data::scope(0)?;
     for first in numbers.clone().step_by(500) {
@@ -161,13 +161,13 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
 }
 
 /// A stand-in for the model: made-up states for each word, at once.
-struct Instantly {
+pub(super) struct Instantly {
     seed: u64,
     model: Model,
 }
 
 impl Instantly {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let name = MODEL.to_owned();
         Self { seed, model: Model { name, dimensions: DIMENSIONS, similarity_threshold: 0.3, max_tokens: 256 } }
     }

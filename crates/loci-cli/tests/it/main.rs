@@ -10,6 +10,7 @@ mod day;
 mod events;
 mod files;
 mod fleet;
+mod guard;
 mod keeping;
 mod life;
 mod mcp;

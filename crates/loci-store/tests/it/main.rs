@@ -20,4 +20,3 @@ mod postgres_spaces;
 mod sqlite;
 mod stand_in;
 mod tier;
-mod ui;
