@@ -5,10 +5,11 @@ import os
 import shutil
 from pathlib import Path
 
-from . import data, together
-from .harness import PEERS, Gone, Over, Refused, Results, Worker
+from . import data, endtoend, together
+from .harness import Gone, Over, Refused, Results, Worker
 from .quality import quality
 from .report import write_report
+from .titles import TITLES
 from .workloads import Settings, Size
 
 WORK = ["together", "sizes", "syncs", "two", "kill", "text", "quality"]
@@ -26,7 +27,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compares Loci with what people would use instead.")
     parser.add_argument("--sizes", default="1000,10000,100000", type=_numbers, help="sizes of store")
     parser.add_argument("--largest", action="store_true", help="also 1,000,000, for Loci and sqlite-vec")
-    parser.add_argument("--peers", default=PEERS, type=lambda text: text.split(","), help=",".join(PEERS))
+    parser.add_argument("--peers", default=list(TITLES), type=lambda text: text.split(","), help=",".join(TITLES))
     parser.add_argument("--work", default=WORK, type=lambda text: text.split(","), help=",".join(WORK))
     parser.add_argument("--quick", action="store_true", help="1,000 memories and few of everything")
     parser.add_argument("--limit", default=100.0, type=float, help="seconds that one cell may take")
@@ -61,9 +62,11 @@ def _measure(given: argparse.Namespace) -> None:
     for size in given.sizes if "sizes" in given.work else []:
         for peer in present:
             Size(peer, size, made[size], results, settings).run()
-    for name, work in (("syncs", together.syncs), ("two", together.two), ("kill", together.kill), ("text", together.text)):
+    for name, work in (("syncs", together.syncs), ("two", together.two), ("kill", together.kill)):
         for peer in present if name in given.work else []:
             work(peer, small, results, settings)
+    if "text" in given.work:
+        endtoend.end_to_end(present, results, settings)
     if "quality" in given.work:
         quality(present, results, settings)
     if given.largest:

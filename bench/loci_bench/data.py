@@ -82,6 +82,28 @@ def make(folder: Path, size: int, seed: int) -> Data:
     return Data(folder)
 
 
+# Plain English of about 20 tokens, for the workloads that encode.
+WHO = ["Ana", "Bo", "Carla", "Dev", "Emil", "Farah", "Goran", "Hana", "Ivo", "Jun"]
+DID = ["told the team that", "wrote to the board that", "heard from a friend that", "is quite sure that", "once said that"]
+WHAT = ["the deploy of the new build", "her flight to the coast", "the meeting about the budget", "a cake with peanuts"]
+WAS = ["had to wait until the end of", "was moved to the first week of", "will not be possible before"]
+WHEN = ["March", "April", "May", "June", "July", "August"]
+
+
+def make_sentences(folder: Path, count: int) -> Data:
+    """Sentences that a model reads as language; their vectors are left to the encoders."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, turn in (("memories", 0), ("queries", 1)):
+        with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for i in range(count):
+                j = i * 2 + turn
+                text = f"{WHO[j % 10]} {DID[j % 7 % 5]} {WHAT[j % 11 % 4]} {WAS[j % 13 % 3]} {WHEN[j % 17 % 6]} {2000 + j}."
+                file.write(json.dumps({"number": i, "user": "tenth0", "text": text}) + "\n")
+    for name in ("vectors.f32", "queries.f32"):
+        (folder / name).write_bytes(bytes(ROW * count))
+    return Data(folder)
+
+
 def _write(folder: Path, size: int, seed: int) -> None:
     import numpy
 

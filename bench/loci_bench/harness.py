@@ -7,6 +7,7 @@ waited for.
 import json
 import os
 import queue
+import re
 import signal
 import subprocess
 import sys
@@ -19,10 +20,8 @@ from .peers import loci_drive
 
 Answer = dict[str, Any]
 
-# Modules in peers/, in the order of the tables. Loci comes first.
-PEERS = [
-    "loci_drive", "loci_http", "sqlite_vec", "pgvector", "lance", "chroma", "langgraph", "mem0", "mcp_memory",
-]
+# One thread for numpy in every worker: several would be counted as waste of the peer that they wait in.
+ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parent.parent), "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 class Refused(Exception):
@@ -50,7 +49,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=told,
-                env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+                env=os.environ | ENVIRONMENT,
                 start_new_session=True,
             )
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -137,8 +136,9 @@ class Results:
     def note(self, peer: str, work: str, n: int, **metrics: float | str) -> None:
         """One line for each figure."""
         for metric, value in metrics.items():
-            if isinstance(value, float):
-                value = float(f"{value:.6g}")
+            value = float(f"{value:.6g}") if isinstance(value, float) else value
+            # What a peer says of itself may name folders of this machine.
+            value = re.sub(r"(/[\w.@-]+){2,}", "…", value) if isinstance(value, str) else value
             line = {"peer": peer, "version": self._versions.get(peer, ""), "work": work, "n": n}
             self._file.write(json.dumps(line | {"metric": metric, "value": value}) + "\n")
         self._file.flush()

@@ -10,7 +10,7 @@ from pathlib import Path
 from .data import Data
 from .harness import Gone, Over, Refused, Results, Worker
 from .measure import median
-from .workloads import Settings, written_down
+from .workloads import VECTORLESS, Settings, written_down
 
 ROUNDS = 6
 # (name of the row, adds in a round, callers, with a vector)
@@ -85,7 +85,7 @@ def syncs(peer: str, data: Data, results: Results, settings: Settings) -> None:
     trace = settings.work / "syncs.trace"
     folder = fresh(settings, f"{peer}-syncs")
     with written_down(results, peer, "syncs", 0), opened(peer, folder, data, settings) as worker:
-        bare = {"callers": 1, "vectors": peer != "loci_http"}
+        bare = {"callers": 1, "vectors": peer not in VECTORLESS}
         worker.ask("add", settings.limit, start=0, until=10, **bare)
         watched = [argument for pid in worker.pids() for argument in ("-p", str(pid))]
         calls = "trace=fsync,fdatasync,sync_file_range,msync,sync,syncfs"
@@ -115,7 +115,7 @@ def two(peer: str, data: Data, results: Results, settings: Settings) -> None:
                 refused.append(str(reason))
         acknowledged = 0
         for i, worker in enumerate(workers):
-            worker.send("add", start=i * each, until=(i + 1) * each, callers=1, vectors=peer != "loci_http")
+            worker.send("add", start=i * each, until=(i + 1) * each, callers=1, vectors=peer not in VECTORLESS)
         for worker in workers:
             try:
                 worker.receive(settings.limit)
@@ -159,19 +159,3 @@ def _late(worker: Worker) -> set[int]:
             late.add(worker.receive(10)["added"])
         except (Gone, Over, Refused, KeyError, ValueError):
             return late
-
-
-def text(peer: str, data: Data, results: Results, settings: Settings) -> None:
-    """End to end with the encoder: what an agent pays for a sentence."""
-    count = 20 if settings.quick else 100
-    folder = fresh(settings, f"{peer}-text")
-    with written_down(results, peer, "text add", count), opened(peer, folder, data, settings) as worker:
-        for work, more in (("text_add", {}), ("text_find", {"k": 10})):
-            with written_down(results, peer, work.replace("_", " "), count):
-                answer = worker.ask(work, settings.limit, start=0, until=count, **more)
-                figures = {"p50_ms": answer["p50_ms"], "cpu_ms": answer["cpu"] * 1000 / count}
-                if answer.get("embedding_cpu"):
-                    figures["embedding_cpu_ms"] = answer["embedding_cpu"] * 1000 / count
-                    figures["cpu_ratio"] = answer["cpu"] / answer["embedding_cpu"]
-                results.note(peer, work.replace("_", " "), count, **figures)
-    shutil.rmtree(folder, ignore_errors=True)

@@ -33,6 +33,8 @@ class Peer:
     name = ""
     # Whether it encodes texts itself; for the others the harness's own pass of the same model does it.
     own_model = False
+    # Whether it takes vectors at all. One that does not adds without them.
+    takes_vectors = True
 
     def version(self) -> str:
         """As its package says."""
@@ -85,6 +87,9 @@ class Peer:
         """Encodes and finds by itself."""
         raise Cannot("brings no model")
 
+    def embedding(self, wanted: bool) -> None:
+        """Before a command: whether it should encode by itself. Only those with a model of their own care."""
+
     def caller(self) -> "Peer":
         """What one of several threads uses."""
         return self
@@ -125,8 +130,10 @@ class Meter:
         return answer
 
     def _spent(self) -> float:
-        usage = resource.getrusage(resource.RUSAGE_SELF)
-        return usage.ru_utime + usage.ru_stime + sum(map(process_cpu, self.peer.processes()))
+        """A server that ends moves from the last to the second."""
+        own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+        running = sum(map(process_cpu, self.peer.processes()))
+        return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime + running
 
 
 def process_cpu(pid: int) -> float:
@@ -173,6 +180,7 @@ class Worker:
     def queries(self, start: int, until: int) -> list[tuple[Row, Any]]:
         """Likewise."""
         items = self._prepared(self.data.queries(start, until))
+        self.peer.embedding(True)
         for query, _ in items:
             self.peer.prime(query)
         return items
@@ -197,7 +205,10 @@ class Worker:
         return meter.answer()
 
     def do_add(self, start: int, until: int, callers: int, vectors: bool) -> Answer:
+        if vectors and not self.peer.takes_vectors:
+            raise Cannot("takes no vectors")
         items = [(row, vector if vectors else None) for row, vector in self.memories(start, until)]
+        self.peer.embedding(False)
         if callers > 1:
             return self._add_together(items, callers)
         meter = Meter(self.peer)
@@ -249,6 +260,7 @@ class Worker:
 
     def do_update(self, start: int, until: int) -> Answer:
         changed = [(Row(r.number, r.user, r.text + " (changed)"), v) for r, v in self.memories(start, until)]
+        self.peer.embedding(False)
         meter = Meter(self.peer)
         for row, vector in changed:
             meter.timed(self.peer.update, row, vector)
@@ -262,6 +274,8 @@ class Worker:
         return meter.answer()
 
     def do_mixed(self, seconds: float, start: int) -> Answer:
+        if not self.peer.takes_vectors:
+            raise Cannot("takes no vectors")
         adds = self.memories(start, start + 4000)
         questions = self.queries(0, self.data.query_count())
         chance = random.Random(7)
@@ -290,6 +304,7 @@ class Worker:
         return {"count": len(self.peer.numbers())}
 
     def do_acknowledge(self, start: int, until: int) -> Answer:
+        self.peer.embedding(False)
         for row, vector in self.memories(start, until):
             self.peer.add(row, vector)
             say({"added": row.number})
@@ -319,6 +334,7 @@ class Worker:
 
     def _alone(self, items: Iterable[tuple[Row, bytes]], call: Callable[..., Any], more: tuple) -> Answer:
         rows = [row for row, _ in items]
+        self.peer.embedding(True)
         meter = Meter(self.peer)
         for row in rows:
             meter.timed(call, row, *more)
@@ -371,6 +387,6 @@ def serve(peer: Peer) -> None:
         except Cannot as reason:
             say({"error": str(reason), "cannot": True})
         except Exception as failure:  # a peer may raise anything; the harness writes it down
-            say({"error": f"{type(failure).__name__}: {failure}"[:300]})
+            say({"error": " ".join(f"{type(failure).__name__}: {failure}".split())[:300]})
     CHANNEL.flush()
     os._exit(0)

@@ -19,6 +19,10 @@ SINGLE = 60
 CELL = 4.0
 
 
+# Peers whose door takes texts alone; they add without a vector wherever the others add with one.
+VECTORLESS = {"loci_http"}
+
+
 @dataclass
 class Settings:
     """What the command line said."""
@@ -130,7 +134,7 @@ class Size:
     def _find(self, worker: Worker) -> None:
         for scope, span in question_ranges(self.size).items():
             answer, asked = self._asked(worker, "find", span)
-            recall = {} if self.peer == "loci_http" else {"recall": self._recall(answer, span[0])}
+            recall = {} if self.peer in VECTORLESS else {"recall": self._recall(answer, span[0])}
             self.note(f"find {scope}", **_figures(answer, asked), **recall)
 
     def _hybrid(self, worker: Worker) -> None:
@@ -163,7 +167,8 @@ class Size:
     def _change(self, worker: Worker) -> None:
         """One by one: added, changed, taken away again."""
         span = {"start": self.size, "until": self.size + SINGLE}
-        for work, more in (("add", {"callers": 1, "vectors": True}), ("update", {}), ("delete", {})):
+        with_vector = self.peer not in VECTORLESS
+        for work, more in (("add", {"callers": 1, "vectors": with_vector}), ("update", {}), ("delete", {})):
             with self._cell(work):
                 answer = worker.ask(work, self.settings.limit, **span, **more)
                 self.note(work, **_figures(answer, SINGLE))

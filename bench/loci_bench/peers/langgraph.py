@@ -29,7 +29,8 @@ class LangGraph(Peer):
         return version("langgraph-checkpoint-sqlite")
 
     def open(self, folder: Path) -> None:
-        index = {"dims": DIMENSIONS, "embed": self._embed, "fields": ["text"]}
+        # Its documentation says `fields`, but this version reads `text_fields`.
+        index = {"dims": DIMENSIONS, "embed": self._embed, "fields": ["text"], "text_fields": ["text"]}
         self.context = SqliteStore.from_conn_string(str(folder / "store.db"), index=index)
         self.store = self.context.__enter__()
         self.store.setup()

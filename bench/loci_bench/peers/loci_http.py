@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from ..data import Row
-from ..worker import Cannot, Peer
+from ..worker import Peer
 
 BORN = "2026-01-01T00:00:00Z"
 
@@ -25,12 +25,14 @@ class LociHttp(Peer):
 
     name = "Loci over HTTP"
     own_model = True
+    takes_vectors = False
 
     def __init__(self) -> None:
         self.binary = os.environ.get("LOCI", "target/release/loci")
         self.server: subprocess.Popen | None = None
         self.connection: http.client.HTTPConnection | None = None
         self.warm: set[str] = set()
+        self.ids: dict[int, str] = {}
 
     def version(self) -> str:
         return subprocess.check_output([self.binary, "--version"], text=True).split()[-1]
@@ -48,7 +50,7 @@ class LociHttp(Peer):
         return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **more).stdout
 
     def _serve(self, embeddings: str) -> None:
-        """(Re)starts the server; `none` is how an add without a vector is asked for."""
+        """(Re)starts the server."""
         self._stop()
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -81,9 +83,7 @@ class LociHttp(Peer):
 
     def caller(self) -> "LociHttp":
         other = LociHttp()
-        other.connection, other.key, other.embeddings = (
-            http.client.HTTPConnection(self.address), self.key, self.embeddings,
-        )
+        other.connection, other.key = http.client.HTTPConnection(self.address), self.key
         return other
 
     def _call(self, method: str, path: str, body: dict | None = None) -> dict:
@@ -106,17 +106,16 @@ class LociHttp(Peer):
         lines.unlink()
         self._serve("local")
 
-    def add(self, row: Row, vector: bytes | None) -> None:
-        if vector is not None:
-            raise Cannot("HTTP takes no vectors")
-        if self.embeddings != "none":
-            self._serve("none")
-        self._remember(row)
+    def embedding(self, wanted: bool) -> None:
+        provider = "local" if wanted else "none"
+        if self.embeddings != provider:
+            self._serve(provider)
 
-    def _remember(self, row: Row) -> None:
-        self._call("POST", "/v1/memories", {
+    def add(self, row: Row, vector: bytes | None) -> None:
+        answer = self._call("POST", "/v1/memories", {
             "content": row.text, "identifiers": {"userId": row.user}, "metadata": {"number": row.number},
         })
+        self.ids[row.number] = answer["id"]
 
     def _ask(self, path: str, query: Row, k: int) -> list[int]:
         body = {"query": query.text, "identifiers": {"userId": query.user}, "limit": k}
@@ -135,23 +134,27 @@ class LociHttp(Peer):
             self.warm.add(query.text)
             self._ask("/v1/memories/search", query, 1)
 
-    def update(self, row: Row, vector: bytes) -> None:
-        raise Cannot("HTTP takes no vectors")
+    def update(self, row: Row, vector: bytes | None) -> None:
+        body = {"identifiers": {"userId": row.user}, "content": row.text}
+        self._call("PATCH", f"/v1/memories/{self._known(row)}", body)
 
     def delete(self, row: Row) -> None:
-        self._call("DELETE", f"/v1/memories/{_id(row.number)}?userId={row.user}")
+        self._call("DELETE", f"/v1/memories/{self._known(row)}?userId={row.user}")
+
+    def _known(self, row: Row) -> str:
+        return self.ids.get(row.number, _id(row.number))
 
     def numbers(self) -> list[int]:
         found, cursor = [], ""
         while True:
-            page = self._call("GET", f"/v1/memories?limit=1000{cursor}")
+            page = self._call("GET", f"/v1/memories?limit=100{cursor}")
             found += map(_number, page["memories"])
             if not page.get("nextCursor"):
                 return found
             cursor = f"&cursor={page['nextCursor']}"
 
     def text_add(self, row: Row) -> None:
-        self._remember(row)
+        self.add(row, None)
 
     def text_find(self, query: Row, k: int) -> list[int]:
         return self.find(query, b"", k)

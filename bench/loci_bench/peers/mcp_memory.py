@@ -7,6 +7,7 @@ the question as a substring.
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 from ..data import Row
@@ -23,6 +24,7 @@ class McpMemory(Peer):
     def __init__(self) -> None:
         self.home = Path(os.environ.get("BENCH_NODE", "target/bench-tools/node")) / SERVER
         self.asked = 0
+        self.lock = threading.Lock()
 
     def version(self) -> str:
         return json.loads((self.home / "package.json").read_text())["version"]
@@ -55,7 +57,8 @@ class McpMemory(Peer):
         raise RuntimeError("the server ended")
 
     def _call(self, tool: str, arguments: dict) -> dict:
-        answer = self._request("tools/call", {"name": tool, "arguments": arguments})
+        with self.lock:
+            answer = self._request("tools/call", {"name": tool, "arguments": arguments})
         if answer.get("isError"):
             raise RuntimeError(answer["content"][0]["text"])
         return answer
