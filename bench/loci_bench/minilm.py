@@ -7,6 +7,7 @@ torch. Mean over the tokens, then unit length; at most 256 tokens, as the model 
 import json
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy
@@ -32,8 +33,12 @@ class Encoder:
         return cls(Path(os.environ.get("LOCI_MODEL_DIR", cache / "loci/models/all-MiniLM-L6-v2")))
 
     def encode(self, texts: Sequence[str]) -> list[numpy.ndarray]:
-        """A unit vector for each text. One at a time: no padding, and a batch would gain little on two cores."""
-        return [self._one(encoding.ids) for encoding in self.tokens.encode_batch(list(texts))]
+        """A unit vector for each text. One at a time, so that nothing is padded; many on all cores."""
+        found = [encoding.ids for encoding in self.tokens.encode_batch(list(texts))]
+        if len(found) == 1:
+            return [self._one(found[0])]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            return list(pool.map(self._one, found))
 
     def _one(self, ids: list[int]) -> numpy.ndarray:
         w = self.weights
