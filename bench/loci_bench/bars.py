@@ -31,8 +31,7 @@ class Bar:
 
 def bars(book: Book) -> list[Bar]:
     """All of them, in the order in which they were set."""
-    sizes = book.sizes()
-    largest = max(sizes, default=0)
+    largest = book.main_size()
     kept = [
         _one_sync(book),
         _add(book, "durable add without a vector, one caller", "≥ 0.83 × the best durable", "add bare", 1 / 1.2),
@@ -110,11 +109,17 @@ def _recall(book: Book, n: int) -> Bar:
     return Bar("its recall@10 against an exact scan", "≥ .999", shown, "", "", None if loci is None else loci >= 0.999)
 
 
+# What stands beside Loci's figure would mislead: these peers do not bear the cost that is bounded.
+ENCODED_ELSEWHERE = ("text add", "text find")
+KEEPS_NO_VECTORS = ("mcp_memory",)
+
+
 def _bound(book: Book, what: str, work: str, metric: str, n: int | None, bound: float, unit: str, best) -> Bar:
     """A bound on Loci alone; the best of the others stands beside it. `best` says which way is better."""
     loci = book.figure(OWN, work, metric, n)
     wanted = f"{'≤' if best is min else '≥'} {bound} {unit}"
-    peer = _best(book, work, metric, n, lambda _: True, best)
+    fair = lambda peer: work not in ENCODED_ELSEWHERE and not (work == "disk" and peer in KEEPS_NO_VECTORS)
+    peer = _best(book, work, metric, n, fair, best)
     other = f"{TITLES[peer]}, {book.figure(peer, work, metric, n):.3g}" if peer else ""
     if loci is None:
         return Bar(what, wanted, "–", other, "", None)
@@ -125,7 +130,7 @@ def _bound(book: Book, what: str, work: str, metric: str, n: int | None, bound: 
 def per_memory_kb(book: Book, peer: str, n: int) -> float | None:
     """What each further memory takes beyond the page cache, from the smallest store to the largest."""
     sizes = book.sizes()
-    if len(sizes) < 2:
+    if not sizes or n <= sizes[0]:
         return None
     low, high = book.figure(peer, "memory", "anonymous_mb", sizes[0]), book.figure(peer, "memory", "anonymous_mb", n)
     return None if low is None or high is None else max(0.0, (high - low) * 1024 / (n - sizes[0]))

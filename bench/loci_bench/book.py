@@ -42,6 +42,10 @@ class Book:
         """The sizes of store that were tried."""
         return sorted({n for _, work, n in self._cells if work == "load"})
 
+    def main_size(self) -> int:
+        """The size that bars and tables are about: the largest that all peers were tried with."""
+        return max((n for n in self.sizes() if n <= 100_000), default=0)
+
     def scopes(self, work: str, n: int) -> list[int]:
         """The sizes of scope that were asked in a store of that size."""
         heads = (w.split() for _, w, size in self._cells if size == n)
@@ -51,9 +55,9 @@ class Book:
         """Why there is no figure: its own words, or those of what had to come before."""
         if hello := self.cell(peer, "hello").get("cannot"):
             return f"not there: {hello}"
-        head = work.split()[0]
-        for name, size in ((work, n), (head, n), ("load", n)):
-            cell = self.cell(peer, name, size)
+        before = [work] if n is None else [work, work.split()[0], "load"]
+        for name in before:
+            cell = self.cell(peer, name, n)
             for metric in ("cannot", "over"):
                 if metric in cell:
                     return str(cell[metric])

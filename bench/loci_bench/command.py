@@ -39,7 +39,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--report-only", action="store_true", help="make the report of results that are there")
     given = parser.parse_args()
     if given.quick:
-        given.sizes, given.mixed, given.limit = [1000], 2.0, 30.0
+        given.sizes, given.mixed, given.limit = [1000], 2.0, 60.0
     return given
 
 
@@ -59,9 +59,8 @@ def _measure(given: argparse.Namespace) -> None:
     small = made[min(given.sizes)]
     if "together" in given.work:
         together.rounds(present, small, results, settings)
-    for size in given.sizes if "sizes" in given.work else []:
-        for peer in present:
-            Size(peer, size, made[size], results, settings).run()
+    if "sizes" in given.work:
+        _sizes(present, made, results, settings)
     for name, work in (("syncs", together.syncs), ("two", together.two), ("kill", together.kill)):
         for peer in present if name in given.work else []:
             work(peer, small, results, settings)
@@ -76,6 +75,17 @@ def _measure(given: argparse.Namespace) -> None:
             if peer in present:
                 Size(peer, 1_000_000, largest, results, settings).run()
     shutil.rmtree(folder / "stores", ignore_errors=True)
+
+
+def _sizes(peers: list[str], made: dict[int, data.Data], results: Results, settings: Settings) -> None:
+    """Every size; a peer that could not be loaded is not tried with more."""
+    ended: dict[str, int] = {}
+    for size in sorted(made):
+        for peer in peers:
+            if peer in ended:
+                results.note(peer, "load", size, over=f"not tried after {ended[peer]:,}")
+            elif not Size(peer, size, made[size], results, settings).run():
+                ended[peer] = size
 
 
 def _greeted(peer: str, results: Results, settings: Settings) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from .data import Data
 from .harness import Refused, Results, Worker
 from .measure import mean_recall
+from .titles import LOCI
 from .together import fresh, opened
 from .workloads import Settings, written_down
 
@@ -29,10 +30,10 @@ def quality(peers: list[str], results: Results, settings: Settings) -> None:
             continue
         questions = _lines(source / "questions.jsonl")
         scored = [question for question in questions if question["evidence"]]
-        _loci(name, source, scored, results, settings)
+        _loci(name, source, peers, scored, results, settings)
         data, ids = _prepare(source, scored, settings)
         for peer in peers:
-            if peer not in ("loci_drive", "loci_http"):
+            if peer not in LOCI:
                 _peer(peer, name, data, ids, scored, results, settings)
 
 
@@ -41,11 +42,17 @@ def _lines(path: Path) -> list[dict]:
         return [json.loads(line) for line in file if line.strip()]
 
 
-def _loci(name: str, source: Path, scored: list[dict], results: Results, settings: Settings) -> None:
+def _loci(
+    name: str, source: Path, peers: list[str], scored: list[dict], results: Results, settings: Settings
+) -> None:
+    if not set(LOCI) & set(peers):
+        return
     run = settings.work / "eval.jsonl"
     command = [os.environ.get("LOCI", "target/release/loci"), "eval", "--corpus", str(source / "corpus.jsonl"),
                "--questions", str(source / "questions.jsonl"), "--out", str(run)]
     done = subprocess.run(command, capture_output=True, text=True)
+    if "loci_http" in peers:
+        results.note("loci_http", f"R@10 {name}", len(scored), cannot="the same engine")
     if done.returncode:
         results.note("loci_drive", f"R@10 {name}", len(scored), cannot=done.stderr.strip()[-160:])
         return

@@ -59,8 +59,8 @@ def _bars(book: Book) -> str:
 def _peers(book: Book) -> str:
     rows = []
     for peer, title in TITLES.items():
-        reason = book.reason(peer, "hello")
-        rows.append([title, book.versions.get(peer, "–"), f"{HOW[peer]}. {reason}".rstrip(". ") + "."])
+        absent = book.cell(peer, "hello").get("cannot")
+        rows.append([title, book.versions.get(peer, "–"), f"not there: {absent}" if absent else HOW[peer]])
     return "## Who\n\n" + _grid(["peer", "version", "how it is used"], rows)
 
 
@@ -116,12 +116,22 @@ peer's own mixture; for Loci that is everything that recall does."""
             columns.append(("p50 by Loci's", lambda peer, name=name, n=n: _by_own(book, peer, name, "p50_ms", n)))
             columns.append(("CPU by Loci's", lambda peer, name=name, n=n: _by_own(book, peer, name, "cpu_ms", n)))
             parts.append(f"### {title}, {n // 10:,} of {n:,}\n\n" + _table(book, name, n, columns))
+        parts.append(_by_scope(book, work, title))
     return "\n\n".join(parts)
 
 
+def _by_scope(book: Book, work: str, title: str) -> str:
+    """The same for users with fewer memories."""
+    n = book.main_size()
+    columns = []
+    for scope in book.scopes(work, n):
+        columns.append(_column(book, f"{work} {scope}", "p50_ms", f"{scope:,}: p50", n=n))
+        columns.append(_column(book, f"{work} {scope}", "cpu_ms", "CPU", n=n))
+    return f"### {title}, by how many of {n:,} are the user's\n\n" + _table(book, work, n, columns)
+
+
 def _changes(book: Book) -> str:
-    sizes = book.sizes()
-    n = max(sizes, default=0)
+    n = book.main_size()
     columns = []
     for work in ("add", "update", "delete"):
         columns.append(_column(book, work, "p50_ms", f"{work}, p50", n=n))
@@ -141,13 +151,12 @@ def _changes(book: Book) -> str:
 
 
 def _start(book: Book) -> str:
-    sizes = book.sizes()
-    small, large = min(sizes, default=0), max(sizes, default=0)
+    small, large = min(book.sizes(), default=0), book.main_size()
     columns = [
         _column(book, "start", "ms", f"first answer at {small:,}, ms", ",.0f", small),
-        _column(book, "start", "ms", f"at {large:,}, ms", ",.0f", large),
+        *([_column(book, "start", "ms", f"at {large:,}, ms", ",.0f", large)] if large > small else []),
         _column(book, "memory", "rss_mb", f"resident at {small:,}, MB", ",.0f", small),
-        _column(book, "memory", "rss_mb", f"at {large:,}, MB", ",.0f", large),
+        *([_column(book, "memory", "rss_mb", f"at {large:,}, MB", ",.0f", large)] if large > small else []),
         ("for each further memory, kB", lambda peer: _shown(per_memory_kb(book, peer, large), ".2f")),
         _column(book, "disk", "bytes", f"disk for each at {large:,}, bytes", ",.0f", large),
         _column(book, "disk", "raw_ratio", "by text + f32", ".2f", large),
@@ -223,7 +232,7 @@ does."""
     for peer, peer_title in TITLES.items():
         slopes = [slope(points.get(peer, [])) for _, _, points in series.values()]
         if any(value is not None for value in slopes):
-            rows.append([peer_title, *(_shown(value, "+.2f") for value in slopes)])
+            rows.append([peer_title, *(_shown(value, "+.2f") or "–" for value in slopes)])
     parts.append(_grid(["slope", *(title for title, _, _ in series.values())], rows))
     return "\n\n".join(parts)
 
@@ -233,8 +242,7 @@ Series = dict[str, tuple[str, str, dict[str, list[tuple[float, float]]]]]
 
 def _series(book: Book) -> Series:
     """What is drawn: a name, a title, what is across, and each peer's points."""
-    sizes = book.sizes()
-    largest = max(sizes, default=0)
+    sizes, largest = book.sizes(), book.main_size()
     drawn: Series = {}
     for metric, unit in (("cpu_ms", "CPU"), ("p50_ms", "p50")):
         points = {p: _points((n, book.figure(p, "add", metric, n)) for n in sizes) for p in TITLES if p != "loci_http"}
@@ -284,17 +292,20 @@ def _column(book: Book, work: str, metric: str, title: str, form: str = ".3g", n
 
 
 def _shown(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
+    """Three digits, unless more are before the point."""
+    if value is None:
+        return ""
+    return format(value, ",.0f" if form == ".3g" and abs(value) >= 100 else form)
 
 
 def _table(book: Book, work: str, n: int | None, columns: Sequence[Column]) -> str:
-    """A row for each peer. One without any figure says why; one without a reason was not asked."""
+    """A row for each peer. One without its first figure says why; one without a reason was not asked."""
     rows = []
     for peer, title in TITLES.items():
         cells = [show(peer) for _, show in columns]
-        if not any(cells):
-            reason = book.reason(peer, work, n) or "not asked"
-            cells = [reason.replace("|", "/"), *[""] * (len(columns) - 1)]
+        if cells and not cells[0]:
+            reason = book.reason(peer, work, n) or ("" if any(cells) else "not asked")
+            cells[0] = reason.replace("|", "/")
         rows.append([f"**{title}**" if peer in LOCI else title, *(cell or "–" for cell in cells)])
     return _grid(["", *(name for name, _ in columns)], rows)
 
