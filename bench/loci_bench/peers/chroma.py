@@ -9,7 +9,7 @@ import chromadb
 from chromadb.config import Settings
 
 from ..data import Row
-from ..worker import Cannot, Peer
+from ..peer import Cannot, Peer
 from .shapes import floats
 
 

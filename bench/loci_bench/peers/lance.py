@@ -10,7 +10,7 @@ import lancedb
 import pyarrow
 
 from ..data import DIMENSIONS, Row
-from ..worker import Peer
+from ..peer import Peer
 from .shapes import floats
 
 SCHEMA = pyarrow.schema([

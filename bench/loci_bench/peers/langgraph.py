@@ -13,7 +13,7 @@ from langgraph.store.base import PutOp
 from langgraph.store.sqlite import SqliteStore
 
 from ..data import DIMENSIONS, Row
-from ..worker import Peer
+from ..peer import Peer
 from .shapes import Lookup, floats
 
 

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from ..data import Row
-from ..worker import Peer
+from ..peer import Peer
 
 BORN = "2026-01-01T00:00:00Z"
 

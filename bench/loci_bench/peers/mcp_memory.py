@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from ..data import Row
-from ..worker import Cannot, Peer
+from ..peer import Cannot, Peer
 
 SERVER = "node_modules/@modelcontextprotocol/server-memory"
 

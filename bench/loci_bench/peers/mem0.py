@@ -18,7 +18,7 @@ from mem0.embeddings.base import EmbeddingBase
 from mem0.utils.factory import EmbedderFactory, LlmFactory
 
 from ..data import DIMENSIONS, Row
-from ..worker import Cannot, Peer
+from ..peer import Cannot, Peer
 from .shapes import Lookup, floats
 
 LOOKUP = Lookup()

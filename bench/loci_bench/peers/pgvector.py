@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 
 from ..data import Row
-from ..worker import Peer
+from ..peer import Peer
 from .shapes import DEPTH, FUSION, floats, words
 
 TABLE = """

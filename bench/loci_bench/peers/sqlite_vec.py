@@ -11,7 +11,7 @@ import pysqlite3 as sqlite3
 import sqlite_vec
 
 from ..data import Row
-from ..worker import Peer
+from ..peer import Peer
 from .shapes import DEPTH, fuse, words
 
 SCHEMA = """
