@@ -65,8 +65,7 @@ def _prepare(source: Path, scored: list[dict], settings: Settings) -> tuple[Data
     from .minilm import vectors_of
 
     turns = _lines(source / "corpus.jsonl")
-    # Speakers are part of the text, as anyone would store them.
-    texts = [f"{turn['speaker']}: {turn['text']}" for turn in turns]
+    texts = [_text(turn) for turn in turns]
     folder = settings.work / f"set-{source.name}"
     folder.mkdir(parents=True, exist_ok=True)
     cache = settings.work / "vectors"
@@ -76,6 +75,12 @@ def _prepare(source: Path, scored: list[dict], settings: Settings) -> tuple[Data
     _write(folder / "queries.jsonl", [question["conv"] for question in scored], asked)
     (folder / "queries.f32").write_bytes(b"".join(vectors_of(asked, cache / f"{source.name}-questions")))
     return Data(folder), [turn["id"] for turn in turns]
+
+
+def _text(turn: dict) -> str:
+    """All that Loci is told of a turn, in words: when, who, what, and what a picture shows."""
+    picture = f" (picture: {turn['caption']})" if turn.get("caption") else ""
+    return f"{turn['date']}, {turn['speaker']}: {turn['text']}{picture}"
 
 
 def _write(path: Path, users: list[str], texts: list[str]) -> None:

@@ -164,7 +164,7 @@ def _start(book: Book) -> str:
     return (
         "## Starting, memory, disk\n\nFrom the start of the process to the first answer, the best of three; for peers "
         "in Python that includes Python. Resident memory is the server's where there is one, else the process's, Python "
-        "included; what each further memory takes is anonymous memory only, which the page cache cannot give back. Over "
+        "included, after finds for nearly every user; what each further memory takes is anonymous memory only, which the page cache cannot give back. Over "
         "HTTP Loci has its model loaded.\n\n" + _table(book, "start", small, columns)
     )
 
@@ -211,7 +211,7 @@ def _quality(book: Book) -> str:
     columns.append(("asked by", lambda peer: str(book.cell(peer, "R@10 LoCoMo").get("search", ""))))
     return (
         "## Quality\n\nThe share of labelled evidence among the first ten, dev parts of two public sets of conversations, no language "
-        "model. A memory is a turn, stored as `SPEAKER: text`; all have the same MiniLM vectors and are asked in their own way: "
+        "model. A memory is a turn, stored as `DATE, SPEAKER: text (picture: caption)`, which is what Loci is told too; all have the same MiniLM vectors and are asked in their own way: "
         "the mixture of words and vectors where they have one. Loci by `loci eval` with default settings." + note + "\n\n"
         + _table(book, "R@10 LoCoMo", None, columns)
     )

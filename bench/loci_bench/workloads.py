@@ -18,6 +18,8 @@ from .measure import overlap
 
 # How many are added, changed and taken away one by one at each size.
 SINGLE = 60
+# Questions in a row that go round all users of a scope size.
+USERS = 40
 # Seconds that the questions of one cell should take; slow peers are asked fewer.
 CELL = 3.0
 
@@ -161,9 +163,11 @@ class Size:
         return sum(shares) / len(shares)
 
     def _memory(self, worker: Worker) -> None:
+        """After finds for nearly every user, so that nothing of the store is left untouched."""
         worker.close()
         with self._opened() as fresh:
-            fresh.ask("find", self.settings.limit, start=0, until=3, k=10)
+            for start, _ in question_ranges(self.size).values():
+                fresh.ask("find", self.settings.limit, start=start, until=start + USERS, k=10)
             answer = fresh.ask("memory")
         self.note("memory", rss_mb=answer["rss_kb"] / 1024, anonymous_mb=answer["anonymous_kb"] / 1024)
 
