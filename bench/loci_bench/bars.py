@@ -91,7 +91,10 @@ def _in_turns(book: Book, what: str, wanted: str, work: str, peer: str | None, b
 def _search(book: Book, work: str, what: str, n: int, bound: float) -> Bar:
     """Against the best whose answers are right; by the clock, with the CPU beside it."""
     name = f"{work} {n // 10}"
-    right = lambda peer: (book.figure(peer, f"find {n // 10}", "recall", n) or 0) >= 0.99
+
+    def right(peer: str) -> bool:
+        return (book.figure(peer, f"find {n // 10}", "recall", n) or 0) >= 0.99
+
     best = _best(book, name, "p50_ms", n, right)
     loci, other = book.figure(OWN, name, "p50_ms", n), book.figure(best, name, "p50_ms", n) if best else None
     wanted = f"≥ {bound} × the best"
@@ -118,7 +121,10 @@ def _bound(book: Book, what: str, work: str, metric: str, n: int | None, bound: 
     """A bound on Loci alone; the best of the others stands beside it. `best` says which way is better."""
     loci = book.figure(OWN, work, metric, n)
     wanted = f"{'≤' if best is min else '≥'} {bound} {unit}"
-    fair = lambda peer: work not in ENCODED_ELSEWHERE and not (work == "disk" and peer in KEEPS_NO_VECTORS)
+
+    def fair(peer: str) -> bool:
+        return work not in ENCODED_ELSEWHERE and not (work == "disk" and peer in KEEPS_NO_VECTORS)
+
     peer = _best(book, work, metric, n, fair, best)
     other = f"{TITLES[peer]}, {book.figure(peer, work, metric, n):.3g}" if peer else ""
     if loci is None:

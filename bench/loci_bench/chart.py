@@ -35,7 +35,7 @@ class Line:
 
 def draw(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
     """A chart; lines without points are left out."""
-    lines = [Line(l.name, sorted(p for p in l.points if p[0] > 0 and p[1] > 0), l.own) for l in lines]
+    lines = [Line(line.name, _positive(line.points), line.own) for line in lines]
     lines = [line for line in lines if line.points]
     xs = [x for line in lines for x, _ in line.points] or [1, 10]
     ys = [y for line in lines for _, y in line.points] or [1, 10]
@@ -49,6 +49,11 @@ def draw(title: str, across: str, up: str, lines: Sequence[Line]) -> str:
     for place, line in enumerate(lines):
         parts += _drawn(plot, line, COLOURS[place % len(COLOURS)], place)
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _positive(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """What has a logarithm, from left to right."""
+    return sorted((x, y) for x, y in points if x > 0 and y > 0)
 
 
 class _Plot:

@@ -4,7 +4,7 @@ docs/benchmarks.md and its charts are wholly made here, from the lines of one ru
 nothing is rounded in Loci's favour: a figure that is missing is shown as missing, with its reason.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from .bars import OWN, bars, per_memory_kb
@@ -53,7 +53,9 @@ A cell that took longer than {about.get("limit_seconds")} s was ended and says s
 
 def _bars(book: Book) -> str:
     header = ["bar", "wanted", "Loci", "best of the others", "ratio", "reached"]
-    return "## The bars\n\n" + _grid(header, [bar.row() for bar in bars(book)])
+    table = _grid(header, [bar.row() for bar in bars(book)])
+    bounds = "[performance.md](performance.md) says what bounds those that are not reached."
+    return f"## The bars\n\n{table}\n\n{bounds}"
 
 
 def _peers(book: Book) -> str:
@@ -259,7 +261,7 @@ def _series(book: Book) -> Series:
     return drawn
 
 
-def _points(pairs) -> list[tuple[float, float]]:
+def _points(pairs: Iterable[tuple[float, float | None]]) -> list[tuple[float, float]]:
     return [(x, y) for x, y in pairs if y is not None]
 
 

@@ -71,7 +71,7 @@ def _tell_rounds(name: str, count: int, told: dict[str, list[dict]], results: Re
         }
         for loci in ("loci_drive", "loci_http"):
             if loci in told:
-                ratios = [(count / l["seconds"]) / rate for l, rate in zip(told[loci], rates, strict=True)]
+                ratios = [count / own["seconds"] / rate for own, rate in zip(told[loci], rates, strict=True)]
                 figures[f"{loci}_ratio"] = median(ratios)
         results.note(peer, name, 0, **figures)
 

@@ -6,7 +6,7 @@ A cell that fails or takes too long is written down with its reason, and the nex
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -82,7 +82,7 @@ class Size:
         worker.ask("open", self.settings.limit, folder=str(self.folder), data=str(self.data.folder))
         return worker
 
-    def _cell(self, work: str):
+    def _cell(self, work: str) -> AbstractContextManager[None]:
         return written_down(self.results, self.peer, work, self.size)
 
     def _load(self) -> bool:
