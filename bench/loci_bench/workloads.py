@@ -59,6 +59,8 @@ class Size:
     def __init__(self, peer: str, size: int, data: Data, results: Results, settings: Settings) -> None:
         self.peer, self.size, self.data, self.results, self.settings = peer, size, data, results, settings
         self.folder = settings.work / "stores" / f"{peer}-{size}"
+        # How many questions in a row this peer answers in good time.
+        self.bearable = USERS
         self.log = settings.work / f"{peer}.log"
 
     def run(self) -> bool:
@@ -153,6 +155,7 @@ class Size:
         few = worker.ask(command, self.settings.limit, start=start, until=start + 3, k=10)
         fit = int(CELL / max(few["seconds"] / 3, 1e-5))
         if fit < 10:
+            self.bearable = 3
             return few, 3
         asked = min(until - start, fit, 20 if self.settings.quick else until)
         return worker.ask(command, self.settings.limit, start=start, until=start + asked, k=10), asked
@@ -167,7 +170,7 @@ class Size:
         worker.close()
         with self._opened() as fresh:
             for start, _ in question_ranges(self.size).values():
-                fresh.ask("find", self.settings.limit, start=start, until=start + USERS, k=10)
+                fresh.ask("find", self.settings.limit, start=start, until=start + self.bearable, k=10)
             answer = fresh.ask("memory")
         self.note("memory", rss_mb=answer["rss_kb"] / 1024, anonymous_mb=answer["anonymous_kb"] / 1024)
 
