@@ -3,6 +3,8 @@
 import argparse
 import os
 import shutil
+import signal
+import sys
 from pathlib import Path
 
 from . import data, endtoend, together
@@ -18,6 +20,8 @@ WORK = ["together", "sizes", "syncs", "two", "kill", "text", "quality"]
 def main() -> None:
     """Runs what was asked for, then makes the report of it."""
     given = _arguments()
+    # So that workers are ended too when this is.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if not given.report_only:
         _measure(given)
     write_report(given.results, given.docs)
