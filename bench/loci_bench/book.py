@@ -38,9 +38,9 @@ class Book:
         value = self.cell(peer, work, n).get(metric)
         return value if isinstance(value, int | float) else None
 
-    def sizes(self) -> list[int]:
+    def sizes(self, work: str = "load") -> list[int]:
         """The sizes of store that were tried."""
-        return sorted({n for _, work, n in self._cells if work == "load"})
+        return sorted({n for _, name, n in self._cells if name == work})
 
     def main_size(self) -> int:
         """The size that bars and tables are about: the largest that all peers were tried with."""

@@ -34,7 +34,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--peers", default=list(TITLES), type=lambda text: text.split(","), help=",".join(TITLES))
     parser.add_argument("--work", default=WORK, type=lambda text: text.split(","), help=",".join(WORK))
     parser.add_argument("--quick", action="store_true", help="1,000 memories and few of everything")
-    parser.add_argument("--limit", default=100.0, type=float, help="seconds that one cell may take")
+    parser.add_argument("--limit", default=120.0, type=float, help="seconds that one cell may take")
     parser.add_argument("--mixed", default=15.0, type=float, help="seconds of the mixed workload")
     parser.add_argument("--seed", default=7, type=int)
     parser.add_argument("--folder", default="target/bench-work", type=Path, help="data and stores; several GB")

@@ -138,7 +138,7 @@ def _changes(book: Book) -> str:
     for work in ("add", "update", "delete"):
         columns.append(_column(book, work, "p50_ms", f"{work}, p50", n=n))
         columns.append(_column(book, work, "cpu_ms", "CPU", n=n))
-    mixed = min(10_000, n)
+    mixed = max(book.sizes("mixed"), default=0)
     mixture = [
         _column(book, "mixed", "per_second", "operations a second", ",.0f", mixed),
         _column(book, "mixed", "cpu_ms", "CPU", n=mixed), _column(book, "mixed", "find_p50_ms", "find, p50", n=mixed),
