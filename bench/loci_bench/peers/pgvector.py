@@ -33,7 +33,7 @@ WITH near AS (SELECT number, row_number() OVER () AS rank FROM
        (SELECT number FROM memories WHERE owner = %(user)s ORDER BY vector <=> %(vector)s::vector LIMIT {DEPTH}) AS n),
      said AS (SELECT number, row_number() OVER () AS rank FROM
        (SELECT number FROM memories, to_tsquery('english', %(terms)s) AS asked WHERE owner = %(user)s AND words @@ asked
-        ORDER BY ts_rank_cd(words, asked) DESC LIMIT {DEPTH}) AS s)
+        ORDER BY ts_rank(words, asked, 1) DESC LIMIT {DEPTH}) AS s)
 SELECT number, body FROM memories JOIN (
   SELECT number, sum(1.0 / ({FUSION} + rank)) AS score FROM (SELECT * FROM near UNION ALL SELECT * FROM said) AS lists
   GROUP BY number) AS fused USING (number) ORDER BY score DESC LIMIT %(k)s
