@@ -102,7 +102,7 @@ def _searches(book: Book) -> str:
     parts = [
         """## Finding
 
-The ten nearest of one user, who has a tenth of the store; `recall` is the share of what an exact scan finds. The substring
+The ten nearest of one user, who has a tenth of the store, after each user was asked once; `recall` is the share of what an exact scan finds. The substring
 search of the MCP memory server finds none of it. Below, the same with the whole question: words and vector, each
 peer's own mixture; for Loci that is everything that recall does."""
     ]

@@ -152,7 +152,7 @@ class Size:
             self.note(f"hybrid {scope}", **_figures(answer, asked))
 
     def _asked(self, worker: Worker, command: str, span: tuple[int, int]) -> tuple[Answer, int]:
-        """A few questions to see how long they take, then as many as fit."""
+        """A few questions to see how long they take, one for each user so that all are warm, then as many as fit."""
         start, until = span
         few = worker.ask(command, self.settings.limit, start=start, until=start + FEW, k=10)
         fit = int(CELL / max(few["seconds"] / FEW, 1e-5))
@@ -160,6 +160,7 @@ class Size:
             self.bearable = FEW
             return few, FEW
         asked = min(until - start, fit, 20 if self.settings.quick else until)
+        worker.ask(command, self.settings.limit, start=start, until=start + min(USERS, asked), k=10)
         return worker.ask(command, self.settings.limit, start=start, until=start + asked, k=10), asked
 
     def _recall(self, answer: Answer, start: int) -> float:
