@@ -17,7 +17,7 @@ TEST_TOOLS = LOCI_TEST_PYTHON=$(abspath $(TARGET))/test-tools/python/bin/python 
 TEST_SERVERS = $(abspath $(TARGET))/test-servers
 
 .PHONY: help run build model test test-tools test-servers stop-test-servers check format lint documentation guard guard-update eval \
-  bench openapi fuzz-http clean
+  bench bench-loci bench-test openapi fuzz-http clean
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -48,7 +48,7 @@ test-tools: ## Fetch the clients that tests talk to (once)
 	@scripts/test-tools.sh $(abspath $(TARGET))/test-tools
 
 check: export LOCI_TEST_REQUIRE = 1
-check: format lint test guard documentation ## What CI runs; here a server that cannot be brought up is a failure
+check: format lint test guard bench-test documentation ## What CI runs; here a server that cannot be brought up is a failure
 
 format:
 	cargo fmt --all --check
@@ -67,8 +67,19 @@ guard guard-update: model
 guard: ## Count the instructions of five operations and compare them with scripts/guard.toml
 guard-update: ## Write what was counted to scripts/guard.toml
 
-bench: build ## What adding and finding cost, as JSON lines
+# Flags for the comparison, such as BENCH="--quick"; LOCI_BENCH_SETS names the folder of the sets for the quality rows.
+BENCH ?=
+
+bench: model build ## Loci beside what people would use instead: docs/benchmarks.md
+	@scripts/bench-tools.sh $(TARGET)/bench-tools
+	LOCI=$(abspath $(LOCI)) BENCH_NODE=$(abspath $(TARGET))/bench-tools/node LOCI_TEST_REDIS_URL=unused LOCI_TEST_REDIS_SERVER=unused \
+	  scripts/test-servers.sh with $(TEST_SERVERS) $(TARGET)/bench-tools/python/bin/python bench/run.py --folder $(TARGET)/bench-work $(BENCH)
+
+bench-loci: build ## What adding and finding cost Loci alone, as JSON lines
 	$(LOCI) bench
+
+bench-test: ## The tests of the comparison itself
+	cd bench && python3 -B -m unittest discover --start-directory tests
 
 eval: model build ## Recall measured on CORPUS and QUESTIONS, written to RUN
 	$(LOCI) eval --corpus $(CORPUS) --questions $(QUESTIONS) --out $(RUN)

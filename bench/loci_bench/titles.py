@@ -1,0 +1,32 @@
+"""What are the peers called, and how is each used?
+
+In the order of the tables; Loci comes first. The names on the left are the modules in `peers/`.
+"""
+
+TITLES = {
+    "loci_drive": "Loci in process",
+    "loci_http": "Loci over HTTP",
+    "sqlite_vec": "sqlite-vec + FTS5 by hand",
+    "pgvector": "PostgreSQL + pgvector by hand",
+    "lance": "LanceDB",
+    "chroma": "Chroma",
+    "langgraph": "LangGraph SqliteStore",
+    "mem0": "mem0 raw",
+    "mcp_memory": "MCP memory server",
+}
+
+LOCI = ("loci_drive", "loci_http")
+
+HOW = {
+    "loci_drive": "the engine as a library, `loci bench drive`; hybrid is the whole path of recall without explanations",
+    "loci_http": "`loci serve` on loopback with a key. HTTP takes no vectors: adds and changes are without any, questions are "
+    "asked once before they count, so that their vectors are cached. Python's client is part of its times",
+    "sqlite_vec": "WAL, a sync at every commit, partitioned by user; lists of 50 fused by rank",
+    "pgvector": "a sync at every commit; exact within the user; `ts_rank` by the logarithm of the length; lists of 50 fused by rank in SQL",
+    "lance": "vectors searched exactly, index of words and of users; its own hybrid, fused by rank. Never syncs",
+    "chroma": "PersistentClient with given embeddings, filter by metadata",
+    "langgraph": "a namespace for each user, its own index of vectors; defaults of its documentation",
+    "mem0": "`infer=False`, its embedded Qdrant, no language model; there is no bulk door. Always with a vector",
+    "mcp_memory": "one JSON file over standard input and output; no vectors, no users: its search is for the question as a substring. "
+    "Never syncs",
+}

@@ -1,0 +1,161 @@
+"""What is asked of peers in turns, of two processes at once, and of one that is killed?"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from .data import Data
+from .harness import Gone, Over, Refused, Results, Worker
+from .measure import median
+from .workloads import VECTORLESS, Settings, written_down
+
+ROUNDS = 6
+# (name of the row, adds in a round, callers, with a vector)
+KINDS = [("add bare", 100, 1, False), ("add vector", 50, 1, True), ("add bare 64", 320, 64, False),
+         ("add vector 64", 192, 64, True)]
+
+
+def opened(peer: str, folder: Path, data: Data, settings: Settings) -> Worker:
+    """A worker with an open store."""
+    worker = Worker(peer, settings.work / f"{peer}.log")
+    worker.ask("open", settings.limit, folder=str(folder), data=str(data.folder))
+    return worker
+
+
+def fresh(settings: Settings, name: str) -> Path:
+    """An empty folder."""
+    folder = settings.work / "stores" / name
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
+def rounds(peers: list[str], data: Data, results: Results, settings: Settings) -> None:
+    """Durable adds, peer after peer, round after round: the disk's sync time flips within a minute, so only what
+    stands side by side can be compared. Every figure of every round is kept."""
+    for name, count, callers, vectors in KINDS:
+        count, times = (count // 5 or 1, 2) if settings.quick else (count, ROUNDS)
+        workers = {}
+        for peer in peers:
+            with written_down(results, peer, name, 0):
+                workers[peer] = opened(peer, fresh(settings, f"{peer}-rounds"), data, settings)
+        told: dict[str, list[dict]] = {peer: [] for peer in workers}
+        for turn in range(times):
+            for peer, worker in list(workers.items()):
+                span = {"start": turn * count, "until": (turn + 1) * count}
+                try:
+                    answer = worker.ask("add", settings.limit, callers=callers, vectors=vectors, **span)
+                    told[peer].append(answer)
+                except (Refused, Over, Gone) as reason:
+                    results.note(peer, name, 0, cannot=str(reason))
+                    workers.pop(peer).close()
+                    told.pop(peer)
+        for peer, worker in workers.items():
+            worker.close()
+        _tell_rounds(name, count, told, results)
+        for peer in peers:
+            shutil.rmtree(settings.work / "stores" / f"{peer}-rounds", ignore_errors=True)
+
+
+def _tell_rounds(name: str, count: int, told: dict[str, list[dict]], results: Results) -> None:
+    """Medians over rounds; ratios to Loci in process are medians of the ratios of each round."""
+    for peer, answers in told.items():
+        rates = [count / answer["seconds"] for answer in answers]
+        figures = {
+            "per_second": median(rates),
+            "p50_ms": median([answer["p50_ms"] for answer in answers]),
+            "p99_ms": median([answer["p99_ms"] for answer in answers]),
+            "cpu_ms": median([answer["cpu"] * 1000 / count for answer in answers]),
+        }
+        for loci in ("loci_drive", "loci_http"):
+            if loci in told:
+                ratios = [count / own["seconds"] / rate for own, rate in zip(told[loci], rates, strict=True)]
+                figures[f"{loci}_ratio"] = median(ratios)
+        results.note(peer, name, 0, **figures)
+
+
+def syncs(peer: str, data: Data, results: Results, settings: Settings) -> None:
+    """How often the disk is asked to keep one add, seen from outside: `strace` on the worker and its servers."""
+    count = 40
+    if shutil.which("strace") is None:
+        results.note(peer, "syncs", 0, cannot="there is no strace")
+        return
+    trace = settings.work / "syncs.trace"
+    folder = fresh(settings, f"{peer}-syncs")
+    with written_down(results, peer, "syncs", 0), opened(peer, folder, data, settings) as worker:
+        bare = {"callers": 1, "vectors": peer not in VECTORLESS}
+        worker.ask("add", settings.limit, start=0, until=10, **bare)
+        watched = [argument for pid in worker.pids() for argument in ("-p", str(pid))]
+        calls = "trace=fsync,fdatasync,sync_file_range,msync,sync,syncfs"
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-qq", "-e", calls, "-o", str(trace), *watched], stderr=subprocess.DEVNULL
+        )
+        time.sleep(1)
+        worker.ask("add", settings.limit, start=10, until=10 + count, **bare)
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(30)
+        seen = [line for line in trace.read_text().splitlines() if "sync" in line and "resumed" not in line]
+        results.note(peer, "syncs", 0, per_add=len(seen) / count)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def two(peer: str, data: Data, results: Results, settings: Settings) -> None:
+    """Two processes add to one store at once; a third counts what is there."""
+    each = 100 if settings.quick else 500
+    folder = fresh(settings, f"{peer}-two")
+    with written_down(results, peer, "two processes", 2 * each):
+        opened(peer, folder, data, settings).close()
+        workers, refused = [], []
+        for _ in range(2):
+            try:
+                workers.append(opened(peer, folder, data, settings))
+            except (Refused, Gone) as reason:
+                refused.append(str(reason))
+        acknowledged = 0
+        for i, worker in enumerate(workers):
+            worker.send("add", start=i * each, until=(i + 1) * each, callers=1, vectors=peer not in VECTORLESS)
+        for worker in workers:
+            try:
+                worker.receive(settings.limit)
+                acknowledged += each
+            except (Refused, Gone) as reason:
+                refused.append(str(reason))
+        for worker in workers:
+            worker.close()
+        with opened(peer, folder, data, settings) as counter:
+            there = counter.ask("count", settings.limit)["count"]
+        results.note(peer, "two processes", 2 * each, there=there, acknowledged=acknowledged,
+                     **({"refused": refused[0][:160]} if refused else {}))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def kill(peer: str, data: Data, results: Results, settings: Settings) -> None:
+    """Killed in the middle of adding; every number that was acknowledged must be there after reopening."""
+    after = 40 if settings.quick else 200
+    folder = fresh(settings, f"{peer}-kill")
+    with written_down(results, peer, "kill -9", after):
+        worker = opened(peer, folder, data, settings)
+        worker.send("acknowledge", start=0, until=5000)
+        acknowledged = set()
+        try:
+            while len(acknowledged) < after:
+                acknowledged.add(worker.receive(settings.limit)["added"])
+        finally:
+            worker.kill()
+        acknowledged |= _late(worker)
+        with opened(peer, folder, data, settings) as after_death:
+            there = set(after_death.ask("numbers", settings.limit)["numbers"])
+        results.note(peer, "kill -9", after, acknowledged=len(acknowledged), lost=len(acknowledged - there))
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _late(worker: Worker) -> set[int]:
+    """What was acknowledged before the end but read after it."""
+    late = set()
+    while True:
+        try:
+            late.add(worker.receive(10)["added"])
+        except (Gone, Over, Refused, KeyError, ValueError):
+            return late
