@@ -11,6 +11,7 @@ mod life;
 mod meter;
 mod recall;
 mod shared;
+mod talk;
 mod working;
 
 use std::path::PathBuf;
@@ -20,9 +21,9 @@ use anyhow::Result;
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find`, `recall`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
+    /// What to measure: `add`, `find`, `recall`, `talk`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
     /// beside the PostgreSQL that is set
-    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "working", "shared", "all"], default_value = "all")]
+    #[arg(value_parser = ["add", "find", "recall", "talk", "life", "checkpoint", "working", "shared", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -49,6 +50,9 @@ pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs, a
     }
     if wanted("recall") {
         recall::measure(folder, args.seed, args.largest).await?;
+    }
+    if wanted("talk") {
+        talk::measure(folder, args.seed, args.largest).await?;
     }
     if wanted("life") {
         life::measure(folder, args.seed, args.largest).await?;

@@ -24,8 +24,10 @@ use super::meter::{self, Sample};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const FIXED: u64 = 1_000;
-const SESSION: u64 = 20;
-const TOKENS: usize = 12;
+/// So many turns to a session.
+pub(super) const SESSION: u64 = 20;
+/// So many tokens of a turn have states.
+pub(super) const TOKENS: usize = 12;
 const QUESTIONS: u64 = 1_000;
 
 /// Grows a store and asks it at each size.
@@ -75,7 +77,8 @@ fn turn(seed: u64, number: u64, whose: Whose) -> Memory {
     }
 }
 
-fn start() -> Timestamp {
+/// When it all begins.
+pub(super) fn start() -> Timestamp {
     Timestamp::from_second(1_700_000_000).unwrap_or_default()
 }
 
@@ -161,13 +164,13 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
 }
 
 /// A stand-in for the model: made-up states for each word, at once.
-struct Instantly {
+pub(super) struct Instantly {
     seed: u64,
     model: Model,
 }
 
 impl Instantly {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let name = MODEL.to_owned();
         Self { seed, model: Model { name, dimensions: DIMENSIONS, similarity_threshold: 0.3, max_tokens: 256 } }
     }
