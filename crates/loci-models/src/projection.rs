@@ -11,6 +11,8 @@
 
 use std::sync::LazyLock;
 
+use multiversion::multiversion;
+
 use crate::embedder::{dot, normalise};
 
 /// Numbers in a projected state.
@@ -105,6 +107,32 @@ impl Kept {
     }
 }
 
+/// The state of a question in the order that [`raise`] wants: the even numbers, then the odd ones.
+pub fn halves(state: &State) -> State {
+    std::array::from_fn(|at| if at < PACKED { state[2 * at] } else { state[2 * (at - PACKED) + 1] })
+}
+
+/// Raises each of `best` to the cosine of its token with the nearest of these packed states. The tokens are in
+/// [halves], as low and high bits lie: so a state is taken apart without moving anything across. Compiled once per
+/// instruction set; the sums are those of [`Kept::cosine`], to the last bit.
+#[multiversion(targets = "simd")]
+pub fn raise(asked: &[State], packed: &[[u8; PACKED]], best: &mut [f32]) {
+    for packed in packed {
+        let mut steps = [0_i16; DIMENSIONS];
+        let (even, odd) = steps.split_at_mut(PACKED);
+        for ((even, odd), byte) in even.iter_mut().zip(odd).zip(packed) {
+            *even = i16::from(byte & 15) - ZERO;
+            *odd = i16::from(byte >> 4) - ZERO;
+        }
+        let length: i32 = steps.iter().map(|x| i32::from(*x) * i32::from(*x)).sum();
+        let scale = 1.0 / (UNIT * (length.max(1) as f32).sqrt());
+        for (best, asked) in best.iter_mut().zip(asked) {
+            let sum: i32 = steps.iter().zip(asked).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+            *best = best.max(sum as f32 * scale);
+        }
+    }
+}
+
 /// What one is in a [`State`]: large enough to lose nothing, small enough that sums fit.
 const UNIT: f32 = 4096.0;
 
@@ -139,6 +167,19 @@ mod tests {
                 let kept = Kept::unpack(&pack(&other)).cosine(&fine(&a));
                 assert!((exact - kept).abs() < 0.04, "seed {seed}: {exact} {kept}");
             }
+        }
+    }
+
+    #[test]
+    fn raised_is_the_best_cosine() {
+        let asked: Vec<State> = (1..10).map(|seed| fine(&some(seed))).collect();
+        let packed: Vec<[u8; PACKED]> = (50..62).map(|seed| pack(&some(seed))).collect();
+        let turned: Vec<State> = asked.iter().map(halves).collect();
+        let mut best = vec![0.0; asked.len()];
+        raise(&turned, &packed, &mut best);
+        for (asked, best) in asked.iter().zip(best) {
+            let cosines = packed.iter().map(|packed| Kept::unpack(packed).cosine(asked));
+            assert_eq!(cosines.fold(0.0, f32::max), best);
         }
     }
 

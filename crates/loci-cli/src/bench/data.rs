@@ -19,6 +19,8 @@ pub(super) const MODEL: &str = "made-up";
 const CLUSTERS: u64 = 2_000;
 const VOCABULARY: f64 = 20_000.0;
 const FILLER: f64 = 50.0;
+const TALK_VOCABULARY: f64 = 5_000.0;
+const TALK_FILLER: f64 = 20.0;
 
 /// SplitMix64: small, seedable, and the same everywhere.
 #[derive(Clone)]
@@ -81,15 +83,26 @@ pub(super) fn text(seed: u64, number: u64) -> String {
     format!("{} n{number}", words.join(" "))
 }
 
+/// The text of turn `number` in talk about the same things over and over: fourteen words of a few thousand.
+pub(super) fn talk(seed: u64, number: u64) -> String {
+    let mut random = Random::new(seed, 7, number);
+    let words: Vec<String> = (0..14).map(|_| spelled(&mut random, TALK_FILLER, TALK_VOCABULARY)).collect();
+    words.join(" ")
+}
+
 /// Three words of memory `number`, which a lexical question asks for.
 pub(super) fn words(seed: u64, number: u64) -> String {
     text(seed, number).split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
 fn word(random: &mut Random) -> String {
-    // Rank r comes up about 1/r of the time. The commonest fifty are left out: in real text they
-    // are the filler that is never searched for.
-    let rank = (FILLER * (VOCABULARY / FILLER).powf(random.unit())) as u64;
+    spelled(random, FILLER, VOCABULARY)
+}
+
+fn spelled(random: &mut Random, filler: f64, vocabulary: f64) -> String {
+    // Rank r comes up about 1/r of the time. The commonest are left out: in real text they are the
+    // filler that is never searched for.
+    let rank = (filler * (vocabulary / filler).powf(random.unit())) as u64;
     let mut spell = Random::new(11, 5, rank);
     (0..3).map(|_| format!("{}{}", letter(&mut spell, "bdfgklmnprstvz"), letter(&mut spell, "aeiou"))).collect()
 }

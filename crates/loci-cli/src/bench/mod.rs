@@ -12,6 +12,7 @@ mod life;
 mod meter;
 mod recall;
 mod shared;
+mod talk;
 mod working;
 
 use std::path::PathBuf;
@@ -21,9 +22,9 @@ use anyhow::Result;
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
-    /// What to measure: `add`, `find`, `recall`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
+    /// What to measure: `add`, `find`, `recall`, `talk`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
     /// beside the PostgreSQL that is set; or `guard`: one operation, to be counted by `scripts/guard.sh`
-    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "working", "shared", "guard", "all"], default_value = "all")]
+    #[arg(value_parser = ["add", "find", "recall", "talk", "life", "checkpoint", "working", "shared", "guard", "all"], default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -55,6 +56,9 @@ pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs, a
     }
     if wanted("recall") {
         recall::measure(folder, args.seed, args.largest).await?;
+    }
+    if wanted("talk") {
+        talk::measure(folder, args.seed, args.largest).await?;
     }
     if wanted("life") {
         life::measure(folder, args.seed, args.largest).await?;

@@ -24,8 +24,10 @@ use super::meter::{self, Sample};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 const FIXED: u64 = 1_000;
-const SESSION: u64 = 20;
-const TOKENS: usize = 12;
+/// So many turns to a session.
+pub(super) const SESSION: u64 = 20;
+/// So many tokens of a turn have states.
+pub(super) const TOKENS: usize = 12;
 const QUESTIONS: u64 = 1_000;
 
 /// Grows a store and asks it at each size.
@@ -75,6 +77,7 @@ fn turn(seed: u64, number: u64, whose: Whose) -> Memory {
     }
 }
 
+/// When it all begins.
 pub(super) fn start() -> Timestamp {
     Timestamp::from_second(1_700_000_000).unwrap_or_default()
 }

@@ -4,6 +4,9 @@
 //! say something about what follows: that it shall be remembered, that it corrects, that it is a
 //! guess.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::word::{Shape, Word};
 
 /// What the opening words say about the rest.
@@ -98,6 +101,18 @@ const OPENERS: &[(Says, &str)] = &[
     ),
 ];
 
+/// The openers by the word that they begin with: every sentence is held against them, and few begin so.
+static BY_FIRST: LazyLock<HashMap<&str, Vec<(Says, &str)>>> = LazyLock::new(|| {
+    let mut by_first: HashMap<&str, Vec<(Says, &str)>> = HashMap::new();
+    for (says, list) in OPENERS {
+        for phrase in list.split('|') {
+            let first = phrase.split(' ').next().unwrap_or_default();
+            by_first.entry(first).or_default().push((*says, phrase));
+        }
+    }
+    by_first
+});
+
 /// Takes the openers off and says what they say.
 pub(crate) fn strip(words: &mut Vec<Word>) -> Opening {
     let mut opening = Opening { standing: take_end(words), ..Opening::default() };
@@ -158,17 +173,13 @@ fn note(opening: &mut Opening, says: Says) {
 
 /// The longest opener that the words begin with, and how many words it has.
 fn longest(words: &[Word]) -> Option<(Says, usize)> {
-    let first = words.first()?.lower.as_str();
     let mut best: Option<(Says, usize)> = None;
-    for (says, list) in OPENERS {
-        for phrase in list.split('|').filter(|phrase| phrase.starts_with(first)) {
-            let length = phrase.split(' ').count();
-            let matches = || {
-                phrase.split(' ').enumerate().all(|(place, part)| words.get(place).is_some_and(|word| word.is(part)))
-            };
-            if best.is_none_or(|(_, most)| length > most) && matches() {
-                best = Some((*says, length));
-            }
+    for (says, phrase) in BY_FIRST.get(words.first()?.lower.as_str()).into_iter().flatten() {
+        let length = phrase.split(' ').count();
+        let matches =
+            || phrase.split(' ').enumerate().all(|(place, part)| words.get(place).is_some_and(|word| word.is(part)));
+        if best.is_none_or(|(_, most)| length > most) && matches() {
+            best = Some((*says, length));
         }
     }
     // An opener is nothing without what it opens, unless it corrects.

@@ -4,7 +4,7 @@
 //! memory, by the cosine of their states in context. The states come from the pass that makes the
 //! sentence vector; only tokens that say something are kept.
 
-use loci_models::projection::{self, Kept, Projection};
+use loci_models::projection::{self, Projection, State};
 use loci_models::{Embedding, Token};
 use loci_store::text::says_nothing;
 
@@ -55,13 +55,9 @@ impl Matches {
         let width = question.tokens.len();
         let mut best = vec![0.0_f32; width * pool.members.len()];
         if width > 0 {
+            let asked: Vec<State> = question.tokens.iter().map(|token| projection::halves(&token.state)).collect();
             for (row, member) in best.chunks_exact_mut(width).zip(&pool.members) {
-                for state in member.reading.states() {
-                    let kept = Kept::unpack(state);
-                    for (best, token) in row.iter_mut().zip(&question.tokens) {
-                        *best = best.max(kept.cosine(&token.state));
-                    }
-                }
+                projection::raise(&asked, member.reading.states(), row);
             }
         }
         Self { width, best }

@@ -61,7 +61,7 @@ impl Engine {
         let with_model = found.embedding.as_ref().is_some_and(|embedding| !embedding.tokens.is_empty());
         let voices = self.voices(&pool, with_model);
         let floor = if found.strategy == Strategy::Hybrid { self.config.retrieval.relevance_floor } else { 0.0 };
-        let judged: Vec<(Clues, f64, f64)> = match found.strategy {
+        let (clues, judged): (Vec<Clues>, Vec<(f64, f64)>) = match found.strategy {
             Strategy::Hybrid => {
                 let mut question = Question::new(&self.analyser, plan);
                 if let (Some(embedding), Some(model)) = (found.embedding, self.model()) {
@@ -78,16 +78,17 @@ impl Engine {
                     clues.set(Clue::Important, lane(lanes, "importance").unwrap_or(0.0));
                 }
                 let clarity = clarity(&clues, nearest, &question.plan.asks);
-                clues.into_iter().map(|clues| (clues, voices.sum(&clues), clarity)).collect()
+                let judged = clues.iter().map(|clues| (voices.sum(clues), clarity)).collect();
+                (clues, judged)
             }
             strategy => {
                 let alone = |member: &Member| lane_alone(strategy, ranks.get(&member.reading.id));
-                pool.members.iter().map(|member| (Clues::NONE, 0.0, alone(member))).collect()
+                (Vec::new(), pool.members.iter().map(|member| (0.0, alone(member))).collect())
             }
         };
-        let best = judged.iter().map(|(_, evidence, _)| *evidence).fold(f64::NEG_INFINITY, f64::max);
+        let best = judged.iter().map(|(evidence, _)| *evidence).fold(f64::NEG_INFINITY, f64::max);
         let mut ordered: Vec<(f64, usize, Terms)> = Vec::with_capacity(judged.len());
-        for (at, (member, (_, evidence, clarity))) in pool.members.iter().zip(&judged).enumerate() {
+        for (at, (member, (evidence, clarity))) in pool.members.iter().zip(&judged).enumerate() {
             let terms = self.terms(member, relevance(*evidence, best, *clarity), now);
             if terms.relevance >= floor {
                 ordered.push((terms.score(weights), at, terms));
@@ -98,7 +99,8 @@ impl Engine {
         // Some to spare for those that turn out to say the same; only who may be told is explained.
         ordered.truncate(limit + limit / 2 + 5);
         let explain = |(score, at, terms): (f64, usize, Terms)| {
-            let (clues, evidence, clarity) = judged[at];
+            let (evidence, clarity) = judged[at];
+            let clues = clues.get(at).unwrap_or(&Clues::NONE);
             let lanes = ranks.remove(&id(at)).unwrap_or_default();
             let told = |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: voices.get(*clue) };
             let explain = Explanation {

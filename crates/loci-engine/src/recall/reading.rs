@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use loci_models::projection::PACKED;
 use loci_store::text::{self, Analyser};
 use loci_types::{Kind, Layer, Memory, MemoryId, Vector};
+use multiversion::multiversion;
 
 use crate::plan::intent::{tells_number, tells_time};
 
@@ -94,8 +95,8 @@ impl Reading {
     }
 
     /// The packed states.
-    pub(crate) fn states(&self) -> impl Iterator<Item = &[u8; PACKED]> {
-        self.states.as_chunks::<PACKED>().0.iter()
+    pub(crate) fn states(&self) -> &[[u8; PACKED]] {
+        self.states.as_chunks::<PACKED>().0
     }
 
     /// How much memory it takes.
@@ -147,25 +148,34 @@ impl Codes {
 
     /// The cosine to a unit vector; none if it is of another length.
     pub(crate) fn cosine(&self, vector: &[f32]) -> Option<f64> {
-        (vector.len() == self.codes.len()).then(|| {
-            // Sixteen sums side by side: a single one would have to keep their order.
-            let mut sums = [0.0_f32; 16];
-            let ((codes, codes_rest), (vector, vector_rest)) = (self.codes.as_chunks::<16>(), vector.as_chunks::<16>());
-            for (code, value) in codes.iter().zip(vector) {
-                for lane in 0..16 {
-                    sums[lane] += f32::from(code[lane]) * value[lane];
-                }
-            }
-            let rest: f32 = codes_rest.iter().zip(vector_rest).map(|(a, b)| f32::from(*a) * b).sum();
-            f64::from((sums.iter().sum::<f32>() + rest) * self.scale)
-        })
+        (vector.len() == self.codes.len()).then(|| f64::from(product(&self.codes, vector) * self.scale))
     }
 
     /// The cosine to another.
     pub(crate) fn cosine_to(&self, other: &Self) -> f64 {
-        let sum: i32 = self.codes.iter().zip(&other.codes).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
-        f64::from(sum as f32 * self.scale * other.scale)
+        f64::from(product_of_codes(&self.codes, &other.codes) as f32 * self.scale * other.scale)
     }
+}
+
+/// The inner product of a code with a vector, compiled once per instruction set.
+#[multiversion(targets = "simd")]
+fn product(codes: &[i8], vector: &[f32]) -> f32 {
+    // Sixteen sums side by side: a single one would have to keep their order.
+    let mut sums = [0.0_f32; 16];
+    let ((codes, codes_rest), (vector, vector_rest)) = (codes.as_chunks::<16>(), vector.as_chunks::<16>());
+    for (code, value) in codes.iter().zip(vector) {
+        for lane in 0..16 {
+            sums[lane] += f32::from(code[lane]) * value[lane];
+        }
+    }
+    let rest: f32 = codes_rest.iter().zip(vector_rest).map(|(a, b)| f32::from(*a) * b).sum();
+    sums.iter().sum::<f32>() + rest
+}
+
+/// The inner product of two codes, compiled once per instruction set.
+#[multiversion(targets = "simd")]
+fn product_of_codes(left: &[i8], right: &[i8]) -> i32 {
+    left.iter().zip(right).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
 #[cfg(test)]

@@ -1,86 +1,183 @@
 //! Which readings are at hand?
 //!
-//! Readings are kept by the memory's id and stamp, so that a changed memory is read anew and an
-//! unchanged one never twice. The least recently used go first when the bytes run out.
+//! Readings are kept by the memory's id with its stamp, so that a changed memory is read anew and an
+//! unchanged one never twice. A question takes all that it needs in one go; those that no question
+//! took for the longest time go first when the bytes run out.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loci_store::Strip;
-use loci_types::{MemoryId, Visible};
-use moka::policy::EvictionPolicy;
-use moka::sync::Cache;
+use loci_store::{Place, Strip};
+use loci_types::{Memory, MemoryId, Visible};
 
 use super::pool::Pool;
 use super::reading::Reading;
 use crate::{Engine, Result};
 
+/// When the shelf is full, one reading in so many goes.
+const SHARE: usize = 8;
+
 /// Readings that are kept in memory.
 #[derive(Debug)]
 pub(crate) struct Shelf {
-    readings: Cache<(MemoryId, u64), Arc<Reading>>,
+    held: Mutex<Held>,
+    most: u64,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    readings: HashMap<MemoryId, Kept>,
+    bytes: u64,
+    /// How many questions have been asked.
+    clock: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    stamp: u64,
+    /// The last question that took it.
+    used: u64,
+    reading: Arc<Reading>,
 }
 
 impl Shelf {
     /// A shelf for so many bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        let weigh = |_: &(MemoryId, u64), reading: &Arc<Reading>| u32::try_from(reading.bytes()).unwrap_or(u32::MAX);
-        let readings = Cache::builder()
-            .max_capacity(bytes)
-            .weigher(weigh)
-            .eviction_policy(EvictionPolicy::lru())
-            .support_invalidation_closures();
-        Self { readings: readings.build() }
+        Self { held: Mutex::default(), most: bytes }
     }
 
     /// Lets go of everything.
     pub(crate) fn clear(&self) {
-        self.readings.invalidate_all();
+        *self.held() = Held::default();
     }
 
     /// Lets go of what was read of a memory.
     pub(crate) fn forget(&self, id: MemoryId) {
-        // It fails only where closures are not supported, and here they are.
-        drop(self.readings.invalidate_entries_if(move |(held, _), _| *held == id));
+        let mut held = self.held();
+        if let Some(gone) = held.readings.remove(&id) {
+            held.bytes -= gone.reading.bytes() as u64;
+        }
+    }
+
+    /// The readings of these places, where they are at hand.
+    fn take(&self, places: &[Place]) -> Vec<Option<Arc<Reading>>> {
+        let mut held = self.held();
+        held.clock += 1;
+        let clock = held.clock;
+        let mut take = |place: &Place| {
+            let kept = held.readings.get_mut(&place.id).filter(|kept| kept.stamp == place.stamp)?;
+            kept.used = clock;
+            Some(kept.reading.clone())
+        };
+        places.iter().map(&mut take).collect()
+    }
+
+    /// Keeps readings under their stamps, in place of older ones.
+    fn put(&self, fresh: impl Iterator<Item = (u64, Arc<Reading>)>) {
+        let mut held = self.held();
+        for (stamp, reading) in fresh {
+            held.bytes += reading.bytes() as u64;
+            let kept = Kept { stamp, used: held.clock, reading };
+            if let Some(old) = held.readings.insert(kept.reading.id, kept) {
+                held.bytes -= old.reading.bytes() as u64;
+            }
+        }
+        while held.bytes > self.most && !held.readings.is_empty() {
+            held.thin();
+        }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Lets go of those that were not used for the longest time.
+    fn thin(&mut self) {
+        let mut uses: Vec<u64> = self.readings.values().map(|kept| kept.used).collect();
+        let (_, last, _) = uses.select_nth_unstable(self.readings.len() / SHARE);
+        let last = *last;
+        self.readings.retain(|_, kept| kept.used > last);
+        self.bytes = self.readings.values().map(|kept| kept.reading.bytes() as u64).sum();
     }
 }
 
 impl Engine {
     /// The pool of these strips, read from the shelf or from the store.
     pub(crate) async fn read_pool(&self, visible: &Visible, strips: &[Strip]) -> Result<Pool> {
-        let mut read: HashMap<MemoryId, Arc<Reading>> = HashMap::new();
-        let mut missing = Vec::new();
-        for place in strips.iter().flat_map(|strip| &strip.places) {
-            match self.shelf.readings.get(&(place.id, place.stamp)) {
-                Some(reading) => drop(read.insert(place.id, reading)),
-                None => missing.push(*place),
-            }
-        }
+        let places: Vec<Place> = strips.iter().flat_map(|strip| strip.places.iter().copied()).collect();
+        let mut readings = self.shelf.take(&places);
+        let missing = places.iter().zip(&readings).filter(|(_, reading)| reading.is_none());
+        let missing: HashMap<MemoryId, u64> = missing.map(|(place, _)| (place.id, place.stamp)).collect();
         if !missing.is_empty() {
-            let ids: Vec<MemoryId> = missing.iter().map(|place| place.id).collect();
-            let memories = self.store.fetch(visible, &ids).await?;
-            let mut vectors: HashMap<MemoryId, _> = match self.model() {
-                Some(model) => self.store.vectors(visible, &model.name, &ids).await?.into_iter().collect(),
-                None => HashMap::new(),
-            };
-            let stamps: HashMap<MemoryId, u64> = missing.iter().map(|place| (place.id, place.stamp)).collect();
-            for memory in memories {
-                let reading = Arc::new(Reading::new(&self.analyser, &memory, vectors.remove(&memory.id)));
-                self.shelf.readings.insert((memory.id, stamps[&memory.id]), reading.clone());
-                read.insert(memory.id, reading);
+            let fresh = self.read_anew(visible, missing).await?;
+            for (place, reading) in places.iter().zip(&mut readings).filter(|(_, reading)| reading.is_none()) {
+                *reading = fresh.get(&place.id).cloned();
             }
         }
         let mut pool = Pool::default();
         let mut sessions: HashMap<u64, usize> = HashMap::new();
+        let mut readings = readings.into_iter();
         for strip in strips {
             let next = sessions.len();
             let session = *sessions.entry(strip.session).or_insert(next);
-            let run = strip.places.iter();
-            pool.push(
-                session,
-                run.filter_map(|place| Some((read.get(&place.id)?.clone(), place.access_count))).collect(),
-            );
+            let run = strip.places.iter().zip(&mut readings);
+            pool.push(session, run.filter_map(|(place, reading)| Some((reading?, place.access_count))).collect());
         }
         Ok(pool)
+    }
+
+    /// Reads memories from the store and keeps what was read.
+    async fn read_anew(
+        &self,
+        visible: &Visible,
+        stamps: HashMap<MemoryId, u64>,
+    ) -> Result<HashMap<MemoryId, Arc<Reading>>> {
+        let ids: Vec<MemoryId> = stamps.keys().copied().collect();
+        let memories = self.store.fetch(visible, &ids).await?;
+        let mut vectors: HashMap<MemoryId, _> = match self.model() {
+            Some(model) => self.store.vectors(visible, &model.name, &ids).await?.into_iter().collect(),
+            None => HashMap::new(),
+        };
+        let read = |memory: &Memory| {
+            let vector = vectors.remove(&memory.id);
+            (memory.id, Arc::new(Reading::new(&self.analyser, memory, vector)))
+        };
+        let fresh: HashMap<MemoryId, Arc<Reading>> = memories.iter().map(read).collect();
+        self.shelf.put(fresh.iter().map(|(id, reading)| (stamps[id], reading.clone())));
+        Ok(fresh)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loci_testkit::samples::{memory, user};
+
+    use super::*;
+
+    #[test]
+    fn the_least_used_goes_first() {
+        let analyser = loci_store::text::Analyser::default();
+        let read = |number: u64| {
+            let memory = memory(number, &user("anna"), "a lantern on the table");
+            Arc::new(Reading::new(&analyser, &memory, None))
+        };
+        let place = |number: u64, stamp: u64| Place { id: read(number).id, stamp, access_count: 0 };
+        let shelf = Shelf::new(read(1).bytes() as u64 * 10);
+        for number in 1..=10 {
+            shelf.put([(7, read(number))].into_iter());
+            assert!(shelf.take(&[place(1, 7)])[0].is_some());
+        }
+        assert!(shelf.take(&[place(2, 7)])[0].is_some());
+        assert!(shelf.take(&[place(2, 8)])[0].is_none(), "another stamp is another reading");
+        shelf.put([(7, read(11))].into_iter());
+        let held = |number: u64| shelf.take(&[place(number, 7)])[0].is_some();
+        assert!(held(1) && held(2) && held(11), "what was used is kept");
+        assert!(!held(3), "what was not is not");
+        shelf.forget(read(1).id);
+        assert!(!held(1));
+        shelf.clear();
+        assert!(!held(2));
     }
 }

@@ -26,21 +26,44 @@ const USUAL: Shape = Shape { k1: 1.2, b: 0.75 };
 const BRIEF: Shape = Shape { k1: 1.2, b: 0.9 };
 const SESSION: Shape = Shape { k1: 0.9, b: 0.4 };
 
-/// How often each term of the question occurs in a stretch of text, and how long that is.
+/// How often each term of the question occurs in stretches of text, and how long those are: one row
+/// for each, one after the other.
 #[derive(Clone)]
 struct Counts {
     of: Vec<f64>,
-    length: f64,
+    terms: usize,
+    lengths: Vec<f64>,
 }
 
 impl Counts {
-    fn none(terms: usize) -> Self {
-        Self { of: vec![0.0; terms], length: 0.0 }
+    fn none(terms: usize, stretches: usize) -> Self {
+        Self { of: vec![0.0; terms * stretches], terms, lengths: vec![0.0; stretches] }
     }
 
-    fn add(&mut self, other: &Self) {
-        self.of.iter_mut().zip(&other.of).for_each(|(sum, count)| *sum += count);
-        self.length += other.length;
+    fn row(&self, at: usize) -> &[f64] {
+        &self.of[at * self.terms..][..self.terms]
+    }
+
+    /// Adds the terms of a text.
+    fn count(&mut self, at: usize, places: &Lookup, terms: &[u32]) {
+        let row = &mut self.of[at * self.terms..][..self.terms];
+        for term in terms {
+            if let Some(place) = places.find(u64::from(*term)) {
+                row[place] += 1.0;
+            }
+        }
+        self.lengths[at] += terms.len() as f64;
+    }
+
+    /// Adds a row of another.
+    fn add(&mut self, at: usize, other: &Self, from: usize) {
+        let row = &mut self.of[at * self.terms..][..self.terms];
+        row.iter_mut().zip(other.row(from)).for_each(|(sum, count)| *sum += count);
+        self.lengths[at] += other.lengths[from];
+    }
+
+    fn mean_length(&self) -> f64 {
+        self.lengths.iter().sum::<f64>() / self.lengths.len().max(1) as f64
     }
 }
 
@@ -49,34 +72,24 @@ pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, voice
     let mut places = Lookup::for_most(question.terms.len());
     // Two terms may share a number; then they share their count.
     let place_of: Vec<usize> = question.terms.iter().map(|term| places.insert(u64::from(term.key))).collect();
-    let count = |terms: &[u32]| {
-        let mut counts = Counts::none(question.terms.len());
-        for term in terms {
-            if let Some(at) = places.find(u64::from(*term)) {
-                counts.of[at] += 1.0;
-            }
-        }
-        counts.length = terms.len() as f64;
-        counts
-    };
-    let own: Vec<Counts> = pool.members.iter().map(|member| count(&member.reading.terms)).collect();
-    let answers = |(member, own): (&Member, &Counts)| {
-        let mut counts = own.clone();
+    let mut own = Counts::none(question.terms.len(), pool.members.len());
+    for (at, member) in pool.members.iter().enumerate() {
+        own.count(at, &places, &member.reading.terms);
+    }
+    let mut answers = own.clone();
+    for (at, member) in pool.members.iter().enumerate() {
         if let Some(question) = member.question {
             let asked = &pool.members[question].reading.terms;
             let first = &asked[..asked.len().min(ASKED_FIRST)];
-            counts.add(&count(&first[first.len().saturating_sub(ASKED_LAST)..]));
+            answers.count(at, &places, &first[first.len().saturating_sub(ASKED_LAST)..]);
+        }
+    }
+    let window = |reach: usize| -> Counts {
+        let mut counts = own.clone();
+        for at in 0..pool.members.len() {
+            pool.beside(at, reach).for_each(|(_, other)| counts.add(at, &own, other));
         }
         counts
-    };
-    let answers: Vec<Counts> = pool.members.iter().zip(&own).map(answers).collect();
-    let window = |reach: usize| -> Vec<Counts> {
-        let around = |at: usize| {
-            let mut counts = own[at].clone();
-            pool.beside(at, reach).for_each(|(_, other)| counts.add(&own[other]));
-            counts
-        };
-        (0..own.len()).map(around).collect()
     };
     let scorer = Scorer { question, pool, place_of };
     for (clue, counts, shape) in
@@ -94,8 +107,8 @@ pub(crate) fn weigh(question: &Question, analyser: &Analyser, pool: &Pool, voice
     if voices.hears(Clue::Session) {
         scorer.sessions(&own, clues);
     }
-    for ((member, own), clues) in pool.members.iter().zip(&own).zip(&mut *clues) {
-        clues.set(Clue::Coverage, scorer.coverage(member, own));
+    for ((at, member), clues) in pool.members.iter().enumerate().zip(&mut *clues) {
+        clues.set(Clue::Coverage, scorer.coverage(member, own.row(at)));
         clues.set(Clue::Pairs, pairs(question, member));
     }
     if voices.hears(Clue::Spelling) {
@@ -111,26 +124,21 @@ struct Scorer<'a> {
 }
 
 impl Scorer<'_> {
-    fn shares(&self, counts: &[Counts], shape: Shape, clue: Clue, clues: &mut [Clues]) {
-        let mean = counts.iter().map(|counts| counts.length).sum::<f64>() / counts.len().max(1) as f64;
-        let scores: Vec<f64> = self
-            .pool
-            .members
-            .iter()
-            .zip(counts)
-            .map(|(member, counts)| self.bm25(member, counts, mean, shape))
-            .collect();
+    fn shares(&self, counts: &Counts, shape: Shape, clue: Clue, clues: &mut [Clues]) {
+        let mean = counts.mean_length();
+        let score = |(at, member): (usize, &Member)| self.bm25(member, counts, at, mean, shape);
+        let scores: Vec<f64> = self.pool.members.iter().enumerate().map(score).collect();
         share_of_best(&scores, clue, clues);
     }
 
     /// Whole sessions; each of its turns has the score of its session.
-    fn sessions(&self, own: &[Counts], clues: &mut [Clues]) {
-        let mut sessions = vec![Counts::none(self.question.terms.len()); self.pool.sessions];
-        for (member, own) in self.pool.members.iter().zip(own) {
-            sessions[member.session].add(own);
+    fn sessions(&self, own: &Counts, clues: &mut [Clues]) {
+        let mut sessions = Counts::none(self.question.terms.len(), self.pool.sessions);
+        for (at, member) in self.pool.members.iter().enumerate() {
+            sessions.add(member.session, own, at);
         }
-        let mean = sessions.iter().map(|session| session.length).sum::<f64>() / sessions.len().max(1) as f64;
-        let score = |member: &Member| self.bm25(member, &sessions[member.session], mean, SESSION);
+        let mean = sessions.mean_length();
+        let score = |member: &Member| self.bm25(member, &sessions, member.session, mean, SESSION);
         let scores: Vec<f64> = self.pool.members.iter().map(score).collect();
         share_of_best(&scores, Clue::Session, clues);
     }
@@ -141,21 +149,22 @@ impl Scorer<'_> {
         self.question.terms.iter().enumerate().filter(move |(_, term)| !(spoken && term.name))
     }
 
-    fn bm25(&self, member: &Member, counts: &Counts, mean: f64, shape: Shape) -> f64 {
-        let norm = shape.k1 * (1.0 - shape.b + shape.b * counts.length / mean.max(1.0));
+    fn bm25(&self, member: &Member, counts: &Counts, at: usize, mean: f64, shape: Shape) -> f64 {
+        let norm = shape.k1 * (1.0 - shape.b + shape.b * counts.lengths[at] / mean.max(1.0));
+        let counts = counts.row(at);
         let term = |(at, term): (usize, &super::question::Term)| {
-            let count = counts.of[self.place_of[at]];
+            let count = counts[self.place_of[at]];
             term.count * term.weight * count * (shape.k1 + 1.0) / (count + norm)
         };
         self.telling(member).map(term).sum()
     }
 
-    fn coverage(&self, member: &Member, counts: &Counts) -> f64 {
+    fn coverage(&self, member: &Member, counts: &[f64]) -> f64 {
         let (mut held, mut all) = (0.0, 0.0);
         // A time that is named is looked for in the calendar and not in the words.
         for (at, _) in self.telling(member).filter(|(_, term)| !term.time) {
             all += 1.0;
-            held += if counts.of[self.place_of[at]] > 0.0 { 1.0 } else { 0.0 };
+            held += if counts[self.place_of[at]] > 0.0 { 1.0 } else { 0.0 };
         }
         if all > 0.0 { held / all } else { 0.0 }
     }

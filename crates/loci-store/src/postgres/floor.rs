@@ -208,7 +208,13 @@ impl Floor for PostgresStore {
         words::search(connection, clause, terms, limit)
     }
 
-    fn frequencies(connection: &Connection<'_>, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
+    fn frequencies(
+        &self,
+        _: &Numbered,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        terms: &[String],
+    ) -> sql::Result<Frequencies> {
         words::frequencies(connection, clause, terms)
     }
 

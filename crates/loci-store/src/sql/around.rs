@@ -19,13 +19,22 @@ use crate::sql;
 use crate::{Place, Strip};
 
 /// The thread of a memory within a scope.
-type Thread = (i64, String);
+pub(crate) type Thread = (i64, String);
 
 /// A turn: its row and its session.
 type Turn = (i64, Option<String>);
 
 /// The turns of each thread that are asked for, in order.
 type Threads = BTreeMap<Thread, Vec<Turn>>;
+
+/// Who stands where in the threads of some scopes, for a database that keeps it at hand.
+pub(crate) trait Order {
+    /// The rows of its thread and session beside `row`, nearest first, seen from `turn`.
+    fn beside(&self, thread: &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64>;
+
+    /// A number that grows whenever something is done to a memory of a scope.
+    fn stamp(&self, scope: i64, row: i64) -> i64;
+}
 
 /// The strips that hold these memories.
 pub(crate) fn strips(
@@ -34,6 +43,7 @@ pub(crate) fn strips(
     clause: &Clause,
     ids: &[MemoryId],
     reach: usize,
+    order: Option<&dyn Order>,
 ) -> sql::Result<Vec<Strip>> {
     let (threads, alone) = sort(connection, clause, ids)?;
     // Rows and scopes are numbered anew in every file.
@@ -44,7 +54,7 @@ pub(crate) fn strips(
         Dialect::Postgres => Some(beside(connection, &threads, reach)?),
     };
     for (thread, turns) in &threads {
-        let mut walk = Walk { connection, thread, reach, known: known.as_ref(), runs: Vec::new() };
+        let mut walk = Walk { connection, thread, reach, known: known.as_ref(), order, runs: Vec::new() };
         for turn in turns {
             walk.take_in(turn)?;
         }
@@ -53,7 +63,7 @@ pub(crate) fn strips(
             (number(&(file, thread, session)), run.into_iter().map(|(row, _)| row).collect())
         }));
     }
-    let allowed = places(connection, file, clause, runs.iter().flat_map(|(_, rows)| rows))?;
+    let allowed = places(connection, file, clause, order, runs.iter().flat_map(|(_, rows)| rows))?;
     let strip = |(session, rows): (u64, Vec<i64>)| Strip {
         session,
         places: rows.iter().filter_map(|row| allowed.get(row).copied()).collect(),
@@ -120,6 +130,8 @@ struct Walk<'a> {
     reach: usize,
     /// What stands beside each turn, where asking for it turn by turn would be slow.
     known: Option<&'a Beside>,
+    /// All of that, where it is at hand.
+    order: Option<&'a dyn Order>,
     runs: Vec<Vec<Turn>>,
 }
 
@@ -161,6 +173,13 @@ impl Walk<'_> {
                 Side::After => beside.filter(|(other, _)| *other > row).take(most).cloned().collect(),
             });
         }
+        if let Some(order) = self.order {
+            let mut rows = order.beside(self.thread, turn.0, row, side, most);
+            if matches!(side, Side::Before) {
+                rows.reverse();
+            }
+            return Ok(rows.into_iter().map(|row| (row, turn.1.clone())).collect());
+        }
         let sql = match side {
             Side::Before => {
                 "SELECT row, session_id FROM memories WHERE thread_id = ?1 AND scope = ?2 AND row < ?3 \
@@ -188,8 +207,9 @@ impl Walk<'_> {
     }
 }
 
+/// Which way to look in a thread.
 #[derive(Clone, Copy)]
-enum Side {
+pub(crate) enum Side {
     Before,
     After,
 }
@@ -200,12 +220,16 @@ fn places<'a>(
     connection: &Connection<'_>,
     file: u64,
     clause: &Clause,
+    order: Option<&dyn Order>,
     rows: impl Iterator<Item = &'a i64>,
 ) -> sql::Result<HashMap<i64, Place>> {
     let rows: Vec<i64> = rows.copied().collect();
+    let last = match order {
+        Some(_) => "m.scope",
+        None => "(SELECT max(sequence) FROM ledger WHERE memory = m.row)",
+    };
     let sql = format!(
-        "SELECT m.row, m.id, m.version, m.updated_at, m.access_count, \
-         (SELECT max(sequence) FROM ledger WHERE memory = m.row) \
+        "SELECT m.row, m.id, m.version, m.updated_at, m.access_count, {last} \
          FROM {} CROSS JOIN memories m ON m.row = j.value WHERE {}",
         connection.dialect().integers(),
         clause.sql
@@ -213,10 +237,12 @@ fn places<'a>(
     let mut values = vec![Value::Integers(rows)];
     values.extend(clause.values.iter().cloned());
     let place = |row: &Row<'_>| {
-        let id: [u8; 16] = row.get(1)?;
+        let (number_of, id): (i64, [u8; 16]) = (row.get(0)?, row.get(1)?);
+        let last: Option<i64> = row.get(5)?;
+        let last = order.map_or(last, |order| last.map(|scope| order.stamp(scope, number_of)));
         let (version, updated): (i64, i64) = (row.get(2)?, row.get(3)?);
-        let stamp = number(&(file, id, version, updated, row.get::<_, Option<i64>>(5)?));
-        Ok((row.get(0)?, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? }))
+        let stamp = number(&(file, id, version, updated, last));
+        Ok((number_of, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? }))
     };
     connection.prepare_cached(&sql)?.query_map(values, place)?.collect()
 }

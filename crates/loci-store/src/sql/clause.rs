@@ -21,6 +21,8 @@ pub(crate) struct Clause {
     pub(crate) scopes: Option<Vec<i64>>,
     /// Whether only some categories are seen.
     pub(crate) narrowed: bool,
+    /// Whether it asks for more than what holds now: few of a scope may pass.
+    pub(crate) picky: bool,
     dialect: Dialect,
 }
 
@@ -32,6 +34,7 @@ impl Clause {
             values: Vec::new(),
             scopes: None,
             narrowed: false,
+            picky: false,
             dialect: connection.dialect(),
         };
         if let Some(scopes) = visible.scopes_in(space) {
@@ -48,7 +51,7 @@ impl Clause {
             clause.scopes = Some(numbers);
         }
         if let Some(categories) = visible.categories() {
-            clause.narrowed = true;
+            (clause.narrowed, clause.picky) = (true, true);
             clause.any("m.category", categories.iter().cloned());
         }
         if *visible.reach() != Reach::Whole {
@@ -80,6 +83,7 @@ impl Clause {
     fn meant(&mut self, filter: &Filter) {
         self.any("m.state", filter.states.iter().map(|state| state.name().to_owned()));
         self.time(filter);
+        let usual = self.sql.len();
         for (column, wanted) in [
             ("m.kind", &filter.kinds),
             ("m.category", &filter.categories),
@@ -138,6 +142,7 @@ impl Clause {
             self.values.push(Value::Text(key.clone()));
             self.values.push(Value::Text(value.to_string()));
         }
+        self.picky |= self.sql.len() > usual;
     }
 
     fn time(&mut self, filter: &Filter) {

@@ -19,9 +19,7 @@ use super::clause::Clause;
 use super::floor::{Floor, blocking};
 use super::gather::{add, best, best_then_newest, one_scale};
 use super::ways::Ways;
-use super::{
-    Connection, around, catalogue, entities, erase, feed, jobs, keys, life, notes, outside, read, sessions, tally,
-};
+use super::{Connection, catalogue, entities, erase, feed, jobs, keys, life, notes, outside, read, sessions, tally};
 use crate::{
     Ageing, Agent, Applied, Belongings, Changes, Cursor, EntityFilter, Feed, Finding, Frequencies, Hit, Listing,
     Measure, Models, Page, Result, Stats, Store, StoreHealth, Strip, Tally, VectorFeed,
@@ -151,11 +149,11 @@ impl<F: Floor> Store for F {
     }
 
     async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies> {
-        let wanted = terms.to_vec();
+        let (floor, wanted) = (self.clone(), terms.to_vec());
         let found = self
             .each(visible, move |connection, space, visible| {
                 match Clause::visible(connection, F::space_of(space), visible)? {
-                    Some(clause) => F::frequencies(connection, &clause, &wanted),
+                    Some(clause) => floor.frequencies(space, connection, &clause, &wanted),
                     None => Ok(Frequencies::default()),
                 }
             })
@@ -169,10 +167,10 @@ impl<F: Floor> Store for F {
     }
 
     async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>> {
-        let ids = ids.to_vec();
+        let (floor, ids) = (self.clone(), ids.to_vec());
         let found = self
             .meant(visible, filter, move |connection, space, clause| {
-                around::strips(connection, F::place_of(space), clause, &ids, reach)
+                floor.strips(space, connection, clause, &ids, reach)
             })
             .await?;
         Ok(found.into_iter().flatten().collect())

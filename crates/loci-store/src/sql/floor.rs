@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_types::{JobKind, Space, Tenant, Vector, Visible};
+use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
 use super::clause::Clause;
-use super::{Connection, Result as SqlResult};
+use super::{Connection, Result as SqlResult, around};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 
 /// A database with spaces in it. All but [`Floor::write`] may block.
 pub(crate) trait Floor: Clone + Send + Sync + 'static {
@@ -72,7 +72,25 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn lexical(connection: &Connection<'_>, clause: &Clause, terms: &[String], limit: usize) -> SqlResult<Vec<Hit>>;
 
     /// How often each term occurs in the scopes of the clause.
-    fn frequencies(connection: &Connection<'_>, clause: &Clause, terms: &[String]) -> SqlResult<Frequencies>;
+    fn frequencies(
+        &self,
+        open: &Self::Open,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        terms: &[String],
+    ) -> SqlResult<Frequencies>;
+
+    /// What stands around these memories, within the clause.
+    fn strips(
+        &self,
+        open: &Self::Open,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        ids: &[MemoryId],
+        reach: usize,
+    ) -> SqlResult<Vec<Strip>> {
+        around::strips(connection, Self::place_of(open), clause, ids, reach, None)
+    }
 
     /// The nearest within the clause, best first, scored by `max(0, cosine)`.
     fn nearest(

@@ -5,14 +5,15 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_types::{JobKind, Space, Tenant, Vector, Visible};
+use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 
 use super::space::OpenSpace;
 use super::{SqliteStore, lexicon, scrub};
+use crate::sql::around::{self, Order};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, catalogue, jobs};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 
 impl Floor for SqliteStore {
     type Open = OpenSpace;
@@ -102,8 +103,30 @@ impl Floor for SqliteStore {
         Ok(lexicon::search(file(connection)?, clause, terms, limit)?)
     }
 
-    fn frequencies(connection: &Connection<'_>, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
-        Ok(lexicon::frequencies(file(connection)?, clause, terms)?)
+    fn frequencies(
+        &self,
+        open: &OpenSpace,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        terms: &[String],
+    ) -> sql::Result<Frequencies> {
+        Ok(lexicon::frequencies(file(connection)?, &open.board, clause, terms)?)
+    }
+
+    fn strips(
+        &self,
+        open: &OpenSpace,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        ids: &[MemoryId],
+        reach: usize,
+    ) -> sql::Result<Vec<Strip>> {
+        let order = match &clause.scopes {
+            Some(scopes) => open.board.order(file(connection)?, scopes)?,
+            None => None,
+        };
+        let order = order.as_ref().map(|order| order as &dyn Order);
+        around::strips(connection, &open.path, clause, ids, reach, order)
     }
 
     fn nearest(

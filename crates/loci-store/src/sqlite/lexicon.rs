@@ -4,14 +4,23 @@
 //! (`agenc_12`). A question bound to scopes asks for those very terms; one that sees the whole
 //! space asks for the prefix (`agenc_`). So a search touches only the postings of its scopes.
 
+use std::collections::HashMap;
+
 use loci_types::MemoryId;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
 
+use super::board::Board;
 use crate::sql::clause::{self, Clause};
 use crate::sql::words::{MOST_COUNTED, asked_for};
 use crate::sql::{self, Value};
 use crate::{Frequencies, Hit};
+
+/// So many matches beyond those wanted are looked at, at least: some may not pass.
+const SPARE: usize = 30;
+
+/// Who wants more than this is given all that pass at once.
+const MOST_PROPOSED: usize = 5_000;
 
 /// Writes the words of a memory, in place of what was there.
 pub(crate) fn put_words(connection: &Connection, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
@@ -37,13 +46,20 @@ pub(super) fn search(
     if terms.is_empty() {
         return Ok(Vec::new());
     }
-    let terms = asked_for(terms);
+    let terms = expression(&asked_for(terms), clause.scopes.as_deref());
+    if !clause.picky && limit < MOST_PROPOSED {
+        let want = limit.saturating_add((limit / 4).max(SPARE));
+        let (hits, more) = best(connection, clause, &terms, want)?;
+        if hits.len() >= limit || !more {
+            return Ok(hits.into_iter().take(limit).collect());
+        }
+    }
     let sql = format!(
         "SELECT m.id, -bm25(lexicon) AS score FROM lexicon CROSS JOIN memories m ON m.row = lexicon.rowid \
          WHERE lexicon MATCH ? AND {} ORDER BY score DESC, m.row LIMIT ?",
         clause.sql
     );
-    let mut values = vec![Value::Text(expression(&terms, clause.scopes.as_deref()))];
+    let mut values = vec![Value::Text(terms)];
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
     let mut statement = connection.prepare_cached(&sql)?;
@@ -53,22 +69,48 @@ pub(super) fn search(
     hits.collect()
 }
 
+/// The best matches that pass the clause among the first `want`, and whether there are more. The words tell the
+/// scope, so nearly all pass, and only those that may be told are looked up.
+fn best(connection: &Connection, clause: &Clause, terms: &str, want: usize) -> rusqlite::Result<(Vec<Hit>, bool)> {
+    let sql =
+        "SELECT rowid, -bm25(lexicon) AS score FROM lexicon WHERE lexicon MATCH ?1 ORDER BY score DESC, rowid LIMIT ?2";
+    let found: Vec<(i64, f64)> = connection
+        .prepare_cached(sql)?
+        .query_map(params![terms, want as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let sql =
+        format!("SELECT m.row, m.id FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value WHERE {}", clause.sql);
+    let mut values = vec![Value::Integers(found.iter().map(|(row, _)| *row).collect())];
+    values.extend(clause.values.iter().cloned());
+    let seen: HashMap<i64, [u8; 16]> = connection
+        .prepare_cached(&sql)?
+        .query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    let hit =
+        |(row, score): &(i64, f64)| seen.get(row).map(|id| Hit { id: MemoryId(Uuid::from_bytes(*id)), score: *score });
+    Ok((found.iter().filter_map(hit).collect(), found.len() == want))
+}
+
 /// Lets a connection count terms. Outside any transaction, whose end would take it away again.
 pub(super) fn open_vocabulary(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, lexicon, row)")
 }
 
 /// How often each term occurs in the scopes of the clause.
-pub(super) fn frequencies(connection: &Connection, clause: &Clause, terms: &[String]) -> rusqlite::Result<Frequencies> {
+pub(super) fn frequencies(
+    connection: &Connection,
+    board: &Board,
+    clause: &Clause,
+    terms: &[String],
+) -> rusqlite::Result<Frequencies> {
     let mut memories = 0;
     let mut of = Vec::with_capacity(terms.len());
     match &clause.scopes {
         Some(scopes) => {
-            let mut count =
-                connection.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM memories WHERE scope = ?1 LIMIT ?2)")?;
-            for scope in scopes {
-                memories += count.query_row(params![scope, MOST_COUNTED], |row| row.get::<_, u64>(0))?;
-            }
+            memories += match board.memories(connection, scopes, MOST_COUNTED)? {
+                Some(held) => held,
+                None => count(connection, scopes)?,
+            };
             let mut one = connection.prepare_cached("SELECT doc FROM temp.vocabulary WHERE term = ?1")?;
             for term in terms {
                 let mut sum = 0;
@@ -93,6 +135,14 @@ pub(super) fn frequencies(connection: &Connection, clause: &Clause, terms: &[Str
     }
     let most = of.iter().copied().max().unwrap_or(0);
     Ok(Frequencies { memories: memories.max(most), of })
+}
+
+/// How many memories lie in these scopes.
+fn count(connection: &Connection, scopes: &[i64]) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM memories WHERE scope = ?1 LIMIT ?2)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut count = |scope: &i64| statement.query_row(params![scope, MOST_COUNTED], |row| row.get::<_, u64>(0));
+    scopes.iter().map(&mut count).sum()
 }
 
 /// Terms are letters, digits and dots by construction; quoting them leaves no syntax to inject.

@@ -4,6 +4,7 @@
 //! space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
 //! them and one file is a backup. Several processes may use one folder at once.
 
+mod board;
 mod catalogue;
 mod doctor;
 mod file;

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 
 use crate::{Error, Result};
@@ -442,6 +443,9 @@ pub(super) fn format(connection: &Connection, path: &Path, migrations: &[&str]) 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(std::time::Duration::from_secs(60))?;
     connection.set_prepared_statement_cache_capacity(64);
+    // A plan is made once for a statement. Left to itself SQLite looks at the values and plans anew with
+    // every other one, which cost a fifth of a recall.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -4096)
 }

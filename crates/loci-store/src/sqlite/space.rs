@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use loci_types::Space;
 use rusqlite::Connection;
 
+use super::board::Board;
 use super::file::FileId;
 use super::index::Index;
 use super::{lexicon, schema};
@@ -23,6 +24,7 @@ pub(crate) struct OpenSpace {
     pub(super) path: Arc<PathBuf>,
     readers: Mutex<Readers>,
     pub(super) index: Index,
+    pub(super) board: Board,
 }
 
 struct Readers {
@@ -37,6 +39,7 @@ impl OpenSpace {
             path: Arc::new(path),
             readers: Mutex::new(Readers { file: None, idle: Vec::new() }),
             index: Index::default(),
+            board: Board::default(),
         }
     }
 
@@ -64,6 +67,7 @@ impl OpenSpace {
                 readers.idle.clear();
                 readers.file = file;
                 self.index.clear();
+                self.board.clear();
             }
             if file.is_none() {
                 return Ok(None);
