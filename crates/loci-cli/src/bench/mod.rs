@@ -6,6 +6,7 @@
 mod add;
 mod checkpoint;
 mod data;
+mod drive;
 mod find;
 mod life;
 mod meter;
@@ -16,13 +17,14 @@ mod working;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
     /// What to measure: `add`, `find`, `recall`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
     /// beside the PostgreSQL that is set
-    #[arg(value_parser = ["add", "find", "recall", "life", "checkpoint", "working", "shared", "all"], default_value = "all")]
+    #[arg(value_parser = works(), default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -35,8 +37,17 @@ pub(crate) struct BenchArgs {
     keep: Option<PathBuf>,
 }
 
+/// What can be measured. `drive` is for programs, which find it in the documentation.
+fn works() -> PossibleValuesParser {
+    let shown = ["add", "find", "recall", "life", "checkpoint", "working", "shared", "all"].map(PossibleValue::new);
+    shown.into_iter().chain([PossibleValue::new("drive").hide(true)]).into()
+}
+
 /// Runs the measurements in a scratch folder.
 pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs, as_json: bool) -> Result<()> {
+    if args.what == "drive" {
+        return drive::run(settings).await;
+    }
     let scratch = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(scratch.path());
     meter::print("seed", 1, "seed", args.seed as f64);
