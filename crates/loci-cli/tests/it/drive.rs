@@ -70,14 +70,16 @@ fn vector(number: u64) -> Vec<f32> {
 /// Writes as many memories as are asked for, and questions that want the memory of the same number.
 fn write_data(home: &Home, memories: u64, questions: u64) {
     std::fs::create_dir_all(data(home)).unwrap();
-    for (name, count, said) in [("memories", memories, ""), ("queries", questions, "where is ")] {
+    for (name, vectors, count, said) in
+        [("memories", "vectors", memories, ""), ("queries", "queries", questions, "where is ")]
+    {
         let line = |number: u64| {
             let user = format!("u{:02}", number % USERS);
             json!({ "number": number, "user": user, "text": format!("{said}{}", text(number)) }).to_string() + "\n"
         };
         std::fs::write(data(home).join(format!("{name}.jsonl")), (0..count).map(line).collect::<String>()).unwrap();
         let bytes: Vec<u8> = (0..count).flat_map(vector).flat_map(f32::to_le_bytes).collect();
-        std::fs::write(data(home).join(format!("{name}.f32")), bytes).unwrap();
+        std::fs::write(data(home).join(format!("{vectors}.f32")), bytes).unwrap();
     }
 }
 

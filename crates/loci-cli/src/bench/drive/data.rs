@@ -32,7 +32,7 @@ pub(super) struct Row {
 
 /// Rows one after another.
 pub(super) struct Rows {
-    name: String,
+    names: [&'static str; 2],
     lines: Lines<BufReader<File>>,
     vectors: BufReader<File>,
     left: u64,
@@ -45,12 +45,12 @@ impl Data {
 
     /// These memories, in order.
     pub(super) fn memories(&self, span: Range<u64>) -> Result<Rows> {
-        Rows::open(&self.folder, "memories", span)
+        Rows::open(&self.folder, ["memories.jsonl", "vectors.f32"], span)
     }
 
     /// These questions, in order.
     pub(super) fn queries(&self, span: Range<u64>) -> Result<Rows> {
-        Rows::open(&self.folder, "queries", span)
+        Rows::open(&self.folder, ["queries.jsonl", "queries.f32"], span)
     }
 
     /// All questions there are.
@@ -61,22 +61,22 @@ impl Data {
 }
 
 impl Rows {
-    fn open(folder: &Path, name: &str, span: Range<u64>) -> Result<Self> {
+    fn open(folder: &Path, names: [&'static str; 2], span: Range<u64>) -> Result<Self> {
         let file = |name: &str| File::open(folder.join(name)).with_context(|| format!("{name} cannot be read"));
-        let mut lines = BufReader::new(file(&format!("{name}.jsonl"))?).lines();
+        let mut lines = BufReader::new(file(names[0])?).lines();
         for _ in 0..span.start {
-            lines.next().with_context(|| format!("{name}.jsonl ends before row {}", span.start))??;
+            lines.next().with_context(|| format!("{} ends before row {}", names[0], span.start))??;
         }
-        let mut vectors = BufReader::new(file(&format!("{name}.f32"))?);
+        let mut vectors = BufReader::new(file(names[1])?);
         vectors.seek(SeekFrom::Start(span.start * WIDTH))?;
-        Ok(Self { name: name.to_owned(), lines, vectors, left: span.end.saturating_sub(span.start) })
+        Ok(Self { names, lines, vectors, left: span.end.saturating_sub(span.start) })
     }
 
     fn read(&mut self) -> Result<Row> {
-        let line = self.lines.next().with_context(|| format!("{}.jsonl has too few rows", self.name))??;
+        let line = self.lines.next().with_context(|| format!("{} has too few rows", self.names[0]))??;
         let mut row: Row = serde_json::from_str(&line)?;
         let mut bytes = [0; WIDTH as usize];
-        self.vectors.read_exact(&mut bytes).with_context(|| format!("{}.f32 has too few rows", self.name))?;
+        self.vectors.read_exact(&mut bytes).with_context(|| format!("{} has too few rows", self.names[1]))?;
         row.vector = bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         Ok(row)
     }
