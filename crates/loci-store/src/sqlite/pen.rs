@@ -57,6 +57,14 @@ impl Files {
 fn commit(connection: &mut rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn Task>]) -> Result<()> {
     let said = |error| Error::sqlite(path, error);
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
+    if let [task] = tasks {
+        // Who is alone needs no savepoint: the transaction is its own.
+        return match task.run(&Connection::Sqlite(&transaction)) {
+            Ok(()) => transaction.commit().map_err(said),
+            Err(error) if transaction.is_autocommit() => Err(error),
+            Err(_) => transaction.rollback().map_err(said),
+        };
+    }
     for task in tasks {
         let savepoint = transaction.savepoint().map_err(said)?;
         match task.run(&Connection::Sqlite(&savepoint)) {

@@ -29,17 +29,6 @@ pub(super) async fn ids(opened: &Opened) -> Result<HashMap<u64, MemoryId>> {
     Ok(everything(opened).await?.into_iter().collect())
 }
 
-/// What these hits are called by the harness, question by question.
-pub(super) async fn ranked(opened: &Opened, found: &[Vec<MemoryId>]) -> Result<Value> {
-    let visible = policy::visible(&Caller::operator(), None)?;
-    let mut ranked = Vec::with_capacity(found.len());
-    for ids in found {
-        let memories = opened.store.fetch(&visible, ids).await?;
-        ranked.push(memories.iter().map(number).collect::<Result<Vec<u64>>>()?);
-    }
-    Ok(json!(ranked))
-}
-
 /// The number under which the harness knows a memory.
 pub(super) fn number(memory: &Memory) -> Result<u64> {
     memory.metadata.get(NUMBER).and_then(Value::as_u64).context("a memory has no number; who else wrote here?")
