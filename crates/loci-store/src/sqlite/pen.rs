@@ -43,6 +43,8 @@ impl Files {
                 self.open.clear();
             }
             let connection = schema::open(path, schema::SPACE)?;
+            // What a savepoint may have to undo is kept in memory; past 64 KiB it would go through a file of its own.
+            connection.pragma_update(None, "temp_store", "MEMORY").map_err(|error| Error::sqlite(path, error))?;
             let id = FileId::of(path)
                 .ok_or_else(|| Error::ReadOnly { path: path.to_owned(), problem: "the file vanished".into() })?;
             self.open.insert(path.to_owned(), (id, connection));

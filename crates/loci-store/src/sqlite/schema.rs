@@ -395,8 +395,6 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
     connection.pragma_update(None, "page_size", 8192).map_err(said)?;
     patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(said)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
-    // What a savepoint may have to undo is kept in memory; past 64 KiB it would go through a file of its own.
-    connection.pragma_update(None, "temp_store", "MEMORY").map_err(said)?;
     // What is deleted is overwritten where that costs no more pages; an erasure does it everywhere.
     connection.pragma_update(None, "secure_delete", "FAST").map_err(said)?;
     let known = migrations.len() as i64;
