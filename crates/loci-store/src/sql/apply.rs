@@ -97,8 +97,7 @@ impl Desk<'_> {
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
         }
-        let follows = addition.follows.is_some();
-        self.sql(words::first(self.connection, self.analyser, row, scope, &memory.content, follows))?;
+        self.sql(words::write(self.connection, self.analyser, row))?;
         if let Some(vector) = &addition.vector {
             self.put_vector(row, vector)?;
         }
