@@ -25,6 +25,11 @@ impl Sample {
         self.0.push(time.as_secs_f64() * 1e3);
     }
 
+    /// Takes up what someone else gathered.
+    pub(super) fn take(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
     /// The value below which `share` of the sample lies.
     pub(super) fn at(&mut self, share: f64) -> f64 {
         self.0.sort_by(f64::total_cmp);

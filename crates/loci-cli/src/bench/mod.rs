@@ -6,6 +6,7 @@
 mod add;
 mod checkpoint;
 mod data;
+mod drive;
 mod find;
 mod guard;
 mod life;
@@ -18,13 +19,14 @@ mod working;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 /// What to measure.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BenchArgs {
     /// What to measure: `add`, `find`, `recall`, `talk`, `life`, `checkpoint`, `working` or all of them; or `shared`: files
-    /// beside the PostgreSQL that is set; or `guard`: one operation, to be counted by `scripts/guard.sh`
-    #[arg(value_parser = ["add", "find", "recall", "talk", "life", "checkpoint", "working", "shared", "guard", "all"], default_value = "all")]
+    /// beside the PostgreSQL that is set
+    #[arg(value_parser = works(), default_value = "all")]
     what: String,
     /// The largest store to grow to
     #[arg(long, default_value_t = 1_000_000, value_name = "MEMORIES")]
@@ -39,8 +41,18 @@ pub(crate) struct BenchArgs {
     guard: guard::GuardArgs,
 }
 
+/// What can be measured. `drive` and `guard` are for programs, which find them in the documentation.
+fn works() -> PossibleValuesParser {
+    let shown = ["add", "find", "recall", "talk", "life", "checkpoint", "working", "shared", "all"];
+    let hidden = ["drive", "guard"].map(|work| PossibleValue::new(work).hide(true));
+    shown.map(PossibleValue::new).into_iter().chain(hidden).into()
+}
+
 /// Runs the measurements in a scratch folder.
 pub(crate) async fn run(settings: &crate::settings::Settings, args: BenchArgs, as_json: bool) -> Result<()> {
+    if args.what == "drive" {
+        return drive::run(settings).await;
+    }
     let scratch = tempfile::tempdir()?;
     let folder = args.keep.as_deref().unwrap_or(scratch.path());
     if args.what == "guard" {

@@ -7,6 +7,7 @@ mod bring;
 mod carry;
 mod crash;
 mod day;
+mod drive;
 mod events;
 mod files;
 mod fleet;

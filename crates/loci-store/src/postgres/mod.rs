@@ -34,7 +34,7 @@ use self::pen::{Target, Transactions};
 pub(crate) use self::pool::{Address, Manner, Sessions};
 pub(crate) use self::schema::{LOCK, quoted};
 pub(crate) use self::session::{READ, Session};
-pub(crate) use self::words::put_words;
+pub(crate) use self::words::{clear_words, put_words};
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
 use crate::{Error, Result};

@@ -14,12 +14,16 @@ use crate::sql::words::{MOST_COUNTED, asked_for};
 use crate::sql::{self, Connection, Value, params};
 use crate::{Frequencies, Hit};
 
-/// Writes the words of a memory, in place of what was there.
+/// Takes the words of a memory away.
+pub(crate) fn clear_words(connection: &Connection<'_>, row: i64) -> sql::Result<()> {
+    connection.execute("DELETE FROM documents WHERE memory = ?1", params![row]).map(drop)
+}
+
+/// Writes the words of a memory that has none.
 pub(crate) fn put_words(connection: &Connection<'_>, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
     let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
     terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
     let (names, times): (Vec<String>, Vec<i64>) = counts.into_iter().map(|(term, times)| (term.clone(), times)).unzip();
-    connection.execute("DELETE FROM documents WHERE memory = ?1", params![row])?;
     connection.execute(
         "WITH document AS (INSERT INTO documents (memory, scope, length, terms) VALUES (?1, ?2, ?3, ?4::text[])) \
          INSERT INTO words (scope, term, memory, times, length) \

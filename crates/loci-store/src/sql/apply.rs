@@ -97,7 +97,8 @@ impl Desk<'_> {
         if let Some(before) = addition.follows {
             self.follow(&lying, before)?;
         }
-        self.sql(words::write(self.connection, self.analyser, row))?;
+        let follows = addition.follows.is_some();
+        self.sql(words::first(self.connection, self.analyser, row, scope, &memory.content, follows))?;
         if let Some(vector) = &addition.vector {
             self.put_vector(row, vector)?;
         }

@@ -16,8 +16,37 @@ pub(crate) fn write(connection: &Connection<'_>, analyser: &Analyser, row: i64) 
         connection.query_row("SELECT content, scope FROM memories WHERE row = ?1", params![row], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
-    let question = question_before(connection, row)?.map(|text| analyser.terms(&text));
-    let terms = with_question(analyser.terms(&content), question);
+    let question = question_before(connection, row)?;
+    match connection {
+        Connection::Sqlite(file) => sqlite::clear_words(file, row)?,
+        Connection::Postgres(_) => postgres::clear_words(connection, row)?,
+    }
+    put(connection, analyser, row, scope, &content, question.as_deref())
+}
+
+/// Writes the words of a memory that has just come: nothing was there, and what it may answer comes before it only if
+/// it follows something.
+pub(crate) fn first(
+    connection: &Connection<'_>,
+    analyser: &Analyser,
+    row: i64,
+    scope: i64,
+    content: &str,
+    follows: bool,
+) -> sql::Result<()> {
+    let question = if follows { question_before(connection, row)? } else { None };
+    put(connection, analyser, row, scope, content, question.as_deref())
+}
+
+fn put(
+    connection: &Connection<'_>,
+    analyser: &Analyser,
+    row: i64,
+    scope: i64,
+    content: &str,
+    question: Option<&str>,
+) -> sql::Result<()> {
+    let terms = with_question(analyser.terms(content), question.map(|text| analyser.terms(text)));
     match connection {
         Connection::Sqlite(file) => sqlite::put_words(file, row, scope, &terms),
         Connection::Postgres(_) => postgres::put_words(connection, row, scope, &terms),

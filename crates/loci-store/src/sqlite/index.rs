@@ -206,7 +206,10 @@ fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
 }
 
 fn load(connection: &Connection, scope: i64, model: i64, dimensions: usize) -> rusqlite::Result<Arrays> {
-    let mut arrays = Arrays::new(dimensions);
+    let memories = connection
+        .prepare_cached("SELECT count(*) FROM memories WHERE scope = ?1")?
+        .query_row([scope], |row| row.get::<_, usize>(0))?;
+    let mut arrays = Arrays::expecting(dimensions, memories);
     let mut statement = connection.prepare_cached(
         "SELECT v.memory, v.vector FROM memories m JOIN vectors v ON v.memory = m.row \
          WHERE m.scope = ?1 AND v.model = ?2",

@@ -22,16 +22,20 @@ const SPARE: usize = 30;
 /// Who wants more than this is given all that pass at once.
 const MOST_PROPOSED: usize = 5_000;
 
-/// Writes the words of a memory, in place of what was there.
+/// Takes the words of a memory away.
+pub(crate) fn clear_words(connection: &Connection, row: i64) -> sql::Result<()> {
+    connection.prepare_cached("DELETE FROM lexicon WHERE rowid = ?1")?.execute([row])?;
+    Ok(())
+}
+
+/// Writes the words of a memory that has none.
 pub(crate) fn put_words(connection: &Connection, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
+    let mark = format!("_{scope} ");
     let mut document = String::with_capacity(16 * terms.len());
     for term in terms {
         document.push_str(term);
-        document.push('_');
-        document.push_str(&scope.to_string());
-        document.push(' ');
+        document.push_str(&mark);
     }
-    connection.prepare_cached("DELETE FROM lexicon WHERE rowid = ?1")?.execute([row])?;
     connection.prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?.execute(params![row, document])?;
     Ok(())
 }

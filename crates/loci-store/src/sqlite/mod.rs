@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use loci_types::{Space, Tenant};
 
 use self::catalogue::Catalogue;
-pub(crate) use self::lexicon::put_words;
+pub(crate) use self::lexicon::{clear_words, put_words};
 use self::pen::Files;
 use self::space::OpenSpace;
 use crate::sql::writer::Writers;

@@ -43,6 +43,8 @@ impl Files {
                 self.open.clear();
             }
             let connection = schema::open(path, schema::SPACE)?;
+            // What a savepoint may have to undo is kept in memory; past 64 KiB it would go through a file of its own.
+            connection.pragma_update(None, "temp_store", "MEMORY").map_err(|error| Error::sqlite(path, error))?;
             let id = FileId::of(path)
                 .ok_or_else(|| Error::ReadOnly { path: path.to_owned(), problem: "the file vanished".into() })?;
             self.open.insert(path.to_owned(), (id, connection));
@@ -57,6 +59,14 @@ impl Files {
 fn commit(connection: &mut rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn Task>]) -> Result<()> {
     let said = |error| Error::sqlite(path, error);
     let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
+    if let [task] = tasks {
+        // Who is alone needs no savepoint: the transaction is its own.
+        return match task.run(&Connection::Sqlite(&transaction)) {
+            Ok(()) => transaction.commit().map_err(said),
+            Err(error) if transaction.is_autocommit() => Err(error),
+            Err(_) => transaction.rollback().map_err(said),
+        };
+    }
     for task in tasks {
         let savepoint = transaction.savepoint().map_err(said)?;
         match task.run(&Connection::Sqlite(&savepoint)) {

@@ -13,12 +13,20 @@ pub struct Arrays {
     pub(super) blocks: Vec<Block>,
     keys: Keys,
     free: Vec<u32>,
+    /// So many vectors are about to come.
+    expected: usize,
 }
 
 impl Arrays {
     /// Arrays for vectors of so many dimensions (up to 21,844), empty.
     pub fn new(dimensions: usize) -> Self {
-        Self { dimensions, blocks: Vec::new(), keys: Keys::default(), free: Vec::new() }
+        Self::expecting(dimensions, 0)
+    }
+
+    /// The same, for about so many vectors. Their room is taken at once: what grows leaves its old room to an allocator
+    /// that keeps it.
+    pub fn expecting(dimensions: usize, vectors: usize) -> Self {
+        Self { dimensions, blocks: Vec::new(), keys: Keys::default(), free: Vec::new(), expected: vectors }
     }
 
     /// Holds `vector` under `key`, in place of an older one. A vector without direction is held, and never found.
@@ -84,7 +92,8 @@ impl Arrays {
     /// A new slot after the last.
     fn append(&mut self) -> u32 {
         if self.slots() == self.blocks.len() * ROWS {
-            self.blocks.push(Block::default());
+            let rows = self.expected.saturating_sub(self.slots()).min(ROWS);
+            self.blocks.push(Block::with_room(rows, self.dimensions));
         }
         let block = self.blocks.len() - 1;
         let row = self.blocks[block].push(self.dimensions);

@@ -25,6 +25,13 @@ pub(super) struct Block {
 }
 
 impl Block {
+    /// An empty block with room for so many rows.
+    pub(super) fn with_room(rows: usize, dimensions: usize) -> Self {
+        let mut block = Self::default();
+        block.reserve(rows, dimensions);
+        block
+    }
+
     /// Appends an empty row and returns its place.
     pub(super) fn push(&mut self, dimensions: usize) -> usize {
         let row = self.keys.len();
@@ -41,7 +48,11 @@ impl Block {
     /// Makes room by an eighth, where a plain `Vec` would double: most scopes are small and stay so.
     fn grow(&mut self, dimensions: usize) {
         let rows = self.keys.len();
-        let more = (rows / 8).next_multiple_of(LANES).max(LANES).min(ROWS.saturating_sub(rows).max(1));
+        self.reserve((rows / 8).next_multiple_of(LANES).max(LANES).min(ROWS.saturating_sub(rows).max(1)), dimensions);
+    }
+
+    fn reserve(&mut self, more: usize, dimensions: usize) {
+        let rows = self.keys.len();
         self.keys.reserve_exact(more);
         self.scales.reserve_exact(more);
         self.codes.reserve_exact(more * dimensions);
