@@ -22,7 +22,8 @@ HOW = {
     "loci_http": "`loci serve` on loopback with a key. HTTP takes no vectors: adds and changes are without any, questions are "
     "asked once before they count, so that their vectors are cached. Python's client is part of its times",
     "sqlite_vec": "WAL, a sync at every commit, partitioned by user; lists of 50 fused by rank",
-    "pgvector": "a sync at every commit; exact within the user; `ts_rank` by the logarithm of the length; lists of 50 fused by rank in SQL",
+    "pgvector": "a sync at every commit; exact within the user; `ts_rank` by the logarithm of the length, which of six ways did "
+    "best for it on the very questions scored below; lists of 50 fused by rank in SQL",
     "lance": "vectors searched exactly, index of words and of users; its own hybrid, fused by rank. Never syncs",
     "chroma": "PersistentClient with given embeddings, filter by metadata",
     "langgraph": "a namespace for each user, its own index of vectors; defaults of its documentation",
