@@ -22,11 +22,12 @@ if ! cmp --silent bench/requirements.txt "$dest/python/.whole"; then
   pip=("$dest/python/bin/pip" install --quiet --disable-pip-version-check)
   if ! "${pip[@]}" --requirement bench/requirements.txt; then
     # One that is not to be had for this machine must not keep the others away.
-    grep -v '^#' bench/requirements.txt | while read -r package; do
+    while read -r package; do
       "${pip[@]}" "$package" || say "$package is not there"
-    done
+    done < <(grep -v '^#' bench/requirements.txt)
+  else
+    cp bench/requirements.txt "$dest/python/.whole"
   fi
-  cp bench/requirements.txt "$dest/python/.whole"
 fi
 
 if [ "$(cat "$dest/node/.whole" 2>/dev/null)" != "$server" ]; then

@@ -41,8 +41,8 @@ def bars(book: Book) -> list[Bar]:
         _recall(book, largest),
         _search(book, "hybrid", f"hybrid recall for one of ten users at {largest:,}", largest, 5),
         _bound(book, "open to first answer at 1,000, without the model", "start", "ms", 1000, 50, "ms", min),
-        _bound(book, "end to end add: all CPU by the embedding's", "text add", "cpu_ratio", None, 1.3, "×", min),
-        _bound(book, "end to end find: all CPU by the embedding's", "text find", "cpu_ratio", None, 1.3, "×", min),
+        _bound(book, "end to end add, a store of 100 sentences: all CPU by the embedding's", "text add", "cpu_ratio", None, 1.3, "×", min),
+        _bound(book, "end to end find, a store of 100 sentences: all CPU by the embedding's", "text find", "cpu_ratio", None, 1.3, "×", min),
         _bound(book, "embedding one sentence of 20 tokens, CPU", "text add", "embedding_cpu_ms", None, 7, "ms", min),
         _bound(book, "embedding in batches", "embed batch", "per_second", None, 300, "a second", max),
         _bound(book, "resident at 1,000, without the model", "memory", "rss_mb", 1000, 40, "MB", min),
@@ -59,7 +59,7 @@ def bars(book: Book) -> list[Bar]:
 def _one_sync(book: Book) -> Bar:
     loci = book.figure(OWN, "syncs", "per_add")
     shown = "–" if loci is None else f"{loci:.2f}"
-    return Bar("syncs for each durable add", "1", shown, "", "", None if loci is None else loci <= 1.2)
+    return Bar("syncs for each durable add", "1", shown, "", "", None if loci is None else 0.9 <= loci <= 1.2)
 
 
 def _best(book: Book, work: str, metric: str, n: int | None, allowed: Callable[[str], bool], best=min) -> str | None:

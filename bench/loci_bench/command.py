@@ -109,12 +109,17 @@ def _last_line(log: Path) -> str:
     return lines[-1] if lines else ""
 
 
+def _told(path: str) -> str:
+    """What the system tells of itself, where it does."""
+    return Path(path).read_text() if Path(path).exists() else ""
+
+
 def _machine(given: argparse.Namespace) -> dict[str, str | int]:
     """What the figures depend on, without names."""
     from datetime import date
 
-    cpu = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
-    memory = int(Path("/proc/meminfo").read_text().split()[1]) // 1024**2
+    cpu = [line for line in _told("/proc/cpuinfo").splitlines() if line.startswith("model name")]
+    memory = int((_told("/proc/meminfo").split() or ["", "0"])[1]) // 1024**2
     return {
         "date": date.today().isoformat(),
         "cpu": cpu[0].split(":")[1].strip() if cpu else "unknown",

@@ -102,9 +102,10 @@ def _searches(book: Book) -> str:
     parts = [
         """## Finding
 
-The ten nearest of one user, who has a tenth of the store, after each user was asked once; `recall` is the share of what an exact scan finds. The substring
+The ten nearest of one user, who has a tenth of the store, after some questions for every user; `recall` is the share of what an exact scan finds. The substring
 search of the MCP memory server finds none of it. Below, the same with the whole question: words and vector, each
-peer's own mixture; for Loci that is everything that recall does."""
+peer's own mixture; for Loci that is the whole path of recall, but without two things that need more than a text and a vector: late interaction (the
+given vectors have no token states) and neighbours (these memories are facts of no conversation)."""
     ]
     for work, title in (("find", "By a given vector"), ("hybrid", "By words and vector")):
         for n in book.sizes():

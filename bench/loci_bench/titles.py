@@ -18,7 +18,7 @@ TITLES = {
 LOCI = ("loci_drive", "loci_http")
 
 HOW = {
-    "loci_drive": "the engine as a library, `loci bench drive`; hybrid is the whole path of recall without explanations",
+    "loci_drive": "the engine as a library, `loci bench drive`; hybrid is the path of recall without explanations, token states and conversations",
     "loci_http": "`loci serve` on loopback with a key. HTTP takes no vectors: adds and changes are without any, questions are "
     "asked once before they count, so that their vectors are cached. Python's client is part of its times",
     "sqlite_vec": "WAL, a sync at every commit, partitioned by user; lists of 50 fused by rank",

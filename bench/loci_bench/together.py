@@ -83,6 +83,7 @@ def syncs(peer: str, data: Data, results: Results, settings: Settings) -> None:
         results.note(peer, "syncs", 0, cannot="there is no strace")
         return
     trace = settings.work / "syncs.trace"
+    trace.unlink(missing_ok=True)
     folder = fresh(settings, f"{peer}-syncs")
     with written_down(results, peer, "syncs", 0), opened(peer, folder, data, settings) as worker:
         bare = {"callers": 1, "vectors": peer not in VECTORLESS}
@@ -93,6 +94,10 @@ def syncs(peer: str, data: Data, results: Results, settings: Settings) -> None:
             ["strace", "-f", "-qq", "-e", calls, "-o", str(trace), *watched], stderr=subprocess.DEVNULL
         )
         time.sleep(1)
+        # Where tracing is forbidden it ends at once; counting nothing must not look like no syncs.
+        if tracer.poll() is not None:
+            results.note(peer, "syncs", 0, cannot="strace may not look at the process here")
+            return
         worker.ask("add", settings.limit, start=10, until=10 + count, **bare)
         tracer.send_signal(signal.SIGINT)
         tracer.wait(30)

@@ -179,7 +179,7 @@ impl Layer {
         mixed.clear();
         mixed.resize(views.len() / 3, 0.0);
         let (mut views, mut rest) = (views, mixed.as_mut_slice());
-        for &length in lengths {
+        for &length in lengths.iter().filter(|&&length| length > 0) {
             let (rows, others) = views.split_at(length * wide);
             let (own, later) = std::mem::take(&mut rest).split_at_mut(length * wide / 3);
             (views, rest) = (others, later);

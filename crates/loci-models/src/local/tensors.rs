@@ -32,13 +32,19 @@ impl<'a> Tensors<'a> {
     /// The shape and the numbers of a tensor.
     pub(super) fn floats(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), Error> {
         let view = self.view(name)?;
-        let numbers = match view.dtype() {
+        let numbers: Vec<f32> = match view.dtype() {
             Dtype::F32 => each(view.data(), f32::from_le_bytes),
             Dtype::F64 => each(view.data(), |bytes| f64::from_le_bytes(bytes) as f32),
             Dtype::F16 => each(view.data(), |bytes| f16::from_le_bytes(bytes).to_f32()),
             Dtype::BF16 => each(view.data(), |bytes| bf16::from_le_bytes(bytes).to_f32()),
             other => return Err(self.invalid(name, format!("holds {other:?}, but floats are needed"))),
         };
+        // Rounded to whole numbers, they would become plausible vectors of no use.
+        if numbers.iter().any(|x| !x.is_finite()) {
+            return Err(
+                self.invalid(name, "holds numbers that are none (NaN or infinite); fetch the model again".into())
+            );
+        }
         Ok((view.shape().to_vec(), numbers))
     }
 

@@ -122,3 +122,13 @@ fn a_mapping_out_of_the_table_is_refused() {
         assert!(error.to_string().contains("mapping: points at row"), "{error}");
     }
 }
+
+#[test]
+fn weights_that_are_no_numbers_are_refused() {
+    for bad in [f32::NAN, f32::INFINITY] {
+        let folder = tempfile::tempdir().unwrap();
+        small_table(folder.path(), 2, &[("weights", Tensor::floats(&[5], &[1.0, 1.0, bad, 1.0, 1.0]))]);
+        let error = Local::load(folder.path()).unwrap_err();
+        assert!(error.to_string().contains("weights: holds numbers that are none"), "{error}");
+    }
+}

@@ -1,9 +1,9 @@
 //! Who writes, and when is it safe?
 //!
 //! A few threads do all the writing of this process; a space belongs to exactly one of them. Changes
-//! that wait for the same space share one transaction and one sync of the disk (group commit), each in
-//! its own savepoint, so that one that fails takes nobody with it. A caller is answered only after
-//! the commit.
+//! that wait for the same space share one transaction and one sync of the disk (group commit). Where
+//! several do, each has its own savepoint, so that one that fails takes nobody with it; one that is alone
+//! is undone by the transaction. A caller is answered only after the commit.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +26,7 @@ pub(crate) trait Pen: Send + 'static {
     /// Names a space.
     type Place: Clone + Eq + Hash + Send + Sync + 'static;
 
-    /// Runs the tasks in one transaction, each in a savepoint of its own, and commits. When it fails,
+    /// Runs the tasks in one transaction and commits; one that fails leaves nothing of itself. When the commit fails,
     /// nothing of them was kept, or nobody knows.
     fn commit(&mut self, place: &Self::Place, tasks: &mut [Box<dyn Task>]) -> Result<()>;
 }

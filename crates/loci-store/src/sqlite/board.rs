@@ -1,10 +1,10 @@
 //! Who stands beside whom, and how many are there?
 //!
 //! For each scope that is asked more than once: the rows of every thread in order, each with the number of its
-//! session. Before an answer it catches up with the ledger, as the vectors do. It only proposes: whoever is named is
-//! looked up and checked by the one clause.
+//! session and the last line of the ledger about it. Before an answer it catches up with the ledger, as the vectors do.
+//! It only proposes: whoever is named is looked up and checked by the one clause.
 //!
-//! **Invariant.** The thread and the session of a memory never change, so a row is here as it is, or gone.
+//! **Invariant.** A row stands in one thread, the one that its memory had when the ledger last spoke of it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -13,10 +13,10 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::sql::around::{self, Side, Thread};
 
-/// Past so many changed rows it is cheaper to begin anew.
+/// Past so many changed rows it is cheaper to read a scope anew.
 const CATCH_UP: usize = 20_000;
 
-/// So many rows are held at most, 16 bytes each; then all are let go.
+/// So many rows are held at most, some 50 bytes each; then all are let go.
 const MOST: usize = 4_000_000;
 
 /// The order of turns in a space.
@@ -32,41 +32,59 @@ struct Held {
     /// Scopes that were asked once: who asks but once need not have the scope read whole.
     asked: HashSet<i64>,
     scopes: HashMap<i64, Turns>,
-    /// The last entry about each row that changed since its scope was read.
-    changed: HashMap<i64, i64>,
 }
 
 /// The turns of one scope.
 #[derive(Default)]
 struct Turns {
-    /// How far the ledger was when the scope was read.
-    since: i64,
-    /// Rows in order with their sessions, by thread; under none those that belong to no thread.
-    threads: HashMap<Option<String>, Vec<(i64, u32)>>,
-    sessions: HashMap<Option<String>, u32>,
+    /// Rows in order with their sessions, by the thread's number.
+    threads: Vec<Vec<(i64, u32)>>,
+    places: HashMap<i64, Place>,
+    /// The number of each thread; none is the thread of those that belong to none.
+    thread_numbers: HashMap<Option<String>, u32>,
+    session_numbers: HashMap<Option<String>, u32>,
+}
+
+/// Where a row stands.
+struct Place {
+    thread: u32,
+    /// The last entry of the ledger about it.
+    last: i64,
 }
 
 impl Turns {
-    fn put(&mut self, row: i64, thread: Option<String>, session: Option<String>) {
-        let next = self.sessions.len() as u32;
-        let session = *self.sessions.entry(session).or_insert(next);
-        let rows = self.threads.entry(thread).or_default();
-        if let Err(at) = rows.binary_search_by_key(&row, |(row, _)| *row) {
-            rows.insert(at, (row, session));
+    fn put(&mut self, row: i64, thread: Option<String>, session: Option<String>, last: i64) {
+        self.take(row);
+        let next = self.session_numbers.len() as u32;
+        let session = *self.session_numbers.entry(session).or_insert(next);
+        let next = self.thread_numbers.len() as u32;
+        let thread = *self.thread_numbers.entry(thread).or_insert(next);
+        if thread == next {
+            self.threads.push(Vec::new());
         }
+        let rows = &mut self.threads[thread as usize];
+        let at = rows.partition_point(|(other, _)| *other < row);
+        rows.insert(at, (row, session));
+        self.places.insert(row, Place { thread, last });
     }
 
     fn take(&mut self, row: i64) {
-        for rows in self.threads.values_mut() {
-            if let Ok(at) = rows.binary_search_by_key(&row, |(row, _)| *row) {
-                rows.remove(at);
-                return;
-            }
+        let Some(place) = self.places.remove(&row) else { return };
+        let rows = &mut self.threads[place.thread as usize];
+        if let Ok(at) = rows.binary_search_by_key(&row, |(row, _)| *row) {
+            rows.remove(at);
         }
     }
 
     fn len(&self) -> usize {
-        self.threads.values().map(Vec::len).sum()
+        self.places.len()
+    }
+
+    /// The rows of a thread, in order.
+    fn thread(&self, name: &str) -> &[(i64, u32)] {
+        // One string is made for each look; the map knows no other way to be asked for an owned one.
+        let number = self.thread_numbers.get(&Some(name.to_owned()));
+        number.and_then(|number| self.threads.get(*number as usize)).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -82,9 +100,7 @@ impl Order<'_> {
 
 impl around::Order for Order<'_> {
     fn beside(&self, (scope, thread): &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64> {
-        // One string is made for each look; the map knows no other way to be asked for an owned one.
-        let rows = self.0.scopes.get(scope).and_then(|turns| turns.threads.get(&Some(thread.clone())));
-        let rows = rows.map_or(&[][..], Vec::as_slice);
+        let rows = self.0.scopes.get(scope).map_or(&[][..], |turns| turns.thread(thread));
         let Ok(at) = rows.binary_search_by_key(&turn, |(row, _)| *row) else { return Vec::new() };
         let session = rows[at].1;
         let within = |(_, other): &&(i64, u32)| *other == session;
@@ -101,8 +117,7 @@ impl around::Order for Order<'_> {
     }
 
     fn stamp(&self, scope: i64, row: i64) -> i64 {
-        let since = self.0.scopes.get(&scope).map_or(0, |turns| turns.since);
-        self.0.changed.get(&row).copied().unwrap_or(0).max(since)
+        self.0.scopes.get(&scope).and_then(|turns| turns.places.get(&row)).map_or(0, |place| place.last)
     }
 }
 
@@ -148,10 +163,9 @@ impl Board {
                 known = false;
                 continue;
             }
-            let turns = load(connection, *scope, sequence)?;
+            let turns = load(connection, *scope)?;
             if held.scopes.values().map(Turns::len).sum::<usize>() + turns.len() > MOST {
                 held.scopes.clear();
-                held.changed.clear();
                 known = false;
                 break;
             }
@@ -171,41 +185,45 @@ fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
             "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND event = 'restore' AND memory IS NULL)",
         )?
         .query_row([held.sequence], |row| row.get(0))?;
-    let mut changed: Vec<(i64, i64, Option<i64>)> = Vec::new();
-    if !restored {
-        changed = connection
-            .prepare_cached(
-                "SELECT memory, max(sequence), max(scope) FROM ledger WHERE sequence > ?1 AND memory IS NOT NULL GROUP BY memory",
-            )?
-            .query_map([held.sequence], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-            .collect::<rusqlite::Result<_>>()?;
-    }
-    if restored || changed.len() + held.changed.len() > CATCH_UP {
+    if restored {
         held.scopes.clear();
-        held.changed.clear();
+        return Ok(());
+    }
+    let changed: Vec<(i64, i64, i64)> = connection
+        .prepare_cached(CHANGED)?
+        .query_map([held.sequence], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    if changed.len() > CATCH_UP {
+        let scopes: HashSet<i64> = changed.iter().map(|(_, _, scope)| *scope).collect();
+        held.scopes.retain(|scope, _| !scopes.contains(scope));
         return Ok(());
     }
     let mut read = connection.prepare_cached("SELECT thread_id, session_id FROM memories WHERE row = ?1")?;
-    for (row, sequence, scope) in changed {
-        held.changed.insert(row, sequence);
-        let Some(turns) = scope.and_then(|scope| held.scopes.get_mut(&scope)) else { continue };
+    for (row, last, scope) in changed {
+        let Some(turns) = held.scopes.get_mut(&scope) else { continue };
         match read.query_row([row], |row| Ok((row.get(0)?, row.get(1)?))).optional()? {
-            Some((thread, session)) => turns.put(row, thread, session),
+            Some((thread, session)) => turns.put(row, thread, session, last),
             None => turns.take(row),
         }
     }
     Ok(())
 }
 
-fn load(connection: &Connection, scope: i64, since: i64) -> rusqlite::Result<Turns> {
-    let mut turns = Turns { since, ..Turns::default() };
+/// What changed since a line of the ledger. Left to itself the planner walks the index of memories, and with it the
+/// whole ledger, because that has the order of the groups.
+const CHANGED: &str = "SELECT memory, max(sequence), max(scope) FROM ledger NOT INDEXED \
+     WHERE sequence > ?1 AND memory IS NOT NULL AND scope IS NOT NULL GROUP BY memory";
+
+fn load(connection: &Connection, scope: i64) -> rusqlite::Result<Turns> {
+    let mut turns = Turns::default();
     // Left to itself the planner may walk the whole table, since that has the order.
-    let sql =
-        "SELECT row, thread_id, session_id FROM memories INDEXED BY memories_by_scope WHERE scope = ?1 ORDER BY row";
+    let sql = "SELECT row, thread_id, session_id, \
+                   (SELECT coalesce(max(l.sequence), 0) FROM ledger l INDEXED BY ledger_by_memory WHERE l.memory = m.row) \
+               FROM memories m INDEXED BY memories_by_scope WHERE scope = ?1 ORDER BY row";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([scope])?;
     while let Some(row) = rows.next()? {
-        turns.put(row.get(0)?, row.get(1)?, row.get(2)?);
+        turns.put(row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
     }
     Ok(turns)
 }
@@ -268,6 +286,28 @@ mod tests {
             gone.action = Action::Erase { id: turn(number).id };
             desk.apply(&gone).unwrap();
             check(&[number - 1, number - 2, 20], true);
+        }
+        // An import may put a memory into another conversation.
+        file.execute("UPDATE memories SET thread_id = 'elsewhere' WHERE row IN (10, 11, 12)", []).unwrap();
+        file.execute(
+            "INSERT INTO ledger (at, event, memory, scope, reason) SELECT 1, 'update', row, scope, 'import' FROM memories \
+             WHERE row IN (10, 11, 12)",
+            [],
+        )
+        .unwrap();
+        check(&[8, 9, 10, 11, 12, 13, 14], true);
+    }
+
+    /// Who catches up reads what is new, however long the ledger is.
+    #[test]
+    fn catching_up_reads_only_what_is_new() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = schema::open(&folder.path().join("loci.db"), schema::SPACE).unwrap();
+        for sql in [CHANGED, super::super::index::CHANGED] {
+            let mut statement = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let plan: Vec<String> =
+                statement.query_map([1], |row| row.get(3)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+            assert!(plan.iter().any(|step| step.contains("INTEGER PRIMARY KEY (rowid>?)")), "{plan:?}");
         }
     }
 

@@ -165,6 +165,11 @@ impl Index {
     }
 }
 
+/// What changed since a line of the ledger. Left to itself the planner walks the index of memories, and with it the
+/// whole ledger.
+pub(super) const CHANGED: &str = "SELECT DISTINCT memory, scope FROM ledger NOT INDEXED \
+     WHERE sequence > ?1 AND memory IS NOT NULL AND scope IS NOT NULL";
+
 /// Re-reads the vectors of the rows that changed since the arrays last looked.
 fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
     // What was restored from a backup has the numbers of other rows; vectors of a model may go all at once.
@@ -178,9 +183,7 @@ fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
         return Ok(());
     }
     let changed: Vec<(i64, i64)> = connection
-        .prepare_cached(
-            "SELECT DISTINCT memory, scope FROM ledger WHERE sequence > ?1 AND memory IS NOT NULL AND scope IS NOT NULL",
-        )?
+        .prepare_cached(CHANGED)?
         .query_map([held.sequence], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     if changed.len() > CATCH_UP {
