@@ -251,7 +251,7 @@ mod tests {
         let (anna, board) = (user("anna"), Board::default());
         let turn = |number: u64| -> Memory {
             let mut turn = memory(number, &anna, &format!("turn {number}"));
-            turn.thread_id = (number % 7 != 0).then(|| format!("thread {}", number % 2));
+            turn.thread_id = (!number.is_multiple_of(7)).then(|| format!("thread {}", number % 2));
             turn.identifiers.session_id = Some(format!("session {}", number / 8));
             turn
         };
