@@ -18,6 +18,10 @@ from ..data import Row
 from ..peer import Peer
 
 BORN = "2026-01-01T00:00:00Z"
+# One key asks all questions here, as fast as it can: what a caller may ask in a second is not what is measured.
+SETTINGS = """[server]
+requests_per_second = 0
+"""
 
 
 class LociHttp(Peer):
@@ -39,6 +43,7 @@ class LociHttp(Peer):
 
     def open(self, folder: Path) -> None:
         self.folder = folder
+        (folder / "loci.toml").write_text(SETTINGS)
         keys = folder / "key.bench"
         if not keys.exists():
             keys.write_text(self._run("key", "create", "--name", "bench", "--role", "admin").split()[0])
@@ -46,8 +51,12 @@ class LociHttp(Peer):
         self._serve("local")
 
     def _run(self, *arguments: str, **more) -> str:
-        command = [self.binary, "--data", str(self.folder / "data"), *arguments]
-        return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **more).stdout
+        return subprocess.run(
+            [*self._command(), *arguments], check=True, text=True, stdout=subprocess.PIPE, **more
+        ).stdout
+
+    def _command(self) -> list[str]:
+        return [self.binary, "--config", str(self.folder / "loci.toml"), "--data", str(self.folder / "data")]
 
     def _serve(self, embeddings: str) -> None:
         """(Re)starts the server."""
@@ -57,7 +66,7 @@ class LociHttp(Peer):
             self.address = "127.0.0.1:%d" % free.getsockname()[1]
         self.embeddings = embeddings
         self.server = subprocess.Popen(
-            [self.binary, "--data", str(self.folder / "data"), "serve", "--listen", self.address],
+            [*self._command(), "serve", "--listen", self.address],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=os.environ | {"LOCI_EMBEDDINGS": embeddings},
