@@ -14,10 +14,17 @@ from pathlib import Path
 
 DIMENSIONS = 384
 ROW = DIMENSIONS * 4
-# Memories beyond the size, for workloads that add. They belong to users of their own and so change no scope.
-SPARE = 12_000
+# Memories beyond the size, for workloads that add. They belong to users of their own and so change no scope. Enough for a
+# minute of nine finds to one add at 10,000 operations a second, which a sync for each add keeps out of reach.
+SPARE = 60_100
 # Questions asked within each scope size.
 QUESTIONS = 100
+# Counted up when the same size and seed give other files than before, so that old ones are not taken for them.
+MAKING = 2
+# Rows made at once: a store of a million is never in memory as a whole.
+CHUNK = 10_000
+# The shortest and the longest text, in words before repeated ones are left out.
+SHORTEST, LONGEST = 10, 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +81,13 @@ def question_ranges(size: int) -> dict[int, tuple[int, int]]:
 
 def make(folder: Path, size: int, seed: int) -> Data:
     """The files for one size, made unless they are there."""
-    mark = folder / "whole"
-    if not mark.exists():
+    mark, wanted = folder / "whole", f"{MAKING} {size} {SPARE} {seed}\n"
+    if not mark.exists() or mark.read_text() != wanted:
         folder.mkdir(parents=True, exist_ok=True)
+        # Before anything is overwritten: what was begun and not ended must not look whole.
+        mark.unlink(missing_ok=True)
         _write(folder, size, seed)
-        mark.write_text(f"{size} {seed}\n")
+        mark.write_text(wanted)
     return Data(folder)
 
 
@@ -112,13 +121,13 @@ def _write(folder: Path, size: int, seed: int) -> None:
     owners = _owners(size, random)
     centres = _normal(random.standard_normal((256, DIMENSIONS), dtype="f4"))
     texts: list[str] = []
-    with (folder / "memories.jsonl").open("w", encoding="utf-8") as file:
-        for number, owner in enumerate(owners):
-            texts.append(_text(random, vocabulary, int(random.integers(10, 18))))
-            file.write(json.dumps({"number": number, "user": owner, "text": texts[-1]}) + "\n")
-    with (folder / "vectors.f32").open("wb") as file:
-        for start in range(0, len(owners), 10_000):
-            file.write(_clustered(random, centres, min(10_000, len(owners) - start)).tobytes())
+    with (folder / "memories.jsonl").open("w", encoding="utf-8") as lines, (folder / "vectors.f32").open("wb") as floats:
+        for start in range(0, len(owners), CHUNK):
+            count = min(CHUNK, len(owners) - start)
+            texts += _texts(random, vocabulary, count)
+            for number in range(start, start + count):
+                lines.write(json.dumps({"number": number, "user": owners[number], "text": texts[number]}) + "\n")
+            floats.write(_clustered(random, centres, count).tobytes())
     by_owner: dict[str, list[int]] = {}
     for number, owner in enumerate(owners):
         by_owner.setdefault(owner, []).append(number)
@@ -127,7 +136,8 @@ def _write(folder: Path, size: int, seed: int) -> None:
         for users in scopes(size).values():
             for i in range(QUESTIONS):
                 user = users[i % len(users)]
-                words = texts[int(random.choice(by_owner[user]))].split()
+                known = by_owner[user]
+                words = texts[known[int(random.integers(len(known)))]].split()
                 text = " ".join(random.choice(words, 5, replace=False))
                 file.write(json.dumps({"number": asked, "user": user, "text": text}) + "\n")
                 asked += 1
@@ -138,8 +148,8 @@ def _owners(size: int, random) -> list[str]:
     """Whose each memory is, in no order, then the spare ones."""
     owners = [user for share, users in scopes(size).items() for user in users for _ in range(share)]
     owners += ["rest"] * (size - len(owners))
-    random.shuffle(owners)
-    return owners + [f"spare{i % 10}" for i in range(SPARE)]
+    shuffled = [owners[place] for place in random.permutation(size).tolist()]
+    return shuffled + [f"spare{i % 10}" for i in range(SPARE)]
 
 
 def _vocabulary(random) -> list[str]:
@@ -151,10 +161,16 @@ def _vocabulary(random) -> list[str]:
     return sorted(words)
 
 
-def _text(random, vocabulary: list[str], length: int) -> str:
+def _texts(random, vocabulary: list[str], count: int) -> list[str]:
     """Words as rare and as common as in speech (Zipf), so that an index of words has work to do."""
-    ranks = (random.zipf(1.15, length * 2) - 1) % len(vocabulary)
-    return " ".join(dict.fromkeys(vocabulary[(rank * 7919) % len(vocabulary)] for rank in ranks.tolist()[:length]))
+    lengths = random.integers(SHORTEST, LONGEST + 1, count).tolist()
+    ranks = (random.zipf(1.15, (count, LONGEST)) - 1) % len(vocabulary)
+    # Words next to each other in the alphabet look alike; the common ones must not.
+    places = (ranks * 7919 % len(vocabulary)).tolist()
+    return [
+        " ".join(dict.fromkeys(map(vocabulary.__getitem__, row[:length])))
+        for row, length in zip(places, lengths, strict=True)
+    ]
 
 
 def _clustered(random, centres, count: int):
