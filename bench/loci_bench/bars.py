@@ -41,8 +41,8 @@ def bars(book: Book) -> list[Bar]:
         _recall(book, largest),
         _search(book, "hybrid", f"hybrid recall for one of ten users at {largest:,}", largest, 5),
         _bound(book, "open to first answer at 1,000, without the model", "start", "ms", 1000, 50, "ms", min),
-        _bound(book, "end to end add, a store of 100 sentences: all CPU by the embedding's", "text add", "cpu_ratio", None, 1.3, "×", min),
-        _bound(book, "end to end find, a store of 100 sentences: all CPU by the embedding's", "text find", "cpu_ratio", None, 1.3, "×", min),
+        _end_to_end(book, "add"),
+        _end_to_end(book, "find"),
         _bound(book, "embedding one sentence of 20 tokens, CPU", "text add", "embedding_cpu_ms", None, 7, "ms", min),
         _bound(book, "embedding in batches", "embed batch", "per_second", None, 300, "a second", max),
         _bound(book, "resident at 1,000, without the model", "memory", "rss_mb", 1000, 40, "MB", min),
@@ -70,7 +70,8 @@ def _best(book: Book, work: str, metric: str, n: int | None, allowed: Callable[[
 
 
 def _add(book: Book, what: str, wanted: str, work: str, bound: float) -> Bar:
-    best = _best(book, work, "per_second", None, book.durable, max)
+    # The one that Loci does worst against, round by round, which need not be the one of the best median.
+    best = _best(book, work, f"{OWN}_ratio", None, book.durable)
     return _in_turns(book, what, wanted, work, best, bound)
 
 
@@ -131,6 +132,12 @@ def _bound(book: Book, what: str, work: str, metric: str, n: int | None, bound: 
         return Bar(what, wanted, "–", other, "", None)
     reached = loci <= bound if best is min else loci >= bound
     return Bar(what, wanted, f"{loci:.3g} {unit}", other, "", reached)
+
+
+def _end_to_end(book: Book, work: str) -> Bar:
+    counted = max(book.sizes(f"text {work}"), default=0)
+    what = f"end to end {work}, {counted} sentences one at a time: all CPU by the embedding's"
+    return _bound(book, what, f"text {work}", "cpu_ratio", None, 1.3, "×", min)
 
 
 def per_memory_kb(book: Book, peer: str, n: int) -> float | None:

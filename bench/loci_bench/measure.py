@@ -24,6 +24,12 @@ def median(values: Sequence[float]) -> float:
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
+def median_ratio(own: Sequence[float], other: Sequence[float]) -> float:
+    """The middle of the ratios of what stood side by side. Not the ratio of the middles: what moves both at once, such
+    as a disk that syncs slowly for a while, must not move the figure."""
+    return median([a / b for a, b in zip(own, other, strict=True)])
+
+
 def slope(points: Iterable[tuple[float, float]]) -> float | None:
     """The exponent of growth: least squares in log-log. 0 is flat, 1 is linear; none of fewer than two sizes."""
     logs = [(math.log(x), math.log(y)) for x, y in points if x > 0 and y > 0]

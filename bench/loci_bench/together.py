@@ -5,17 +5,23 @@ import shutil
 import signal
 import subprocess
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .data import Data
-from .harness import Gone, Over, Refused, Results, Worker
-from .measure import median
+from .harness import Answer, Gone, Over, Refused, Results, Worker
+from .measure import median, median_ratio
+from .titles import LOCI
 from .workloads import VECTORLESS, Settings, written_down
 
-ROUNDS = 6
+ROUNDS = 7
 # (name of the row, adds in a round, callers, with a vector)
-KINDS = [("add bare", 100, 1, False), ("add vector", 50, 1, True), ("add bare 64", 320, 64, False),
-         ("add vector 64", 192, 64, True)]
+KINDS = [("add bare", 300, 1, False), ("add vector", 300, 1, True), ("add bare 64", 1280, 64, False),
+         ("add vector 64", 1280, 64, True)]
+# Seconds that one peer's part of a round should take; slow peers add fewer.
+ROUND = 2.0
+# Adds before the rounds, or one for each caller; they warm everything up and show who is slow.
+WARM = 20
 
 
 def opened(peer: str, folder: Path, data: Data, settings: Settings) -> Worker:
@@ -32,47 +38,79 @@ def fresh(settings: Settings, name: str) -> Path:
     return folder
 
 
+@dataclass
+class Turns:
+    """One peer's part in the rounds of one kind."""
+
+    worker: Worker
+    # How many it adds in a round.
+    count: int
+    # What it adds next.
+    at: int = 0
+    answers: list[Answer] = field(default_factory=list)
+
+    def add(self, count: int, kind: dict, limit: float) -> Answer:
+        """The next so many."""
+        start, self.at = self.at, self.at + count
+        return self.worker.ask("add", limit, start=start, until=self.at, **kind)
+
+    def rates(self) -> list[float]:
+        """Adds a second, round by round."""
+        return [self.count / answer["seconds"] for answer in self.answers]
+
+
 def rounds(peers: list[str], data: Data, results: Results, settings: Settings) -> None:
     """Durable adds, peer after peer, round after round: the disk's sync time flips within a minute, so only what
-    stands side by side can be compared. Every figure of every round is kept."""
+    stands side by side can be compared."""
     for name, count, callers, vectors in KINDS:
-        count, times = (count // 5 or 1, 2) if settings.quick else (count, ROUNDS)
-        workers = {}
+        count, times = (count // 5, 2) if settings.quick else (count, ROUNDS)
+        kind = {"callers": callers, "vectors": vectors}
+        turns: dict[str, Turns] = {}
         for peer in peers:
             with written_down(results, peer, name, 0):
-                workers[peer] = opened(peer, fresh(settings, f"{peer}-rounds"), data, settings)
-        told: dict[str, list[dict]] = {peer: [] for peer in workers}
+                turns[peer] = _warm(peer, count, kind, data, settings)
         for turn in range(times):
-            for peer, worker in list(workers.items()):
-                span = {"start": turn * count, "until": (turn + 1) * count}
+            # Back and forth, so that nobody always comes after the same one and waits for what it left to the disk.
+            for peer in list(turns)[:: -1 if turn % 2 else 1]:
                 try:
-                    answer = worker.ask("add", settings.limit, callers=callers, vectors=vectors, **span)
-                    told[peer].append(answer)
+                    turns[peer].answers.append(turns[peer].add(turns[peer].count, kind, settings.limit))
                 except (Refused, Over, Gone) as reason:
                     results.note(peer, name, 0, cannot=str(reason))
-                    workers.pop(peer).close()
-                    told.pop(peer)
-        for peer, worker in workers.items():
-            worker.close()
-        _tell_rounds(name, count, told, results)
+                    turns.pop(peer).worker.close()
+        for taken in turns.values():
+            taken.worker.close()
+        _tell_rounds(name, turns, results)
         for peer in peers:
             shutil.rmtree(settings.work / "stores" / f"{peer}-rounds", ignore_errors=True)
 
 
-def _tell_rounds(name: str, count: int, told: dict[str, list[dict]], results: Results) -> None:
-    """Medians over rounds; ratios to Loci in process are medians of the ratios of each round."""
-    for peer, answers in told.items():
-        rates = [count / answer["seconds"] for answer in answers]
-        figures = {
-            "per_second": median(rates),
-            "p50_ms": median([answer["p50_ms"] for answer in answers]),
-            "p99_ms": median([answer["p99_ms"] for answer in answers]),
-            "cpu_ms": median([answer["cpu"] * 1000 / count for answer in answers]),
+def _warm(peer: str, count: int, kind: dict, data: Data, settings: Settings) -> Turns:
+    """An empty store after its first adds, and how many of them fit into a round."""
+    turns = Turns(opened(peer, fresh(settings, f"{peer}-rounds"), data, settings), count)
+    first = max(WARM, kind["callers"])
+    try:
+        rate = first / turns.add(first, kind, settings.limit)["seconds"]
+    except (Refused, Over, Gone):
+        turns.worker.close()
+        raise
+    turns.count = min(count, max(first, int(rate * ROUND)))
+    return turns
+
+
+def _tell_rounds(name: str, turns: dict[str, Turns], results: Results) -> None:
+    """Medians over rounds; ratios to Loci are medians of the ratios of each round."""
+    for peer, taken in turns.items():
+        figures: dict[str, float] = {
+            "adds": taken.count,
+            "rounds": len(taken.answers),
+            "per_second": median(taken.rates()),
+            "p50_ms": median([answer["p50_ms"] for answer in taken.answers]),
+            "p99_ms": median([answer["p99_ms"] for answer in taken.answers]),
+            "cpu_ms": median([answer["cpu"] * 1000 / taken.count for answer in taken.answers]),
         }
-        for loci in ("loci_drive", "loci_http"):
-            if loci in told:
-                ratios = [count / own["seconds"] / rate for own, rate in zip(told[loci], rates, strict=True)]
-                figures[f"{loci}_ratio"] = median(ratios)
+        for loci in LOCI:
+            if loci in turns:
+                figures[f"{loci}_ratio"] = median_ratio(turns[loci].rates(), taken.rates())
         results.note(peer, name, 0, **figures)
 
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from loci_bench.measure import mean_recall, median, overlap, percentile, recall_at, slope
+from loci_bench.measure import mean_recall, median, median_ratio, overlap, percentile, recall_at, slope
 
 
 class Measures(unittest.TestCase):
@@ -15,6 +15,11 @@ class Measures(unittest.TestCase):
     def test_the_median_of_an_even_number_lies_between(self) -> None:
         for values, wanted in (([], 0.0), ([2.0], 2.0), ([3.0, 1.0], 2.0), ([9.0, 1.0, 2.0], 2.0)):
             self.assertEqual(median(values), wanted)
+
+    def test_a_ratio_is_taken_side_by_side(self) -> None:
+        self.assertEqual(median_ratio([200.0, 20.0, 200.0], [100.0, 10.0, 10.0]), 2.0)
+        with self.assertRaises(ValueError):
+            median_ratio([1.0], [1.0, 2.0])
 
     def test_the_slope_is_the_exponent(self) -> None:
         sizes = (1_000, 10_000, 100_000)
