@@ -14,6 +14,8 @@ from .workloads import Settings, written_down
 
 # Sentences encoded in batches.
 BATCH = 1000
+# Sentences that count one at a time, and those before them that do not: the first loads the model.
+SENTENCES, WARM = 200, 20
 
 
 def end_to_end(peers: list[str], results: Results, settings: Settings) -> None:
@@ -26,15 +28,15 @@ def end_to_end(peers: list[str], results: Results, settings: Settings) -> None:
 
 
 def _text(peer: str, data: Data, results: Results, settings: Settings) -> None:
-    """The first sentence loads the model and does not count."""
-    count = 20 if settings.quick else 100
+    """Added one at a time, then asked for."""
+    count = 20 if settings.quick else SENTENCES
     folder = fresh(settings, f"{peer}-text")
     with written_down(results, peer, "text add", count), opened(peer, folder, data, settings) as worker:
         for work, more in (("text_add", {}), ("text_find", {"k": 10})):
             name = work.replace("_", " ")
             with written_down(results, peer, name, count):
-                worker.ask(work, settings.limit, start=0, until=1, **more)
-                answer = worker.ask(work, settings.limit, start=1, until=1 + count, **more)
+                worker.ask(work, settings.limit, start=0, until=WARM, **more)
+                answer = worker.ask(work, settings.limit, start=WARM, until=WARM + count, **more)
                 figures = {"p50_ms": answer["p50_ms"], "cpu_ms": answer["cpu"] * 1000 / count}
                 if answer.get("embedding_cpu"):
                     figures["embedding_cpu_ms"] = answer["embedding_cpu"] * 1000 / count
