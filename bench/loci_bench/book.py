@@ -1,12 +1,25 @@
 """What was measured, found again?"""
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import shorten
 
-from .titles import LOCI, TITLES
+from .titles import FOR_ALL, LOCI, TITLES
 
 Value = float | str
+
+# What a server says of a problem in a JSON document of its own, even if its end was cut off.
+MESSAGE = re.compile(r'"message"\s*:\s*"((?:[^"\\]|\\.)+)"')
+# So much of a reason fits into a cell.
+READABLE = 120
+
+
+def readable(reason: str) -> str:
+    """A reason as a table can show it: the message alone of a whole document, and not too much of it."""
+    found = MESSAGE.search(reason)
+    return shorten(found[1] if found else reason, READABLE, placeholder=" …")
 
 
 class Book:
@@ -44,7 +57,15 @@ class Book:
 
     def main_size(self) -> int:
         """The size that bars and tables are about: the largest that all peers were tried with."""
-        return max((n for n in self.sizes() if n <= 100_000), default=0)
+        return max((n for n in self.sizes() if n <= FOR_ALL), default=0)
+
+    def larger(self) -> list[int]:
+        """The sizes beyond, with which only some were tried."""
+        return [n for n in self.sizes() if n > FOR_ALL]
+
+    def tried(self, n: int) -> list[str]:
+        """The peers that a table about a size is about; up to the main size it shows who is missing."""
+        return list(TITLES) if n <= FOR_ALL else [peer for peer in TITLES if self.cell(peer, "load", n)]
 
     def scopes(self, work: str, n: int) -> list[int]:
         """The sizes of scope that were asked in a store of that size."""
@@ -54,13 +75,13 @@ class Book:
     def reason(self, peer: str, work: str, n: int | None = None) -> str:
         """Why there is no figure: its own words, or those of what had to come before."""
         if hello := self.cell(peer, "hello").get("cannot"):
-            return f"not there: {hello}"
+            return f"not there: {readable(str(hello))}"
         before = [work] if n is None else [work, work.split()[0], "load"]
         for name in before:
             cell = self.cell(peer, name, n)
             for metric in ("cannot", "over"):
                 if metric in cell:
-                    return str(cell[metric])
+                    return readable(str(cell[metric]))
         return ""
 
     def others(self) -> list[str]:

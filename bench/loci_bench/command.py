@@ -1,20 +1,25 @@
-"""What was asked for on the command line?"""
+"""What was asked for on the command line, and who is asked it?"""
 
 import argparse
 import os
 import shutil
 import signal
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 from . import data, endtoend, together
 from .harness import Gone, Over, Refused, Results, Worker
 from .quality import quality
 from .report import write_report
-from .titles import TITLES
+from .titles import FOR_ALL, GO_ON, TITLES
 from .workloads import Settings, Size
 
-WORK = ["together", "sizes", "syncs", "two", "kill", "text", "quality"]
+WORK = ["together", "sizes", "syncs", "two", "kill", "text", "quality", "largest"]
+# Seconds that one cell may take in a store larger than all peers get: loading alone takes minutes.
+LARGE_LIMIT = 600.0
 
 
 def main() -> None:
@@ -29,13 +34,13 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Compares Loci with what people would use instead.")
-    parser.add_argument("--sizes", default="1000,10000,100000", type=_numbers, help="sizes of store")
-    parser.add_argument("--largest", action="store_true", help="also 1,000,000, for Loci and sqlite-vec")
+    parser.add_argument("--sizes", default="1000,10000,100000,1000000", type=_numbers,
+                        help=f"sizes of store; above {FOR_ALL:,} only {' and '.join(GO_ON)} are asked")
     parser.add_argument("--peers", default=list(TITLES), type=lambda text: text.split(","), help=",".join(TITLES))
     parser.add_argument("--work", default=WORK, type=lambda text: text.split(","), help=",".join(WORK))
     parser.add_argument("--quick", action="store_true", help="1,000 memories and few of everything")
     parser.add_argument("--limit", default=120.0, type=float, help="seconds that one cell may take")
-    parser.add_argument("--mixed", default=15.0, type=float, help="seconds of the mixed workload")
+    parser.add_argument("--mixed", default=60.0, type=float, help="seconds of the mixed workload")
     parser.add_argument("--seed", default=7, type=int)
     parser.add_argument("--folder", default="target/bench-work", type=Path, help="data and stores; several GB")
     parser.add_argument("--results", default="bench/results/latest.jsonl", type=Path)
@@ -59,37 +64,64 @@ def _measure(given: argparse.Namespace) -> None:
     results = Results(given.results)
     results.note("machine", "about", 0, **_machine(given))
     present = [peer for peer in given.peers if _greeted(peer, results, settings)]
-    made = {size: data.make(folder / f"data-{size}", size, given.seed) for size in given.sizes}
-    small = made[min(given.sizes)]
-    if "together" in given.work:
-        together.rounds(present, small, results, settings)
-    if "sizes" in given.work:
-        _sizes(present, made, results, settings)
-    for name, work in (("syncs", together.syncs), ("two", together.two), ("kill", together.kill)):
-        for peer in present if name in given.work else []:
-            work(peer, small, results, settings)
-    if "text" in given.work:
-        endtoend.end_to_end(present, results, settings)
-    if "quality" in given.work:
-        quality(present, results, settings)
-    if given.largest:
-        largest = data.make(folder / "data-1000000", 1_000_000, given.seed)
-        settings.limit = 1200
-        for peer in ("loci_drive", "sqlite_vec"):
-            if peer in present:
-                Size(peer, 1_000_000, largest, results, settings).run()
+    for name, run in _parts(present, results, settings).items():
+        if name in given.work:
+            start = perf_counter()
+            run()
+            results.note("machine", "took", 0, **{name: perf_counter() - start})
     shutil.rmtree(folder / "stores", ignore_errors=True)
 
 
-def _sizes(peers: list[str], made: dict[int, data.Data], results: Results, settings: Settings) -> None:
-    """Every size; a peer that could not be loaded is not tried with more."""
-    ended: dict[str, int] = {}
-    for size in sorted(made):
+def _parts(peers: list[str], results: Results, settings: Settings) -> dict[str, Callable[[], None]]:
+    """Everything that can be measured, in its order. The largest stores come last: they take longest and tell of few."""
+    small = _data(min(settings.sizes), settings)
+    ordinary = [size for size in settings.sizes if size <= FOR_ALL]
+    large = [size for size in settings.sizes if size > FOR_ALL]
+    patient = replace(settings, limit=LARGE_LIMIT)
+
+    def each(work: Callable[[str, data.Data, Results, Settings], None]) -> None:
         for peer in peers:
-            if peer in ended:
-                results.note(peer, "load", size, over=f"not tried after {ended[peer]:,}")
-            elif not Size(peer, size, made[size], results, settings).run():
-                ended[peer] = size
+            work(peer, small, results, settings)
+
+    return {
+        "together": lambda: together.rounds(peers, small, results, settings),
+        "sizes": lambda: _sizes(ordinary, peers, results, settings),
+        "syncs": lambda: each(together.syncs),
+        "two": lambda: each(together.two),
+        "kill": lambda: each(together.kill),
+        "text": lambda: endtoend.end_to_end(peers, results, settings),
+        "quality": lambda: quality(peers, results, settings),
+        "largest": lambda: _sizes(large, [peer for peer in peers if peer in GO_ON], results, patient),
+    }
+
+
+def _data(size: int, settings: Settings) -> data.Data:
+    return data.make(settings.work / f"data-{size}", size, settings.seed)
+
+
+def _sizes(sizes: list[int], peers: list[str], results: Results, settings: Settings) -> None:
+    """Every size; a peer that could not be loaded, or only so slowly that more would be ended, is not tried with more."""
+    before: dict[str, tuple[int, float | None]] = {}
+    for size in sorted(sizes):
+        made = _data(size, settings)
+        for peer in peers:
+            if reason := hopeless(size, before.get(peer), settings.limit):
+                results.note(peer, "load", size, over=reason)
+            else:
+                before[peer] = size, Size(peer, size, made, results, settings).run()
+
+
+def hopeless(size: int, before: tuple[int, float | None] | None, limit: float) -> str:
+    """Why a peer need not be tried with a size, by the size before and the seconds that it took to load, if it came
+    to an end; empty if it should be tried. No peer loads more at a lower price for each."""
+    if before is None:
+        return ""
+    smaller, seconds = before
+    if seconds is None:
+        return f"not tried after {smaller:,}"
+    if seconds * size / smaller > limit:
+        return f"not tried: {smaller:,} took {seconds:.0f} s to load, and the limit is {limit:.0f} s"
+    return ""
 
 
 def _greeted(peer: str, results: Results, settings: Settings) -> bool:
@@ -127,6 +159,7 @@ def _machine(given: argparse.Namespace) -> dict[str, str | int]:
         "memory_gb": memory,
         "quick": str(given.quick),
         "seed": given.seed,
-        "limit_seconds": str(given.limit),
-        "mixed_seconds": str(given.mixed),
+        "limit_seconds": f"{given.limit:g}",
+        "large_limit_seconds": f"{LARGE_LIMIT:g}",
+        "mixed_seconds": f"{given.mixed:g}",
     }

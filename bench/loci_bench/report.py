@@ -11,7 +11,7 @@ from .bars import OWN, bars, per_memory_kb
 from .book import Book
 from .chart import Line, draw
 from .measure import slope
-from .titles import HOW, LOCI, TITLES
+from .titles import FOR_ALL, GO_ON, HOW, LOCI, TITLES
 
 Column = tuple[str, Callable[[str], str]]
 
@@ -32,13 +32,14 @@ def page(book: Book) -> str:
     """The whole page."""
     parts = [
         _head(book), _bars(book), _peers(book), _adds(book), _load(book), _searches(book), _changes(book),
-        _start(book), _end_to_end(book), _survival(book), _quality(book), _growth(book), _foot(),
+        _start(book), _end_to_end(book), _survival(book), _quality(book), _growth(book), _foot(book),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _head(book: Book) -> str:
     about = book.cell("machine", "about")
+    larger = "".join(f" ({about.get('large_limit_seconds')} s in a store of {n:,})" for n in book.larger())
     quick = "\n\n**A quick run: few of everything, to see that it works. Not figures to quote.**"
     return f"""<!-- Made by `make bench`; edits are lost. -->
 # Measured beside others
@@ -48,7 +49,7 @@ What Loci costs and finds beside what people would use instead: one run on one m
 beforehand (384 dimensions), so that the embedding is not in the figures unless a table says so. Other work on a machine
 moves milliseconds; CPU per operation and ratios travel better. `p50` and `p99` are wall-clock milliseconds seen by
 one caller; `CPU` is user and system time of the peer's process and its servers for each operation, in milliseconds.
-A cell that took longer than {about.get("limit_seconds")} s was ended and says so.{quick if about.get("quick") == "True" else ""}"""
+A cell that took longer than {about.get("limit_seconds")} s{larger} was ended and says so.{quick if about.get("quick") == "True" else ""}"""
 
 
 def _bars(book: Book) -> str:
@@ -61,8 +62,8 @@ def _bars(book: Book) -> str:
 def _peers(book: Book) -> str:
     rows = []
     for peer, title in TITLES.items():
-        absent = book.cell(peer, "hello").get("cannot")
-        rows.append([title, book.versions.get(peer, "–"), f"not there: {absent}" if absent else HOW[peer]])
+        absent = "cannot" in book.cell(peer, "hello")
+        rows.append([title, book.versions.get(peer, "–"), book.reason(peer, "hello") if absent else HOW[peer]])
     return "## Who\n\n" + _grid(["peer", "version", "how it is used"], rows)
 
 
@@ -71,8 +72,8 @@ def _adds(book: Book) -> str:
         """## Adding
 
 Peer after peer, round after round, into an empty store: the time that a disk takes to sync flips within a minute, so only
-what stands side by side can be compared. Medians of rounds; the last column is the median over rounds of Loci's rate by
-the peer's. Syncs are counted from outside (`strace`) for one caller; with none, an add that was answered can be
+what stands side by side can be compared. Who is so slow that a round would take more than two seconds adds fewer in it.
+Medians of rounds; the last column is the median over rounds of Loci's rate by the peer's in the same round. Syncs are counted from outside (`strace`) for one caller; with none, an add that was answered can be
 lost when the power goes."""
     ]
     kinds = {
@@ -86,7 +87,9 @@ lost when the power goes."""
             _column(book, "syncs", "per_add", "syncs for each", ".1f"),
             _column(book, work, f"{OWN}_ratio", "Loci's rate by it", ".2f"),
         ]
-        parts.append(f"### {title}\n\n" + _table(book, work, None, columns))
+        taken = book.cell(OWN, work)
+        often = f": {taken['rounds']} rounds of {taken['adds']:,} adds" if "rounds" in taken else ""
+        parts.append(f"### {title}{often}\n\n" + _table(book, work, None, columns))
     return "\n\n".join(parts)
 
 
@@ -118,7 +121,7 @@ given vectors have no token states) and neighbours (these memories are facts of 
                 columns.append(_column(book, name, "recall", "recall@10", ".4f", n))
             columns.append(("p50 by Loci's", lambda peer, name=name, n=n: _by_own(book, peer, name, "p50_ms", n)))
             columns.append(("CPU by Loci's", lambda peer, name=name, n=n: _by_own(book, peer, name, "cpu_ms", n)))
-            parts.append(f"### {title}, {n // 10:,} of {n:,}\n\n" + _table(book, name, n, columns))
+            parts.append(f"### {title}, {n // 10:,} of {n:,}\n\n" + _table(book, name, n, columns, book.tried(n)))
         parts.append(_by_scope(book, work, title))
     return "\n\n".join(parts)
 
@@ -134,11 +137,13 @@ def _by_scope(book: Book, work: str, title: str) -> str:
 
 
 def _changes(book: Book) -> str:
-    n = book.main_size()
-    columns = []
-    for work in ("add", "update", "delete"):
-        columns.append(_column(book, work, "p50_ms", f"{work}, p50", n=n))
-        columns.append(_column(book, work, "cpu_ms", "CPU", n=n))
+    parts = ["## Changing\n\nOne by one, with a vector."]
+    for n in (book.main_size(), *book.larger()):
+        columns = []
+        for work in ("add", "update", "delete") if n <= FOR_ALL else ("add",):
+            columns.append(_column(book, work, "p50_ms", f"{work}, p50", n=n))
+            columns.append(_column(book, work, "cpu_ms", "CPU", n=n))
+        parts.append(f"### In a store of {n:,}\n\n" + _table(book, "add", n, columns, book.tried(n)))
     mixed = max(book.sizes("mixed"), default=0)
     mixture = [
         _column(book, "mixed", "per_second", "operations a second", ",.0f", mixed),
@@ -146,20 +151,18 @@ def _changes(book: Book) -> str:
         _column(book, "mixed", "find_p99_ms", "p99", n=mixed), _column(book, "mixed", "add_p50_ms", "add, p50", n=mixed),
         _column(book, "mixed", "add_p99_ms", "p99", n=mixed),
     ]
-    seconds = book.cell("machine", "about").get("mixed_seconds", "15")
-    return (
-        f"## Changing\n\nOne by one in a store of {n:,}, with a vector.\n\n{_table(book, 'add', n, columns)}\n\n"
-        f"### Nine finds to one add, {seconds} s, one caller, {mixed:,} memories\n\n{_table(book, 'mixed', mixed, mixture)}"
-    )
+    seconds = book.cell("machine", "about").get("mixed_seconds", "60")
+    title = f"### Nine finds to one add, {seconds} s, one caller, {mixed:,} memories"
+    parts.append(f"{title}\n\n" + _table(book, "mixed", mixed, mixture))
+    return "\n\n".join(parts)
 
 
 def _start(book: Book) -> str:
     small, large = min(book.sizes(), default=0), book.main_size()
+    sizes = sorted({small, large, *book.larger()})
     columns = [
-        _column(book, "start", "ms", f"first answer at {small:,}, ms", ",.0f", small),
-        *([_column(book, "start", "ms", f"at {large:,}, ms", ",.0f", large)] if large > small else []),
-        _column(book, "memory", "rss_mb", f"resident at {small:,}, MB", ",.0f", small),
-        *([_column(book, "memory", "rss_mb", f"at {large:,}, MB", ",.0f", large)] if large > small else []),
+        *(_column(book, "start", "ms", f"first answer at {n:,}, ms", ",.0f", n) for n in sizes),
+        *(_column(book, "memory", "rss_mb", f"resident at {n:,}, MB", ",.0f", n) for n in sizes),
         ("for each further memory, kB", lambda peer: _shown(per_memory_kb(book, peer, large), ".2f")),
         _column(book, "disk", "bytes", f"disk for each at {large:,}, bytes", ",.0f", large),
         _column(book, "disk", "raw_ratio", "by text + f32", ".2f", large),
@@ -274,14 +277,16 @@ def _charts(book: Book) -> dict[str, str]:
     return charts
 
 
-def _foot() -> str:
-    return """## Repeating it
+def _foot(book: Book) -> str:
+    took = [seconds for seconds in book.cell("machine", "took").values() if isinstance(seconds, int | float)]
+    minutes = f" This one took {sum(took) / 60:.0f} minutes." if took else ""
+    return f"""## Repeating it
 
 `make bench` builds Loci, fetches the others at fixed versions (`bench/requirements.txt`) into `target/bench-tools`, starts
-PostgreSQL, measures, and makes this page anew. `make bench BENCH="--quick"` sees in minutes that everything works;
-`--peers`, `--work` and `--sizes` choose; `--largest` adds a store of 1,000,000 for Loci and sqlite-vec. The quality rows
-need the sets: `LOCI_BENCH_SETS` names their folder. All figures are in `bench/results`, a line each; bench/README.md says
-how a peer is added."""
+PostgreSQL, measures, and makes this page anew.{minutes} `make bench BENCH="--quick"` sees in minutes that everything works;
+`--peers`, `--work` and `--sizes` choose. Stores of more than {FOR_ALL:,} are made for {" and ".join(TITLES[peer] for peer in GO_ON)} alone;
+`--sizes 1000,10000,100000` goes without. The quality rows need the sets: `LOCI_BENCH_SETS` names their folder. All
+figures are in `bench/results`, a line each; bench/README.md says how a peer is added."""
 
 
 def _by_own(book: Book, peer: str, work: str, metric: str, n: int) -> str:
@@ -301,10 +306,13 @@ def _shown(value: float | None, form: str) -> str:
     return format(value, ",.0f" if form == ".3g" and abs(value) >= 100 else form)
 
 
-def _table(book: Book, work: str, n: int | None, columns: Sequence[Column]) -> str:
+def _table(
+    book: Book, work: str, n: int | None, columns: Sequence[Column], peers: Iterable[str] = tuple(TITLES)
+) -> str:
     """A row for each peer. One without its first figure says why; one without a reason was not asked."""
     rows = []
-    for peer, title in TITLES.items():
+    for peer in peers:
+        title = TITLES[peer]
         cells = [show(peer) for _, show in columns]
         if cells and not cells[0]:
             reason = book.reason(peer, work, n) or ("" if any(cells) else "not asked")

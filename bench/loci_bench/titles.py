@@ -17,9 +17,14 @@ TITLES = {
 
 LOCI = ("loci_drive", "loci_http")
 
+# The largest store that all peers are asked about, and who goes on beyond it: the others would take hours.
+FOR_ALL = 100_000
+GO_ON = ("loci_drive", "sqlite_vec")
+
 HOW = {
     "loci_drive": "the engine as a library, `loci bench drive`; hybrid is the path of recall without explanations, token states and conversations",
-    "loci_http": "`loci serve` on loopback with a key. HTTP takes no vectors: adds and changes are without any, questions are "
+    "loci_http": "`loci serve` on loopback with a key, whose limit of 200 requests a second is lifted "
+    "(`server.requests_per_second = 0`). HTTP takes no vectors: adds and changes are without any, questions are "
     "asked once before they count, so that their vectors are cached. Python's client is part of its times",
     "sqlite_vec": "WAL, a sync at every commit, partitioned by user; lists of 50 fused by rank",
     "pgvector": "a sync at every commit; exact within the user; `ts_rank` by the logarithm of the length, which of six ways did "

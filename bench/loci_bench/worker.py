@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from .data import Data, Row
+from .data import SPARE, Data, Row
 from .measure import percentile
 from .peer import Cannot, Peer
 
@@ -194,14 +194,18 @@ class Worker:
     def do_mixed(self, seconds: float, start: int) -> Answer:
         if not self.peer.takes_vectors:
             raise Cannot("takes no vectors")
-        adds = self.memories(start, start + 4000)
+        # Read on the way: a minute's worth in the shape that some peers want does not fit into memory.
+        adds = ((row, self.peer.prepare(vector)) for row, vector in self.data.memories(start, start + SPARE))
         questions = self.queries(0, self.data.query_count())
         chance = random.Random(7)
         finding, adding = Meter(self.peer), Meter(self.peer)
         end = time.perf_counter() + seconds
-        while time.perf_counter() < end and len(adding.latencies) < len(adds):
+        while time.perf_counter() < end:
             if chance.random() < 0.1:
-                adding.timed(self.peer.add, *adds[len(adding.latencies)])
+                add = next(adds, None)
+                if add is None:
+                    raise Cannot("there are no memories left to add")
+                adding.timed(self.peer.add, *add)
             else:
                 finding.timed(self.peer.find, *chance.choice(questions), 10)
         total = finding.answer()

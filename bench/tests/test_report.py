@@ -4,7 +4,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 from loci_bench.bars import bars
-from loci_bench.book import Book
+from loci_bench.book import READABLE, Book, readable
 from loci_bench.chart import Line, draw
 from loci_bench.data import question_ranges, scopes
 from loci_bench.report import page
@@ -40,6 +40,18 @@ class Bars(unittest.TestCase):
         found = bar(lines(*cells), "durable add without a vector, one")
         self.assertIn("sqlite-vec", found.other)
         self.assertTrue(found.reached)
+
+    def test_the_best_durable_is_the_one_that_loci_does_worst_against(self) -> None:
+        cells = [
+            ("loci_drive", "add bare 64", 0, {"per_second": 3000.0, "loci_drive_ratio": 1.0}),
+            ("sqlite_vec", "add bare 64", 0, {"per_second": 520.0, "loci_drive_ratio": 5.8}),
+            ("pgvector", "add bare 64", 0, {"per_second": 510.0, "loci_drive_ratio": 4.9}),
+            ("sqlite_vec", "syncs", 0, {"per_add": 1.0}),
+            ("pgvector", "syncs", 0, {"per_add": 1.0}),
+        ]
+        found = bar(lines(*cells), "durable add without a vector, 64")
+        self.assertIn("PostgreSQL", found.other)
+        self.assertFalse(found.reached)
 
     def test_wrong_answers_do_not_make_a_best_peer(self) -> None:
         cells = [
@@ -79,6 +91,30 @@ class Page(unittest.TestCase):
         text = page(book)
         for wanted in ("890 of 1,000 reached", "not there: ended with 1", "no hybrid search"):
             self.assertIn(wanted, text)
+
+    def test_a_long_reason_is_cut_to_what_it_says(self) -> None:
+        whole = '{"type":"about:blank","status":429,"message":"too many \\"requests\\"","details":{}}'
+        table = [
+            ("no hybrid search", "no hybrid search"),
+            (f"RuntimeError: {whole}", 'too many \\"requests\\"'),
+            (f"RuntimeError: {whole[:-12]}", 'too many \\"requests\\"'),
+        ]
+        for reason, wanted in table:
+            self.assertEqual(readable(reason), wanted)
+        cut = readable("word " * 100)
+        self.assertLessEqual(len(cut), READABLE)
+        self.assertTrue(cut.endswith("word …"))
+
+    def test_a_store_of_a_million_shows_only_who_was_asked(self) -> None:
+        text = page(lines(
+            ("loci_drive", "load", 1000, {"seconds": 1.0}), ("loci_drive", "load", 1_000_000, {"seconds": 90.0}),
+            ("loci_drive", "find 100000", 1_000_000, {"p50_ms": 5.0}),
+            ("sqlite_vec", "load", 1_000_000, {"over": "over 600 s"}),
+        ))
+        table = text.split("### By a given vector, 100,000 of 1,000,000")[1].split("###")[0]
+        self.assertIn("**Loci in process** | 5 |", table)
+        self.assertIn("over 600 s", table)
+        self.assertNotIn("Chroma", table)
 
     def test_every_peer_is_in_the_list_of_peers(self) -> None:
         text = page(lines())
