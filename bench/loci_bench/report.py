@@ -72,7 +72,7 @@ def _adds(book: Book) -> str:
         """## Adding
 
 Peer after peer, round after round, into an empty store: the time that a disk takes to sync flips within a minute, so only
-what stands side by side can be compared. Who is so slow that a round would take more than two seconds adds fewer in it.
+what stands side by side can be compared. Who is so slow that a round would take more than four seconds adds fewer in it.
 Medians of rounds; the last column is the median over rounds of Loci's rate by the peer's in the same round. Syncs are counted from outside (`strace`) for one caller; with none, an add that was answered can be
 lost when the power goes."""
     ]

@@ -34,7 +34,7 @@ class Rounds(unittest.TestCase):
             worker.ask.return_value = {"seconds": seconds}
             with patch.object(together, "opened", return_value=worker), patch.object(together, "fresh"):
                 turns = together._warm("lance", 1280, {"callers": 64, "vectors": False}, Mock(), Mock(limit=120))
-            self.assertEqual((turns.count, turns.at), (wanted, 64), "what warms up is not added again")
+            self.assertEqual((turns.count, turns.at), (wanted, 128), "what warms up is not added again")
 
     def test_rounds_go_back_and_forth_and_never_add_the_same_twice(self) -> None:
         asked = []
@@ -49,7 +49,7 @@ class Rounds(unittest.TestCase):
         with patch.object(together, "opened", opened), patch.object(together, "KINDS", [("add bare", 10, 1, False)]), \
                 patch.object(together, "fresh"), patch.object(together.shutil, "rmtree"):
             together.rounds(["one", "two"], Mock(), Mock(), Mock(quick=False, limit=120, work=Path("nowhere")))
-        order = [peer for peer, _, _ in asked][2:]
+        order = [peer for peer, _, _ in asked][4:]
         self.assertEqual(order[:4], ["one", "two", "two", "one"])
         self.assertGreaterEqual(len(order) / 2, 5, "fewer rounds have no stable middle")
         spans = [(start, until) for peer, start, until in asked if peer == "one"]

@@ -116,6 +116,8 @@ class LociHttp(Peer):
         self._serve("local")
 
     def embedding(self, wanted: bool) -> None:
+        # While others had their turn the server may have hung up on a silent caller; the next request connects anew.
+        self.connection.close()
         provider = "local" if wanted else "none"
         if self.embeddings != provider:
             self._serve(provider)
