@@ -24,7 +24,10 @@ pub(crate) async fn engine(
     let dimensions = embedder.as_ref().map(|embedder| embedder.model().dimensions);
     let store = crate::floor::open(settings, data, dimensions).await?;
     let store = crate::vectors::beside(settings, store, clock.clone())?;
-    let engine = Engine::new(store, embedder, clock, settings.engine())?;
+    let mut engine = Engine::new(store, embedder, clock, settings.engine())?;
+    if settings.embeddings.provider == Provider::None {
+        engine = engine.without_vectors();
+    }
     let engine = match mind(settings)? {
         Some(mind) => engine.with_mind(mind),
         None => engine,

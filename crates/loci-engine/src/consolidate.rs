@@ -243,7 +243,7 @@ impl Engine {
             }
             None => {
                 for addition in &mut additions {
-                    addition.jobs.push(self.embed_job(addition.memory.id, lesson.at));
+                    addition.jobs.extend(self.embed_job(addition.memory.id, lesson.at));
                 }
             }
         }

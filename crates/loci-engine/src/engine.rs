@@ -30,6 +30,8 @@ use crate::{Clock, Config, Result};
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// Whether a memory whose vector could not be made waits for one.
+    wants_vectors: bool,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
     pub(crate) mind: Option<Mind>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -66,6 +68,7 @@ impl Engine {
         Ok(Self {
             store,
             embedder,
+            wants_vectors: true,
             reranker: None,
             mind: None,
             clock,
@@ -82,6 +85,12 @@ impl Engine {
             ids: Mutex::new(ContextV7::new()),
             behind: tokio::sync::Mutex::default(),
         })
+    }
+
+    /// The same engine, where embedding is switched off: nothing waits for a vector that nobody will make.
+    pub fn without_vectors(mut self) -> Self {
+        self.wants_vectors = false;
+        self
     }
 
     /// The same engine, with someone who reads the best hits once more.
@@ -190,9 +199,9 @@ impl Engine {
         Ok(Some(made.into_iter().map(vector).collect()))
     }
 
-    /// The job that makes the vector of a memory later.
-    pub(crate) fn embed_job(&self, id: MemoryId, at: Timestamp) -> JobSpec {
-        embed_job(id, at)
+    /// The job that makes the vector of a memory later; none if memories are to have no vectors.
+    pub(crate) fn embed_job(&self, id: MemoryId, at: Timestamp) -> Option<JobSpec> {
+        self.wants_vectors.then(|| embed_job(id, at))
     }
 
     /// A change by this caller, now.

@@ -55,7 +55,7 @@ impl Engine {
         }
         let embedded = addition.vector.is_some();
         if !embedded {
-            addition.jobs.push(self.embed_job(addition.memory.id, addition.memory.created_at));
+            addition.jobs.extend(self.embed_job(addition.memory.id, addition.memory.created_at));
         }
         let claim = claim_of(&addition.memory.content);
         let categories = self.settings_of(caller).await?.categories;
@@ -367,7 +367,9 @@ fn merged(known: &Memory, mut addition: Addition) -> Vec<Action> {
     };
     let from = vec![memory.id];
     let vector: Option<Vector> = addition.vector.take();
-    let jobs = if vector.is_some() { Vec::new() } else { vec![embed_job(known.id, memory.created_at)] };
+    // Where nobody waits for the vector of what is new, nobody waits for that of both.
+    let waits = vector.is_none() && !addition.jobs.is_empty();
+    let jobs = if waits { vec![embed_job(known.id, memory.created_at)] } else { Vec::new() };
     addition.jobs.clear();
     let revision = Revision { id: known.id, expect: Some(known.version), patch, vector, jobs };
     vec![Action::Add(Box::new(addition)), Action::Merge { into: Box::new(revision), from }]

@@ -8,6 +8,7 @@ mod belongings;
 mod carry;
 mod checkpoints;
 mod cursor;
+mod documents;
 mod error;
 mod facts;
 mod outside;

@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use loci_engine::{Caller, Config, Engine, NewMemory, System};
-use loci_store::text::Analyser;
 use loci_store::{SqliteOptions, SqliteStore};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -89,7 +88,6 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// A file of the same layout that is written without Loci.
 struct Bare {
     connection: Connection,
-    analyser: Analyser,
     last: i64,
 }
 
@@ -101,21 +99,18 @@ impl Bare {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        Ok(Self { connection, analyser: Analyser::default(), last: 1 })
+        Ok(Self { connection, last: 1 })
     }
 
     /// Inserts the next `count` memories of the space with their words, ledger lines and jobs, and
-    /// returns how many went in a second. The rows are read and analysed before the time starts.
+    /// returns how many went in a second. The rows are read before the time starts.
     fn replay(&mut self, space: &Path, count: usize) -> Result<f64> {
         let source = Connection::open(space)?;
         let mut rows = Vec::with_capacity(count);
         for row in self.last + 1..=self.last + count as i64 {
-            let content: String =
-                source.query_row("SELECT content FROM memories WHERE row = ?1", [row], |r| r.get(0))?;
-            let words: String = self.analyser.terms(&content).iter().map(|term| format!("{term}_1 ")).collect();
             rows.push((
                 read(&source, "SELECT * FROM memories WHERE row = ?1", row)?,
-                vec![Value::Integer(row), Value::Text(words)],
+                read(&source, "SELECT * FROM words WHERE memory = ?1", row)?,
                 read(&source, "SELECT * FROM ledger WHERE memory = ?1", row)?,
                 read(&source, "SELECT * FROM jobs WHERE id = ?1", row)?,
             ));
@@ -127,9 +122,7 @@ impl Bare {
         for (memory, words, ledger, job) in &rows {
             let transaction = self.connection.transaction()?;
             insert(&transaction, "memories", memory)?;
-            transaction
-                .prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?
-                .execute(params_from_iter(words))?;
+            insert(&transaction, "words", words)?;
             insert(&transaction, "ledger", ledger)?;
             insert(&transaction, "jobs", job)?;
             transaction.commit()?;

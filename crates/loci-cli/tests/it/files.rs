@@ -146,7 +146,7 @@ fn the_doctor_mends_words_that_were_lost() {
     let home = Home::new();
     home.remember(&["findable by its words"]);
     let connection = rusqlite::Connection::open(home.shared()).unwrap();
-    connection.execute("DELETE FROM lexicon", []).unwrap();
+    connection.execute("DELETE FROM words", []).unwrap();
     drop(connection);
     assert_eq!(home.json(&["recall", "findable"])["hits"], json!([]));
     assert_eq!(home.run(&["doctor"]).code, 22);

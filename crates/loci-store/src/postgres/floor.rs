@@ -204,7 +204,14 @@ impl Floor for PostgresStore {
         self.within("", None, work)
     }
 
-    fn lexical(connection: &Connection<'_>, clause: &Clause, terms: &[String], limit: usize) -> sql::Result<Vec<Hit>> {
+    fn lexical(
+        &self,
+        _: &Self::Open,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        terms: &[String],
+        limit: usize,
+    ) -> sql::Result<Vec<Hit>> {
         words::search(connection, clause, terms, limit)
     }
 

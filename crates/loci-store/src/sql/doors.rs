@@ -88,9 +88,11 @@ impl<F: Floor> Store for F {
     }
 
     async fn lexical(&self, visible: &Visible, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
-        let terms = self.analyser().query_terms(query);
+        let (floor, terms) = (self.clone(), self.analyser().query_terms(query));
         let found = self
-            .meant(visible, filter, move |connection, _, clause| F::lexical(connection, clause, &terms, limit))
+            .meant(visible, filter, move |connection, space, clause| {
+                floor.lexical(space, connection, clause, &terms, limit)
+            })
             .await?;
         Ok(best(one_scale(found), limit))
     }

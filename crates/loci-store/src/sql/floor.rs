@@ -62,6 +62,11 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     /// Notes that something was written to a space.
     fn note_written(&self, tenant: &Tenant, open: &Self::Open) -> Result<()>;
 
+    /// Whether the catalogue would answer in microseconds, so that a thread that may block is not worth waking.
+    fn asks_at_once(&self) -> bool {
+        false
+    }
+
     /// Asks the catalogue.
     fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
 
@@ -69,7 +74,14 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
 
     /// The best matches of these terms within the clause, best first, scored by BM25.
-    fn lexical(connection: &Connection<'_>, clause: &Clause, terms: &[String], limit: usize) -> SqlResult<Vec<Hit>>;
+    fn lexical(
+        &self,
+        open: &Self::Open,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        terms: &[String],
+        limit: usize,
+    ) -> SqlResult<Vec<Hit>>;
 
     /// How often each term occurs in the scopes of the clause.
     fn frequencies(

@@ -115,11 +115,14 @@ pub(crate) trait Ways: Floor {
         self.write(&open, work).await.map(Some)
     }
 
-    /// Asks the catalogue, on a thread that may block.
+    /// Asks the catalogue, on a thread that may block unless it answers at once.
     async fn asked<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
     ) -> Result<T> {
+        if self.asks_at_once() {
+            return self.ask(work);
+        }
         let floor = self.clone();
         blocking(move || floor.ask(work)).await
     }

@@ -21,7 +21,7 @@ pub(crate) fn write(connection: &Connection<'_>, analyser: &Analyser, row: i64) 
         Connection::Sqlite(file) => sqlite::clear_words(file, row)?,
         Connection::Postgres(_) => postgres::clear_words(connection, row)?,
     }
-    put(connection, analyser, row, scope, &content, question.as_deref())
+    put(connection, analyser, row, scope, &content, question)
 }
 
 /// Writes the words of a memory that has just come: nothing was there, and what it may answer comes before it only if
@@ -35,7 +35,7 @@ pub(crate) fn first(
     follows: bool,
 ) -> sql::Result<()> {
     let question = if follows { question_before(connection, row)? } else { None };
-    put(connection, analyser, row, scope, content, question.as_deref())
+    put(connection, analyser, row, scope, content, question)
 }
 
 fn put(
@@ -44,27 +44,31 @@ fn put(
     row: i64,
     scope: i64,
     content: &str,
-    question: Option<&str>,
+    question: Option<Question>,
 ) -> sql::Result<()> {
-    let terms = with_question(analyser.terms(content), question.map(|text| analyser.terms(text)));
+    let (asked_in, question) = question.unzip();
+    let terms = with_question(analyser.terms(content), question.map(|text| analyser.terms(&text)));
     match connection {
-        Connection::Sqlite(file) => sqlite::put_words(file, row, scope, &terms),
+        Connection::Sqlite(file) => sqlite::put_words(file, row, &terms, asked_in),
         Connection::Postgres(_) => postgres::put_words(connection, row, scope, &terms),
     }
 }
 
+/// A turn that asks: its row and its text.
+type Question = (i64, String);
+
 /// The question that this turn answers: the turn before it, in the same session, by someone else.
-fn question_before(connection: &Connection<'_>, row: i64) -> sql::Result<Option<String>> {
-    let before: Option<String> = connection
+fn question_before(connection: &Connection<'_>, row: i64) -> sql::Result<Option<Question>> {
+    let before: Option<Question> = connection
         .query_row(
-            "SELECT p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \
+            "SELECT p.row, p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \
              WHERE e.target = ?1 AND e.relation = 'temporal' AND p.session_id IS NOT DISTINCT FROM m.session_id \
              AND (p.actor_id IS DISTINCT FROM m.actor_id OR p.role IS DISTINCT FROM m.role) LIMIT 1",
             params![row],
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
-    Ok(before.filter(|text| asks(text)))
+    Ok(before.filter(|(_, text)| asks(text)))
 }
 
 /// The terms of a question that are asked for, each once.

@@ -1,37 +1,25 @@
-//! Who stands beside whom, and how many are there?
+//! Who stands beside whom?
 //!
-//! For each scope that is asked more than once: the rows of every thread in order, each with the number of its
-//! session and the last line of the ledger about it. Before an answer it catches up with the ledger, as the vectors do.
-//! It only proposes: whoever is named is looked up and checked by the one clause.
+//! For each scope that is asked more than once: the rows of every thread in order, each with the number of its session and
+//! the last line of the ledger about it. It keeps [`Abreast`] of the ledger and only proposes: whoever is named is
+//! looked up and checked by the one clause.
 //!
 //! **Invariant.** A row stands in one thread, the one that its memory had when the ledger last spoke of it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLockReadGuard};
 
 use rusqlite::{Connection, OptionalExtension};
 
+use super::abreast::{Abreast, Changed, Held, Part};
 use crate::sql::around::{self, Side, Thread};
-
-/// Past so many changed rows it is cheaper to read a scope anew.
-const CATCH_UP: usize = 20_000;
-
-/// So many rows are held at most, some 50 bytes each; then all are let go.
-const MOST: usize = 4_000_000;
 
 /// The order of turns in a space.
 #[derive(Default)]
 pub(super) struct Board {
-    held: RwLock<Held>,
-}
-
-#[derive(Default)]
-struct Held {
-    /// The last ledger entry that is known of.
-    sequence: i64,
+    turns: Abreast<Turns>,
     /// Scopes that were asked once: who asks but once need not have the scope read whole.
-    asked: HashSet<i64>,
-    scopes: HashMap<i64, Turns>,
+    asked: Mutex<HashSet<i64>>,
 }
 
 /// The turns of one scope.
@@ -76,10 +64,6 @@ impl Turns {
         }
     }
 
-    fn len(&self) -> usize {
-        self.places.len()
-    }
-
     /// The rows of a thread, in order.
     fn thread(&self, name: &str) -> &[(i64, u32)] {
         // One string is made for each look; the map knows no other way to be asked for an owned one.
@@ -88,19 +72,50 @@ impl Turns {
     }
 }
 
-/// The order of turns, as it is now.
-pub(super) struct Order<'b>(RwLockReadGuard<'b, Held>);
+impl Part for Turns {
+    type Key = i64;
 
-impl Order<'_> {
-    fn memories(&self, scopes: &[i64], most: u64) -> u64 {
-        let count = |scope: &i64| self.0.scopes.get(scope).map_or(0, |turns| turns.len() as u64);
-        scopes.iter().map(|scope| count(scope).min(most)).sum()
+    fn scope(scope: i64) -> i64 {
+        scope
+    }
+
+    fn load(connection: &Connection, scope: i64) -> rusqlite::Result<Self> {
+        let mut turns = Turns::default();
+        // Left to itself the planner may walk the whole table, since that has the order.
+        let sql = "SELECT row, thread_id, session_id, \
+                       (SELECT coalesce(max(l.sequence), 0) FROM ledger l INDEXED BY ledger_by_memory WHERE l.memory = m.row) \
+                   FROM memories m INDEXED BY memories_by_scope WHERE scope = ?1 ORDER BY row";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([scope])?;
+        while let Some(row) = rows.next()? {
+            turns.put(row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        }
+        Ok(turns)
+    }
+
+    fn refresh(&mut self, connection: &Connection, _: i64, changed: &[Changed]) -> rusqlite::Result<()> {
+        let mut read = connection.prepare_cached("SELECT thread_id, session_id FROM memories WHERE row = ?1")?;
+        for Changed { row, last } in changed {
+            match read.query_row([*row], |found| Ok((found.get(0)?, found.get(1)?))).optional()? {
+                Some((thread, session)) => self.put(*row, thread, session, *last),
+                None => self.take(*row),
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        // A place in its thread, and a place in the table with room to spare.
+        self.places.len() * 16 + self.places.capacity() * 25
     }
 }
 
+/// The order of turns, as it is now.
+pub(super) struct Order<'b>(RwLockReadGuard<'b, Held<Turns>>);
+
 impl around::Order for Order<'_> {
     fn beside(&self, (scope, thread): &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64> {
-        let rows = self.0.scopes.get(scope).map_or(&[][..], |turns| turns.thread(thread));
+        let rows = self.0.get(*scope).map_or(&[][..], |turns| turns.thread(thread));
         let Ok(at) = rows.binary_search_by_key(&turn, |(row, _)| *row) else { return Vec::new() };
         let session = rows[at].1;
         let within = |(_, other): &&(i64, u32)| *other == session;
@@ -117,115 +132,38 @@ impl around::Order for Order<'_> {
     }
 
     fn stamp(&self, scope: i64, row: i64) -> i64 {
-        self.0.scopes.get(&scope).and_then(|turns| turns.places.get(&row)).map_or(0, |place| place.last)
+        self.0.get(scope).and_then(|turns| turns.places.get(&row)).map_or(0, |place| place.last)
     }
 }
 
 impl Board {
     /// Forgets everything: the file behind it is another one.
     pub(super) fn clear(&self) {
-        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Held::default();
+        self.turns.clear();
+    }
+
+    /// How much memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.turns.bytes()
+    }
+
+    /// Lets go of the scope that was not asked for the longest time. False if there is none.
+    pub(super) fn evict(&self) -> bool {
+        self.turns.evict()
     }
 
     /// The order of turns in these scopes at this snapshot or later; none if one of them is asked for the first time.
     pub(super) fn order(&self, connection: &Connection, scopes: &[i64]) -> rusqlite::Result<Option<Order<'_>>> {
-        self.caught_up(connection, scopes, true)
-    }
-
-    /// How many memories these scopes hold, each counted up to `most`; none if one of them is not held.
-    pub(super) fn memories(&self, connection: &Connection, scopes: &[i64], most: u64) -> rusqlite::Result<Option<u64>> {
-        Ok(self.caught_up(connection, scopes, false)?.map(|order| order.memories(scopes, most)))
-    }
-
-    fn caught_up(&self, connection: &Connection, scopes: &[i64], load_it: bool) -> rusqlite::Result<Option<Order<'_>>> {
-        let sequence: i64 = connection
-            .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
-            .query_row([], |row| row.get(0))?;
-        {
-            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-            if held.sequence >= sequence && scopes.iter().all(|scope| held.scopes.contains_key(scope)) {
-                return Ok(Some(Order(held)));
-            }
+        let known = {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            // All are noted, whichever is the first that is new.
+            scopes.iter().filter(|scope| asked.insert(**scope)).count() == 0
+        };
+        if !known {
+            return Ok(None);
         }
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        if held.sequence < sequence {
-            if !held.scopes.is_empty() {
-                refresh(connection, &mut held)?;
-            }
-            held.sequence = sequence;
-        }
-        let mut known = true;
-        for scope in scopes {
-            if held.scopes.contains_key(scope) {
-                continue;
-            }
-            if !load_it || held.asked.insert(*scope) {
-                known = false;
-                continue;
-            }
-            let turns = load(connection, *scope)?;
-            if held.scopes.values().map(Turns::len).sum::<usize>() + turns.len() > MOST {
-                held.scopes.clear();
-                known = false;
-                break;
-            }
-            held.scopes.insert(*scope, turns);
-            // Others may be ahead of this snapshot; what came since must be looked at again.
-            held.sequence = held.sequence.min(sequence);
-        }
-        Ok(known.then(|| Order(RwLockWriteGuard::downgrade(held))))
+        self.turns.at(connection, scopes).map(|held| Some(Order(held)))
     }
-}
-
-/// Looks again at the rows that changed since the board last looked.
-fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
-    // What was restored from a backup has the numbers of other rows.
-    let restored: bool = connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND event = 'restore' AND memory IS NULL)",
-        )?
-        .query_row([held.sequence], |row| row.get(0))?;
-    if restored {
-        held.scopes.clear();
-        return Ok(());
-    }
-    let changed: Vec<(i64, i64, i64)> = connection
-        .prepare_cached(CHANGED)?
-        .query_map([held.sequence], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    if changed.len() > CATCH_UP {
-        let scopes: HashSet<i64> = changed.iter().map(|(_, _, scope)| *scope).collect();
-        held.scopes.retain(|scope, _| !scopes.contains(scope));
-        return Ok(());
-    }
-    let mut read = connection.prepare_cached("SELECT thread_id, session_id FROM memories WHERE row = ?1")?;
-    for (row, last, scope) in changed {
-        let Some(turns) = held.scopes.get_mut(&scope) else { continue };
-        match read.query_row([row], |row| Ok((row.get(0)?, row.get(1)?))).optional()? {
-            Some((thread, session)) => turns.put(row, thread, session, last),
-            None => turns.take(row),
-        }
-    }
-    Ok(())
-}
-
-/// What changed since a line of the ledger. Left to itself the planner walks the index of memories, and with it the
-/// whole ledger, because that has the order of the groups.
-const CHANGED: &str = "SELECT memory, max(sequence), max(scope) FROM ledger NOT INDEXED \
-     WHERE sequence > ?1 AND memory IS NOT NULL AND scope IS NOT NULL GROUP BY memory";
-
-fn load(connection: &Connection, scope: i64) -> rusqlite::Result<Turns> {
-    let mut turns = Turns::default();
-    // Left to itself the planner may walk the whole table, since that has the order.
-    let sql = "SELECT row, thread_id, session_id, \
-                   (SELECT coalesce(max(l.sequence), 0) FROM ledger l INDEXED BY ledger_by_memory WHERE l.memory = m.row) \
-               FROM memories m INDEXED BY memories_by_scope WHERE scope = ?1 ORDER BY row";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([scope])?;
-    while let Some(row) = rows.next()? {
-        turns.put(row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-    }
-    Ok(turns)
 }
 
 #[cfg(test)]
@@ -268,8 +206,6 @@ mod tests {
             };
             if let Some(order) = &order {
                 assert_eq!(told(Some(order)), told(None), "{ids:?}");
-                let rows: u64 = file.query_row("SELECT count(*) FROM memories", [], |row| row.get(0)).unwrap();
-                assert_eq!(order.memories(&scopes, 1_000), rows);
             }
         };
         for number in 1..30 {
@@ -296,19 +232,6 @@ mod tests {
         )
         .unwrap();
         check(&[8, 9, 10, 11, 12, 13, 14], true);
-    }
-
-    /// Who catches up reads what is new, however long the ledger is.
-    #[test]
-    fn catching_up_reads_only_what_is_new() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = schema::open(&folder.path().join("loci.db"), schema::SPACE).unwrap();
-        for sql in [CHANGED, super::super::index::CHANGED] {
-            let mut statement = file.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-            let plan: Vec<String> =
-                statement.query_map([1], |row| row.get(3)).unwrap().collect::<rusqlite::Result<_>>().unwrap();
-            assert!(plan.iter().any(|step| step.contains("INTEGER PRIMARY KEY (rowid>?)")), "{plan:?}");
-        }
     }
 
     /// Whatever is done to a memory changes its stamp.

@@ -38,6 +38,11 @@ impl Catalogue {
         work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error))
     }
 
+    /// Whether it can be asked without waiting: nobody in this process is at it. Readers never wait for other processes.
+    pub(super) fn is_free(&self) -> bool {
+        self.connection.try_lock().is_ok()
+    }
+
     /// Changes it in one transaction.
     pub(super) fn tell<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
         let said = |error| Error::sqlite(&self.path, error);

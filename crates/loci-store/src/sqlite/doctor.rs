@@ -36,6 +36,10 @@ impl SqliteStore {
                 findings.push(Finding { file, check: "file".into(), problem, repaired: false });
             } else if space.path.exists() {
                 findings.extend(examine(&space.path, &self.inner.analyser, repair)?);
+                if repair {
+                    // What was mended is in no line of the ledger.
+                    space.forget();
+                }
             }
         }
         Ok(findings)
@@ -45,17 +49,15 @@ impl SqliteStore {
 const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
-        count: "SELECT count(*) FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)",
+        count: "SELECT count(*) FROM memories WHERE row NOT IN (SELECT memory FROM words)",
         problem: "memories cannot be found by their words",
-        mend: Some(Mend::Words("SELECT row FROM memories WHERE row NOT IN (SELECT id FROM lexicon_docsize)")),
+        mend: Some(Mend::Words("SELECT row FROM memories WHERE row NOT IN (SELECT memory FROM words)")),
     },
     Check {
         name: "lexicon",
-        count: "SELECT count(*) FROM lexicon_docsize WHERE id NOT IN (SELECT row FROM memories)",
+        count: "SELECT count(*) FROM words WHERE memory NOT IN (SELECT row FROM memories)",
         problem: "words of memories that are gone",
-        mend: Some(Mend::Rows(
-            "DELETE FROM lexicon WHERE rowid IN (SELECT id FROM lexicon_docsize WHERE id NOT IN (SELECT row FROM memories))",
-        )),
+        mend: Some(Mend::Rows("DELETE FROM words WHERE memory NOT IN (SELECT row FROM memories)")),
     },
     Check {
         name: "vectors",
@@ -144,13 +146,14 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
         // Counting rows of damaged pages tells nothing more.
         return Ok(findings);
     }
+    let asked =
+        doctor::ask(&sql::Connection::Sqlite(connection), &path.display().to_string(), CHECKS, analyser, repair);
+    findings.extend(asked.map_err(|error| Error::said(path, error))?);
+    // After the others, which mend some of them.
     let orphans: i64 =
         connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).map_err(said)?;
     if orphans > 0 {
         findings.push(finding("links", format!("{orphans} rows point to rows that are gone"), false));
     }
-    let asked =
-        doctor::ask(&sql::Connection::Sqlite(connection), &path.display().to_string(), CHECKS, analyser, repair);
-    findings.extend(asked.map_err(|error| Error::said(path, error))?);
     Ok(findings)
 }

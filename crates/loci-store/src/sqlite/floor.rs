@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 
 use super::space::OpenSpace;
-use super::{SqliteStore, lexicon, scrub};
+use super::{SqliteStore, scrub};
 use crate::sql::around::{self, Order};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, catalogue, jobs};
@@ -91,6 +91,10 @@ impl Floor for SqliteStore {
         Ok(())
     }
 
+    fn asks_at_once(&self) -> bool {
+        self.inner.catalogue.is_free()
+    }
+
     fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
         self.inner.catalogue.ask(work)
     }
@@ -99,8 +103,17 @@ impl Floor for SqliteStore {
         self.inner.catalogue.tell(work)
     }
 
-    fn lexical(connection: &Connection<'_>, clause: &Clause, terms: &[String], limit: usize) -> sql::Result<Vec<Hit>> {
-        Ok(lexicon::search(file(connection)?, clause, terms, limit)?)
+    fn lexical(
+        &self,
+        open: &OpenSpace,
+        connection: &Connection<'_>,
+        clause: &Clause,
+        terms: &[String],
+        limit: usize,
+    ) -> sql::Result<Vec<Hit>> {
+        let found = open.lexicon.search(file(connection)?, clause, terms, limit)?;
+        self.trim();
+        Ok(found)
     }
 
     fn frequencies(
@@ -110,7 +123,7 @@ impl Floor for SqliteStore {
         clause: &Clause,
         terms: &[String],
     ) -> sql::Result<Frequencies> {
-        Ok(lexicon::frequencies(file(connection)?, &open.board, clause, terms)?)
+        Ok(open.lexicon.frequencies(file(connection)?, clause, terms)?)
     }
 
     fn strips(
@@ -142,9 +155,9 @@ impl Floor for SqliteStore {
         Ok(found)
     }
 
-    fn tidy(connection: &Connection<'_>) -> sql::Result<u64> {
-        // A bounded step: what is left is merged the next night.
-        connection.execute("INSERT INTO lexicon (lexicon, rank) VALUES ('merge', 500)", []).map(|_| 0)
+    fn tidy(_: &Connection<'_>) -> sql::Result<u64> {
+        // Words go with their memories.
+        Ok(0)
     }
 
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {

@@ -1,19 +1,14 @@
 //! Which memories are nearest to a vector?
 //!
-//! Each scope that has been asked has its vectors in memory, per model. Before an answer the index
-//! catches up with the ledger, so it never misses what another process wrote. The arrays only
-//! propose: rows are checked by the one clause and rescored by their exact vectors, and when too
-//! few pass, the search is repeated among exactly those that may.
-
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+//! Each scope that has been asked has its vectors in memory, per model, and keeps [`Abreast`] of the ledger. The arrays
+//! only propose: rows are checked by the one clause and rescored by their exact vectors, and when too few pass, the
+//! search is repeated among exactly those that may.
 
 use loci_types::{MemoryId, Vector};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use uuid::Uuid;
 
+use super::abreast::{Abreast, Changed, Held, Part};
 use crate::Hit;
 use crate::sql::clause::Clause;
 use crate::sql::{self, Value, read, vector_values};
@@ -23,56 +18,58 @@ use crate::vectors::{Arrays, Query, nearest_of};
 /// seldom misplace one by more.
 const SPARE: usize = 30;
 
-/// Past so many changed rows it is cheaper to load a scope anew.
-const CATCH_UP: usize = 20_000;
+/// The vectors of a space that are in memory, by scope and model.
+pub(super) type Index = Abreast<Arrays>;
 
-/// The vectors of a space that are in memory.
-#[derive(Default)]
-pub(super) struct Index {
-    held: RwLock<Held>,
-    clock: AtomicU64,
-    bytes: AtomicUsize,
-}
+impl Part for Arrays {
+    type Key = (i64, i64);
 
-#[derive(Default)]
-struct Held {
-    /// The last ledger entry that the arrays know of.
-    sequence: i64,
-    shelves: HashMap<(i64, i64), Shelf>,
-}
+    fn scope((scope, _): Self::Key) -> i64 {
+        scope
+    }
 
-/// The vectors of one scope by one model.
-struct Shelf {
-    arrays: Arrays,
-    used: AtomicU64,
+    fn load(connection: &Connection, (scope, model): Self::Key) -> rusqlite::Result<Self> {
+        let dimensions = connection
+            .prepare_cached("SELECT dimensions FROM models WHERE model = ?1")?
+            .query_row([model], |row| row.get(0))?;
+        let memories = connection
+            .prepare_cached("SELECT count(*) FROM memories WHERE scope = ?1")?
+            .query_row([scope], |row| row.get::<_, usize>(0))?;
+        let mut arrays = Arrays::expecting(dimensions, memories);
+        let mut statement = connection.prepare_cached(
+            "SELECT v.memory, v.vector FROM memories m JOIN vectors v ON v.memory = m.row \
+             WHERE m.scope = ?1 AND v.model = ?2",
+        )?;
+        let mut rows = statement.query([scope, model])?;
+        while let Some(row) = rows.next()? {
+            let bytes = row.get_ref(1)?.as_blob()?;
+            arrays.insert(row.get(0)?, &vector_values(bytes));
+        }
+        Ok(arrays)
+    }
+
+    fn refresh(
+        &mut self,
+        connection: &Connection,
+        (_, model): Self::Key,
+        changed: &[Changed],
+    ) -> rusqlite::Result<()> {
+        let mut read = connection.prepare_cached("SELECT vector FROM vectors WHERE memory = ?1 AND model = ?2")?;
+        for Changed { row, .. } in changed {
+            match read.query_row([*row, model], |found| found.get::<_, Vec<u8>>(0)).optional()? {
+                Some(bytes) => self.insert(*row, &vector_values(&bytes)),
+                None => drop(self.remove(*row)),
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        Arrays::bytes(self)
+    }
 }
 
 impl Index {
-    /// Forgets everything: the file behind it is another one.
-    pub(super) fn clear(&self) {
-        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Held::default();
-        self.bytes.store(0, Ordering::Relaxed);
-    }
-
-    /// How much memory it takes.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// Lets go of the scope that was not asked for the longest time. False if there is none.
-    pub(super) fn evict(&self) -> bool {
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        let oldest =
-            held.shelves.iter().min_by_key(|(_, shelf)| shelf.used.load(Ordering::Relaxed)).map(|(key, _)| *key);
-        let gone = oldest.and_then(|key| held.shelves.remove(&key));
-        self.weigh(&held);
-        gone.is_some()
-    }
-
-    fn weigh(&self, held: &Held) {
-        self.bytes.store(held.shelves.values().map(|shelf| shelf.arrays.bytes()).sum(), Ordering::Relaxed);
-    }
-
     /// The nearest rows, best first, scored by `max(0, cosine)`.
     pub(super) fn search(
         &self,
@@ -86,12 +83,13 @@ impl Index {
             Some(scopes) => scopes.clone(),
             None => all_scopes(connection)?,
         };
+        let keys: Vec<(i64, i64)> = scopes.into_iter().map(|scope| (scope, model)).collect();
         let query = Query::new(&vector.values);
         let want = limit.saturating_add((limit / 4).max(SPARE));
         let propose = |among: Option<&[i64]>| -> rusqlite::Result<_> {
             // The lock is kept from the one to the other, or the budget might evict in between.
-            let held = self.catch_up(connection, model, &scopes, vector.values.len())?;
-            Ok(self.propose(&held, &query, model, &scopes, want, among))
+            let held = self.at(connection, &keys)?;
+            Ok(propose_from(&held, &query, &keys, want, among))
         };
         let (rows, more) = propose(None)?;
         let mut hits = rescore(connection, clause, model, &query, &rows)?;
@@ -103,129 +101,29 @@ impl Index {
         hits.truncate(limit);
         Ok(hits)
     }
-
-    /// Candidates from the arrays, and whether there are more than were asked for.
-    fn propose(
-        &self,
-        held: &Held,
-        query: &Query,
-        model: i64,
-        scopes: &[i64],
-        want: usize,
-        among: Option<&[i64]>,
-    ) -> (Vec<i64>, bool) {
-        let now = self.clock.fetch_add(1, Ordering::Relaxed);
-        let shelves = scopes.iter().filter_map(|scope| held.shelves.get(&(*scope, model)));
-        let arrays: Vec<&Arrays> =
-            shelves.inspect(|shelf| shelf.used.store(now, Ordering::Relaxed)).map(|shelf| &shelf.arrays).collect();
-        let mut found = match among {
-            Some(rows) => arrays.iter().flat_map(|arrays| arrays.nearest_among(query, want, rows)).collect(),
-            None => nearest_of(&arrays, query, want),
-        };
-        found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-        found.truncate(want);
-        let more = arrays.iter().map(|arrays| arrays.len()).sum::<usize>() > found.len();
-        (found.into_iter().map(|candidate| candidate.key).collect(), more)
-    }
-
-    /// Brings the arrays up to this snapshot and loads the scopes that are not there yet.
-    fn catch_up(
-        &self,
-        connection: &Connection,
-        model: i64,
-        scopes: &[i64],
-        dimensions: usize,
-    ) -> rusqlite::Result<RwLockReadGuard<'_, Held>> {
-        let sequence: i64 = connection
-            .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
-            .query_row([], |row| row.get(0))?;
-        {
-            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-            if held.sequence >= sequence && scopes.iter().all(|scope| held.shelves.contains_key(&(*scope, model))) {
-                return Ok(held);
-            }
-        }
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        if held.sequence < sequence {
-            if !held.shelves.is_empty() {
-                refresh(connection, &mut held)?;
-            }
-            held.sequence = sequence;
-        }
-        for scope in scopes {
-            if let Entry::Vacant(place) = held.shelves.entry((*scope, model)) {
-                let arrays = load(connection, *scope, model, dimensions)?;
-                place.insert(Shelf { arrays, used: AtomicU64::new(u64::MAX) });
-                // Others may be ahead of this snapshot; what came since must be looked at again.
-                held.sequence = held.sequence.min(sequence);
-            }
-        }
-        self.weigh(&held);
-        Ok(RwLockWriteGuard::downgrade(held))
-    }
 }
 
-/// What changed since a line of the ledger. Left to itself the planner walks the index of memories, and with it the
-/// whole ledger.
-pub(super) const CHANGED: &str = "SELECT DISTINCT memory, scope FROM ledger NOT INDEXED \
-     WHERE sequence > ?1 AND memory IS NOT NULL AND scope IS NOT NULL";
-
-/// Re-reads the vectors of the rows that changed since the arrays last looked.
-fn refresh(connection: &Connection, held: &mut Held) -> rusqlite::Result<()> {
-    // What was restored from a backup has the numbers of other rows; vectors of a model may go all at once.
-    let restored: bool = connection
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM ledger WHERE sequence > ?1 AND event IN ('restore', 'embed') AND memory IS NULL)",
-        )?
-        .query_row([held.sequence], |row| row.get(0))?;
-    if restored {
-        held.shelves.clear();
-        return Ok(());
-    }
-    let changed: Vec<(i64, i64)> = connection
-        .prepare_cached(CHANGED)?
-        .query_map([held.sequence], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
-    if changed.len() > CATCH_UP {
-        let scopes: HashSet<i64> = changed.iter().map(|(_, scope)| *scope).collect();
-        held.shelves.retain(|(scope, _), _| !scopes.contains(scope));
-        return Ok(());
-    }
-    let mut read = connection.prepare_cached("SELECT model, vector FROM vectors WHERE memory = ?1")?;
-    for (row, scope) in changed {
-        let found: HashMap<i64, Vec<u8>> =
-            read.query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
-        for ((held_scope, model), shelf) in &mut held.shelves {
-            if *held_scope != scope {
-                continue;
-            }
-            match found.get(model) {
-                Some(bytes) => shelf.arrays.insert(row, &vector_values(bytes)),
-                None => drop(shelf.arrays.remove(row)),
-            }
-        }
-    }
-    Ok(())
+/// Candidates from the arrays, and whether there are more than were asked for.
+fn propose_from(
+    held: &Held<Arrays>,
+    query: &Query,
+    keys: &[(i64, i64)],
+    want: usize,
+    among: Option<&[i64]>,
+) -> (Vec<i64>, bool) {
+    let arrays: Vec<&Arrays> = keys.iter().filter_map(|key| held.get(*key)).collect();
+    let mut found = match among {
+        Some(rows) => arrays.iter().flat_map(|arrays| arrays.nearest_among(query, want, rows)).collect(),
+        None => nearest_of(&arrays, query, want),
+    };
+    found.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+    found.truncate(want);
+    let more = arrays.iter().map(|arrays| arrays.len()).sum::<usize>() > found.len();
+    (found.into_iter().map(|candidate| candidate.key).collect(), more)
 }
 
-fn load(connection: &Connection, scope: i64, model: i64, dimensions: usize) -> rusqlite::Result<Arrays> {
-    let memories = connection
-        .prepare_cached("SELECT count(*) FROM memories WHERE scope = ?1")?
-        .query_row([scope], |row| row.get::<_, usize>(0))?;
-    let mut arrays = Arrays::expecting(dimensions, memories);
-    let mut statement = connection.prepare_cached(
-        "SELECT v.memory, v.vector FROM memories m JOIN vectors v ON v.memory = m.row \
-         WHERE m.scope = ?1 AND v.model = ?2",
-    )?;
-    let mut rows = statement.query([scope, model])?;
-    while let Some(row) = rows.next()? {
-        let bytes = row.get_ref(1)?.as_blob()?;
-        arrays.insert(row.get(0)?, &vector_values(bytes));
-    }
-    Ok(arrays)
-}
-
-fn all_scopes(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
+/// All scopes of a space.
+pub(super) fn all_scopes(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     connection.prepare_cached("SELECT scope FROM scopes")?.query_map([], |row| row.get(0))?.collect()
 }
 

@@ -1,8 +1,8 @@
 //! Which memories share words with a question?
 //!
-//! FTS5 holds the terms of our analyser, each with the number of its scope behind it
-//! (`agenc_12`). A question bound to scopes asks for those very terms; one that sees the whole
-//! space asks for the prefix (`agenc_`). So a search touches only the postings of its scopes.
+//! The words of each memory lie beside it as fingerprints of the terms of our analyser. Those of a scope that was asked
+//! are held in memory, keep [`Abreast`] of the ledger, and are walked through. They only propose: the best are checked
+//! by the one clause.
 
 use std::collections::HashMap;
 
@@ -10,78 +10,191 @@ use loci_types::MemoryId;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
 
-use super::board::Board;
-use crate::sql::clause::{self, Clause};
+use super::abreast::{Abreast, Changed, Part};
+use super::index::all_scopes;
+use crate::documents::{Documents, Found, Usual, fingerprint};
+use crate::sql::clause::Clause;
 use crate::sql::words::{MOST_COUNTED, asked_for};
 use crate::sql::{self, Value};
+use crate::text::{Analyser, with_question};
 use crate::{Frequencies, Hit};
 
 /// So many matches beyond those wanted are looked at, at least: some may not pass.
 const SPARE: usize = 30;
 
-/// Who wants more than this is given all that pass at once.
-const MOST_PROPOSED: usize = 5_000;
-
 /// Takes the words of a memory away.
 pub(crate) fn clear_words(connection: &Connection, row: i64) -> sql::Result<()> {
-    connection.prepare_cached("DELETE FROM lexicon WHERE rowid = ?1")?.execute([row])?;
+    connection.prepare_cached("DELETE FROM words WHERE memory = ?1")?.execute([row])?;
     Ok(())
 }
 
-/// Writes the words of a memory that has none.
-pub(crate) fn put_words(connection: &Connection, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
-    let mark = format!("_{scope} ");
-    let mut document = String::with_capacity(16 * terms.len());
-    for term in terms {
-        document.push_str(term);
-        document.push_str(&mark);
-    }
-    connection.prepare_cached("INSERT INTO lexicon (rowid, terms) VALUES (?1, ?2)")?.execute(params![row, document])?;
+/// Writes the words of a memory that has none, with the row whose question it answers.
+pub(crate) fn put_words(connection: &Connection, row: i64, terms: &[String], answers: Option<i64>) -> sql::Result<()> {
+    connection
+        .prepare_cached("INSERT INTO words (memory, answers, terms) VALUES (?1, ?2, ?3)")?
+        .execute(params![row, answers, bytes(terms)])?;
     Ok(())
 }
 
-/// The best matches, best first. Scores are BM25, higher is better.
-pub(super) fn search(
-    connection: &Connection,
-    clause: &Clause,
-    terms: &[String],
-    limit: usize,
-) -> rusqlite::Result<Vec<Hit>> {
-    if terms.is_empty() {
-        return Ok(Vec::new());
-    }
-    let terms = expression(&asked_for(terms), clause.scopes.as_deref());
-    if !clause.picky && limit < MOST_PROPOSED {
-        let want = limit.saturating_add((limit / 4).max(SPARE));
-        let (hits, more) = best(connection, clause, &terms, want)?;
-        if hits.len() >= limit || !more {
-            return Ok(hits.into_iter().take(limit).collect());
+/// Terms as they lie in a file.
+fn bytes(terms: &[String]) -> Vec<u8> {
+    terms.iter().flat_map(|term| fingerprint(term).to_le_bytes()).collect()
+}
+
+/// The words of a text and of the question that it answers, as they lie in a file.
+pub(super) fn words_of(analyser: &Analyser, content: &str, question: Option<&str>) -> Vec<u8> {
+    bytes(&with_question(analyser.terms(content), question.map(|text| analyser.terms(text))))
+}
+
+fn terms(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+}
+
+/// The words of a space that are in memory, by scope.
+pub(super) type Lexicon = Abreast<Texts>;
+
+/// The words of one scope.
+#[derive(Default)]
+pub(super) struct Texts {
+    documents: Documents,
+    /// Who has the words of which question: when that changes, so do they, and the ledger speaks of the question alone.
+    answers: HashMap<i64, Vec<i64>>,
+}
+
+impl Texts {
+    fn put(&mut self, row: i64, answers: Option<i64>, bytes: &[u8]) {
+        self.documents.insert(row, terms(bytes));
+        if let Some(question) = answers {
+            let known = self.answers.entry(question).or_default();
+            if !known.contains(&row) {
+                known.push(row);
+            }
         }
     }
-    let sql = format!(
-        "SELECT m.id, -bm25(lexicon) AS score FROM lexicon CROSS JOIN memories m ON m.row = lexicon.rowid \
-         WHERE lexicon MATCH ? AND {} ORDER BY score DESC, m.row LIMIT ?",
-        clause.sql
-    );
-    let mut values = vec![Value::Text(terms)];
-    values.extend(clause.values.iter().cloned());
-    values.push(clause::limit(limit));
-    let mut statement = connection.prepare_cached(&sql)?;
-    let hits = statement.query_map(params_from_iter(values), |row| {
-        Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? })
-    })?;
-    hits.collect()
 }
 
-/// The best matches that pass the clause among the first `want`, and whether there are more. The words tell the
-/// scope, so nearly all pass, and only those that may be told are looked up.
-fn best(connection: &Connection, clause: &Clause, terms: &str, want: usize) -> rusqlite::Result<(Vec<Hit>, bool)> {
-    let sql =
-        "SELECT rowid, -bm25(lexicon) AS score FROM lexicon WHERE lexicon MATCH ?1 ORDER BY score DESC, rowid LIMIT ?2";
-    let found: Vec<(i64, f64)> = connection
-        .prepare_cached(sql)?
-        .query_map(params![terms, want as i64], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<rusqlite::Result<_>>()?;
+impl Part for Texts {
+    type Key = i64;
+
+    fn scope(scope: i64) -> i64 {
+        scope
+    }
+
+    fn load(connection: &Connection, scope: i64) -> rusqlite::Result<Self> {
+        // Left to itself the planner may walk through the words of all scopes.
+        let of = "FROM memories m INDEXED BY memories_by_scope CROSS JOIN words w ON w.memory = m.row WHERE m.scope = ?1";
+        let (held, bytes) = connection
+            .prepare_cached(&format!("SELECT count(*), coalesce(sum(length(w.terms)), 0) {of}"))?
+            .query_row([scope], |row| Ok((row.get(0)?, row.get::<_, usize>(1)?)))?;
+        let mut texts = Texts { documents: Documents::expecting(held, bytes / 4), ..Texts::default() };
+        let mut statement = connection.prepare_cached(&format!("SELECT w.memory, w.answers, w.terms {of}"))?;
+        let mut rows = statement.query([scope])?;
+        while let Some(row) = rows.next()? {
+            texts.put(row.get(0)?, row.get(1)?, row.get_ref(2)?.as_blob()?);
+        }
+        Ok(texts)
+    }
+
+    fn refresh(&mut self, connection: &Connection, _: i64, changed: &[Changed]) -> rusqlite::Result<()> {
+        let mut read = connection.prepare_cached("SELECT answers, terms FROM words WHERE memory = ?1")?;
+        let mut after = connection
+            .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?;
+        for Changed { row, .. } in changed {
+            let mut rows = vec![*row];
+            rows.extend(self.answers.remove(row).unwrap_or_default());
+            let followers = after.query_map([*row], |found| found.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
+            rows.extend(followers);
+            for row in rows {
+                match read.query_row([row], |found| Ok((found.get(0)?, found.get::<_, Vec<u8>>(1)?))).optional()? {
+                    Some((answers, bytes)) => self.put(row, answers, &bytes),
+                    None => self.documents.remove(row),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> usize {
+        self.documents.bytes() + self.answers.capacity() * 64
+    }
+}
+
+impl Lexicon {
+    /// The best matches, best first. Scores are BM25, higher is better.
+    pub(super) fn search(
+        &self,
+        connection: &Connection,
+        clause: &Clause,
+        terms: &[String],
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Hit>> {
+        if terms.is_empty() {
+            return Ok(Vec::new());
+        }
+        let asked: Vec<u32> = asked_for(terms).into_iter().map(|term| fingerprint(term)).collect();
+        let mut found = self.scores(connection, clause, &asked)?;
+        // Nearly all pass, and only those that may be told are looked up; a picky clause may let few of many pass.
+        let want = if clause.picky { found.len() } else { limit.saturating_add((limit / 4).max(SPARE)) };
+        let hits = passing(connection, clause, best(&mut found, want))?;
+        let hits = if hits.len() < limit && want < found.len() {
+            passing(connection, clause, best(&mut found, usize::MAX))?
+        } else {
+            hits
+        };
+        Ok(hits.into_iter().take(limit).collect())
+    }
+
+    fn scores(&self, connection: &Connection, clause: &Clause, asked: &[u32]) -> rusqlite::Result<Vec<(i64, f64)>> {
+        let scopes = scopes(connection, clause)?;
+        let held = self.at(connection, &scopes)?;
+        let texts = || scopes.iter().filter_map(|scope| held.get(*scope)).map(|texts| &texts.documents);
+        let documents = texts().map(Documents::len).sum::<usize>();
+        let length = texts().map(Documents::length).sum::<usize>() as f64 / documents.max(1) as f64;
+        let usual = Usual { documents: documents.min(MOST_COUNTED as usize) as f64, length: length.max(1.0) };
+        Ok(texts().flat_map(|documents| documents.find(asked).scores(usual)).collect())
+    }
+
+    /// How often each term occurs in the scopes of the clause.
+    pub(super) fn frequencies(
+        &self,
+        connection: &Connection,
+        clause: &Clause,
+        terms: &[String],
+    ) -> rusqlite::Result<Frequencies> {
+        let asked: Vec<u32> = terms.iter().map(|term| fingerprint(term)).collect();
+        let scopes = scopes(connection, clause)?;
+        let held = self.at(connection, &scopes)?;
+        let mut all = Frequencies { memories: 0, of: vec![0; terms.len()] };
+        for texts in scopes.iter().filter_map(|scope| held.get(*scope)) {
+            let Found { bearers, .. } = texts.documents.find(&asked);
+            all.memories += (texts.documents.len() as u64).min(MOST_COUNTED);
+            all.of.iter_mut().zip(bearers).for_each(|(sum, bearers)| *sum += bearers);
+        }
+        let most = all.of.iter().copied().max().unwrap_or(0);
+        Ok(Frequencies { memories: all.memories.max(most), ..all })
+    }
+}
+
+fn scopes(connection: &Connection, clause: &Clause) -> rusqlite::Result<Vec<i64>> {
+    match &clause.scopes {
+        Some(scopes) => Ok(scopes.clone()),
+        None => all_scopes(connection),
+    }
+}
+
+/// The first of these, best first.
+fn best(found: &mut [(i64, f64)], want: usize) -> &[(i64, f64)] {
+    let order = |a: &(i64, f64), b: &(i64, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+    let want = want.min(found.len());
+    if want < found.len() {
+        found.select_nth_unstable_by(want, order);
+    }
+    found[..want].sort_unstable_by(order);
+    &found[..want]
+}
+
+/// Those that pass the clause, in their order.
+fn passing(connection: &Connection, clause: &Clause, found: &[(i64, f64)]) -> rusqlite::Result<Vec<Hit>> {
     let sql =
         format!("SELECT m.row, m.id FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value WHERE {}", clause.sql);
     let mut values = vec![Value::Integers(found.iter().map(|(row, _)| *row).collect())];
@@ -92,71 +205,5 @@ fn best(connection: &Connection, clause: &Clause, terms: &str, want: usize) -> r
         .collect::<rusqlite::Result<_>>()?;
     let hit =
         |(row, score): &(i64, f64)| seen.get(row).map(|id| Hit { id: MemoryId(Uuid::from_bytes(*id)), score: *score });
-    Ok((found.iter().filter_map(hit).collect(), found.len() == want))
-}
-
-/// Lets a connection count terms. Outside any transaction, whose end would take it away again.
-pub(super) fn open_vocabulary(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch("CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, lexicon, row)")
-}
-
-/// How often each term occurs in the scopes of the clause.
-pub(super) fn frequencies(
-    connection: &Connection,
-    board: &Board,
-    clause: &Clause,
-    terms: &[String],
-) -> rusqlite::Result<Frequencies> {
-    let mut memories = 0;
-    let mut of = Vec::with_capacity(terms.len());
-    match &clause.scopes {
-        Some(scopes) => {
-            memories += match board.memories(connection, scopes, MOST_COUNTED)? {
-                Some(held) => held,
-                None => count(connection, scopes)?,
-            };
-            let mut one = connection.prepare_cached("SELECT doc FROM temp.vocabulary WHERE term = ?1")?;
-            for term in terms {
-                let mut sum = 0;
-                for scope in scopes {
-                    let found = one.query_row([format!("{term}_{scope}")], |row| row.get::<_, u64>(0)).optional()?;
-                    sum += found.unwrap_or(0);
-                }
-                of.push(sum);
-            }
-        }
-        None => {
-            memories = connection
-                .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM memories LIMIT ?1)")?
-                .query_row([MOST_COUNTED], |row| row.get(0))?;
-            let mut all = connection
-                .prepare_cached("SELECT coalesce(sum(doc), 0) FROM temp.vocabulary WHERE term >= ?1 AND term < ?2")?;
-            for term in terms {
-                // The character after `_` ends the range of terms that go on with a scope's number.
-                of.push(all.query_row([format!("{term}_"), format!("{term}`")], |row| row.get(0))?);
-            }
-        }
-    }
-    let most = of.iter().copied().max().unwrap_or(0);
-    Ok(Frequencies { memories: memories.max(most), of })
-}
-
-/// How many memories lie in these scopes.
-fn count(connection: &Connection, scopes: &[i64]) -> rusqlite::Result<u64> {
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM memories WHERE scope = ?1 LIMIT ?2)";
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut count = |scope: &i64| statement.query_row(params![scope, MOST_COUNTED], |row| row.get::<_, u64>(0));
-    scopes.iter().map(&mut count).sum()
-}
-
-/// Terms are letters, digits and dots by construction; quoting them leaves no syntax to inject.
-fn expression(terms: &[&String], scopes: Option<&[i64]>) -> String {
-    let mut any = Vec::new();
-    for term in terms {
-        match scopes {
-            Some(scopes) => any.extend(scopes.iter().map(|scope| format!("\"{term}_{scope}\""))),
-            None => any.push(format!("\"{term}_\"*")),
-        }
-    }
-    any.join(" OR ")
+    Ok(found.iter().filter_map(hit).collect())
 }

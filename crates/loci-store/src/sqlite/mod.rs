@@ -4,6 +4,7 @@
 //! space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
 //! them and one file is a backup. Several processes may use one folder at once.
 
+mod abreast;
 mod board;
 mod catalogue;
 mod doctor;
@@ -15,6 +16,7 @@ mod pen;
 mod schema;
 mod scrub;
 mod space;
+mod transaction;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -35,7 +37,7 @@ use crate::{Error, Result};
 pub struct SqliteOptions {
     /// Threads that write; spaces are shared out among them.
     pub writers: usize,
-    /// Bytes of vectors kept in memory over all spaces.
+    /// Bytes of vectors, words and orders of turns kept in memory over all spaces.
     pub vector_bytes: usize,
 }
 
@@ -104,14 +106,14 @@ impl SqliteStore {
             .clone()
     }
 
-    /// Keeps the vectors in memory within their budget.
+    /// Keeps what is held in memory within its budget.
     fn trim(&self) {
         let spaces: Vec<_> =
             self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        let held = || spaces.iter().map(|space| space.index.bytes()).sum::<usize>();
+        let held = || spaces.iter().map(|space| space.bytes()).sum::<usize>();
         while held() > self.inner.options.vector_bytes {
-            let largest = spaces.iter().max_by_key(|space| space.index.bytes());
-            if !largest.is_some_and(|space| space.index.evict()) {
+            let largest = spaces.iter().max_by_key(|space| space.bytes());
+            if !largest.is_some_and(|space| space.evict()) {
                 break;
             }
         }

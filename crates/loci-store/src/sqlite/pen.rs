@@ -1,13 +1,12 @@
-//! How does a transaction on a file begin and end?
+//! How do changes become durable in a file?
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rusqlite::TransactionBehavior;
-
 use super::file::FileId;
 use super::schema;
+use super::transaction::Transaction;
 use crate::sql::Connection;
 use crate::sql::writer::{Pen, Task};
 use crate::{Error, Result};
@@ -36,7 +35,7 @@ impl Pen for Files {
 
 impl Files {
     /// The write connection of a space, opened anew if the file is no longer the one we knew.
-    fn connection(&mut self, path: &Path) -> Result<&mut rusqlite::Connection> {
+    fn connection(&mut self, path: &Path) -> Result<&rusqlite::Connection> {
         let known = self.open.get(path).map(|(id, _)| *id);
         if known.is_none() || known != FileId::of(path) {
             if self.open.len() >= OPEN {
@@ -49,39 +48,47 @@ impl Files {
                 .ok_or_else(|| Error::ReadOnly { path: path.to_owned(), problem: "the file vanished".into() })?;
             self.open.insert(path.to_owned(), (id, connection));
         }
-        match self.open.get_mut(path) {
+        match self.open.get(path) {
             Some((_, connection)) => Ok(connection),
             None => Err(Error::Closed),
         }
     }
 }
 
-fn commit(connection: &mut rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn Task>]) -> Result<()> {
-    let said = |error| Error::sqlite(path, error);
-    let mut transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(said)?;
-    if let [task] = tasks {
-        // Who is alone needs no savepoint: the transaction is its own.
-        return match task.run(&Connection::Sqlite(&transaction)) {
-            Ok(()) => transaction.commit().map_err(said),
-            Err(error) if transaction.is_autocommit() => Err(error),
-            Err(_) => transaction.rollback().map_err(said),
-        };
+fn commit(connection: &rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn Task>]) -> Result<()> {
+    if together(connection, path, tasks)? {
+        return Ok(());
     }
+    let said = |error| Error::sqlite(path, error);
+    let transaction = Transaction::write(connection).map_err(said)?;
     for task in tasks {
-        let savepoint = transaction.savepoint().map_err(said)?;
-        match task.run(&Connection::Sqlite(&savepoint)) {
-            Ok(()) => savepoint.commit().map_err(said)?,
-            Err(error) => {
-                drop(savepoint);
-                // A full or failing disk rolls the whole transaction back. Going on would commit
-                // the rest without those who came before.
-                if transaction.is_autocommit() {
-                    return Err(error);
-                }
-            }
+        let done = transaction.within(|| task.run(&Connection::Sqlite(connection))).map_err(said)?;
+        // Going on after the whole was taken back would commit the rest without those who came before.
+        if transaction.is_gone() {
+            return Err(done.err().unwrap_or(Error::Closed));
         }
     }
     transaction.commit().map_err(said)
+}
+
+/// Commits all tasks without keeping what each of them would undo, which costs more than most do. Nearly always
+/// none fails; when one does, nothing is kept and all are done again with care. False then.
+fn together(connection: &rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn Task>]) -> Result<bool> {
+    let said = |error| Error::sqlite(path, error);
+    let transaction = Transaction::write(connection).map_err(said)?;
+    let alone = tasks.len() == 1;
+    for task in tasks {
+        if let Err(error) = task.run(&Connection::Sqlite(connection)) {
+            if alone && transaction.is_gone() {
+                return Err(error);
+            }
+            transaction.rollback().map_err(said)?;
+            // Who is alone has been told why, and would be told the same again.
+            return Ok(alone);
+        }
+    }
+    transaction.commit().map_err(said)?;
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -102,7 +109,7 @@ mod tests {
     fn what_a_full_disk_rolls_back_is_told_to_all_who_shared_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
-        let mut connection = schema::open(&path, schema::SPACE).unwrap();
+        let connection = schema::open(&path, schema::SPACE).unwrap();
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         connection.pragma_update(None, "max_page_count", pages).unwrap();
         let scope = |number: i64| format!("INSERT INTO scopes (key, layer) VALUES ('k{number}', 'user')").leak();
@@ -110,7 +117,7 @@ mod tests {
         let large = "INSERT INTO models (name, dimensions) VALUES (hex(zeroblob(100000)), 1)";
         let (mut tasks, answers): (Vec<_>, Vec<_>) =
             [order(scope(1)), order(large), order(scope(2))].into_iter().unzip();
-        let outcome = commit(&mut connection, &path, &mut tasks).map_err(Arc::new);
+        let outcome = commit(&connection, &path, &mut tasks).map_err(Arc::new);
         for task in tasks {
             task.answer(outcome.clone().map_err(|error| Box::new(move || retell(&error)) as Failure));
         }
@@ -124,7 +131,7 @@ mod tests {
         assert_eq!(last.blocking_recv().unwrap().is_ok(), kept(2));
         connection.pragma_update(None, "max_page_count", pages + 100).unwrap();
         let (mut tasks, answers): (Vec<_>, Vec<_>) = [order(scope(3)), order(large)].into_iter().unzip();
-        commit(&mut connection, &path, &mut tasks).unwrap();
+        commit(&connection, &path, &mut tasks).unwrap();
         tasks.into_iter().for_each(|task| task.answer(Ok(())));
         assert!(answers.into_iter().all(|answer| answer.blocking_recv().unwrap().is_ok()));
     }

@@ -10,10 +10,12 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 
+use super::lexicon;
+use crate::text::{Analyser, asks};
 use crate::{Error, Result};
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5];
 
 /// The migrations of the catalogue.
 pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4];
@@ -299,6 +301,23 @@ CREATE TABLE checkpoint_writes (
 );
 ";
 
+/// Words as fingerprints beside their memory, instead of an index of words.
+const SPACE_5: &str = "
+-- `answers` is the row of the question whose words it has too.
+CREATE TABLE words (
+    memory  INTEGER PRIMARY KEY REFERENCES memories(row) ON DELETE CASCADE,
+    answers INTEGER,
+    terms   BLOB NOT NULL
+);
+INSERT INTO words SELECT m.row, q.row, words_of(m.content, q.content) FROM memories m
+    LEFT JOIN memories q ON q.row = (SELECT p.row FROM edges e JOIN memories p ON p.row = e.source
+        WHERE e.target = m.row AND e.relation = 'temporal' AND p.session_id IS NOT DISTINCT FROM m.session_id
+        AND (p.actor_id IS DISTINCT FROM m.actor_id OR p.role IS DISTINCT FROM m.role) LIMIT 1) AND asks(q.content)
+    ORDER BY m.row;
+DROP TRIGGER memories_leave_the_lexicon;
+DROP TABLE lexicon;
+";
+
 const CATALOGUE_1: &str = "
 CREATE TABLE tenants (
     name       TEXT PRIMARY KEY,
@@ -456,7 +475,7 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 
 fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
     let said = |error| Error::sqlite(path, error);
-    lower_case(connection).map_err(said)?;
+    functions(connection).map_err(said)?;
     // Two processes may open a new file at once: the lock decides, the loser finds it done.
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
     let found = format(&transaction, path, migrations)?;
@@ -468,10 +487,19 @@ fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Res
     transaction.commit().map_err(said)
 }
 
-/// Lower case in every script, for the migrations; SQLite's own `lower` knows only ASCII.
-fn lower_case(connection: &Connection) -> rusqlite::Result<()> {
+/// What the migrations ask of us: lower case in every script, which SQLite's own `lower` knows only of ASCII, the
+/// words of a text, and whether it asks.
+fn functions(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("lower_case", 1, flags, |context| Ok(context.get::<String>(0)?.to_lowercase()))
+    connection.create_scalar_function("lower_case", 1, flags, |context| {
+        Ok(context.get::<String>(0)?.to_lowercase())
+    })?;
+    connection.create_scalar_function("asks", 1, flags, |context| Ok(asks(&context.get::<String>(0)?)))?;
+    let analyser = Analyser::default();
+    connection.create_scalar_function("words_of", 2, flags, move |context| {
+        let (content, question) = (context.get::<String>(0)?, context.get::<Option<String>>(1)?);
+        Ok(lexicon::words_of(&analyser, &content, question.as_deref()))
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! How is a file left without what was removed from it?
 //!
-//! Words of removed memories stay in the segments of the index until they are merged, pages that were freed keep
-//! their bytes, and the log keeps whole pages of before. So the words are merged, the file is written anew, and
-//! the log is emptied.
+//! Pages that were freed keep their bytes, and the log keeps whole pages of before. So the file is written anew, and the
+//! log is emptied.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,7 +18,6 @@ const TRIES: u32 = 50;
 pub(super) fn file(path: &Path) -> Result<bool> {
     let said = |error| Error::sqlite(path, error);
     let connection = schema::open(path, schema::SPACE)?;
-    connection.execute("INSERT INTO lexicon (lexicon) VALUES ('optimize')", []).map_err(said)?;
     connection.execute_batch("VACUUM").map_err(said)?;
     empty_log(&connection).map_err(said)
 }

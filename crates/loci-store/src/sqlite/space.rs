@@ -1,7 +1,7 @@
 //! How is an open space read?
 //!
-//! Readers are a small pool of read-only connections; each read sees one snapshot. The vector
-//! index of the space is kept beside them and catches up from the ledger.
+//! Readers are a small pool of read-only connections; each read sees one snapshot. What is held in memory of
+//! the space is kept beside them and catches up with the ledger.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,9 @@ use rusqlite::Connection;
 use super::board::Board;
 use super::file::FileId;
 use super::index::Index;
-use super::{lexicon, schema};
+use super::lexicon::Lexicon;
+use super::schema;
+use super::transaction::Transaction;
 use crate::{Error, Result, sql};
 
 /// How many idle readers a space keeps.
@@ -24,6 +26,7 @@ pub(crate) struct OpenSpace {
     pub(super) path: Arc<PathBuf>,
     readers: Mutex<Readers>,
     pub(super) index: Index,
+    pub(super) lexicon: Lexicon,
     pub(super) board: Board,
 }
 
@@ -39,6 +42,7 @@ impl OpenSpace {
             path: Arc::new(path),
             readers: Mutex::new(Readers { file: None, idle: Vec::new() }),
             index: Index::default(),
+            lexicon: Lexicon::default(),
             board: Board::default(),
         }
     }
@@ -46,11 +50,11 @@ impl OpenSpace {
     /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
     pub(super) fn read<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
         let said = |error| Error::sqlite(&self.path, error);
-        let Some(mut connection) = self.reader()? else { return Ok(None) };
+        let Some(connection) = self.reader()? else { return Ok(None) };
         // A read transaction pins one snapshot; dropping it ends it whatever happened.
         let value = {
-            let transaction = connection.transaction().map_err(said)?;
-            work(&sql::Connection::Sqlite(&transaction)).map_err(|error| Error::said(&self.path, error))?
+            let _snapshot = Transaction::read(&connection).map_err(said)?;
+            work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error))?
         };
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         if readers.idle.len() < IDLE {
@@ -66,8 +70,7 @@ impl OpenSpace {
             if readers.file != file {
                 readers.idle.clear();
                 readers.file = file;
-                self.index.clear();
-                self.board.clear();
+                self.forget();
             }
             if file.is_none() {
                 return Ok(None);
@@ -79,7 +82,6 @@ impl OpenSpace {
         let connection = schema::open_reader(&self.path)?;
         let found = schema::format(&connection, &self.path, schema::SPACE)?;
         let known = schema::SPACE.len() as i64;
-        lexicon::open_vocabulary(&connection).map_err(|error| Error::sqlite(&self.path, error))?;
         // Created a moment ago by someone who has not yet laid out its tables.
         Ok((found == known || self.upgrade()?).then_some(connection))
     }
@@ -97,6 +99,30 @@ impl OpenSpace {
         match happened {
             Err(Error::Damaged { .. } | Error::Newer { .. }) => Ok(false),
             happened => Ok(happened? != Some(true)),
+        }
+    }
+
+    /// Lets go of all that is held in memory.
+    pub(super) fn forget(&self) {
+        self.index.clear();
+        self.lexicon.clear();
+        self.board.clear();
+    }
+
+    /// How much memory is held of it.
+    pub(super) fn bytes(&self) -> usize {
+        self.index.bytes() + self.lexicon.bytes() + self.board.bytes()
+    }
+
+    /// Lets go of some of what is held, where most is. False if there is nothing.
+    pub(super) fn evict(&self) -> bool {
+        let (index, lexicon, board) = (self.index.bytes(), self.lexicon.bytes(), self.board.bytes());
+        if index >= lexicon.max(board) {
+            self.index.evict()
+        } else if lexicon >= board {
+            self.lexicon.evict()
+        } else {
+            self.board.evict()
         }
     }
 

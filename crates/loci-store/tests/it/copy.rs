@@ -303,7 +303,7 @@ async fn a_copy_that_was_damaged_is_told() {
         ("UPDATE memories SET content = content || '!' WHERE row = 2", "memories", "2 is not the same in the target"),
         ("UPDATE vectors SET vector = zeroblob(128) WHERE memory = 2", "vectors", "2 1 is not the same in the target"),
         ("DELETE FROM ledger WHERE sequence = 3", "ledger", "3 is missing in the target"),
-        ("DELETE FROM lexicon WHERE rowid = 2", "words", "2 is missing in the target"),
+        ("DELETE FROM words WHERE memory = 2", "words", "2 is missing in the target"),
         ("INSERT INTO names (name, entity) VALUES ('x', 1)", "names", "1 \"x\" is in the target and not in the source"),
     ] {
         let ((first, _first), (last, damaged)) = (folder(), folder());

@@ -83,7 +83,7 @@ fn today() -> Filter {
 
 #[test]
 fn old_files_are_kept_as_they_were() {
-    for format in [1, 2] {
+    for format in [1, 2, 4] {
         let folder = kept(format);
         assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
         assert_eq!(format_of(&folder.join(SPACE)), format);
@@ -98,6 +98,44 @@ async fn a_file_of_format_1_opens_and_goes_on() {
 #[tokio::test]
 async fn a_file_of_format_2_opens_and_goes_on() {
     opens_and_goes_on(2).await;
+}
+
+#[tokio::test]
+async fn a_file_of_format_4_opens_and_goes_on() {
+    opens_and_goes_on(4).await;
+}
+
+/// Until format 4 words were in an index that could not be read back. They are made anew, those of a question with its answer.
+#[tokio::test]
+async fn answers_of_format_4_are_found_by_the_words_of_their_question() {
+    let folder = copy(4);
+    let raw = Connection::open(folder.path().join(SPACE)).unwrap();
+    let turn = |text: &str, said_by: &str| {
+        let sql = "INSERT INTO memories SELECT (SELECT max(row) + 1 FROM memories), randomblob(16), scope, version, layer, agent_id, \
+                   user_id, session_id, project_id, team_id, org_id, company_id, pool_id, thread_id, run_id, ?2, role, \
+                   kind, category, ?1, content_hash, randomblob(32), tokens, tags, metadata, source_type, source_role, \
+                   source_reference, knowledge_pointer, access_policy, importance, confidence, decay_rate, pinned, \
+                   access_count, last_accessed_at, relevance, event_time, created_at, updated_at, valid_from, \
+                   valid_until, expires_at, purge_at, supersedes_id, superseded_by_id, state, claim, aged_at \
+                   FROM memories WHERE row = 1 RETURNING row";
+        raw.query_row(sql, params![text, said_by], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let (asked, said) = (turn("Where is the lighthouse?", "ann"), turn("In Brittany.", "bot"));
+    let edge = "INSERT INTO edges (id, source, target, relation, strength, confidence, valid_from, created_at) \
+                VALUES (randomblob(16), ?1, ?2, 'temporal', 1, 1, 0, 0)";
+    raw.execute(edge, [asked, said]).unwrap();
+    drop(raw);
+    let store = open(folder.path());
+    let seen = visible(&[user("ann")]);
+    let hand = Hand::from(&store, 1_000);
+    let (question, answer) = (hand.words(&seen, "lighthouse", &today()).await, hand.words(&seen, "brittany", &today()).await);
+    assert_eq!((question.len(), answer.len()), (2, 1));
+    assert!(question.contains(&answer[0]));
+    // When the question goes, so do its words, in memory too.
+    let gone = *question.iter().find(|id| **id != answer[0]).unwrap();
+    hand.must(&user("ann").space(), Action::Erase { id: gone }).await;
+    assert_eq!(hand.words(&seen, "lighthouse", &today()).await, []);
+    assert_eq!(hand.words(&seen, "brittany", &today()).await, answer);
 }
 
 async fn opens_and_goes_on(format: u32) {

@@ -35,7 +35,7 @@ pub(super) struct Opened {
     /// Finds its vectors among those that were given.
     pub(super) engine: Arc<Engine>,
     pub(super) given: Arc<Given>,
-    /// Makes no vectors; a job is left for each.
+    /// Makes no vectors, as if embedding were switched off.
     pub(super) wordy: Arc<Engine>,
 }
 
@@ -51,8 +51,8 @@ impl Worker {
         let store = floor::open(&self.settings, folder, Some(DIMENSIONS)).await?;
         let store = vectors::beside(&self.settings, store, Arc::new(System))?;
         let given = Arc::new(Given::default());
-        let engine = self.engine(&store, Some(given.clone()))?;
-        let wordy = self.engine(&store, None)?;
+        let engine = Arc::new(self.engine(&store, Some(given.clone()))?);
+        let wordy = Arc::new(self.engine(&store, None)?.without_vectors());
         let ms = start.elapsed().as_secs_f64() * 1e3;
         self.opened = Some(Opened { data: Data::new(data), store, engine, given, wordy });
         Ok(json!({ "ms": ms }))
@@ -73,12 +73,12 @@ impl Worker {
             }
         };
         let opened = self.opened()?;
-        let engine = self.engine(&opened.store, Some(metered.clone()))?;
+        let engine = Arc::new(self.engine(&opened.store, Some(metered.clone()))?);
         Ok(WithModel { opened, engine, metered })
     }
 
-    fn engine(&self, store: &Arc<dyn Store>, embedder: Option<Arc<dyn Embedder>>) -> Result<Arc<Engine>> {
-        Ok(Arc::new(Engine::new(store.clone(), embedder, Arc::new(System), self.settings.engine())?))
+    fn engine(&self, store: &Arc<dyn Store>, embedder: Option<Arc<dyn Embedder>>) -> Result<Engine> {
+        Ok(Engine::new(store.clone(), embedder, Arc::new(System), self.settings.engine())?)
     }
 
     /// Lets go of the store.

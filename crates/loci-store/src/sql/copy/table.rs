@@ -66,7 +66,7 @@ impl Table {
         match (self.put, end, dialect) {
             (Put::Union, ..) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t",
             (Put::Words, End::From, _) => "memories",
-            (Put::Words, End::To, Dialect::Sqlite) => "(SELECT id AS row FROM lexicon_docsize) t",
+            (Put::Words, End::To, Dialect::Sqlite) => "(SELECT memory AS row FROM words) t",
             (Put::Words, End::To, Dialect::Postgres) => "(SELECT memory AS row FROM documents) t",
             (Put::Row | Put::Vector, ..) => self.name,
         }
