@@ -157,7 +157,7 @@ impl Engine {
                 let (embedding, nearest) = vector.parts();
                 let lexical = lexical?;
                 if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
-                    plan.intent = self.exemplars.intent(embedder, &plan.text, &embedding.vector);
+                    plan.intent = self.exemplars.intent(embedder, plan, &embedding.vector);
                 }
                 let graph = self.graph_lane(visible, filter, plan, &[&lexical, &nearest], wanted).await?;
                 found.lanes = vec![
