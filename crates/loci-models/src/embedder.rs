@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use multiversion::multiversion;
 
 use crate::Error;
 
@@ -90,7 +91,8 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
 }
 
 /// The sum of products of two vectors, in sixteen sums side by side: a single one would have to keep their order,
-/// and so could not be computed in parallel.
+/// and so could not be computed in parallel. Compiled once per instruction set; the sum is the same in each.
+#[multiversion(targets = "simd")]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 16];
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());

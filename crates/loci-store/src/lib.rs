@@ -38,6 +38,7 @@ pub use sql::archive::{
     Until, back_up, look_at, look_through, restore,
 };
 pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
+pub use sql::standing;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,

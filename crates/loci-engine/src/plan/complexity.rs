@@ -6,8 +6,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::intent::asks;
 use super::intent::folded::{Folded, each};
+use super::intent::{Asks, asks};
 use super::time::time_phrases;
 
 /// How much must be read to answer a question.
@@ -78,8 +78,14 @@ const STOP: &str = "\
 
 /// How much must be read to answer this question.
 pub fn complexity(text: &str) -> Complexity {
+    // Whichever times it names, their number is the same on any day.
+    let times = time_phrases(text, &Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC)).len();
+    complexity_of(text, &asks(text), times)
+}
+
+/// The same, of a question of which it is known what else it asks for and how many times it names.
+pub(super) fn complexity_of(text: &str, asked: &Asks, times: usize) -> Complexity {
     let folded = Folded::new(text);
-    let asked = asks(text);
     let content =
         folded.words().filter(|word| word.chars().count() > 2 && !each(STOP).any(|stop| stop == *word)).count();
     let joints = folded.words().filter(|word| matches!(*word, "and" | "or" | "и" | "или")).count();
@@ -95,13 +101,8 @@ pub fn complexity(text: &str) -> Complexity {
         || (joints > 0 && content > SOME_WORDS)
         || content > MANY_WORDS
         || folded.says(ANOTHER)
-        || times(text) > 1;
+        || times > 1;
     if complex { Complexity::Complex } else { Complexity::Simple }
-}
-
-/// How many times a question names. Whichever they are, their number is the same on any day.
-fn times(text: &str) -> usize {
-    time_phrases(text, &Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC)).len()
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use loci_models::local::MINILM as MINILM_NAME;
 use loci_models::{Detail, Embedder};
 
-use super::intent::{EXEMPLARS, Intent, keyword_intent, nearest_intent};
+use super::Plan;
+use super::intent::{EXEMPLARS, Intent, nearest_intent};
 
 /// A cosine below which a question is like none of the sentences.
 const THRESHOLD: f32 = 0.45;
@@ -28,16 +29,17 @@ pub(crate) struct Exemplars {
 }
 
 impl Exemplars {
-    /// The intent of a question with this vector. A question unlike all sentences is judged by its words.
-    pub(crate) fn intent(&self, embedder: &Arc<dyn Embedder>, text: &str, vector: &[f32]) -> Intent {
+    /// The intent of a question with this vector. A question unlike all sentences is judged by its words, as its plan
+    /// was.
+    pub(crate) fn intent(&self, embedder: &Arc<dyn Embedder>, plan: &Plan, vector: &[f32]) -> Intent {
         let exemplars = if embedder.model().name == MINILM_NAME { Some(&*MINILM) } else { self.behind(embedder) };
         // A model that was taught English sees no difference between questions in other scripts.
-        let readable =
-            text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii()) || embedder.model().name != MINILM_NAME;
+        let readable = plan.text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii())
+            || embedder.model().name != MINILM_NAME;
         let nearest = exemplars.filter(|_| readable).map(|known| nearest_intent(vector, known, THRESHOLD));
         match nearest {
             Some(intent) if intent != Intent::General => intent,
-            _ => keyword_intent(text),
+            _ => plan.intent,
         }
     }
 

@@ -124,8 +124,9 @@ fn first_question(folded: &Folded, behind_comma: bool) -> Option<Intent> {
 /// The intent whose exemplars are nearest by cosine; `General` if none reaches `threshold` (0.45).
 pub fn nearest_intent(question: &[f32], exemplars: &[(Intent, Vec<f32>)], threshold: f32) -> Intent {
     let mut best = (threshold, Intent::General);
+    let square = dot(question, question);
     for (intent, exemplar) in exemplars {
-        if let Some(likeness) = cosine(question, exemplar)
+        if let Some(likeness) = cosine(question, square, exemplar)
             && (likeness > best.0 || (likeness >= best.0 && best.1 == Intent::General))
         {
             best = (likeness, *intent);
@@ -134,12 +135,13 @@ pub fn nearest_intent(question: &[f32], exemplars: &[(Intent, Vec<f32>)], thresh
     best.1
 }
 
-/// Nothing for vectors that cannot be compared: of different lengths, zero, or no numbers.
-fn cosine(one: &[f32], other: &[f32]) -> Option<f32> {
+/// Nothing for vectors that cannot be compared: of different lengths, zero, or no numbers. `square` is the product of
+/// the first with itself.
+fn cosine(one: &[f32], square: f32, other: &[f32]) -> Option<f32> {
     if one.len() != other.len() {
         return None;
     }
-    let length = (dot(one, one) * dot(other, other)).sqrt();
+    let length = (square * dot(other, other)).sqrt();
     let likeness = dot(one, other) / length;
     likeness.is_finite().then_some(likeness)
 }

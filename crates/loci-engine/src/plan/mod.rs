@@ -9,7 +9,7 @@ pub mod time;
 
 use jiff::Zoned;
 
-use self::complexity::{Complexity, complexity};
+use self::complexity::{Complexity, complexity_of};
 use self::intent::{Asks, Intent, asks, keyword_intent};
 use self::time::{TimePhrase, time_phrases};
 
@@ -31,12 +31,13 @@ pub struct Plan {
 impl Plan {
     /// The plan for a question, by its words alone.
     pub fn of(text: &str, now: &Zoned) -> Self {
+        let (asks, times) = (asks(text), time_phrases(text, now));
         Self {
             text: text.to_owned(),
             intent: keyword_intent(text),
-            complexity: complexity(text),
-            asks: asks(text),
-            times: time_phrases(text, now),
+            complexity: complexity_of(text, &asks, times.len()),
+            asks,
+            times,
         }
     }
 }

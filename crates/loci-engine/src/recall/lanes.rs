@@ -68,6 +68,20 @@ impl FromStr for Strategy {
     }
 }
 
+/// A memory's place in one lane, while it is weighed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rank {
+    pub(crate) lane: &'static str,
+    pub(crate) rank: usize,
+    pub(crate) score: f64,
+}
+
+impl From<Rank> for LaneRank {
+    fn from(Rank { lane, rank, score }: Rank) -> Self {
+        Self { lane: lane.to_owned(), rank, score }
+    }
+}
+
 /// What the lanes found.
 pub(crate) struct Found {
     pub(crate) strategy: Strategy,
@@ -92,12 +106,11 @@ impl Found {
     }
 
     /// The places of every memory that was found.
-    pub(crate) fn ranks(&self) -> HashMap<MemoryId, Vec<LaneRank>> {
-        let mut ranks: HashMap<MemoryId, Vec<LaneRank>> = HashMap::new();
+    pub(crate) fn ranks(&self) -> HashMap<MemoryId, Vec<Rank>> {
+        let mut ranks: HashMap<MemoryId, Vec<Rank>> = HashMap::new();
         for (lane, hits) in &self.lanes {
             for (place, hit) in hits.iter().enumerate() {
-                let rank = LaneRank { lane: (*lane).to_owned(), rank: place + 1, score: hit.score };
-                ranks.entry(hit.id).or_default().push(rank);
+                ranks.entry(hit.id).or_default().push(Rank { lane, rank: place + 1, score: hit.score });
             }
         }
         ranks
@@ -131,9 +144,10 @@ impl Engine {
                     true => self.store.foremost(visible, filter, by, limit).await,
                     false => Ok(Vec::new()),
                 };
-                let (lexical, vector, frequencies, recency, importance) = futures::join!(
-                    self.store.lexical(visible, &request.query, filter, wanted),
+                // The model works elsewhere, so it is asked first and the others answer meanwhile.
+                let (vector, lexical, frequencies, recency, importance) = futures::join!(
                     self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor),
+                    self.store.lexical(visible, &request.query, filter, wanted),
                     self.store.frequencies(visible, &terms),
                     newest(plan.asks.newest, Measure::Newest),
                     newest(plan.asks.important, Measure::Importance),
@@ -143,7 +157,7 @@ impl Engine {
                 let (embedding, nearest) = vector.parts();
                 let lexical = lexical?;
                 if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
-                    plan.intent = self.exemplars.intent(embedder, &plan.text, &embedding.vector);
+                    plan.intent = self.exemplars.intent(embedder, plan, &embedding.vector);
                 }
                 let graph = self.graph_lane(visible, filter, plan, &[&lexical, &nearest], wanted).await?;
                 found.lanes = vec![

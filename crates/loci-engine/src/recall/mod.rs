@@ -98,7 +98,11 @@ impl RecallHit {
 
 impl Engine {
     /// Finds what matters to a question.
-    pub async fn recall(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
+    pub async fn recall(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
+        loci_store::standing(self.recall_standing(caller, request)).await
+    }
+
+    async fn recall_standing(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {
         crate::bounds::some_layers(request.layers.as_deref())?;
         let settings = self.settings_of(caller).await?;
         let membership = self.membership(caller).await?;

@@ -10,10 +10,10 @@ use loci_types::{Filter, Memory, MemoryId, State, Visible};
 
 use super::clue::{Clue, Clues, Voices};
 use super::explain::{ClueWeight, Explanation, relevance};
-use super::lanes::{Found, Strategy};
+use super::lanes::{Found, Rank, Strategy};
 use super::pool::{Member, Pool};
 use super::question::Question;
-use super::{LaneRank, RecallHit, evidence};
+use super::{RecallHit, evidence};
 use crate::config::Weights;
 use crate::plan::Plan;
 use crate::plan::intent::Asks;
@@ -105,7 +105,7 @@ impl Engine {
             let told = |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: voices.get(*clue) };
             let explain = Explanation {
                 similarity: lane(&lanes, "vector"),
-                lanes,
+                lanes: lanes.into_iter().map(Into::into).collect(),
                 clues: Clue::ALL.iter().map(told).filter(|clue| clue.value != 0.0).collect(),
                 evidence,
                 best,
@@ -160,12 +160,12 @@ impl Engine {
     }
 }
 
-fn lane(lanes: &[LaneRank], name: &str) -> Option<f64> {
+fn lane(lanes: &[Rank], name: &str) -> Option<f64> {
     lanes.iter().find(|lane| lane.lane == name).map(|lane| lane.score)
 }
 
 /// The relevance of a strategy of one lane: the cosine, the share of the best, the importance, or the place in line.
-fn lane_alone(strategy: Strategy, lanes: Option<&Vec<LaneRank>>) -> f64 {
+fn lane_alone(strategy: Strategy, lanes: Option<&Vec<Rank>>) -> f64 {
     let Some(first) = lanes.and_then(|lanes| lanes.first()) else { return 0.0 };
     match strategy {
         Strategy::Recency => 1.0 / first.rank as f64,

@@ -22,10 +22,15 @@ impl Engine {
         weights: &Weights,
         hits: &mut Vec<RecallHit>,
     ) -> Result<()> {
-        let lasting: Vec<MemoryId> = hits.iter().filter(|hit| self.lasts(hit)).map(|hit| hit.memory.id).collect();
+        let lasting: Vec<&RecallHit> = hits.iter().filter(|hit| self.lasts(hit)).collect();
         if lasting.len() < 2 {
             return Ok(());
         }
+        if lasting.iter().all(|hit| hit.memory.layer == lasting[0].memory.layer) {
+            by_score(hits);
+            return Ok(());
+        }
+        let lasting: Vec<MemoryId> = lasting.iter().map(|hit| hit.memory.id).collect();
         let vectors: HashMap<MemoryId, Vec<f32>> = match self.model() {
             Some(model) => {
                 let found = self.store.vectors(visible, &model.name, &lasting).await?;
@@ -60,7 +65,7 @@ impl Engine {
                 }
             }
         }
-        kept.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
+        by_score(&mut kept);
         *hits = kept;
         Ok(())
     }
@@ -69,6 +74,11 @@ impl Engine {
     fn lasts(&self, hit: &RecallHit) -> bool {
         self.kinds.spec(&hit.memory.kind).class != Class::Episodic
     }
+}
+
+/// The best first.
+fn by_score(hits: &mut [RecallHit]) {
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
 }
 
 /// The numbers in a text, in order.

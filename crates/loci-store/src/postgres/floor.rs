@@ -98,6 +98,8 @@ impl PostgresStore {
 impl Floor for PostgresStore {
     type Open = Numbered;
 
+    const NEAR: bool = false;
+
     fn analyser(&self) -> &Arc<Analyser> {
         &self.inner.analyser
     }

@@ -45,9 +45,10 @@ pub(crate) fn strips(
     reach: usize,
     order: Option<&dyn Order>,
 ) -> sql::Result<Vec<Strip>> {
-    let (threads, alone) = sort(connection, clause, ids)?;
     // Rows and scopes are numbered anew in every file.
     let file = number(path);
+    let marks = Marks { file, order };
+    let Asked { threads, alone, mut places } = sort(connection, clause, ids, &marks)?;
     let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (number(&(file, row)), vec![row])).collect();
     let known = match connection.dialect() {
         Dialect::Sqlite => None,
@@ -63,10 +64,11 @@ pub(crate) fn strips(
             (number(&(file, thread, session)), run.into_iter().map(|(row, _)| row).collect())
         }));
     }
-    let allowed = places(connection, file, clause, order, runs.iter().flat_map(|(_, rows)| rows))?;
+    let others = runs.iter().flat_map(|(_, rows)| rows).copied().filter(|row| !places.contains_key(row)).collect();
+    places.extend(beside_them(connection, clause, others, &marks)?);
     let strip = |(session, rows): (u64, Vec<i64>)| Strip {
         session,
-        places: rows.iter().filter_map(|row| allowed.get(row).copied()).collect(),
+        places: rows.iter().filter_map(|row| places.get(row).copied()).collect(),
     };
     Ok(runs.into_iter().map(strip).filter(|strip| !strip.places.is_empty()).collect())
 }
@@ -101,17 +103,29 @@ fn beside(connection: &Connection<'_>, threads: &Threads, reach: usize) -> sql::
     Ok(found.into_iter().map(within).collect())
 }
 
+/// The memories that are asked for, as far as they are within the clause.
+struct Asked {
+    threads: Threads,
+    /// Those that belong to no thread.
+    alone: Vec<i64>,
+    places: HashMap<i64, Place>,
+}
+
 /// The memories within the clause by thread, in order, and those that belong to none.
-fn sort(connection: &Connection<'_>, clause: &Clause, ids: &[MemoryId]) -> sql::Result<(Threads, Vec<i64>)> {
-    let sql = among(connection, "m.row, m.scope, m.thread_id, m.session_id", "", clause);
+fn sort(connection: &Connection<'_>, clause: &Clause, ids: &[MemoryId], marks: &Marks<'_>) -> sql::Result<Asked> {
+    let columns = format!("{}, m.scope, m.thread_id, m.session_id", marks.columns());
+    let sql = among(connection, &columns, "", clause);
     let mut values = vec![wanted(ids)];
     values.extend(clause.values.iter().cloned());
-    let (mut threads, mut alone) = (Threads::new(), Vec::new());
-    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?));
+    let (mut threads, mut alone, mut places) = (Threads::new(), Vec::new(), HashMap::with_capacity(ids.len()));
+    let next = Marks::COUNT;
+    let read = |row: &Row<'_>| Ok((marks.read(row)?, row.get(next)?, row.get(next + 1)?, row.get(next + 2)?));
     for found in connection.prepare_cached(&sql)?.query_map(values, read)? {
-        match found? {
-            (row, scope, Some(thread), session) => threads.entry((scope, thread)).or_default().push((row, session)),
-            (row, ..) => alone.push(row),
+        let ((row, place), scope, thread, session) = found?;
+        places.insert(row, place);
+        match thread {
+            Some(thread) => threads.entry((scope, thread)).or_default().push((row, session)),
+            None => alone.push(row),
         }
     }
     for turns in threads.values_mut() {
@@ -120,7 +134,7 @@ fn sort(connection: &Connection<'_>, clause: &Clause, ids: &[MemoryId]) -> sql::
     }
     alone.sort_unstable();
     alone.dedup();
-    Ok((threads, alone))
+    Ok(Asked { threads, alone, places })
 }
 
 /// Walks through one thread from turn to turn, oldest first.
@@ -214,37 +228,56 @@ pub(crate) enum Side {
     After,
 }
 
-/// The rows that the clause lets through. Whatever is done to a memory or its vector leaves a line
-/// in the ledger, so the last of them is what a stamp is made of.
-fn places<'a>(
+/// The rows that the clause lets through, among those that stand beside what was asked for.
+fn beside_them(
     connection: &Connection<'_>,
-    file: u64,
     clause: &Clause,
-    order: Option<&dyn Order>,
-    rows: impl Iterator<Item = &'a i64>,
+    rows: Vec<i64>,
+    marks: &Marks<'_>,
 ) -> sql::Result<HashMap<i64, Place>> {
-    let rows: Vec<i64> = rows.copied().collect();
-    let last = match order {
-        Some(_) => "m.scope",
-        None => "(SELECT max(sequence) FROM ledger WHERE memory = m.row)",
-    };
+    if rows.is_empty() {
+        return Ok(HashMap::new());
+    }
     let sql = format!(
-        "SELECT m.row, m.id, m.version, m.updated_at, m.access_count, {last} \
-         FROM {} CROSS JOIN memories m ON m.row = j.value WHERE {}",
+        "SELECT {} FROM {} CROSS JOIN memories m ON m.row = j.value WHERE {}",
+        marks.columns(),
         connection.dialect().integers(),
         clause.sql
     );
     let mut values = vec![Value::Integers(rows)];
     values.extend(clause.values.iter().cloned());
-    let place = |row: &Row<'_>| {
+    connection.prepare_cached(&sql)?.query_map(values, |row| marks.read(row))?.collect()
+}
+
+/// How a memory is stamped. Whatever is done to it or its vector leaves a line in the ledger, so the last of them is
+/// what a stamp is made of.
+struct Marks<'a> {
+    file: u64,
+    order: Option<&'a dyn Order>,
+}
+
+impl Marks<'_> {
+    /// How many columns they are.
+    const COUNT: usize = 6;
+
+    /// The columns that [`Marks::read`] expects first.
+    fn columns(&self) -> String {
+        let last = match self.order {
+            Some(_) => "m.scope",
+            None => "(SELECT max(sequence) FROM ledger WHERE memory = m.row)",
+        };
+        format!("m.row, m.id, m.version, m.updated_at, m.access_count, {last}")
+    }
+
+    /// A row with its place.
+    fn read(&self, row: &Row<'_>) -> sql::Result<(i64, Place)> {
         let (number_of, id): (i64, [u8; 16]) = (row.get(0)?, row.get(1)?);
         let last: Option<i64> = row.get(5)?;
-        let last = order.map_or(last, |order| last.map(|scope| order.stamp(scope, number_of)));
+        let last = self.order.map_or(last, |order| last.map(|scope| order.stamp(scope, number_of)));
         let (version, updated): (i64, i64) = (row.get(2)?, row.get(3)?);
-        let stamp = number(&(file, id, version, updated, last));
+        let stamp = number(&(self.file, id, version, updated, last));
         Ok((number_of, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? }))
-    };
-    connection.prepare_cached(&sql)?.query_map(values, place)?.collect()
+    }
 }
 
 fn number<T: Hash + ?Sized>(value: &T) -> u64 {

@@ -4,10 +4,10 @@
 //! through it. Values are always bound, never written into the text.
 
 use jiff::Timestamp;
-use loci_types::{Filter, Reach, Space, TimeRange, Visible};
+use loci_types::{Filter, Reach, Scope, Space, TimeRange, Visible};
 
 use super::dialect::Dialect;
-use super::{Connection, Value, params};
+use super::{Connection, Value, params, params_from_iter};
 use crate::sql;
 
 /// A condition on `memories m`, with its values.
@@ -38,12 +38,7 @@ impl Clause {
             dialect: connection.dialect(),
         };
         if let Some(scopes) = visible.scopes_in(space) {
-            let keys = scopes.into_iter().map(|scope| scope.key()).collect();
-            let sql = format!("SELECT scope FROM scopes WHERE key IN {} ORDER BY scope", clause.dialect.texts());
-            let numbers: Vec<i64> = connection
-                .prepare_cached(&sql)?
-                .query_map(params![Value::Texts(keys)], |row| row.get(0))?
-                .collect::<sql::Result<_>>()?;
+            let numbers = numbers(connection, scopes.into_iter().map(Scope::key).collect())?;
             if numbers.is_empty() {
                 return Ok(None);
             }
@@ -201,6 +196,17 @@ impl Clause {
         self.sql.push_str(" AND ");
         self.sql.push_str(condition);
     }
+}
+
+/// The numbers of the scopes with these keys, where there are any. Asked with every question, so the file is asked
+/// without a list that it would have to take apart.
+fn numbers(connection: &Connection<'_>, keys: Vec<String>) -> sql::Result<Vec<i64>> {
+    let (among, values) = match connection.dialect() {
+        Dialect::Sqlite => (format!("({})", places(keys.len())), params_from_iter(keys)),
+        Dialect::Postgres => (Dialect::Postgres.texts().to_owned(), params![Value::Texts(keys)]),
+    };
+    let sql = format!("SELECT scope FROM scopes WHERE key IN {among} ORDER BY scope");
+    connection.prepare_cached(&sql)?.query_map(values, |row| row.get(0))?.collect()
 }
 
 /// A limit as the database takes it: the greatest is no limit.

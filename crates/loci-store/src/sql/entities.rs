@@ -252,14 +252,23 @@ fn whole(connection: &Connection<'_>, clause: &Clause, root: i64) -> sql::Result
 
 /// The entities that go by one of these names and that a memory within the clause speaks of.
 pub(crate) fn named(connection: &Connection<'_>, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
+    let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+    let sql = format!("SELECT name, entity FROM names WHERE name IN {}", connection.dialect().texts());
+    // Most words of a question name nobody, so all are looked for at once.
+    let found: Vec<(String, i64)> = connection
+        .prepare_cached(&sql)?
+        .query_map(params![Value::Texts(names.clone())], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<sql::Result<_>>()?;
+    let mut bearers: Vec<(usize, i64)> = found
+        .into_iter()
+        .filter_map(|(name, bearer)| Some((names.iter().position(|asked| *asked == name)?, bearer)))
+        .collect();
+    bearers.sort_unstable();
     let mut roots = Vec::new();
-    for name in names {
-        let mut bearers = connection.prepare_cached("SELECT entity FROM names WHERE name = ?1 ORDER BY entity")?;
-        for bearer in bearers.query_map(params![name.to_lowercase()], |row| row.get(0))? {
-            let root = root(connection, bearer?)?;
-            if !roots.contains(&root) {
-                roots.push(root);
-            }
+    for (_, bearer) in bearers {
+        let root = root(connection, bearer)?;
+        if !roots.contains(&root) {
+            roots.push(root);
         }
     }
     let found: sql::Result<Vec<Option<Entity>>> =

@@ -21,6 +21,9 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     /// A space that was used in this process.
     type Open: Send + Sync + 'static;
 
+    /// Whether reads are answered soon: from a file, and not by a server.
+    const NEAR: bool = true;
+
     /// What makes words of a text.
     fn analyser(&self) -> &Arc<Analyser>;
 

@@ -219,6 +219,9 @@ pub(crate) fn edges(
             }
         }
     }
+    if found.is_empty() {
+        return Ok(found);
+    }
     found.sort_by_key(|edge| (edge.created_at, edge.id));
     let ends: Vec<MemoryId> = found.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
     let mut values = vec![wanted(&ends)];

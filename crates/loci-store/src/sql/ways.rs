@@ -10,6 +10,7 @@ use loci_types::{Filter, Space, Tenant, Visible};
 
 use super::clause::Clause;
 use super::floor::{Floor, blocking};
+use super::standing::reading;
 use super::{Connection, Result as SqlResult, catalogue};
 use crate::{Error, Result};
 
@@ -24,14 +25,14 @@ pub(crate) trait Ways: Floor {
         Ok(names.iter().map(|space| self.open(visible.tenant(), space)).collect())
     }
 
-    /// Reads every space of the caller on a thread that may block.
+    /// Reads every space of the caller, where that may block.
     async fn each<T: Send + 'static>(
         &self,
         visible: &Visible,
         work: impl Fn(&Connection<'_>, &Self::Open, &Visible) -> SqlResult<T> + Send + 'static,
     ) -> Result<Vec<T>> {
         let (floor, visible) = (self.clone(), visible.clone());
-        blocking(move || {
+        reading::<Self, _>(move || {
             let mut found = Vec::new();
             for open in floor.spaces_of(&visible)? {
                 found.extend(floor.read(&open, |connection| work(connection, &open, &visible))?);
@@ -69,7 +70,7 @@ pub(crate) trait Ways: Floor {
             return Ok(None);
         }
         let (floor, open, visible) = (self.clone(), self.open(visible.tenant(), space), visible.clone());
-        blocking(move || {
+        reading::<Self, _>(move || {
             let found = floor.read(&open, |connection| {
                 match Clause::visible(connection, Self::space_of(&open), &visible)? {
                     Some(clause) => work(connection, &clause).map(Some),
@@ -115,7 +116,7 @@ pub(crate) trait Ways: Floor {
         self.write(&open, work).await.map(Some)
     }
 
-    /// Asks the catalogue, on a thread that may block unless it answers at once.
+    /// Asks the catalogue: here if it answers at once, else where that may block.
     async fn asked<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
@@ -124,7 +125,7 @@ pub(crate) trait Ways: Floor {
             return self.ask(work);
         }
         let floor = self.clone();
-        blocking(move || floor.ask(work)).await
+        reading::<Self, _>(move || floor.ask(work)).await
     }
 
     /// Changes the catalogue, on a thread that may block.

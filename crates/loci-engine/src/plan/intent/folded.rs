@@ -6,7 +6,39 @@
 
 /// A text as words with single spaces around them; commas and stops are words of their own.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::plan) struct Folded(String);
+pub(in crate::plan) struct Folded {
+    text: String,
+    begins: Begins,
+}
+
+/// How the words of a text may begin. There are hundreds of phrases and few words in a question, so that most
+/// phrases need not be looked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Begins([u64; 4]);
+
+impl Begins {
+    fn of(text: &str) -> Self {
+        let mut begins = Self::default();
+        for three in text.as_bytes().windows(3).filter(|three| three[0] == b' ') {
+            let (word, bit) = Self::place(three[1], three[2]);
+            begins.0[word] |= bit;
+        }
+        begins
+    }
+
+    /// Whether a word may begin like this phrase; when not, it is not said.
+    fn may_be(&self, phrase: &str) -> bool {
+        let [first, second, ..] = phrase.as_bytes() else { return true };
+        let (word, bit) = Self::place(*first, *second);
+        self.0[word] & bit != 0
+    }
+
+    /// Two beginnings may share a place.
+    fn place(first: u8, second: u8) -> (usize, u64) {
+        let place = first.wrapping_mul(31).wrapping_add(second.wrapping_mul(7));
+        (usize::from(place >> 6), 1 << (place & 63))
+    }
+}
 
 impl Folded {
     pub(in crate::plan) fn new(text: &str) -> Self {
@@ -24,7 +56,11 @@ impl Folded {
             }
         }
         open_word(&mut folded);
-        Self(folded)
+        Self::whole(folded)
+    }
+
+    fn whole(text: String) -> Self {
+        Self { begins: Begins::of(&text), text }
     }
 
     /// Whether any of the phrases is said.
@@ -34,7 +70,7 @@ impl Folded {
 
     /// Where one of the phrases is first said, behind a comma or not.
     pub(super) fn find(&self, phrases: &str, behind_comma: bool) -> Option<usize> {
-        let behind = |place: &usize| self.0[..*place].ends_with(',') == behind_comma;
+        let behind = |place: &usize| self.text[..*place].ends_with(',') == behind_comma;
         each(phrases).filter_map(|phrase| self.places(phrase).find(behind)).min()
     }
 
@@ -45,12 +81,12 @@ impl Folded {
 
     /// What is said after the first comma.
     pub(super) fn after_comma(&self) -> Option<Self> {
-        self.0.find(',').map(|place| Self(self.0[place + 1..].to_owned()))
+        self.text.find(',').map(|place| Self::whole(self.text[place + 1..].to_owned()))
     }
 
     /// The words, without commas and stops.
     pub(in crate::plan) fn words(&self) -> impl Iterator<Item = &str> {
-        self.0.split(' ').filter(|word| !matches!(*word, "" | "," | "."))
+        self.text.split(' ').filter(|word| !matches!(*word, "" | "," | "."))
     }
 
     /// Where a phrase is said: the places of the spaces before it.
@@ -59,9 +95,10 @@ impl Folded {
             Some(stem) => (stem, false),
             None => (phrase, true),
         };
-        self.0.match_indices(phrase).filter_map(move |(place, said)| {
-            let starts = self.0[..place].ends_with(' ');
-            let ends = !whole || self.0[place + said.len()..].starts_with(' ');
+        let said = self.begins.may_be(phrase).then(|| self.text.match_indices(phrase));
+        said.into_iter().flatten().filter_map(move |(place, said)| {
+            let starts = self.text[..place].ends_with(' ');
+            let ends = !whole || self.text[place + said.len()..].starts_with(' ');
             (starts && ends).then(|| place - 1)
         })
     }
@@ -69,7 +106,8 @@ impl Folded {
 
 /// The phrases of a list.
 pub(in crate::plan) fn each(phrases: &str) -> impl Iterator<Item = &str> {
-    phrases.split(", ")
+    // A single character is found faster than two.
+    phrases.split(',').map(|phrase| phrase.strip_prefix(' ').unwrap_or(phrase))
 }
 
 fn open_word(folded: &mut String) {
@@ -93,6 +131,10 @@ mod tests {
             ("Ещё раз", "еще раз", true),
             ("That’s it", "that's", true),
             ("из-за чего", "из за чего", true),
+            ("a to b", "b", true),
+            ("from a to b", "a to", true),
+            ("so it is", "t is, it was, s*", true),
+            ("so it is", "t is, it was, o", false),
             ("", "how", false),
         ] {
             assert_eq!(Folded::new(text).says(phrase), expect, "{text:?} {phrase:?}");
