@@ -22,9 +22,9 @@ const CLUTTER: usize = 1 << 14;
 
 /// The number that stands for a term: FNV-1a of 64 bits, its halves laid over each other. It is written to files.
 pub(crate) fn fingerprint(term: &str) -> u32 {
-    let hash = term.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = term
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     (hash ^ (hash >> 32)) as u32
 }
 
@@ -154,7 +154,8 @@ fn scan(terms: &[u32], asked: &[u32], places: &mut Vec<(u32, u32)>) {
                 continue;
             }
             // A bit for each place: who is common is found often, and a walk over all places would cost more than the rest.
-            let bits = stretch.iter().enumerate().fold(0_u64, |bits, (bit, held)| bits | (u64::from(held == wanted) << bit));
+            let bits =
+                stretch.iter().enumerate().fold(0_u64, |bits, (bit, held)| bits | (u64::from(held == wanted) << bit));
             let mut left = bits;
             while left != 0 {
                 places.push(((number * TOGETHER) as u32 + left.trailing_zeros(), term as u32));

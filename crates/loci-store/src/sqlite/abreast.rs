@@ -101,7 +101,11 @@ impl<P: Part> Abreast<P> {
 
     /// Brings what is held up to this snapshot, and reads the parts that are wanted and not there yet. While the answer
     /// is kept nothing is let go.
-    pub(super) fn at(&self, connection: &Connection, wanted: &[P::Key]) -> rusqlite::Result<RwLockReadGuard<'_, Held<P>>> {
+    pub(super) fn at(
+        &self,
+        connection: &Connection,
+        wanted: &[P::Key],
+    ) -> rusqlite::Result<RwLockReadGuard<'_, Held<P>>> {
         let sequence: i64 = connection
             .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
             .query_row([], |row| row.get(0))?;

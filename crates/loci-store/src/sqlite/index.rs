@@ -48,12 +48,7 @@ impl Part for Arrays {
         Ok(arrays)
     }
 
-    fn refresh(
-        &mut self,
-        connection: &Connection,
-        (_, model): Self::Key,
-        changed: &[Changed],
-    ) -> rusqlite::Result<()> {
+    fn refresh(&mut self, connection: &Connection, (_, model): Self::Key, changed: &[Changed]) -> rusqlite::Result<()> {
         let mut read = connection.prepare_cached("SELECT vector FROM vectors WHERE memory = ?1 AND model = ?2")?;
         for Changed { row, .. } in changed {
             match read.query_row([*row, model], |found| found.get::<_, Vec<u8>>(0)).optional()? {

@@ -30,9 +30,11 @@ pub(crate) fn clear_words(connection: &Connection, row: i64) -> sql::Result<()> 
 
 /// Writes the words of a memory that has none, with the row whose question it answers.
 pub(crate) fn put_words(connection: &Connection, row: i64, terms: &[String], answers: Option<i64>) -> sql::Result<()> {
-    connection
-        .prepare_cached("INSERT INTO words (memory, answers, terms) VALUES (?1, ?2, ?3)")?
-        .execute(params![row, answers, bytes(terms)])?;
+    connection.prepare_cached("INSERT INTO words (memory, answers, terms) VALUES (?1, ?2, ?3)")?.execute(params![
+        row,
+        answers,
+        bytes(terms)
+    ])?;
     Ok(())
 }
 
@@ -82,7 +84,8 @@ impl Part for Texts {
 
     fn load(connection: &Connection, scope: i64) -> rusqlite::Result<Self> {
         // Left to itself the planner may walk through the words of all scopes.
-        let of = "FROM memories m INDEXED BY memories_by_scope CROSS JOIN words w ON w.memory = m.row WHERE m.scope = ?1";
+        let of =
+            "FROM memories m INDEXED BY memories_by_scope CROSS JOIN words w ON w.memory = m.row WHERE m.scope = ?1";
         let (held, bytes) = connection
             .prepare_cached(&format!("SELECT count(*), coalesce(sum(length(w.terms)), 0) {of}"))?
             .query_row([scope], |row| Ok((row.get(0)?, row.get::<_, usize>(1)?)))?;
@@ -97,8 +100,8 @@ impl Part for Texts {
 
     fn refresh(&mut self, connection: &Connection, _: i64, changed: &[Changed]) -> rusqlite::Result<()> {
         let mut read = connection.prepare_cached("SELECT answers, terms FROM words WHERE memory = ?1")?;
-        let mut after = connection
-            .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?;
+        let mut after =
+            connection.prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?;
         for Changed { row, .. } in changed {
             let mut rows = vec![*row];
             rows.extend(self.answers.remove(row).unwrap_or_default());

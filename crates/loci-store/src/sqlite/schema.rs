@@ -491,9 +491,8 @@ fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Res
 /// words of a text, and whether it asks.
 fn functions(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-    connection.create_scalar_function("lower_case", 1, flags, |context| {
-        Ok(context.get::<String>(0)?.to_lowercase())
-    })?;
+    connection
+        .create_scalar_function("lower_case", 1, flags, |context| Ok(context.get::<String>(0)?.to_lowercase()))?;
     connection.create_scalar_function("asks", 1, flags, |context| Ok(asks(&context.get::<String>(0)?)))?;
     let analyser = Analyser::default();
     connection.create_scalar_function("words_of", 2, flags, move |context| {

@@ -128,7 +128,8 @@ async fn answers_of_format_4_are_found_by_the_words_of_their_question() {
     let store = open(folder.path());
     let seen = visible(&[user("ann")]);
     let hand = Hand::from(&store, 1_000);
-    let (question, answer) = (hand.words(&seen, "lighthouse", &today()).await, hand.words(&seen, "brittany", &today()).await);
+    let (question, answer) =
+        (hand.words(&seen, "lighthouse", &today()).await, hand.words(&seen, "brittany", &today()).await);
     assert_eq!((question.len(), answer.len()), (2, 1));
     assert!(question.contains(&answer[0]));
     // When the question goes, so do its words, in memory too.
