@@ -113,13 +113,13 @@ def _sizes(sizes: list[int], peers: list[str], results: Results, settings: Setti
 
 def hopeless(size: int, before: tuple[int, float | None] | None, limit: float) -> str:
     """Why a peer need not be tried with a size, by the size before and the seconds that it took to load, if it came
-    to an end; empty if it should be tried. No peer loads more at a lower price for each."""
+    to an end; empty if it should be tried. Part of a small load is the start, so half as much again is allowed."""
     if before is None:
         return ""
     smaller, seconds = before
     if seconds is None:
         return f"not tried after {smaller:,}"
-    if seconds * size / smaller > limit:
+    if seconds * size / smaller > 1.5 * limit:
         return f"not tried: {smaller:,} took {seconds:.0f} s to load, and the limit is {limit:.0f} s"
     return ""
 

@@ -11,13 +11,15 @@
 
 use multiversion::multiversion;
 
+use crate::vectors::Keys;
+
 /// The key of a place that is free.
 const GONE: i64 = i64::MIN;
 
 /// So many terms are looked at together: the processor compares them at once, and most hold nothing that is asked for.
 const TOGETHER: usize = 64;
 
-/// Below so many terms that were let go nobody makes room.
+/// Below so many terms or texts that were let go nobody makes room.
 const CLUTTER: usize = 1 << 14;
 
 /// The number that stands for a term: FNV-1a of 64 bits, its halves laid over each other. It is written to files.
@@ -35,9 +37,8 @@ pub(crate) struct Documents {
     /// Where the terms of each text end.
     ends: Vec<u32>,
     terms: Vec<u32>,
-    /// The greatest key so far: a greater one is new.
-    greatest: Option<i64>,
-    live: usize,
+    /// In which place lies the text of a key.
+    places: Keys,
     /// How many terms the texts that are held have.
     length: usize,
 }
@@ -65,27 +66,30 @@ impl Documents {
     }
 
     /// Holds a text under a key, in place of an older one.
-    pub(crate) fn insert(&mut self, key: i64, terms: impl IntoIterator<Item = u32>) {
-        self.remove(key);
-        let before = self.terms.len();
+    pub(crate) fn insert(&mut self, key: i64, terms: impl Iterator<Item = u32> + Clone) {
+        if let Some(place) = self.places.find(key, |place| self.keys[place as usize]) {
+            // Most of what is done to a memory leaves its words as they are.
+            if self.terms[self.span(place as usize)].iter().copied().eq(terms.clone()) {
+                return;
+            }
+            self.remove(key);
+        }
+        let (before, place) = (self.terms.len(), self.keys.len() as u32);
         self.terms.extend(terms);
         self.keys.push(key);
         self.ends.push(self.terms.len() as u32);
-        self.greatest = self.greatest.max(Some(key));
-        self.live += 1;
+        self.places.insert(key, place, |place| self.keys[place as usize]);
         self.length += self.terms.len() - before;
     }
 
     /// Lets go of a key.
     pub(crate) fn remove(&mut self, key: i64) {
-        if self.greatest.is_none_or(|greatest| greatest < key) {
-            return;
-        }
-        let Some(place) = self.keys.iter().position(|held| *held == key) else { return };
+        let Some(place) = self.places.remove(key, |place| self.keys[place as usize]) else { return };
+        let place = place as usize;
         self.keys[place] = GONE;
-        self.live -= 1;
         self.length -= self.span(place).len();
-        if self.terms.len() - self.length > self.length.max(CLUTTER) {
+        let (terms, keys) = (self.terms.len() - self.length, self.keys.len() - self.len());
+        if terms > self.length.max(CLUTTER) || keys > self.len().max(CLUTTER) {
             self.tidy();
         }
     }
@@ -105,7 +109,7 @@ impl Documents {
 
     /// How many texts are held.
     pub(crate) fn len(&self) -> usize {
-        self.live
+        self.places.len()
     }
 
     /// How many terms they have together.
@@ -115,7 +119,7 @@ impl Documents {
 
     /// Resident bytes.
     pub(crate) fn bytes(&self) -> usize {
-        8 * self.keys.capacity() + 4 * self.ends.capacity() + 4 * self.terms.capacity()
+        8 * self.keys.capacity() + 4 * self.ends.capacity() + 4 * self.terms.capacity() + self.places.bytes()
     }
 
     /// Looks for the terms of a question, each given once.

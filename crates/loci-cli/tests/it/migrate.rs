@@ -43,7 +43,7 @@ fn everything_goes_to_a_server_and_back() {
     let to = ["--to-schema", &schema.name];
     let there = migrate(&home, data, "env:LOCI_TEST_ADDRESS", &to);
     let again = migrate(&home, data, &schema.url, &to);
-    assert!(there.value()["copied"].as_u64().unwrap() > 20, "{there:?}");
+    assert!(there.value()["copied"].as_u64().unwrap() > 15, "{there:?}");
     assert_eq!(again.value()["copied"], 0, "all is there: {again:?}");
     let back = migrate(&home, &schema.url, copy, &["--from-schema", &schema.name]);
     assert_eq!(hashes(&there), hashes(&again));

@@ -1,6 +1,6 @@
 //! How knowledge changes: repeats, contradictions, chains, undo.
 
-use loci_engine::{NewMemory, Update};
+use loci_engine::{Config, NewMemory, Update};
 use loci_types::{ErrorKind, Layer, Outcome, Space, State};
 
 use crate::house::{House, ask, new, unknown, user};
@@ -113,6 +113,24 @@ async fn corrected_confirmed_and_pinned() {
         house.engine.versions(&user("bo"), right.id).await.unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::NotFound);
+    }
+}
+
+/// Nobody would ever do that work.
+#[tokio::test]
+async fn nothing_waits_for_vectors_where_embedding_is_switched_off() {
+    for switched_off in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let store = loci_store::SqliteStore::open(folder.path(), loci_store::SqliteOptions::default()).unwrap();
+        let clock = std::sync::Arc::new(loci_engine::System);
+        let engine = loci_engine::Engine::new(std::sync::Arc::new(store), None, clock, Config::default()).unwrap();
+        let engine = if switched_off { engine.without_vectors() } else { engine };
+        let (ana, operator) = (user("ana"), loci_engine::Caller::operator());
+        let receipt = engine.remember(&ana, new("The queue holds jobs")).await.unwrap();
+        engine.supersede(&ana, receipt.id, new("The queue holds no jobs")).await.unwrap();
+        let waiting = engine.jobs(&operator, &["waiting"]).await.unwrap();
+        let embed = waiting.iter().filter(|job| job.kind == loci_types::JobKind::Embed).count();
+        assert_eq!(embed, if switched_off { 0 } else { 2 });
     }
 }
 

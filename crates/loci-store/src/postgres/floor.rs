@@ -238,11 +238,6 @@ impl Floor for PostgresStore {
         near::search(connection, clause, vector, limit, &self.inner.options)
     }
 
-    fn tidy(_: &Connection<'_>) -> sql::Result<u64> {
-        // Autovacuum does it.
-        Ok(0)
-    }
-
     fn scrub(&self, _: &Tenant) -> Result<Option<String>> {
         self.inner.sessions.handle.block_on(scrub::tables(&self.inner.address, &self.inner.options))
     }

@@ -10,9 +10,12 @@ use loci_types::MemoryId;
 use uuid::Uuid;
 
 use crate::sql::clause::{self, Clause};
-use crate::sql::words::{MOST_COUNTED, asked_for};
+use crate::sql::words::asked_for;
 use crate::sql::{self, Connection, Value, params};
 use crate::{Frequencies, Hit};
+
+/// So many memories are counted at most: a server counts one by one. In larger scopes words that many have weigh too little.
+const MOST_COUNTED: u64 = 20_000;
 
 /// Takes the words of a memory away.
 pub(crate) fn clear_words(connection: &Connection<'_>, row: i64) -> sql::Result<()> {

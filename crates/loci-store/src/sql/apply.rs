@@ -240,6 +240,10 @@ impl Desk<'_> {
         if gone == 0 {
             return Ok(applied(&source.memory, Outcome::None, None));
         }
+        if relation == Relation::Temporal {
+            // It answers nothing any more.
+            self.reindex(target.row)?;
+        }
         let told = json!({ "relation": relation, "target": target.memory.id, "edge": before });
         let sequence = self.record(change, Event::Unlink, Some(&source), Some(told), None)?;
         Ok(applied(&source.memory, Outcome::Deleted, sequence))

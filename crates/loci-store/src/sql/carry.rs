@@ -273,11 +273,15 @@ impl Desk<'_> {
                 addition.aged_at.map(Timestamp::as_microsecond),
             ],
         ))?;
-        if memory.content != before.memory.content {
+        // Who said it decides what answers what.
+        let said = |memory: &loci_types::Memory| (memory.content.clone(), memory.actor_id.clone(), memory.role.clone());
+        if said(memory) != said(&before.memory) {
             self.reindex(before.row)?;
             for follower in self.sql(graph::followers(self.connection, before.row))? {
                 self.reindex(follower)?;
             }
+        }
+        if memory.content != before.memory.content {
             self.sql(self.connection.execute("DELETE FROM vectors WHERE memory = ?1", params![before.row]))?;
             self.sql(entities::forget_summaries(self.connection, before.row))?;
         }

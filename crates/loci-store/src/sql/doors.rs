@@ -402,8 +402,7 @@ impl<F: Floor> Store for F {
     async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64> {
         let swept = self
             .work(tenant, space, move |connection| {
-                let swept = notes::sweep(connection, now)? + entities::sweep(connection)?;
-                Ok(swept as u64 + F::tidy(connection)?)
+                Ok((notes::sweep(connection, now)? + entities::sweep(connection)?) as u64)
             })
             .await?;
         Ok(swept.unwrap_or(0))

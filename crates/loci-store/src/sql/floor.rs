@@ -65,9 +65,13 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     /// Notes that something was written to a space.
     fn note_written(&self, tenant: &Tenant, open: &Self::Open) -> Result<()>;
 
-    /// Whether the catalogue would answer in microseconds, so that a thread that may block is not worth waking.
-    fn asks_at_once(&self) -> bool {
-        false
+    /// Asks the catalogue if it answers in microseconds, so that a thread that may block is not worth waking; else the
+    /// work is given back.
+    fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
+    where
+        W: FnOnce(&Connection<'_>) -> SqlResult<T>,
+    {
+        Err(work)
     }
 
     /// Asks the catalogue.
@@ -116,9 +120,6 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
         vector: &Vector,
         limit: usize,
     ) -> SqlResult<Vec<Hit>>;
-
-    /// Sweeps up what words leave behind. Returns how many rows went.
-    fn tidy(connection: &Connection<'_>) -> SqlResult<u64>;
 
     /// Leaves nothing of what was removed from a tenant's spaces in freed pages, words and logs. None: it is done;
     /// otherwise what may be left, and why.

@@ -121,9 +121,10 @@ pub(crate) trait Ways: Floor {
         &self,
         work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
     ) -> Result<T> {
-        if self.asks_at_once() {
-            return self.ask(work);
-        }
+        let work = match self.try_ask(work) {
+            Ok(answer) => return answer,
+            Err(work) => work,
+        };
         let floor = self.clone();
         reading::<Self, _>(move || floor.ask(work)).await
     }

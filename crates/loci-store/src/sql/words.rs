@@ -7,9 +7,6 @@ use crate::{postgres, sql, sqlite};
 /// More terms than this make a question slow and no clearer; the longest, which say the most, are kept.
 const MOST_TERMS: usize = 64;
 
-/// Past this many memories, one more or less changes no weight that anyone would see.
-pub(crate) const MOST_COUNTED: u64 = 20_000;
-
 /// Writes the words of a memory, in place of what was there.
 pub(crate) fn write(connection: &Connection<'_>, analyser: &Analyser, row: i64) -> sql::Result<()> {
     let (content, scope): (String, i64) =
@@ -57,12 +54,12 @@ fn put(
 /// A turn that asks: its row and its text.
 type Question = (i64, String);
 
-/// The question that this turn answers: the turn before it, in the same session, by someone else.
+/// The question that this turn answers: the turn before it, in the same scope and session, by someone else.
 fn question_before(connection: &Connection<'_>, row: i64) -> sql::Result<Option<Question>> {
     let before: Option<Question> = connection
         .query_row(
             "SELECT p.row, p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \
-             WHERE e.target = ?1 AND e.relation = 'temporal' AND p.session_id IS NOT DISTINCT FROM m.session_id \
+             WHERE e.target = ?1 AND e.relation = 'temporal' AND p.scope = m.scope AND p.session_id IS NOT DISTINCT FROM m.session_id \
              AND (p.actor_id IS DISTINCT FROM m.actor_id OR p.role IS DISTINCT FROM m.role) LIMIT 1",
             params![row],
             |row| Ok((row.get(0)?, row.get(1)?)),

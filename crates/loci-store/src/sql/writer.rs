@@ -1,9 +1,8 @@
 //! Who writes, and when is it safe?
 //!
 //! A few threads do all the writing of this process; a space belongs to exactly one of them. Changes
-//! that wait for the same space share one transaction and one sync of the disk (group commit). Where
-//! several do, each has its own savepoint, so that one that fails takes nobody with it; one that is alone
-//! is undone by the transaction. A caller is answered only after the commit.
+//! that wait for the same space share one transaction and one sync of the disk (group commit). One that
+//! fails takes nobody with it: the pen sees to that. A caller is answered only after the commit.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -121,24 +121,40 @@ impl<P: Part> Abreast<P> {
                 return Ok(held);
             }
         }
-        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        if held.sequence < sequence {
-            if !held.parts.is_empty() {
-                refresh(connection, &mut held)?;
+        let mut loaded = HashMap::new();
+        loop {
+            // A large scope takes a while, and meanwhile the others are asked.
+            for key in self.missing(wanted, &loaded) {
+                loaded.insert(key, P::load(connection, key)?);
             }
-            held.sequence = sequence;
-        }
-        for key in wanted {
-            if !held.parts.contains_key(key) {
-                let part = P::load(connection, *key)?;
-                held.parts.insert(*key, (part, AtomicU64::new(now)));
-                // Others may be ahead of this snapshot; what came since must be looked at again.
-                held.sequence = held.sequence.min(sequence);
+            let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+            if held.sequence < sequence {
+                if !held.parts.is_empty() {
+                    refresh(connection, &mut held)?;
+                }
+                held.sequence = sequence;
+            }
+            for (key, part) in std::mem::take(&mut loaded) {
+                if !held.parts.contains_key(&key) {
+                    held.parts.insert(key, (part, AtomicU64::new(now)));
+                    // Others may be ahead of this snapshot; what came since must be looked at again.
+                    held.sequence = held.sequence.min(sequence);
+                }
+            }
+            self.weigh(&held);
+            // Something may have been let go since it was looked for.
+            if wanted.iter().all(|key| held.parts.contains_key(key)) {
+                touch(&held);
+                return Ok(RwLockWriteGuard::downgrade(held));
             }
         }
-        touch(&held);
-        self.weigh(&held);
-        Ok(RwLockWriteGuard::downgrade(held))
+    }
+
+    /// What is wanted and neither held nor loaded.
+    fn missing(&self, wanted: &[P::Key], loaded: &HashMap<P::Key, P>) -> Vec<P::Key> {
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let here = |key: &&P::Key| !held.parts.contains_key(key) && !loaded.contains_key(key);
+        wanted.iter().filter(here).copied().collect()
     }
 }
 

@@ -38,9 +38,17 @@ impl Catalogue {
         work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error))
     }
 
-    /// Whether it can be asked without waiting: nobody in this process is at it. Readers never wait for other processes.
-    pub(super) fn is_free(&self) -> bool {
-        self.connection.try_lock().is_ok()
+    /// Asks it if nobody in this process is at it; else the work is given back. Readers never wait for other processes.
+    pub(super) fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
+    where
+        W: FnOnce(&sql::Connection<'_>) -> sql::Result<T>,
+    {
+        match self.connection.try_lock() {
+            Ok(connection) => {
+                Ok(work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error)))
+            }
+            Err(_) => Err(work),
+        }
     }
 
     /// Changes it in one transaction.

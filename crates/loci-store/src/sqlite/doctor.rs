@@ -36,10 +36,6 @@ impl SqliteStore {
                 findings.push(Finding { file, check: "file".into(), problem, repaired: false });
             } else if space.path.exists() {
                 findings.extend(examine(&space.path, &self.inner.analyser, repair)?);
-                if repair {
-                    // What was mended is in no line of the ledger.
-                    space.forget();
-                }
             }
         }
         Ok(findings)
@@ -91,6 +87,10 @@ const CHECKS: &[Check] = &[
     },
 ];
 
+/// That something was mended.
+const TOLD: &str = "INSERT INTO ledger (at, event, node, reason) \
+     VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'restore', 'operator', 'mended by the doctor')";
+
 /// A file that cannot even be opened is a finding, not a failure: the others are looked at too.
 pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
     let outcome = if repair {
@@ -99,6 +99,10 @@ pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<
             let immediate = rusqlite::TransactionBehavior::Immediate;
             let transaction = connection.transaction_with_behavior(immediate).map_err(said)?;
             let findings = check(&transaction, path, analyser, true)?;
+            if findings.iter().any(|finding| finding.repaired) {
+                // Whoever holds something of this file in memory, in whichever process, reads it anew.
+                transaction.execute(TOLD, []).map_err(said)?;
+            }
             transaction.commit().map_err(said)?;
             Ok(findings)
         })

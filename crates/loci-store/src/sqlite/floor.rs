@@ -91,8 +91,11 @@ impl Floor for SqliteStore {
         Ok(())
     }
 
-    fn asks_at_once(&self) -> bool {
-        self.inner.catalogue.is_free()
+    fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
+    where
+        W: FnOnce(&Connection<'_>) -> sql::Result<T>,
+    {
+        self.inner.catalogue.try_ask(work)
     }
 
     fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
@@ -153,11 +156,6 @@ impl Floor for SqliteStore {
         let found = open.index.search(file(connection)?, clause, vector, limit)?;
         self.trim();
         Ok(found)
-    }
-
-    fn tidy(_: &Connection<'_>) -> sql::Result<u64> {
-        // Words go with their memories.
-        Ok(0)
     }
 
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {

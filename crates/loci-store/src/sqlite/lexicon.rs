@@ -14,7 +14,7 @@ use super::abreast::{Abreast, Changed, Part};
 use super::index::all_scopes;
 use crate::documents::{Documents, Found, Usual, fingerprint};
 use crate::sql::clause::Clause;
-use crate::sql::words::{MOST_COUNTED, asked_for};
+use crate::sql::words::asked_for;
 use crate::sql::{self, Value};
 use crate::text::{Analyser, with_question};
 use crate::{Frequencies, Hit};
@@ -48,7 +48,7 @@ pub(super) fn words_of(analyser: &Analyser, content: &str, question: Option<&str
     bytes(&with_question(analyser.terms(content), question.map(|text| analyser.terms(text))))
 }
 
-fn terms(bytes: &[u8]) -> impl Iterator<Item = u32> {
+fn terms(bytes: &[u8]) -> impl Iterator<Item = u32> + Clone {
     bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
 }
 
@@ -90,7 +90,9 @@ impl Part for Texts {
             .prepare_cached(&format!("SELECT count(*), coalesce(sum(length(w.terms)), 0) {of}"))?
             .query_row([scope], |row| Ok((row.get(0)?, row.get::<_, usize>(1)?)))?;
         let mut texts = Texts { documents: Documents::expecting(held, bytes / 4), ..Texts::default() };
-        let mut statement = connection.prepare_cached(&format!("SELECT w.memory, w.answers, w.terms {of}"))?;
+        // In the order of the rows, which is that of time: texts of one conversation lie side by side.
+        let sql = format!("SELECT w.memory, w.answers, w.terms {of} ORDER BY m.row");
+        let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query([scope])?;
         while let Some(row) = rows.next()? {
             texts.put(row.get(0)?, row.get(1)?, row.get_ref(2)?.as_blob()?);
@@ -98,8 +100,11 @@ impl Part for Texts {
         Ok(texts)
     }
 
-    fn refresh(&mut self, connection: &Connection, _: i64, changed: &[Changed]) -> rusqlite::Result<()> {
-        let mut read = connection.prepare_cached("SELECT answers, terms FROM words WHERE memory = ?1")?;
+    fn refresh(&mut self, connection: &Connection, scope: i64, changed: &[Changed]) -> rusqlite::Result<()> {
+        // Who follows may be of another scope.
+        let mut read = connection.prepare_cached(
+            "SELECT w.answers, w.terms FROM memories m JOIN words w ON w.memory = m.row WHERE m.row = ?1 AND m.scope = ?2",
+        )?;
         let mut after =
             connection.prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?;
         for Changed { row, .. } in changed {
@@ -108,7 +113,10 @@ impl Part for Texts {
             let followers = after.query_map([*row], |found| found.get(0))?.collect::<rusqlite::Result<Vec<i64>>>()?;
             rows.extend(followers);
             for row in rows {
-                match read.query_row([row], |found| Ok((found.get(0)?, found.get::<_, Vec<u8>>(1)?))).optional()? {
+                match read
+                    .query_row([row, scope], |found| Ok((found.get(0)?, found.get::<_, Vec<u8>>(1)?)))
+                    .optional()?
+                {
                     Some((answers, bytes)) => self.put(row, answers, &bytes),
                     None => self.documents.remove(row),
                 }
@@ -153,7 +161,7 @@ impl Lexicon {
         let texts = || scopes.iter().filter_map(|scope| held.get(*scope)).map(|texts| &texts.documents);
         let documents = texts().map(Documents::len).sum::<usize>();
         let length = texts().map(Documents::length).sum::<usize>() as f64 / documents.max(1) as f64;
-        let usual = Usual { documents: documents.min(MOST_COUNTED as usize) as f64, length: length.max(1.0) };
+        let usual = Usual { documents: documents as f64, length: length.max(1.0) };
         Ok(texts().flat_map(|documents| documents.find(asked).scores(usual)).collect())
     }
 
@@ -170,11 +178,10 @@ impl Lexicon {
         let mut all = Frequencies { memories: 0, of: vec![0; terms.len()] };
         for texts in scopes.iter().filter_map(|scope| held.get(*scope)) {
             let Found { bearers, .. } = texts.documents.find(&asked);
-            all.memories += (texts.documents.len() as u64).min(MOST_COUNTED);
+            all.memories += texts.documents.len() as u64;
             all.of.iter_mut().zip(bearers).for_each(|(sum, bearers)| *sum += bearers);
         }
-        let most = all.of.iter().copied().max().unwrap_or(0);
-        Ok(Frequencies { memories: all.memories.max(most), ..all })
+        Ok(all)
     }
 }
 
@@ -209,4 +216,79 @@ fn passing(connection: &Connection, clause: &Clause, found: &[(i64, f64)]) -> ru
     let hit =
         |(row, score): &(i64, f64)| seen.get(row).map(|id| Hit { id: MemoryId(Uuid::from_bytes(*id)), score: *score });
     Ok(found.iter().filter_map(hit).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use loci_testkit::samples::{add, addition, at, change, edge, memory, user, visible};
+    use loci_types::{Action, Memory, NewContent, Patch, Relation, Revision, Space};
+
+    use super::super::schema;
+    use super::*;
+    use crate::sql::apply::Desk;
+
+    /// What is held tells what the file would, whatever happens to questions and their answers in between.
+    #[test]
+    fn the_words_in_memory_are_those_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("loci.db");
+        let file = schema::open(&path, schema::SPACE).unwrap();
+        let connection = sql::Connection::Sqlite(&file);
+        let analyser = Analyser::default();
+        let desk = Desk { connection: &connection, path: &path, space: &Space::Shared, analyser: &analyser };
+        let (anna, held) = (user("anna"), Lexicon::default());
+        let turn = |number: u64, text: &str| -> Memory {
+            let mut turn = memory(number, &anna, text);
+            turn.actor_id = Some(format!("speaker {number}"));
+            turn
+        };
+        let check = |word: &str, expect: &[u64]| {
+            let seen = visible(std::slice::from_ref(&anna));
+            let clause = Clause::visible(&connection, &Space::Shared, &seen).unwrap().unwrap();
+            let told = |lexicon: &Lexicon| {
+                let hits = lexicon.search(&file, &clause, &analyser.terms(word), 100).unwrap();
+                let mut ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
+                ids.sort();
+                (ids, lexicon.frequencies(&file, &clause, &analyser.terms(word)).unwrap())
+            };
+            let (ids, frequencies) = told(&held);
+            assert_eq!(ids, expect.iter().map(|number| turn(*number, "").id).collect::<Vec<_>>(), "{word}");
+            assert_eq!(frequencies, told(&Lexicon::default()).1, "{word}");
+        };
+        let revise = |number: u64, text: &str| {
+            let content = NewContent {
+                text: text.to_owned(),
+                hash: turn(number, text).content_hash,
+                unless: None,
+                claim: None,
+                tokens: 1,
+            };
+            let patch = Patch { content: Some(content), ..Patch::default() };
+            let revision = Revision { id: turn(number, "").id, expect: None, patch, vector: None, jobs: Vec::new() };
+            desk.apply(&change(at(99), Action::Revise(Box::new(revision)))).unwrap();
+        };
+        desk.apply(&add(turn(1, "Where is the lighthouse?"))).unwrap();
+        check("lighthouse", &[1]);
+        let mut answer = addition(turn(2, "In Brittany."));
+        answer.follows = Some(turn(1, "").id);
+        desk.apply(&change(at(2), Action::Add(Box::new(answer)))).unwrap();
+        check("lighthouse", &[1, 2]);
+        revise(1, "Where is the windmill?");
+        check("lighthouse", &[]);
+        check("windmill", &[1, 2]);
+        revise(1, "The windmill is old.");
+        check("windmill", &[1]);
+        revise(1, "Who owns the windmill?");
+        check("windmill", &[1, 2]);
+        // An edge that is drawn later makes an answer of a turn.
+        desk.apply(&add(turn(3, "My aunt."))).unwrap();
+        let later = edge(9, turn(1, "").id, turn(3, "").id, Relation::Temporal);
+        desk.apply(&change(at(3), Action::Link(later))).unwrap();
+        check("windmill", &[1, 2, 3]);
+        desk.apply(&change(at(4), Action::Erase { id: turn(1, "").id })).unwrap();
+        check("windmill", &[]);
+        check("aunt brittany", &[2, 3]);
+        desk.apply(&change(at(5), Action::Erase { id: turn(2, "").id })).unwrap();
+        check("aunt brittany", &[3]);
+    }
 }

@@ -78,9 +78,10 @@ fn together(connection: &rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn
     let transaction = Transaction::write(connection).map_err(said)?;
     let alone = tasks.len() == 1;
     for task in tasks {
-        if let Err(error) = task.run(&Connection::Sqlite(connection)) {
+        let done = task.run(&Connection::Sqlite(connection));
+        if done.is_err() || transaction.is_gone() {
             if alone && transaction.is_gone() {
-                return Err(error);
+                return Err(done.err().unwrap_or(Error::Closed));
             }
             transaction.rollback().map_err(said)?;
             // Who is alone has been told why, and would be told the same again.

@@ -311,7 +311,8 @@ CREATE TABLE words (
 );
 INSERT INTO words SELECT m.row, q.row, words_of(m.content, q.content) FROM memories m
     LEFT JOIN memories q ON q.row = (SELECT p.row FROM edges e JOIN memories p ON p.row = e.source
-        WHERE e.target = m.row AND e.relation = 'temporal' AND p.session_id IS NOT DISTINCT FROM m.session_id
+        WHERE e.target = m.row AND e.relation = 'temporal' AND p.scope = m.scope
+        AND p.session_id IS NOT DISTINCT FROM m.session_id
         AND (p.actor_id IS DISTINCT FROM m.actor_id OR p.role IS DISTINCT FROM m.role) LIMIT 1) AND asks(q.content)
     ORDER BY m.row;
 DROP TRIGGER memories_leave_the_lexicon;

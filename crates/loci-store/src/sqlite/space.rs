@@ -50,20 +50,22 @@ impl OpenSpace {
     /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
     pub(super) fn read<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
         let said = |error| Error::sqlite(&self.path, error);
-        let Some(connection) = self.reader()? else { return Ok(None) };
+        let Some((connection, file)) = self.reader()? else { return Ok(None) };
         // A read transaction pins one snapshot; dropping it ends it whatever happened.
         let value = {
             let _snapshot = Transaction::read(&connection).map_err(said)?;
             work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error))?
         };
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        if readers.idle.len() < IDLE {
+        // Another file may have taken its place meanwhile.
+        if readers.idle.len() < IDLE && readers.file == Some(file) {
             readers.idle.push(connection);
         }
         Ok(Some(value))
     }
 
-    fn reader(&self) -> Result<Option<Connection>> {
+    /// A connection, and the file that it reads.
+    fn reader(&self) -> Result<Option<(Connection, FileId)>> {
         let file = FileId::of(&self.path);
         {
             let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,18 +74,16 @@ impl OpenSpace {
                 readers.file = file;
                 self.forget();
             }
-            if file.is_none() {
-                return Ok(None);
-            }
-            if let Some(connection) = readers.idle.pop() {
-                return Ok(Some(connection));
+            if let (Some(file), Some(connection)) = (file, readers.idle.pop()) {
+                return Ok(Some((connection, file)));
             }
         }
+        let Some(file) = file else { return Ok(None) };
         let connection = schema::open_reader(&self.path)?;
         let found = schema::format(&connection, &self.path, schema::SPACE)?;
         let known = schema::SPACE.len() as i64;
         // Created a moment ago by someone who has not yet laid out its tables.
-        Ok((found == known || self.upgrade()?).then_some(connection))
+        Ok((found == known || self.upgrade()?).then_some((connection, file)))
     }
 
     /// An older file is brought up to date by opening it for writing once.

@@ -1,36 +1,35 @@
-//! In which slot lies the vector of a key?
+//! In which slot lies what belongs to a key?
 //!
-//! A hash table of slots alone: the keys themselves lie in the blocks, where a scan needs them, and are not held
-//! twice. Five bytes a bucket, six to twelve a key.
+//! A hash table of slots alone: the keys themselves lie where a scan needs them, and are not held twice. Five bytes a bucket, six to twelve a key.
 
 use hashbrown::HashTable;
 
 /// Key to slot, for who can tell the key of a slot.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     slots: HashTable<u32>,
 }
 
 impl Keys {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
-    pub(super) fn find(&self, key: i64, owner: impl Fn(u32) -> i64) -> Option<u32> {
+    pub(crate) fn find(&self, key: i64, owner: impl Fn(u32) -> i64) -> Option<u32> {
         self.slots.find(hash(key), |&slot| owner(slot) == key).copied()
     }
 
     /// Notes the slot of a key that has none yet.
-    pub(super) fn insert(&mut self, key: i64, slot: u32, owner: impl Fn(u32) -> i64) {
+    pub(crate) fn insert(&mut self, key: i64, slot: u32, owner: impl Fn(u32) -> i64) {
         self.slots.insert_unique(hash(key), slot, |&slot| hash(owner(slot)));
     }
 
-    pub(super) fn remove(&mut self, key: i64, owner: impl Fn(u32) -> i64) -> Option<u32> {
+    pub(crate) fn remove(&mut self, key: i64, owner: impl Fn(u32) -> i64) -> Option<u32> {
         let entry = self.slots.find_entry(hash(key), |&slot| owner(slot) == key).ok()?;
         Some(entry.remove().0)
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.slots.allocation_size()
     }
 }

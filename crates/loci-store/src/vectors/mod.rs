@@ -21,5 +21,6 @@ mod query;
 mod tests;
 
 pub use arrays::Arrays;
+pub(crate) use keys::Keys;
 pub use nearest::{Candidate, nearest_of};
 pub use query::Query;

@@ -325,7 +325,7 @@ async fn a_source_that_is_written_to_is_told() {
     let file = _first.path().join(SHARED);
     let mut once = true;
     let error = copy(&first.clone().into(), &last.clone().into(), SMALL, &mut |step| {
-        if step.table == "words" && std::mem::take(&mut once) {
+        if step.table == "checkpoint_writes" && std::mem::take(&mut once) {
             let sql = "INSERT INTO ledger (at, event, reason) VALUES (1, 'created', 'meanwhile')";
             Connection::open(&file).unwrap().execute(sql, []).unwrap();
         }

@@ -126,6 +126,8 @@ pub(in crate::sql) const TABLES: &[Table] = &[
         put: Put::Vector,
     },
     row("edges", "source", 2, EDGES),
+    // Before the ledger: whoever reads the target meanwhile holds words as of its last line.
+    Table { name: "words", lead: "row", columns: &[("row", Number)], key: 1, put: Put::Words },
     row("entities", "entity", 1, ENTITIES),
     Table {
         name: "unions",
@@ -144,7 +146,6 @@ pub(in crate::sql) const TABLES: &[Table] = &[
     row("fact_sources", "fact", 2, &[("fact", Number), ("memory", Number)]),
     row("checkpoints", "checkpoint", 1, CHECKPOINTS),
     row("checkpoint_writes", "checkpoint", 3, CHECKPOINT_WRITES),
-    Table { name: "words", lead: "row", columns: &[("row", Number)], key: 1, put: Put::Words },
 ];
 
 const MEMORIES: &[(&str, Sort)] = &[
