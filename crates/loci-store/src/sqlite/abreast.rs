@@ -6,6 +6,7 @@
 //!
 //! **Invariant.** A part knows every line of the ledger up to `sequence`, or more.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -135,8 +136,8 @@ impl<P: Part> Abreast<P> {
                 held.sequence = sequence;
             }
             for (key, part) in std::mem::take(&mut loaded) {
-                if !held.parts.contains_key(&key) {
-                    held.parts.insert(key, (part, AtomicU64::new(now)));
+                if let Entry::Vacant(place) = held.parts.entry(key) {
+                    place.insert((part, AtomicU64::new(now)));
                     // Others may be ahead of this snapshot; what came since must be looked at again.
                     held.sequence = held.sequence.min(sequence);
                 }
