@@ -269,7 +269,7 @@ impl Engine {
         let changes = together.iter().map(|pending| {
             let mut addition = pending.admitted.addition.clone();
             if addition.vector.is_none() {
-                addition.jobs.extend(self.embed_job(addition.memory.id, addition.memory.created_at));
+                addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
             }
             let thread = addition.memory.thread_id.clone();
             let mut change = self.change(&pending.caller, "hotpath", REASON, Action::Add(Box::new(addition)));

@@ -243,7 +243,7 @@ impl Engine {
             }
             None => {
                 for addition in &mut additions {
-                    addition.jobs.extend(self.embed_job(addition.memory.id, lesson.at));
+                    addition.jobs.extend(self.embed_jobs(addition.memory.id, lesson.at));
                 }
             }
         }

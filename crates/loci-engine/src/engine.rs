@@ -200,8 +200,8 @@ impl Engine {
     }
 
     /// The job that makes the vector of a memory later; none if memories are to have no vectors.
-    pub(crate) fn embed_job(&self, id: MemoryId, at: Timestamp) -> Option<JobSpec> {
-        self.wants_vectors.then(|| embed_job(id, at))
+    pub(crate) fn embed_jobs(&self, id: MemoryId, at: Timestamp) -> Vec<JobSpec> {
+        self.wants_vectors.then(|| embed_job(id, at)).into_iter().collect()
     }
 
     /// A change by this caller, now.

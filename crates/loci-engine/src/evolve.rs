@@ -72,7 +72,7 @@ impl Engine {
         addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
         let embedded = addition.vector.is_some();
         if !embedded {
-            addition.jobs.extend(self.embed_job(addition.memory.id, addition.memory.created_at));
+            addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         }
         let decision = Decision::Supersede { old, reason: reason.to_owned() };
         let changes: Vec<_> = self

@@ -55,7 +55,7 @@ impl Engine {
         }
         let embedded = addition.vector.is_some();
         if !embedded {
-            addition.jobs.extend(self.embed_job(addition.memory.id, addition.memory.created_at));
+            addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         }
         let claim = claim_of(&addition.memory.content);
         let categories = self.settings_of(caller).await?.categories;

@@ -191,7 +191,7 @@ impl Engine {
         let mut addition = self.admit(&within, scope, new, None)?;
         // What is said twice is linked to twice, and kept once by the nightly work.
         addition.unless = None;
-        addition.jobs.extend(self.embed_job(addition.memory.id, addition.memory.created_at));
+        addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         Ok(addition)
     }
 

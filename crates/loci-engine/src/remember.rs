@@ -270,7 +270,7 @@ impl Engine {
         }
         let embedded = addition.vector.is_some();
         if !embedded {
-            addition.jobs.extend(self.embed_job(addition.memory.id, addition.memory.created_at));
+            addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         }
         let thread = addition.memory.thread_id.clone();
         let actions = std::iter::once(Action::Add(Box::new(addition))).chain(more);

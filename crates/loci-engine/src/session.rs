@@ -108,7 +108,7 @@ impl Engine {
         let vector = self.store.vectors(seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
         let (old, new) = (memory.id, self.promoted(memory, user, at));
         let claim = claim_of(&new.content);
-        let jobs = if vector.is_some() { Vec::new() } else { self.embed_job(new.id, at).into_iter().collect() };
+        let jobs = if vector.is_some() { Vec::new() } else { self.embed_jobs(new.id, at) };
         let unless = Some(self.twin_key(&new));
         let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
         let whose = policy::upkeep(tenant, user);

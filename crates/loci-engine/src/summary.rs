@@ -165,7 +165,7 @@ impl Engine {
         };
         let mut addition = self.admit(&within, scope, new, None)?;
         addition.unless = None;
-        addition.jobs.extend(self.embed_job(addition.memory.id, at));
+        addition.jobs.extend(self.embed_jobs(addition.memory.id, at));
         let id = addition.memory.id;
         let mut actions = vec![Action::Add(Box::new(addition))];
         // The first and the last turn tell which ones are meant.

@@ -204,8 +204,7 @@ impl Engine {
             Error::new(ErrorKind::Internal, format!("the old values of memory {id} cannot be read: {error}"))
         })?;
         let patch = self.patch_to(&memory, &before);
-        let jobs =
-            if patch.content.is_some() { self.embed_job(id, self.now()).into_iter().collect() } else { Vec::new() };
+        let jobs = if patch.content.is_some() { self.embed_jobs(id, self.now()) } else { Vec::new() };
         Ok(Action::Revise(Box::new(Revision { id, expect: Some(memory.version), patch, vector: None, jobs })))
     }
 

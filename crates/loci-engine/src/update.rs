@@ -108,7 +108,7 @@ impl Engine {
         };
         let now = self.now();
         let missing = content.is_some() && vector.is_none();
-        let jobs = if missing { self.embed_job(id, now).into_iter().collect() } else { Vec::new() };
+        let jobs = if missing { self.embed_jobs(id, now) } else { Vec::new() };
         let patch = Patch {
             content,
             kind: update.kind.as_deref().map(|name| self.kinds.parse(name)).transpose()?,

@@ -4,8 +4,9 @@
 //! through them. A term is four bytes, so that the texts of 10,000 memories are less than a megabyte and are walked in
 //! a fraction of a millisecond. There is nothing to build: an insert is an append, a delete a mark.
 //!
-//! Pure: no I/O. A number is a fingerprint of its term. Two of the 10,000 words of a large scope share one with a word
-//! that is asked for once in 400,000 questions; a memory is weighed then that had no need to be.
+//! Pure: no I/O. A number is a fingerprint of its term. Of 400,000 words that are
+//! asked for, one shares its number by chance with another word among the 10,000 of a large scope; a memory is weighed
+//! then that had no need to be.
 //!
 //! **Invariant.** A key is held once. What was let go is never found, and no longer counts for anything.
 

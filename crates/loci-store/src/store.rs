@@ -435,7 +435,7 @@ pub struct Tally {
 /// How often words occur.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frequencies {
-    /// Memories in the visible scopes, counted up to a bound past which it no longer matters.
+    /// Memories in the visible scopes; a store that has to count them one by one may stop at a bound.
     pub memories: u64,
     /// Memories with each term, in the order asked.
     pub of: Vec<u64>,

@@ -261,11 +261,7 @@ impl Engine {
         let live = matches!(memory.state, State::Active | State::Decayed) && memory.superseded_by_id.is_none();
         let unless = (live && !self.nameless(&memory)).then(|| self.twin_key(&memory));
         let claim = self.claim_of(&memory);
-        let jobs = if vector.is_none() && live {
-            self.embed_job(memory.id, self.now()).into_iter().collect()
-        } else {
-            Vec::new()
-        };
+        let jobs = if vector.is_none() && live { self.embed_jobs(memory.id, self.now()) } else { Vec::new() };
         let (follows, aged_at) = (one.follows, one.aged_at);
         Addition { unless, claim, vector, jobs, follows, aged_at, ..Addition::new(memory) }
     }

@@ -232,7 +232,7 @@ impl Engine {
         for (addition, _) in &mut additions {
             addition.vector = vectors.as_mut().and_then(Iterator::next);
             if addition.vector.is_none() {
-                addition.jobs.extend(self.embed_job(addition.memory.id, addition.memory.created_at));
+                addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
             }
         }
         Ok(additions)

@@ -97,7 +97,8 @@ impl RecallHit {
 }
 
 impl Engine {
-    /// Finds what matters to a question.
+    /// Finds what matters to a question. It waits for files on the thread that polls it, which a runtime of several threads
+    /// makes up for; within a `LocalSet` on such a runtime tokio does not allow that, and it must not be called there.
     pub async fn recall(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
         loci_store::standing(self.recall_standing(caller, request)).await
     }

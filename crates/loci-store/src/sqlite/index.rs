@@ -74,11 +74,7 @@ impl Index {
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
         let Some(model) = read::model_of(&sql::Connection::Sqlite(connection), vector)? else { return Ok(Vec::new()) };
-        let scopes = match &clause.scopes {
-            Some(scopes) => scopes.clone(),
-            None => all_scopes(connection)?,
-        };
-        let keys: Vec<(i64, i64)> = scopes.into_iter().map(|scope| (scope, model)).collect();
+        let keys: Vec<(i64, i64)> = scopes_of(connection, clause)?.into_iter().map(|scope| (scope, model)).collect();
         let query = Query::new(&vector.values);
         let want = limit.saturating_add((limit / 4).max(SPARE));
         let propose = |among: Option<&[i64]>| -> rusqlite::Result<_> {
@@ -117,9 +113,12 @@ fn propose_from(
     (found.into_iter().map(|candidate| candidate.key).collect(), more)
 }
 
-/// All scopes of a space.
-pub(super) fn all_scopes(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
-    connection.prepare_cached("SELECT scope FROM scopes")?.query_map([], |row| row.get(0))?.collect()
+/// The scopes that a clause is bound to; all of them if it sees the whole space.
+pub(super) fn scopes_of(connection: &Connection, clause: &Clause) -> rusqlite::Result<Vec<i64>> {
+    match &clause.scopes {
+        Some(scopes) => Ok(scopes.clone()),
+        None => connection.prepare_cached("SELECT scope FROM scopes")?.query_map([], |row| row.get(0))?.collect(),
+    }
 }
 
 /// Checks the proposed rows by the clause and scores them by their exact vectors.

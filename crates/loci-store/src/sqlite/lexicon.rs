@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use uuid::Uuid;
 
 use super::abreast::{Abreast, Changed, Part};
-use super::index::all_scopes;
+use super::index::scopes_of;
 use crate::documents::{Documents, Found, Usual, fingerprint};
 use crate::sql::clause::Clause;
 use crate::sql::words::asked_for;
@@ -156,7 +156,7 @@ impl Lexicon {
     }
 
     fn scores(&self, connection: &Connection, clause: &Clause, asked: &[u32]) -> rusqlite::Result<Vec<(i64, f64)>> {
-        let scopes = scopes(connection, clause)?;
+        let scopes = scopes_of(connection, clause)?;
         let held = self.at(connection, &scopes)?;
         let texts = || scopes.iter().filter_map(|scope| held.get(*scope)).map(|texts| &texts.documents);
         let documents = texts().map(Documents::len).sum::<usize>();
@@ -173,7 +173,7 @@ impl Lexicon {
         terms: &[String],
     ) -> rusqlite::Result<Frequencies> {
         let asked: Vec<u32> = terms.iter().map(|term| fingerprint(term)).collect();
-        let scopes = scopes(connection, clause)?;
+        let scopes = scopes_of(connection, clause)?;
         let held = self.at(connection, &scopes)?;
         let mut all = Frequencies { memories: 0, of: vec![0; terms.len()] };
         for texts in scopes.iter().filter_map(|scope| held.get(*scope)) {
@@ -182,13 +182,6 @@ impl Lexicon {
             all.of.iter_mut().zip(bearers).for_each(|(sum, bearers)| *sum += bearers);
         }
         Ok(all)
-    }
-}
-
-fn scopes(connection: &Connection, clause: &Clause) -> rusqlite::Result<Vec<i64>> {
-    match &clause.scopes {
-        Some(scopes) => Ok(scopes.clone()),
-        None => all_scopes(connection),
     }
 }
 
@@ -285,6 +278,16 @@ mod tests {
         let later = edge(9, turn(1, "").id, turn(3, "").id, Relation::Temporal);
         desk.apply(&change(at(3), Action::Link(later))).unwrap();
         check("windmill", &[1, 2, 3]);
+        let (source, target) = (turn(1, "").id, turn(3, "").id);
+        desk.apply(&change(at(3), Action::Unlink { source, target, relation: Relation::Temporal })).unwrap();
+        check("windmill", &[1, 2]);
+        // Whoever follows in another scope has no words of this one, and is not held here.
+        let theirs = memory(8, &user("ben"), "Not me.");
+        let id = theirs.id;
+        desk.apply(&add(theirs)).unwrap();
+        desk.apply(&change(at(4), Action::Link(edge(10, source, id, Relation::Temporal)))).unwrap();
+        check("windmill", &[1, 2]);
+        check("not me", &[]);
         desk.apply(&change(at(4), Action::Erase { id: turn(1, "").id })).unwrap();
         check("windmill", &[]);
         check("aunt brittany", &[2, 3]);
