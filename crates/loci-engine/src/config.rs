@@ -289,7 +289,7 @@ impl Default for Consent {
         Self {
             enabled: true,
             sensitive: words(&["name", "pronouns", "city", "language"]),
-            benign: words(&["tone", "goals"]),
+            benign: words(&["tone"]),
             signals: 2,
             days: 7,
         }

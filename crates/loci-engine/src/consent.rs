@@ -8,14 +8,14 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation, Revision, State, Visible,
+    Action, Addition, Batch, ContentHash, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation, Revision, Scope,
+    State, Visible,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::extract::claim::{claim_of, consent_field};
 use crate::extract::{Candidate, Claim};
-use crate::learn::{Reach, statement};
+use crate::learn::{Reach, reading, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, claim_key, reconcile};
 use crate::remember::receipt;
@@ -67,8 +67,23 @@ pub(crate) struct Consented {
 /// A proposal of the round that is under way.
 pub(crate) struct Pending {
     pub(crate) id: MemoryId,
-    pub(crate) claim: Claim,
+    pub(crate) hash: ContentHash,
+    pub(crate) claim: Option<Claim>,
     pub(crate) asked: Asked,
+}
+
+impl Pending {
+    /// Whether a statement says the same again.
+    fn is_same(&self, claim: Option<&Claim>, memory: &Memory) -> bool {
+        let value = |claim: &Claim| (claim.subject.clone(), claim.attribute, claim.value.clone());
+        self.hash == memory.content_hash || claim.is_some() && self.claim.as_ref().map(value) == claim.map(value)
+    }
+
+    /// Whether a statement gives another value, of which there is one at a time.
+    fn is_replaced_by(&self, claim: Option<&Claim>) -> bool {
+        let (Some(own), Some(claim)) = (&self.claim, claim) else { return false };
+        claim.single && own.subject == claim.subject && own.attribute == claim.attribute
+    }
 }
 
 impl Engine {
@@ -92,11 +107,12 @@ impl Engine {
                 .hint("`loci remember` says it anew")
                 .into());
         }
-        let claim = claim_of(&memory.content);
+        let statement = statement(&memory);
+        let claim = statement.reading.claim().map(claim_key);
         let scope = memory.scope()?;
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
-        let addition = Addition { claim: claim.as_ref().map(claim_key), vector, ..Addition::new(memory.clone()) };
+        let addition = Addition { claim, vector, ..Addition::new(memory.clone()) };
         let known = self
             .neighbours(
                 &policy::only(caller, &scope, visible.categories().cloned()),
@@ -105,13 +121,11 @@ impl Engine {
                 Reach::Thorough,
             )
             .await?;
-        let decision = reconcile(&statement(&memory, claim.as_ref(), false), &known, &self.config.bands);
+        let decision = reconcile(&statement, &known, &self.config.bands);
         let (accept, over, reason) = match &decision {
             Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),
-            Decision::Add { .. } | Decision::Before { .. } => (true, None, "consented".to_owned()),
-            Decision::Merge { into: old, reason } | Decision::Supersede { old, reason } => {
-                (true, Some(*old), format!("consented; {reason}"))
-            }
+            Decision::Add { .. } | Decision::AddAsHistory { .. } => (true, None, "consented".to_owned()),
+            Decision::Supersede { old, reason, .. } => (true, Some(*old), format!("consented; {reason}")),
         };
         self.decide(caller, &memory, accept, over, &reason).await
     }
@@ -147,9 +161,11 @@ impl Engine {
         let scope = memory.scope()?;
         if accept {
             actions.push(consented(memory.id));
-            let claim = claim_of(&memory.content);
             let source = (memory.id, memory.confidence);
-            actions.extend(self.triple(&scope, memory.kind.name(), claim.as_ref(), source, self.now()));
+            for claim in &reading(memory).claims {
+                actions.extend(self.triple(&scope, memory.kind.name(), Some(claim), source, self.now()));
+            }
+            actions.extend(self.sources_of(&scope, caller, memory.id).await?.into_iter().map(|id| Action::Restore { id }));
         }
         let space = scope.space();
         let changes = actions.into_iter().map(|action| self.change(caller, "operator", reason, action)).collect();
@@ -157,40 +173,42 @@ impl Engine {
         receipt(applied.first(), false, false)
     }
 
+    /// The archived turns that a memory was learned from.
+    async fn sources_of(&self, scope: &Scope, caller: &Caller, id: MemoryId) -> Result<Vec<MemoryId>> {
+        let visible = policy::upkeep(&caller.tenant, scope);
+        let edges = self.store.edges(&visible, &Filter::everything(self.now()), &[id], &[Relation::DerivedFrom]).await?;
+        let ids: Vec<MemoryId> = edges.iter().filter(|edge| edge.source_id == id).map(|edge| edge.target_id).collect();
+        let sources = self.store.fetch(&visible, &ids).await?;
+        Ok(sources.iter().filter(|turn| turn.state == State::Archived).map(|turn| turn.id).collect())
+    }
+
     /// What must be asked before this statement is known; none: nobody.
     pub(crate) async fn consent_needed(
         &self,
         visible: &Visible,
         pending: &mut Vec<Pending>,
-        speakers: &[String],
         candidate: &Candidate,
         addition: &Addition,
         decision: &Decision,
     ) -> Result<Option<Consented>> {
         let rules = &self.config.consent;
         let at = addition.memory.created_at;
-        let Some(claim) = candidate.claim.as_ref().filter(|_| rules.enabled && !candidate.told_on_purpose()) else {
-            return Ok(None);
-        };
-        let Some(field) = consent_field(claim) else { return Ok(None) };
-        // Where someone else lives is no secret of the speaker's.
-        if !speakers.contains(&claim.subject) {
-            return Ok(None);
-        }
+        let Some(field) = candidate.field.filter(|_| rules.enabled && !candidate.requested) else { return Ok(None) };
         let listed = |list: &[String]| list.iter().any(|listed| listed == field);
         let sensitive = listed(&rules.sensitive);
         if !sensitive && !listed(&rules.benign) {
             return Ok(None);
         }
-        let filter = Filter { claim: Some(claim_key(claim)), ..proposed(at) };
+        let claim = candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first());
+        let filter = Filter { claim: claim.map(claim_key), ..proposed(at) };
         let page = Page { after: None, limit: LISTED };
         let mut waiting: Vec<Pending> =
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
         waiting.append(pending);
-        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| one.claim == *claim);
+        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| one.is_same(claim, &addition.memory));
         let over = match decision {
-            Decision::Supersede { old, .. } | Decision::Merge { into: old, .. } => Some(*old),
+            Decision::Supersede { old, .. } => Some(*old),
             _ => None,
         };
         let purge_at = days_after(at, i64::from(self.config.lifecycle.purge_days));
@@ -202,7 +220,7 @@ impl Engine {
                 actions.push(Action::Decide { id: one.id, accept: true, over, purge_at });
                 actions.push(consented(one.id));
                 let (scope, source) = (addition.memory.scope()?, (one.id, addition.memory.confidence));
-                actions.extend(self.triple(&scope, addition.memory.kind.name(), Some(claim), source, at));
+                actions.extend(self.triple(&scope, addition.memory.kind.name(), claim, source, at));
                 format!("{field} was signalled {} times", one.asked.signals)
             } else {
                 pending.push(one);
@@ -214,7 +232,7 @@ impl Engine {
         let mut actions = Vec::new();
         for one in other {
             // Of two that contradict each other only the later is still worth asking.
-            if claim.single && one.claim.subject == claim.subject && one.claim.attribute == claim.attribute {
+            if one.is_replaced_by(claim) {
                 actions.push(Action::Decide { id: one.id, accept: false, over: None, purge_at });
             } else {
                 pending.push(one);
@@ -226,12 +244,17 @@ impl Engine {
         addition.memory.purge_at = Some(days_after(at, i64::from(rules.days)));
         addition.memory.metadata.insert(CONSENT.to_owned(), json!(asked));
         addition.unless = None;
-        let id = addition.memory.id;
+        let (id, hash) = (addition.memory.id, addition.memory.content_hash);
         actions.push(Action::Add(Box::new(addition)));
         for turn in &candidate.from {
             actions.push(Action::Link(self.edge(id, *turn, Relation::DerivedFrom, 1.0, at)));
+            // What waits for consent is not told from the turn that says it either.
+            if sensitive {
+                let (confidence, relevance, purge_at) = (None, None, None);
+                actions.push(Action::Fade { id: *turn, state: State::Archived, confidence, relevance, purge_at });
+            }
         }
-        pending.push(Pending { id, claim: claim.clone(), asked });
+        pending.push(Pending { id, hash, claim: claim.cloned(), asked });
         Ok(Some(Consented { actions, reason: format!("{field} needs consent"), new: true }))
     }
 }
@@ -264,7 +287,7 @@ fn asked(memory: &Memory) -> Option<Asked> {
 }
 
 fn waiting(memory: &Memory) -> Option<Pending> {
-    Some(Pending { id: memory.id, claim: claim_of(&memory.content)?, asked: asked(memory)? })
+    Some(Pending { id: memory.id, hash: memory.content_hash, claim: reading(memory).claim().cloned(), asked: asked(memory)? })
 }
 
 fn proposal(memory: Memory) -> Proposal {

@@ -3,6 +3,8 @@
 //! Mentions are resolved by name and alias within one scope: a known thing is spoken of again and
 //! may gain a name, an unknown one is new, and two that share a name turn out to be one.
 
+use std::collections::{HashMap, HashSet};
+
 use jiff::Timestamp;
 use loci_store::EntityFilter;
 use loci_types::{
@@ -11,7 +13,8 @@ use loci_types::{
 use serde::Serialize;
 use serde_json::Map;
 
-use crate::extract::Mention;
+use crate::extract::language::name_key;
+use crate::extract::{Mention, Voice, mentioned};
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
 
@@ -42,39 +45,79 @@ pub(crate) struct Resolved {
     pub(crate) ids: Vec<EntityId>,
 }
 
-/// Finds the entity of each mention among the known ones, which grow by what is new.
-pub(crate) fn resolve(
-    mentions: &[Mention],
-    known: &mut Vec<Entity>,
-    at: Timestamp,
-    mut new_id: impl FnMut() -> EntityId,
-) -> Resolved {
-    let mut resolved = Resolved::default();
-    for mention in mentions {
-        let names: Vec<&String> = std::iter::once(&mention.name).chain(&mention.aliases).collect();
-        let mut bearers: Vec<usize> = Vec::new();
-        for name in &names {
-            bearers.extend(known.iter().position(|entity| goes_by(entity, name)).filter(|at| !bearers.contains(at)));
+/// The known entities of a scope, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Register {
+    /// One that was taken up by another is gone.
+    entities: Vec<Option<Entity>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Register {
+    /// The entities that are known.
+    pub(crate) fn new(known: Vec<Entity>) -> Self {
+        let mut register = Self::default();
+        for entity in known {
+            register.add(entity);
         }
-        let Some(&first) = bearers.first() else {
-            let entity = new_entity(mention, at, new_id());
-            resolved.ids.push(entity.id);
-            resolved.named.push(entity.clone());
-            known.push(entity);
-            continue;
-        };
-        let id = known[first].id;
-        resolved.ids.push(id);
-        if take_names(&mut known[first], mention, at) {
-            resolved.named.retain(|entity| entity.id != id);
-            resolved.named.push(known[first].clone());
-        }
-        for other in bearers.into_iter().skip(1).rev() {
-            resolved.united.push((id, known[other].id));
-            known.remove(other);
-        }
+        register
     }
-    resolved
+
+    /// Every name, in lower case.
+    pub(crate) fn names(&self) -> HashSet<String> {
+        let all = self.entities.iter().flatten();
+        all.flat_map(|entity| std::iter::once(&entity.canonical_name).chain(&entity.aliases)).map(|name| name.to_lowercase()).collect()
+    }
+
+    fn add(&mut self, entity: Entity) {
+        let place = self.entities.len();
+        for name in std::iter::once(&entity.canonical_name).chain(&entity.aliases) {
+            self.by_name.entry(name_key(name)).or_insert(place);
+        }
+        self.entities.push(Some(entity));
+    }
+
+    /// Finds the entity of each mention, or makes one.
+    pub(crate) fn resolve(
+        &mut self,
+        mentions: &[Mention],
+        at: Timestamp,
+        mut new_id: impl FnMut() -> EntityId,
+    ) -> Resolved {
+        let mut resolved = Resolved::default();
+        for mention in mentions {
+            let mut bearers: Vec<usize> = Vec::new();
+            for name in std::iter::once(&mention.name).chain(&mention.aliases) {
+                bearers.extend(self.by_name.get(&name_key(name)).filter(|place| !bearers.contains(place)));
+            }
+            let Some(&first) = bearers.first() else {
+                let entity = new_entity(mention, at, new_id());
+                resolved.ids.push(entity.id);
+                resolved.named.push(entity.clone());
+                self.add(entity);
+                continue;
+            };
+            let Some(mut kept) = self.entities[first].take() else { continue };
+            resolved.ids.push(kept.id);
+            let mut changed = take_names(&mut kept, mention, at);
+            for other in bearers.into_iter().skip(1) {
+                if let Some(taken) = self.entities[other].take() {
+                    resolved.united.push((kept.id, taken.id));
+                    self.by_name.values_mut().filter(|place| **place == other).for_each(|place| *place = first);
+                    changed = true;
+                }
+            }
+            for name in &kept.aliases {
+                self.by_name.entry(name_key(name)).or_insert(first);
+            }
+            if changed {
+                resolved.named.retain(|entity| entity.id != kept.id);
+                resolved.named.push(kept.clone());
+            }
+            self.entities[first] = Some(kept);
+        }
+        resolved
+    }
 }
 
 fn new_entity(mention: &Mention, at: Timestamp, id: EntityId) -> Entity {
@@ -91,16 +134,13 @@ fn new_entity(mention: &Mention, at: Timestamp, id: EntityId) -> Entity {
     }
 }
 
-fn goes_by(entity: &Entity, name: &str) -> bool {
-    let name = name.to_lowercase();
-    std::iter::once(&entity.canonical_name).chain(&entity.aliases).any(|known| known.to_lowercase() == name)
-}
-
 /// Adds what a mention tells of a known entity; true if that is anything.
 fn take_names(entity: &mut Entity, mention: &Mention, at: Timestamp) -> bool {
     let mut changed = false;
     for name in std::iter::once(&mention.name).chain(&mention.aliases) {
-        if !goes_by(entity, name) {
+        let key = name_key(name);
+        let known = std::iter::once(&entity.canonical_name).chain(&entity.aliases).any(|known| name_key(known) == key);
+        if !known {
             entity.aliases.push(name.clone());
             changed = true;
         }
@@ -155,6 +195,25 @@ impl Engine {
         self.entity_named(&visible, &root.canonical_name).await
     }
 
+    /// What it takes to say whom and what a remembered text names.
+    pub(crate) async fn mentions_of(&self, visible: &Visible, scope: &Scope, memory: &Memory) -> Result<Vec<Action>> {
+        let voice = Voice::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
+        let mentions = mentioned(&memory.content, &voice);
+        // What only its writer sees does not name anything for others.
+        if mentions.is_empty() || memory.access_policy.writer_only() || visible.categories().is_some() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<String> =
+            mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases)).cloned().collect();
+        let mut known = Register::new(self.store.entities(&policy::upkeep(visible.tenant(), scope), &names).await?);
+        let at = memory.created_at;
+        let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
+        let named = resolved.named.into_iter().map(|entity| Action::Name { scope: scope.clone(), entity: Box::new(entity) });
+        let united = resolved.united.into_iter().map(|(into, from)| Action::Unite { into, from });
+        let spoken = resolved.ids.into_iter().map(|entity| Action::Mention { memory: memory.id, entity, counted: true });
+        Ok(named.chain(united).chain(spoken).collect())
+    }
+
     pub(crate) async fn entity_named(&self, visible: &Visible, name: &str) -> Result<Entity> {
         let missing = || {
             Error::new(ErrorKind::NotFound, format!("nothing here speaks of `{name}`"))
@@ -205,31 +264,32 @@ mod tests {
             next += 1;
             EntityId(Uuid::from_u128(next))
         };
-        let mut known = Vec::new();
+        let mut known = Register::default();
         let person = EntityType::Person;
-        let first = resolve(&[mention("Robert", person, &[]), mention("Bob", person, &[])], &mut known, at, &mut ids);
-        assert_eq!((first.named.len(), first.united.len(), known.len()), (2, 0, 2));
+        let first = known.resolve(&[mention("Robert", person, &[]), mention("Bob", person, &[])], at, &mut ids);
+        assert_eq!((first.named.len(), first.united.len()), (2, 0));
         // Then it is said that they are the same.
-        let told = resolve(&[mention("Robert", person, &["Bob"])], &mut known, at, &mut ids);
-        assert_eq!(told.united, [(first.ids[0], first.ids[1])]);
-        assert_eq!((told.ids, known.len()), (vec![first.ids[0]], 1));
+        let same = known.resolve(&[mention("Robert", person, &["Bob"])], at, &mut ids);
+        assert_eq!((same.united, same.ids), (vec![(first.ids[0], first.ids[1])], vec![first.ids[0]]));
         // From now on both names lead to one, in any case.
-        let later =
-            resolve(&[mention("BOB", person, &[]), mention("robert", person, &["Bobby"])], &mut known, at, &mut ids);
+        let later = known.resolve(&[mention("BOB", person, &[]), mention("robert", person, &["Bobby"])], at, &mut ids);
         assert_eq!(later.ids, [first.ids[0], first.ids[0]]);
-        assert_eq!(known[0].aliases, ["Bob", "Bobby"]);
+        assert_eq!(later.named[0].aliases, ["Bob", "Bobby"]);
         assert!(later.united.is_empty());
+        // Russian names are inflected.
+        let dima = known.resolve(&[mention("Дима", person, &[]), mention("Димы", person, &[])], at, &mut ids);
+        assert_eq!(dima.ids[0], dima.ids[1]);
     }
 
     #[test]
     fn a_concept_may_become_more() {
         let at = "2026-06-01T12:00:00Z".parse().unwrap();
-        let mut known = Vec::new();
+        let mut known = Register::default();
         let mut ids = || EntityId(Uuid::from_u128(1));
-        resolve(&[mention("Atlas", EntityType::Concept, &[])], &mut known, at, &mut ids);
-        let told = resolve(&[mention("Atlas", EntityType::Project, &[])], &mut known, at, &mut ids);
-        assert_eq!(told.named[0].entity_type, EntityType::Project);
-        let again = resolve(&[mention("Atlas", EntityType::Concept, &[])], &mut known, at, &mut ids);
+        known.resolve(&[mention("Atlas", EntityType::Concept, &[])], at, &mut ids);
+        let typed = known.resolve(&[mention("Atlas", EntityType::Project, &[])], at, &mut ids);
+        assert_eq!(typed.named[0].entity_type, EntityType::Project);
+        let again = known.resolve(&[mention("Atlas", EntityType::Concept, &[])], at, &mut ids);
         assert!(again.named.is_empty());
     }
 }

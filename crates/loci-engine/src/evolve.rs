@@ -74,7 +74,7 @@ impl Engine {
         if !embedded {
             addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         }
-        let decision = Decision::Supersede { old, reason: reason.to_owned() };
+        let decision = Decision::Supersede { old, contradicts: Vec::new(), reason: reason.to_owned() };
         let changes: Vec<_> = self
             .actions(&visible, &decision, addition)
             .await?

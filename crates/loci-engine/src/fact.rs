@@ -11,7 +11,7 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::extract::claim::Claim;
+use crate::extract::Claim;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::{Engine, Result, bounds};
@@ -213,7 +213,7 @@ impl Engine {
         at: Timestamp,
     ) -> Option<Action> {
         let claim = claim.filter(|claim| !claim.negated)?;
-        let mut words = [kind.to_owned(), claim.subject.clone(), claim.attribute.clone(), claim.value.clone()];
+        let mut words = [kind.to_owned(), claim.subject.clone(), claim.attribute.to_owned(), claim.value.clone()];
         let mut pass = Pass::quiet(&self.redactor);
         for word in &mut words {
             pass.text("fact", word).ok()?;

@@ -116,6 +116,7 @@ impl Engine {
                     reference: turn.reference.clone(),
                 }),
                 event_time: turn.event_time,
+                said_at: turn.event_time,
                 thread_id: Some(turn.thread_id.clone()),
                 actor_id: turn.actor_id.clone(),
                 role: turn.role.clone(),

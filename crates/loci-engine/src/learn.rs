@@ -1,42 +1,46 @@
 //! How does something new find its place among what is known?
 //!
-//! Everything that is learned goes this way, whether someone told it or a session was read: look
-//! for what it may repeat or contradict, let [`reconcile`] decide, and make the changes that follow.
+//! Everything that is learned goes this way, whether someone said it or a session was read: look for what it may repeat or
+//! contradict, let [`reconcile`] decide, and make the changes that follow.
 
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Class, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NewContent, NoteValue,
-    Outcome, Patch, Receipt, Relation, Revision, Scope, State, Vector, Visible,
+    Action, Addition, Batch, Class, Durability, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NoteValue, Outcome,
+    Receipt, Relation, Scope, State, Visible,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::engine::embed_job;
-use crate::extract::claim::claim_of;
+use crate::extract::Voice;
 use crate::policy::{self, Caller};
-use crate::reconcile::{Decision, Neighbour, Statement, reconcile};
+use crate::reconcile::{Decision, Neighbour, Reading, Statement, reconcile};
 use crate::remember::{Embed, receipt};
 use crate::text::{embedding_text, normalise};
 use crate::upkeep::fate::days_after;
 use crate::{Engine, Result};
 
-/// So many of the nearest are looked at.
+/// Nearest memories that are compared with a new one.
 const NEAREST: usize = 6;
-/// So many of those about the same side of the same thing.
+/// Memories about the same attribute of the same subject that are compared with a new one.
 const CLAIMED: usize = 100;
-/// Someone else may replace the same memory at the same moment; then it is looked at anew.
+/// Attempts, when someone else replaces the same memory at the same moment.
 const TRIES: usize = 32;
-/// So many memories that recall told a thread are remembered.
-const TOLD: usize = 64;
-/// For so many days.
-const TOLD_DAYS: i64 = 7;
+/// Memories that recall returned to a thread and that are not learned from it again.
+const RETURNED: usize = 64;
+/// Days for which these are noted.
+const RETURNED_DAYS: i64 = 7;
+
+/// Where a memory says that it is to be kept beside whatever it may repeat or contradict.
+pub(crate) const AS_IS: &str = "asIs";
+/// Where a quotation says what it answers.
+pub(crate) const CONTEXT: &str = "context";
 
 /// How far it is looked for what is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Where someone waits.
+    /// Where someone waits: by claim and by vector.
     Quick,
-    /// Where nobody does.
+    /// Where nobody does: by words as well, where there is no vector.
     Thorough,
 }
 
@@ -57,25 +61,23 @@ impl Engine {
         if !embedded {
             addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));
         }
-        let claim = claim_of(&addition.memory.content);
         let categories = self.settings_of(caller).await?.categories;
         let visible = policy::only(caller, &scope, categories);
         let thread = addition.memory.thread_id.clone();
-        let told = self.told_before(&visible, &scope, thread.as_deref(), &addition.memory.content).await?;
-        // What was told from a pool that the caller has left since counts no more.
-        if let Some(told) = told
-            && self.visible(caller, None).await?.admits(&told)
+        let returned = self.already_returned(&visible, &scope, thread.as_deref(), &addition.memory.content).await?;
+        // What was returned from a pool that the caller has left since counts no more.
+        if let Some(returned) = returned
+            && self.visible(caller, None).await?.admits(&returned)
         {
-            return Ok(unchanged(&told));
+            return Ok(unchanged(&returned));
         }
+        let statement = statement(&addition.memory);
+        let single = statement.reading.claim().is_some_and(|claim| claim.single) && circle(&addition.memory).is_none();
         for attempt in 1.. {
             let known = self.neighbours(&visible, &addition, None, Reach::Quick).await?;
             // Whoever sees only some of them cannot tell what else there is.
-            let single = claim.as_ref().is_some_and(|claim| claim.single) && circle(&addition.memory).is_none();
             let whole = single && visible.categories().is_none() && known.len() < CLAIMED;
             addition.seen = whole.then(|| known.iter().map(|one| one.id).collect());
-            let memory = &addition.memory;
-            let statement = statement(memory, claim.as_ref(), memory.kind.name() == "correction");
             let decision = reconcile(&statement, &known, &self.config.bands);
             if let Decision::Skip { of, .. } = &decision {
                 let known = self.one(&visible, *of).await?;
@@ -84,6 +86,7 @@ impl Engine {
             let reason = if matches!(decision, Decision::Add { .. }) { reason } else { decision.reason() };
             let mut actions = self.actions(&visible, &decision, addition.clone()).await?;
             actions.extend(self.relations(&addition, &known, &decision));
+            actions.extend(self.mentions_of(&visible, &scope, &addition.memory).await?);
             let changes = actions.into_iter().map(|action| {
                 let mut change = self.change(caller, "hotpath", reason, action);
                 change.provenance.thread.clone_from(&thread);
@@ -92,10 +95,8 @@ impl Engine {
             let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
             match self.store.apply(batch).await {
                 Ok(applied) => {
-                    // A merge is two changes; what the caller asked for ends with the second.
-                    let place = usize::from(matches!(decision, Decision::Merge { .. }));
                     self.shelf_forgets(&decision);
-                    return receipt(applied.get(place), embedded, false);
+                    return receipt(applied.first(), embedded, false);
                 }
                 // Someone else has replaced or changed what this was about.
                 Err(
@@ -108,8 +109,7 @@ impl Engine {
         unreachable!("the last try returns")
     }
 
-    /// What is known and may be about the same: by what it claims, by its vector, and without one
-    /// perhaps by its words.
+    /// What is known and may be about the same: by what it claims, by its vector, and without one perhaps by its words.
     pub(crate) async fn neighbours(
         &self,
         visible: &Visible,
@@ -130,8 +130,8 @@ impl Engine {
         };
         let mut found: Vec<(MemoryId, Option<f64>)> = match near {
             Some(near) => near.into_iter().map(|hit| (hit.id, Some(hit.score))).collect(),
-            // Looking by words costs more than a write should; what is said again in other words is
-            // found when a session is learned from, and in the night.
+            // Looking by words costs more than a write should; what is said again in other words is found when a session
+            // is learned from, and in the night.
             None if reach == Reach::Quick => Vec::new(),
             None => {
                 let near = self.store.lexical(visible, &memory.content, &filter, NEAREST).await?;
@@ -179,17 +179,15 @@ impl Engine {
         Ok(match decision {
             Decision::Skip { .. } => Vec::new(),
             Decision::Add { .. } => vec![Action::Add(Box::new(addition))],
-            Decision::Before { until, .. } => {
+            Decision::AddAsHistory { until, .. } => {
                 addition.memory.valid_until = addition.memory.valid_until.or(Some(*until));
                 vec![Action::Add(Box::new(addition))]
             }
-            Decision::Merge { into, .. } => {
-                let known = self.one(visible, *into).await?;
-                merged(&known, addition)
-            }
             Decision::Supersede { old, .. } => {
                 let known = self.one(visible, *old).await?;
-                addition.memory.category = addition.memory.category.or_else(|| known.category.clone());
+                let memory = &mut addition.memory;
+                memory.category = memory.category.take().or_else(|| known.category.clone());
+                memory.pinned |= known.pinned;
                 let length = self.chain(visible, &known).await?.len() + 1;
                 let distil = (length > self.config.lifecycle.distil_above)
                     .then(|| Action::Enqueue(distil_job(addition.memory.id, addition.memory.created_at)));
@@ -199,12 +197,12 @@ impl Engine {
         })
     }
 
-    /// Links to the nearest, as far as they are near enough and stay.
+    /// Links to what it may contradict, and to the nearest as far as they are near enough and stay.
     pub(crate) fn relations(&self, addition: &Addition, known: &[Neighbour], decision: &Decision) -> Vec<Action> {
         if !matches!(decision, Decision::Add { .. } | Decision::Supersede { .. }) {
             return Vec::new();
         }
-        let bands = &self.config.bands;
+        let (bands, memory) = (&self.config.bands, &addition.memory);
         let replaced = |id: MemoryId| matches!(decision, Decision::Supersede { old, .. } if *old == id);
         let mut near: Vec<(f64, MemoryId)> = known
             .iter()
@@ -212,11 +210,18 @@ impl Engine {
             .filter_map(|one| one.similarity.filter(|cosine| *cosine >= bands.link).map(|cosine| (cosine, one.id)))
             .collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let at = addition.memory.created_at;
-        let link = |(strength, target): (f64, MemoryId)| {
-            Action::Link(self.edge(addition.memory.id, target, Relation::RelatedTo, strength.min(1.0), at))
+        let link = |source, target, relation, strength| {
+            Action::Link(self.edge(source, target, relation, strength, memory.created_at))
         };
-        near.into_iter().take(bands.links).map(link).collect()
+        let related = near.into_iter().take(bands.links);
+        let mut links: Vec<Action> =
+            related.map(|(strength, target)| link(memory.id, target, Relation::RelatedTo, strength.min(1.0))).collect();
+        for id in decision.contradicts() {
+            let earlier = known.iter().find(|one| one.id == *id).is_none_or(|one| one.said_at <= memory.when_said());
+            let (later, earlier) = if earlier { (memory.id, *id) } else { (*id, memory.id) };
+            links.push(link(later, earlier, Relation::MayContradict, 1.0));
+        }
+        links
     }
 
     /// An edge that holds from now on.
@@ -243,8 +248,8 @@ impl Engine {
         }
     }
 
-    /// The memory that recall told this thread and that the text only repeats.
-    pub(crate) async fn told_before(
+    /// The memory that recall returned to this thread and that the text only repeats.
+    pub(crate) async fn already_returned(
         &self,
         visible: &Visible,
         scope: &Scope,
@@ -252,78 +257,79 @@ impl Engine {
         text: &str,
     ) -> Result<Option<Memory>> {
         let Some(thread) = thread else { return Ok(None) };
-        let told = self.told(visible, scope, thread).await?;
-        Ok(told.into_iter().find(|memory| repeats(text, &memory.content)))
+        let returned = self.returned(visible, scope, thread).await?;
+        Ok(returned.into_iter().find(|memory| repeats(text, &memory.content)))
     }
 
-    /// What recall has told a thread lately.
-    pub(crate) async fn told(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Vec<Memory>> {
-        let notes = self.store.notes(visible, &scope.space(), &[told_key(thread)], self.now()).await?;
+    /// What recall has returned to a thread lately.
+    pub(crate) async fn returned(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Vec<Memory>> {
+        let notes = self.store.notes(visible, &scope.space(), &[returned_key(thread)], self.now()).await?;
         let ids =
             notes.into_iter().flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default());
         let ids: Vec<MemoryId> = ids.collect();
-        // They were told to this very thread, from whatever layer; here they are only compared.
-        let mut told = self.store.fetch(&policy::whole(visible.tenant()), &ids).await?;
+        // They were returned to this very thread, from whatever layer; here they are only compared.
+        let mut returned = self.store.fetch(&policy::whole(visible.tenant()), &ids).await?;
         // What was forgotten or replaced since may be said anew.
-        told.retain(|memory| memory.state.is_live() && memory.superseded_by_id.is_none());
-        Ok(told)
+        returned.retain(|memory| memory.state.is_live() && memory.superseded_by_id.is_none());
+        Ok(returned)
     }
 
-    /// Notes what recall tells a thread, for as long as that may be repeated.
-    pub(crate) async fn note_told(&self, caller: &Caller, thread: &str, told: Vec<MemoryId>) -> Result<()> {
+    /// Notes what recall returns to a thread, for as long as that may be repeated.
+    pub(crate) async fn note_returned(&self, caller: &Caller, thread: &str, returned: Vec<MemoryId>) -> Result<()> {
         let scope = self.target(caller, None).await?;
-        if told.is_empty() {
+        if returned.is_empty() {
             return Ok(());
         }
         let visible = policy::only(caller, &scope, None);
-        let before = self.store.notes(&visible, &scope.space(), &[told_key(thread)], self.now()).await?;
+        let before = self.store.notes(&visible, &scope.space(), &[returned_key(thread)], self.now()).await?;
         let mut ids: Vec<MemoryId> = before
             .into_iter()
             .flat_map(|(_, ids)| serde_json::from_value::<Vec<MemoryId>>(ids).unwrap_or_default())
             .collect();
-        ids.retain(|id| !told.contains(id));
-        ids.extend(told);
-        let ids = ids.split_off(ids.len().saturating_sub(TOLD));
-        let until = Some(days_after(self.now(), TOLD_DAYS));
+        ids.retain(|id| !returned.contains(id));
+        ids.extend(returned);
+        let ids = ids.split_off(ids.len().saturating_sub(RETURNED));
+        let until = Some(days_after(self.now(), RETURNED_DAYS));
         let (space, value) = (scope.space(), NoteValue::Set(json!(ids)));
-        let note = Action::Note { scope: Some(scope), key: told_key(thread), value, until };
-        let change = self.change(caller, "context", "told", note);
+        let note = Action::Note { scope: Some(scope), key: returned_key(thread), value, until };
+        let change = self.change(caller, "context", "returned", note);
         self.touch_behind(caller.tenant.clone(), space, change).await;
         Ok(())
     }
 
     pub(crate) fn shelf_forgets(&self, decision: &Decision) {
-        if let Decision::Merge { into: id, .. } | Decision::Supersede { old: id, .. } = decision {
-            self.shelf.forget(*id);
+        if let Decision::Supersede { old, .. } = decision {
+            self.shelf.forget(*old);
         }
     }
 }
 
-/// Whether a text says no more than what recall told, word for word.
-pub(crate) fn repeats(text: &str, told: &str) -> bool {
-    let (text, told) = (normalise(text), normalise(told));
-    !told.is_empty() && (text == told || (text.contains(&told) && text.len() < told.len() + 40))
+/// Whether a text has the same words as what recall returned. One that says more is learned.
+pub(crate) fn repeats(text: &str, returned: &str) -> bool {
+    let returned = normalise(returned);
+    !returned.is_empty() && normalise(text) == returned
 }
 
-/// The name of the note of what recall told a thread.
-pub(crate) fn told_key(thread: &str) -> String {
+/// The name of the note of what recall returned to a thread. Data of earlier formats has it so.
+pub(crate) fn returned_key(thread: &str) -> String {
     format!("told {thread}")
 }
 
+/// What a memory says, taken apart.
+pub(crate) fn reading(memory: &Memory) -> Reading {
+    let voice = Voice::of(memory.actor_id.as_deref(), memory.identifiers.user_id.as_deref());
+    let context = memory.metadata.get(CONTEXT).and_then(Value::as_str);
+    Reading::of(&memory.content, context, &voice)
+}
+
 /// A new memory as it meets what is known.
-pub(crate) fn statement<'a>(
-    memory: &'a Memory,
-    claim: Option<&'a crate::extract::Claim>,
-    corrects: bool,
-) -> Statement<'a> {
+pub(crate) fn statement(memory: &Memory) -> Statement {
     Statement {
-        content: &memory.content,
         hash: memory.content_hash,
-        claim,
-        corrects,
-        since: since(memory),
-        until: memory.valid_until,
-        now: memory.created_at,
+        reading: reading(memory),
+        said_at: memory.when_said(),
+        copied: crate::pool_sync::is_copy(memory),
+        confirmed: is_confirmed(memory),
     }
 }
 
@@ -331,48 +337,18 @@ pub(crate) fn statement<'a>(
 pub(crate) fn neighbour(memory: &Memory, similarity: Option<f64>) -> Neighbour {
     Neighbour {
         id: memory.id,
-        content: memory.content.clone(),
         hash: memory.content_hash,
-        claim: claim_of(&memory.content),
+        reading: reading(memory),
         similarity,
-        since: since(memory),
-        confirmed: memory.pinned || memory.decay_rate == 0.0,
+        said_at: memory.when_said(),
+        confirmed: is_confirmed(memory),
+        as_is: memory.metadata.get(AS_IS) == Some(&Value::Bool(true)),
+        copied: crate::pool_sync::is_copy(memory),
     }
 }
 
-fn since(memory: &Memory) -> Timestamp {
-    memory.valid_from.or(memory.event_time).unwrap_or(memory.created_at)
-}
-
-/// The known one takes the new words; both are kept, and the merge can be undone.
-fn merged(known: &Memory, mut addition: Addition) -> Vec<Action> {
-    // It is replaced at once, so that it stands in nobody's way.
-    let unless = addition.unless.take();
-    let memory = &addition.memory;
-    let content = NewContent {
-        text: memory.content.clone(),
-        hash: memory.content_hash,
-        unless,
-        claim: addition.claim,
-        tokens: memory.tokens,
-    };
-    let mut tags = known.tags.clone();
-    tags.extend(memory.tags.iter().filter(|tag| !known.tags.contains(tag)).cloned().collect::<Vec<_>>());
-    let patch = Patch {
-        content: Some(content),
-        tags: (tags != known.tags).then_some(tags),
-        importance: (memory.importance > known.importance).then_some(memory.importance),
-        confidence: (memory.confidence > known.confidence).then_some(memory.confidence),
-        ..Patch::default()
-    };
-    let from = vec![memory.id];
-    let vector: Option<Vector> = addition.vector.take();
-    // Where nobody waits for the vector of what is new, nobody waits for that of both.
-    let waits = vector.is_none() && !addition.jobs.is_empty();
-    let jobs = if waits { vec![embed_job(known.id, memory.created_at)] } else { Vec::new() };
-    addition.jobs.clear();
-    let revision = Revision { id: known.id, expect: Some(known.version), patch, vector, jobs };
-    vec![Action::Add(Box::new(addition)), Action::Merge { into: Box::new(revision), from }]
+fn is_confirmed(memory: &Memory) -> bool {
+    memory.pinned || memory.decay_rate == 0.0
 }
 
 /// Who may see a memory within its scope: everyone, or its writer.
@@ -400,6 +376,6 @@ fn unchanged(memory: &Memory) -> Receipt {
         embedding_generated: false,
         embedding_regenerated: false,
         redacted: Vec::new(),
-        durability: loci_types::Durability::Durable,
+        durability: Durability::Durable,
     }
 }

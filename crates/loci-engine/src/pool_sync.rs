@@ -179,6 +179,11 @@ impl Engine {
     }
 }
 
+/// Whether a memory is a copy of what others said in a pool.
+pub(crate) fn is_copy(memory: &Memory) -> bool {
+    memory.source.as_ref().is_some_and(|source| source.kind == SOURCE)
+}
+
 fn origin(memory: &Memory) -> Option<Origin> {
     serde_json::from_value(memory.metadata.get(SYNCED_FROM)?.clone()).ok()
 }

@@ -10,6 +10,7 @@ use crate::bounds::between;
 use crate::pack::delta::{Delta, DeltaChange, DeltaEvent};
 use crate::pack::{Budget, Format, Item, Packed, Related, Share, pack};
 use crate::policy::Caller;
+use crate::report::{is_quotation, reported};
 use crate::{Engine, Recall, RecallHit, RecallRequest, Result};
 
 /// So many entries of the ledger are looked at for a delta header.
@@ -141,9 +142,10 @@ impl Engine {
             kind: memory.kind.name().to_owned(),
             category: memory.category.clone(),
             share,
-            text: memory.content.clone(),
+            text: hit.text(),
             score: hit.score,
-            event_time: memory.event_time,
+            // What was said is shown with its speaker and day already.
+            event_time: memory.event_time.filter(|_| !is_quotation(memory)),
             related: hit.explain.related.iter().map(related).collect(),
             actor: memory.actor_id.clone().filter(|_| turn),
             role: memory.role.clone().filter(|_| turn),
@@ -174,7 +176,7 @@ impl Engine {
                 event: event(&entry.event),
                 category: memory.category.clone(),
                 // What was forgotten is told of, not told again.
-                text: if forgotten { format!("memory {}", memory.id) } else { memory.content.clone() },
+                text: if forgotten { format!("memory {}", memory.id) } else { reported(memory).into_owned() },
                 importance: (!forgotten).then_some(memory.importance),
             })
         };

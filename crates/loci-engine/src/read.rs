@@ -6,7 +6,7 @@ use loci_types::{Edge, Filter, Layer, LedgerEntry, Memory, MemoryId, Reach, Rela
 use serde::Serialize;
 
 use crate::bounds::{between, some_layers};
-use crate::consolidate::{PASSED, WRITTEN};
+use crate::consolidate::{MISSED, REFUSED, WRITTEN};
 use crate::policy::Caller;
 use crate::settings;
 use crate::summary::SAVED;
@@ -57,15 +57,18 @@ pub struct History {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Learned {
-    /// Statements that were drawn out of sessions.
+    /// Memories that were learned from sessions.
     pub statements: u64,
-    /// Those that kept the writing rules at once.
-    pub first_pass: u64,
-    /// Their share.
+    /// Statements that a language model wrote and that were refused.
+    pub refused: u64,
+    /// The share of statements that kept the writing rules; none: nothing was learned yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_pass_rate: Option<f64>,
+    /// Requests to remember something for which nothing was found to keep.
+    pub missed: u64,
     /// Tokens that summaries have saved.
     pub tokens_saved: u64,
-    /// Tokens that the language model was given or wrote today.
+    /// Tokens that the language model has read and written today.
     pub llm_tokens_today: u64,
 }
 
@@ -132,20 +135,21 @@ impl Engine {
         if *visible.reach() != Reach::Whole {
             return Ok(None);
         }
-        let keys = [PASSED, WRITTEN, SAVED].map(str::to_owned);
+        let keys = [WRITTEN, REFUSED, MISSED, SAVED].map(str::to_owned);
         let mut learned = Learned { llm_tokens_today: self.spent_today(&caller.tenant).await?, ..Learned::default() };
         for space in self.store.spaces(&caller.tenant).await? {
             for (key, count) in self.store.notes(&visible, &space, &keys, self.now()).await? {
                 let count = count.as_f64().unwrap_or(0.0) as u64;
                 match key.as_str() {
-                    PASSED => learned.first_pass += count,
                     WRITTEN => learned.statements += count,
+                    REFUSED => learned.refused += count,
+                    MISSED => learned.missed += count,
                     _ => learned.tokens_saved += count,
                 }
             }
         }
-        let rate = learned.first_pass as f64 / learned.statements as f64;
-        learned.first_pass_rate = (learned.statements > 0).then_some(rate);
+        let all = learned.statements + learned.refused;
+        learned.first_pass_rate = (all > 0).then(|| learned.statements as f64 / all as f64);
         Ok(Some(learned))
     }
 

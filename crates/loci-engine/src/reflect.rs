@@ -1,20 +1,18 @@
 //! What lies behind what was said?
 //!
-//! After a session: which of its turns brought others about, and what its user's words tell about
-//! them. By rules, or by a language model where there is one.
+//! After a session a language model is asked which of its turns caused others, and what the user's words tell about them.
+//! Without one neither is guessed at.
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{
     Action, Addition, Batch, Filter, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter, Source,
-    TimeRange, Visible, from_step, to_step,
+    TimeRange, Visible,
 };
 use serde_json::json;
 
-use crate::mind::Direction as Judged;
+use crate::mind::{Direction, InsightDraft};
 use crate::policy::{self, Caller};
-use crate::upkeep::causal::{self, Direction, cause};
-use crate::upkeep::insight::{Insight, InsightInput, insights};
 use crate::{Engine, NewMemory, Result};
 
 /// So many turns of a session are looked at.
@@ -25,6 +23,8 @@ const LATEST: usize = 5;
 const FACTS: usize = 3;
 /// So many characters of the conversation are shown to a language model.
 const SNIPPET: usize = 1_000;
+/// How sure a causal edge is.
+const CONFIDENCE: f64 = 0.7;
 /// The note of when insights were last looked for.
 const LOOKED: &str = "insight";
 /// The category of insights.
@@ -38,37 +38,22 @@ impl Engine {
         let turns = self.turns_of(&visible, scope, session).await?;
         let most = self.config.learning.causal_pairs_per_night as usize;
         let pairs: Vec<(&Memory, &Memory)> = turns.windows(2).map(|pair| (&pair[0], &pair[1])).collect();
-        let found: Vec<(MemoryId, MemoryId, String)> = match self.mind_for(&caller.tenant).await? {
-            Some(mind) => {
-                let asked: Vec<(String, String)> =
-                    pairs.iter().take(most).map(|(a, b)| (a.content.clone(), b.content.clone())).collect();
-                let before = mind.left().unwrap_or(0);
-                let judged = mind.causes(&asked).await;
-                self.settle(&caller.tenant, &mind, before).await?;
-                let judged = judged?.0;
-                let ends = |((a, b), direction): (&(&Memory, &Memory), Option<Judged>)| match direction? {
-                    Judged::Forward => Some((a.id, b.id, "judged by a language model".to_owned())),
-                    Judged::Backward => Some((b.id, a.id, "judged by a language model".to_owned())),
-                };
-                pairs.iter().zip(judged).filter_map(ends).collect()
-            }
-            None => {
-                let ends = |(a, b): &(&Memory, &Memory)| {
-                    let cause = cause(&a.content, &b.content)?;
-                    let why = format!("`{}`", cause.connective);
-                    Some(match cause.direction {
-                        Direction::Forward => (a.id, b.id, why),
-                        Direction::Backward => (b.id, a.id, why),
-                    })
-                };
-                pairs.iter().filter_map(ends).take(most).collect()
-            }
+        let Some(mind) = self.mind_for(&caller.tenant).await? else { return Ok(0) };
+        let asked: Vec<(String, String)> =
+            pairs.iter().take(most).map(|(a, b)| (a.content.clone(), b.content.clone())).collect();
+        let before = mind.left().unwrap_or(0);
+        let judged = mind.causes(&asked).await;
+        self.record_spending(&caller.tenant, &mind, before).await?;
+        let ends = |((a, b), direction): (&(&Memory, &Memory), Option<Direction>)| match direction? {
+            Direction::Forward => Some((a.id, b.id)),
+            Direction::Backward => Some((b.id, a.id)),
         };
+        let found: Vec<(MemoryId, MemoryId)> = pairs.iter().zip(judged?.0).filter_map(ends).collect();
         let at = self.now();
-        let changes = found.iter().map(|(from, to, why)| {
+        let changes = found.iter().map(|(from, to)| {
             let mut edge = self.edge(*from, *to, Relation::Causal, 1.0, at);
-            edge.confidence = causal::CONFIDENCE;
-            self.change(caller, "worker", &format!("one brought the other about: {why}"), Action::Link(edge))
+            edge.confidence = CONFIDENCE;
+            self.change(caller, "worker", "a language model judged that one caused the other", Action::Link(edge))
         });
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
         self.store.apply(batch).await?;
@@ -88,8 +73,8 @@ impl Engine {
         let said: Vec<&Memory> = turns.iter().filter(|turn| turn.role.as_deref() != Some("assistant")).collect();
         let latest: Vec<&str> =
             said.iter().skip(said.len().saturating_sub(LATEST)).map(|turn| turn.content.as_str()).collect();
-        let (facts, changes) = self.news(&visible, &turns, at).await?;
-        let found = self.insights_of(caller, &turns, &latest, &facts, &changes).await?;
+        let facts = self.news(&visible, &turns, at).await?;
+        let found = self.insights_of(caller, &turns, &latest, &facts).await?;
         if found.is_empty() {
             return Ok(0);
         }
@@ -126,53 +111,29 @@ impl Engine {
         turns: &[Memory],
         latest: &[&str],
         facts: &[String],
-        changes: &[(String, String)],
-    ) -> Result<Vec<Insight>> {
-        let Some(mind) = self.mind_for(&caller.tenant).await? else {
-            let name = turns.iter().find_map(|turn| turn.actor_id.clone()).unwrap_or_else(|| "User".to_owned());
-            let facts: Vec<&str> = facts.iter().map(String::as_str).collect();
-            return Ok(insights(&InsightInput { name: &name, turns: latest, changes, facts: &facts }));
-        };
+    ) -> Result<Vec<InsightDraft>> {
+        let Some(mind) = self.mind_for(&caller.tenant).await? else { return Ok(Vec::new()) };
         let latest: Vec<String> = latest.iter().map(|text| (*text).to_owned()).collect();
         let all: String = turns.iter().map(|turn| turn.content.as_str()).collect::<Vec<_>>().join("\n");
         let skip = all.chars().count().saturating_sub(SNIPPET);
         let snippet: String = all.chars().skip(skip).collect();
         let before = mind.left().unwrap_or(0);
         let drafts = mind.insights(&latest, facts, &snippet).await;
-        self.settle(&caller.tenant, &mind, before).await?;
-        let drafts = drafts?.0;
-        let insight = |draft: crate::mind::InsightDraft| Insight {
-            summary: draft.summary,
-            tags: draft.tags,
-            importance: to_step(draft.importance).round() as u8,
-        };
-        Ok(drafts.into_iter().map(insight).collect())
+        self.record_spending(&caller.tenant, &mind, before).await?;
+        Ok(drafts?.0)
     }
 
-    /// The latest facts, and the preferences that were replaced, since the turns began.
-    async fn news(
-        &self,
-        visible: &Visible,
-        turns: &[Memory],
-        at: Timestamp,
-    ) -> Result<(Vec<String>, Vec<(String, String)>)> {
+    /// The latest facts since the turns began.
+    async fn news(&self, visible: &Visible, turns: &[Memory], at: Timestamp) -> Result<Vec<String>> {
         let since = turns.first().map(|turn| turn.created_at);
         let created = TimeRange { from: since, until: None };
         let filter = Filter { kinds: self.told_kinds(), created, ..Filter::at(at) };
-        let page = Page { after: None, limit: TURNS };
+        let page = Page { after: None, limit: FACTS };
         let new = self.store.scan(visible, &filter, page).await?.memories;
-        let facts = new.iter().take(FACTS).map(|memory| memory.content.clone()).collect();
-        let mut changes = Vec::new();
-        for memory in new.iter().filter(|memory| memory.kind.name() == "preference") {
-            let Some(old) = memory.supersedes_id else { continue };
-            if let Some(old) = self.store.fetch(visible, &[old]).await?.pop() {
-                changes.push((old.content, memory.content.clone()));
-            }
-        }
-        Ok((facts, changes))
+        Ok(new.iter().map(|memory| crate::reported(memory).into_owned()).collect())
     }
 
-    fn insight_draft(&self, caller: &Caller, scope: &Scope, session: &str, insight: &Insight) -> Result<Addition> {
+    fn insight_draft(&self, caller: &Caller, scope: &Scope, session: &str, insight: &InsightDraft) -> Result<Addition> {
         let within = Caller { tenant: caller.tenant.clone(), ..Caller::new(scope.identifiers()) };
         let new = NewMemory {
             content: insight.summary.clone(),
@@ -180,7 +141,7 @@ impl Engine {
             kind: Some("insight".to_owned()),
             category: Some(CATEGORY.to_owned()),
             tags: insight.tags.clone(),
-            importance: from_step("importance", f64::from(insight.importance.clamp(1, 5))).ok(),
+            importance: Some(insight.importance),
             source: Some(Source {
                 kind: "reflection".to_owned(),
                 role: Some("memory_agent".to_owned()),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bounds;
-use crate::extract::claim::claim_of;
+use crate::learn::{AS_IS, reading};
 use crate::policy::{self, Caller};
 use crate::reconcile::claim_key;
 use crate::redact::Pass;
@@ -54,6 +54,8 @@ pub struct NewMemory {
     pub pinned: bool,
     /// When it happened.
     pub event_time: Option<Timestamp>,
+    /// When it was said or written, if that is not now.
+    pub said_at: Option<Timestamp>,
     /// Since when it holds.
     pub valid_from: Option<Timestamp>,
     /// Until when it held.
@@ -173,6 +175,9 @@ impl Engine {
             }
         }
         let mut metadata = new.metadata;
+        if new.as_is {
+            metadata.insert(AS_IS.to_owned(), true.into());
+        }
         if new.kind.is_none() {
             metadata.entry("kindConfidence").or_insert_with(|| sure.into());
         }
@@ -203,6 +208,7 @@ impl Engine {
             last_accessed_at: None,
             relevance: 1.0,
             event_time: new.event_time,
+            said_at: new.said_at,
             created_at: now,
             updated_at: now,
             valid_from: new.valid_from,
@@ -221,7 +227,7 @@ impl Engine {
     /// What a memory is about, folded; turns and parts of a graph claim nothing.
     pub(crate) fn claim_of(&self, memory: &Memory) -> Option<loci_types::ContentHash> {
         let told = self.kinds.spec(&memory.kind).class != Class::Episodic && !crate::graph::is_part(memory);
-        told.then(|| claim_of(&memory.content)).flatten().as_ref().map(claim_key)
+        told.then(|| reading(memory)).and_then(|reading| reading.claim().map(claim_key))
     }
 
     /// How fast the confidence of a kind fades.

@@ -98,6 +98,7 @@ pub(crate) fn plain(score: f64, memory: Memory) -> RecallHit {
     RecallHit {
         memory,
         score,
+        newer: None,
         explain: crate::Explanation {
             lanes: Vec::new(),
             similarity: Some(score),

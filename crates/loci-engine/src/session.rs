@@ -12,7 +12,6 @@ use loci_types::{
 };
 use serde_json::{Map, json};
 
-use crate::extract::claim::claim_of;
 use crate::learn::{Reach, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, reconcile};
@@ -107,21 +106,22 @@ impl Engine {
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
         let (old, new) = (memory.id, self.promoted(memory, user, at));
-        let claim = claim_of(&new.content);
         let jobs = if vector.is_some() { Vec::new() } else { self.embed_jobs(new.id, at) };
         let unless = Some(self.twin_key(&new));
         let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
         let whose = policy::upkeep(tenant, user);
         let known = self.neighbours(&whose, &addition, None, Reach::Thorough).await?;
-        let statement = statement(&addition.memory, claim.as_ref(), false);
+        let statement = statement(&addition.memory);
         let decision = reconcile(&statement, &known, &self.config.bands);
         let id = match &decision {
-            Decision::Skip { of: id, .. } | Decision::Merge { into: id, .. } => *id,
+            Decision::Skip { of: id, .. } => *id,
             _ => addition.memory.id,
         };
         let (kind, source) = (addition.memory.kind.name().to_owned(), (id, addition.memory.confidence));
         let mut actions = self.actions(&whose, &decision, addition).await?;
-        actions.extend(self.triple(user, &kind, claim.as_ref(), source, at));
+        for claim in &statement.reading.claims {
+            actions.extend(self.triple(user, &kind, Some(claim), source, at));
+        }
         actions.push(Action::Link(self.edge(id, old, Relation::DerivedFrom, 1.0, at)));
         let metadata = Some(Map::from_iter([(PROMOTED_TO.to_owned(), json!(id))]));
         let patch = Patch { metadata, ..Patch::default() };

@@ -103,7 +103,7 @@ impl Engine {
         let writer = scribe.as_ref().map(|scribe| scribe as &dyn Writer);
         let made = summarise(&texts, vectors.as_deref(), strategy, target, writer).await;
         if let Some(mind) = &mind {
-            self.settle(tenant, mind, before).await?;
+            self.record_spending(tenant, mind, before).await?;
         }
         made
     }

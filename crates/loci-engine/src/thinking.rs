@@ -15,7 +15,7 @@ impl Engine {
     /// The same engine, with a language model that reads and writes for it.
     #[must_use]
     pub fn with_mind(mut self, mind: Mind) -> Self {
-        self.mind = Some(mind.with_limits(self.config.learning.clone()).in_time_zone(self.time_zone.clone()));
+        self.mind = Some(mind.with_limits(self.config.learning.clone()));
         self
     }
 
@@ -27,7 +27,7 @@ impl Engine {
     }
 
     /// Puts what a piece of work has spent on the tenant's bill.
-    pub(crate) async fn settle(&self, tenant: &Tenant, mind: &Mind, before: u64) -> Result<()> {
+    pub(crate) async fn record_spending(&self, tenant: &Tenant, mind: &Mind, before: u64) -> Result<()> {
         let spent = before.saturating_sub(mind.left().unwrap_or(before));
         if spent == 0 {
             return Ok(());

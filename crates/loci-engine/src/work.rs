@@ -11,7 +11,7 @@ use loci_types::{ErrorKind, Job, JobKind, JobRecord, MemoryId, Scope, Space, Ten
 use serde::Serialize;
 
 use crate::policy::{self, Caller};
-use crate::{Engine, Error, Result};
+use crate::{Consolidated, Engine, Error, Result};
 
 /// For so long a job is ours.
 const LEASE: Duration = Duration::from_secs(120);
@@ -33,8 +33,11 @@ pub(crate) const SLOW: [JobKind; 7] = [
     JobKind::Summarise,
 ];
 
+/// How often the lease of a job is renewed while work goes on.
+const RENEWAL: Duration = Duration::from_secs(40);
+
 /// What was done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Worked {
@@ -42,6 +45,18 @@ pub struct Worked {
     pub done: usize,
     /// Jobs that failed and wait, or were laid aside.
     pub failed: usize,
+    /// Jobs that wait for another day, because a cap is reached.
+    pub waiting: usize,
+    /// What sessions taught.
+    pub learned: Consolidated,
+}
+
+/// How far a job came.
+enum Progress {
+    /// It is done; what it taught.
+    Done(Consolidated),
+    /// The rest waits.
+    Waits { until: Timestamp, learned: Consolidated },
 }
 
 impl Engine {
@@ -52,17 +67,27 @@ impl Engine {
         let kinds = if kinds.is_empty() { &SLOW } else { kinds };
         let mut worked = Worked::default();
         // One that fails waits for the next time, however long this one takes.
-        let now = self.now();
-        while worked.done + worked.failed < limit {
-            let Some(job) = self.store.claim(&caller.tenant, kinds, 1, now, LEASE).await?.pop() else { break };
-            match self.perform(caller, &job).await {
-                Ok(()) => {
+        let start = self.now();
+        while worked.done + worked.failed + worked.waiting < limit {
+            // A lease counts from when the job is claimed.
+            let late = Duration::try_from(self.now().duration_since(start)).unwrap_or_default();
+            let claimed = self.store.claim(&caller.tenant, kinds, 1, start, LEASE + late).await?.pop();
+            let Some(mut job) = claimed else { break };
+            match self.perform_under_lease(caller, &mut job).await {
+                Ok(Progress::Done(learned)) => {
+                    worked.learned.take(learned);
                     self.store.finish(&caller.tenant, &job).await?;
                     worked.done += 1;
                 }
+                Ok(Progress::Waits { until, learned }) => {
+                    worked.learned.take(learned);
+                    let why = "the daily cap is reached; the rest is learned the next day";
+                    self.store.fail(&caller.tenant, &job, why, Some(until)).await?;
+                    worked.waiting += 1;
+                }
                 Err(error) => {
                     tracing::warn!(job = job.id, kind = job.kind.name(), %error, "a job failed");
-                    let again = retry_at(&job, &error, now);
+                    let again = retry_at(&job, &error, self.now());
                     self.store.fail(&caller.tenant, &job, &error.to_string(), again).await?;
                     worked.failed += 1;
                 }
@@ -71,12 +96,41 @@ impl Engine {
         Ok(worked)
     }
 
-    async fn perform(&self, caller: &Caller, job: &Job) -> Result<()> {
-        match job.kind {
-            JobKind::Consolidate => {
-                let (scope, session) = about(job)?;
-                self.consolidate(caller, &scope, &session).await.map(drop)
+    /// Does a job, and renews its lease while that takes.
+    async fn perform_under_lease(&self, caller: &Caller, job: &mut Job) -> Result<Progress> {
+        let work = job.clone();
+        let work = self.perform(caller, &work);
+        tokio::pin!(work);
+        loop {
+            match tokio::time::timeout(RENEWAL, &mut work).await {
+                Ok(outcome) => return outcome,
+                Err(_) => {
+                    let until = self.now().saturating_add(LEASE).unwrap_or(Timestamp::MAX);
+                    if self.store.renew(&caller.tenant, job, until).await? {
+                        job.lease_until = until;
+                    } else {
+                        let message = format!("job {} was taken over by another worker", job.id);
+                        return Err(loci_types::Error::new(ErrorKind::Conflict, message).into());
+                    }
+                }
             }
+        }
+    }
+
+    async fn perform(&self, caller: &Caller, job: &Job) -> Result<Progress> {
+        if job.kind == JobKind::Consolidate {
+            let (scope, session) = about(job)?;
+            let learned = self.consolidate(caller, &scope, &session).await?;
+            return Ok(match learned.waits_until {
+                Some(until) => Progress::Waits { until, learned },
+                None => Progress::Done(learned),
+            });
+        }
+        self.perform_other(caller, job).await.map(|()| Progress::Done(Consolidated::default()))
+    }
+
+    async fn perform_other(&self, caller: &Caller, job: &Job) -> Result<()> {
+        match job.kind {
             JobKind::Distil => match memory(job) {
                 Some(id) => self.collapse(&caller.tenant, &job.space.parse()?, id, self.now()).await.map(drop),
                 None => Ok(()),
@@ -94,7 +148,7 @@ impl Engine {
                 self.summarise_session(&caller.tenant, &scope, &session).await.map(drop)
             }
             // Links are drawn when a memory is learned, entities and purges have steps of their own.
-            JobKind::Link | JobKind::Enrich | JobKind::Purge | JobKind::Embed => Ok(()),
+            JobKind::Consolidate | JobKind::Link | JobKind::Enrich | JobKind::Purge | JobKind::Embed => Ok(()),
         }
     }
 

@@ -19,32 +19,58 @@ const REST: Duration = Duration::from_secs(1);
 /// How many jobs are taken at once.
 const JOBS: usize = 256;
 
-/// How many slow jobs are done before the vectors are looked at again.
+/// How many slow jobs are done before the clock is looked at again.
 const SLOW: usize = 8;
 
-/// Works until told that the house is closing.
-pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, mut closed: watch::Receiver<bool>) {
-    let mut next = due(&engine, schedule.as_ref());
+/// Works until the server closes. Vectors are made on a loop of their own, so that they never wait for slow work.
+pub(crate) async fn run(engine: Arc<Engine>, schedule: Option<Schedule>, closed: watch::Receiver<bool>) {
+    tokio::join!(make_vectors(&engine, closed.clone()), do_jobs(&engine, schedule, closed));
+}
+
+async fn make_vectors(engine: &Engine, mut closed: watch::Receiver<bool>) {
     while !*closed.borrow() {
-        let mut busy = false;
+        let mut made = 0;
+        for operator in operators(engine).await {
+            made += engine.embed_waiting(&operator, JOBS).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "waiting vectors were not made");
+                0
+            });
+        }
+        if made == 0 && rests(&mut closed).await {
+            return;
+        }
+    }
+}
+
+async fn do_jobs(engine: &Engine, schedule: Option<Schedule>, mut closed: watch::Receiver<bool>) {
+    let mut next = due(engine, schedule.as_ref());
+    while !*closed.borrow() {
+        let mut done = 0;
         engine.tidy_working().await;
         let night = next.is_some_and(|next| next <= engine.now());
-        for operator in operators(&engine).await {
-            busy |= work(&engine, &operator).await;
+        for operator in operators(engine).await {
+            done += engine.work(&operator, &[], SLOW).await.map(|worked| worked.done).unwrap_or_else(|error| {
+                tracing::warn!(%error, "waiting jobs were not done");
+                0
+            });
             if night {
-                maintain(&engine, &operator).await;
+                maintain(engine, &operator).await;
             }
         }
         if night {
-            next = due(&engine, schedule.as_ref());
+            next = due(engine, schedule.as_ref());
         }
-        if busy {
-            continue;
+        if done == 0 && rests(&mut closed).await {
+            return;
         }
-        tokio::select! {
-            () = tokio::time::sleep(REST) => {}
-            _ = closed.wait_for(|closed| *closed) => return,
-        }
+    }
+}
+
+/// Waits a moment; true if the server closes meanwhile.
+async fn rests(closed: &mut watch::Receiver<bool>) -> bool {
+    tokio::select! {
+        () = tokio::time::sleep(REST) => false,
+        _ = closed.wait_for(|closed| *closed) => true,
     }
 }
 
@@ -57,19 +83,6 @@ async fn operators(engine: &Engine) -> Vec<Caller> {
             Vec::new()
         }
     }
-}
-
-/// A round of the work that waits; true if something was done.
-async fn work(engine: &Engine, operator: &Caller) -> bool {
-    let vectors = engine.embed_waiting(operator, JOBS).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "waiting vectors were not made");
-        0
-    });
-    let jobs = engine.work(operator, &[], SLOW).await.map(|worked| worked.done).unwrap_or_else(|error| {
-        tracing::warn!(%error, "waiting jobs were not done");
-        0
-    });
-    vectors > 0 || jobs > 0
 }
 
 fn due(engine: &Engine, schedule: Option<&Schedule>) -> Option<Timestamp> {

@@ -268,6 +268,9 @@ pub trait Store: Carry + Facts + Checkpoints + Pools + Send + Sync {
         lease: Duration,
     ) -> Result<Vec<Job>>;
 
+    /// Extends the lease of a job to `until`. False if it had run out and another worker has the job.
+    async fn renew(&self, tenant: &Tenant, job: &Job, until: Timestamp) -> Result<bool>;
+
     /// The job is done. False if its lease had run out and another worker has it.
     async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool>;
 

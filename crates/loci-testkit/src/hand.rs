@@ -81,7 +81,7 @@ impl<'a> Hand<'a> {
 
     /// Notes that a memory speaks of an entity.
     pub async fn mention(&self, scope: &Scope, memory: MemoryId, entity: EntityId) -> Applied {
-        self.must(&scope.space(), Action::Mention { memory, entity }).await
+        self.must(&scope.space(), Action::Mention { memory, entity, counted: true }).await
     }
 
     /// Does one thing to a space.

@@ -171,6 +171,8 @@ pub enum Action {
         memory: MemoryId,
         /// The entity.
         entity: EntityId,
+        /// Whether it counts as a mention. What was learned from a turn repeats the turn's and does not.
+        counted: bool,
     },
     /// Slow work for later.
     Enqueue(JobSpec),
@@ -224,6 +226,15 @@ pub enum Action {
         expect: Option<MemoryId>,
         /// How far it has been now.
         through: MemoryId,
+        /// What it taught, for the ledger.
+        report: Value,
+    },
+    /// A session is to be learned from again, from its first turn.
+    Unlearn {
+        /// Whose session.
+        scope: Scope,
+        /// Its name.
+        session: String,
     },
     /// Something that upkeep writes down for itself: what was checked, counted, or told.
     Note {

@@ -28,6 +28,8 @@ words!(
         Supersedes = "supersedes",
         /// They are about alike things.
         RelatedTo = "related_to",
+        /// The source was said later and may contradict the target; which one holds is open.
+        MayContradict = "may_contradict",
     }
 );
 

@@ -95,6 +95,8 @@ pub struct Filter {
     pub confidence_max: Option<f64>,
     /// When it happened.
     pub event: TimeRange,
+    /// When it happened; what has no time of its own, when it was said or came into the store.
+    pub happened: TimeRange,
     /// When it came into the store.
     pub created: TimeRange,
     /// When it last changed.
@@ -145,6 +147,7 @@ impl Filter {
             confidence_min: None,
             confidence_max: None,
             event: TimeRange::default(),
+            happened: TimeRange::default(),
             created: TimeRange::default(),
             updated: TimeRange::default(),
             layers: Vec::new(),
@@ -193,6 +196,7 @@ impl Filter {
             && self.confidence_min.is_none_or(|min| memory.confidence >= min)
             && self.confidence_max.is_none_or(|max| memory.confidence <= max)
             && self.event.holds(memory.event_time)
+            && self.happened.holds(Some(memory.event_time.unwrap_or_else(|| memory.when_said())))
             && self.created.holds(Some(memory.created_at))
             && self.updated.holds(Some(memory.updated_at))
             && (self.layers.is_empty() || self.layers.contains(&memory.layer))
@@ -209,8 +213,7 @@ impl Filter {
 
     fn holds_in_time(&self, memory: &Memory) -> bool {
         if let Some(then) = self.as_of {
-            let since = memory.valid_from.or(memory.event_time).unwrap_or(memory.created_at);
-            return since <= then && memory.valid_until.is_none_or(|until| then < until);
+            return memory.holds_since() <= then && memory.valid_until.is_none_or(|until| then < until);
         }
         if !self.judges_time() {
             return true;
@@ -234,7 +237,7 @@ impl Filter {
             }
         }
         for (field, range) in
-            [("eventBefore", self.event), ("createdBefore", self.created), ("updatedBefore", self.updated)]
+            [("eventBefore", self.event), ("before", self.happened), ("createdBefore", self.created), ("updatedBefore", self.updated)]
         {
             if let (Some(from), Some(until)) = (range.from, range.until)
                 && from > until

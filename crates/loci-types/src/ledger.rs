@@ -46,6 +46,8 @@ words!(
         Entity = "entity",
         /// A triple was stated or taken back.
         Fact = "fact",
+        /// A session was learned from.
+        Learn = "learn",
     }
 );
 

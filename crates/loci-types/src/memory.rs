@@ -85,6 +85,9 @@ pub struct Memory {
     /// When it happened in the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_time: Option<Timestamp>,
+    /// When it was said or written, where that is known and not when it came into the store.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said_at: Option<Timestamp>,
     /// When it came into the store.
     pub created_at: Timestamp,
     /// When it last changed in the store.
@@ -113,6 +116,18 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// When it was said: `saidAt`, or else when it came into the store.
+    pub fn when_said(&self) -> Timestamp {
+        self.said_at.unwrap_or(self.created_at)
+    }
+
+    /// Since when it holds: `validFrom`, or else when it happened if that was before it was said, or else since it was
+    /// said. What lies ahead is known from the day it is said.
+    pub fn holds_since(&self) -> Timestamp {
+        let said = self.when_said();
+        self.valid_from.unwrap_or_else(|| self.event_time.map_or(said, |event| event.min(said)))
+    }
+
     /// The scope it belongs to.
     pub fn scope(&self) -> Result<Scope, Error> {
         Scope::new(self.layer, &self.identifiers)

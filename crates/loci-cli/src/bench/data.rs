@@ -156,6 +156,7 @@ pub(super) fn memory(seed: u64, number: u64, at: Timestamp) -> Memory {
         access_count: 0,
         last_accessed_at: None,
         relevance: 1.0,
+        said_at: None,
         event_time: None,
         created_at: at,
         updated_at: at,

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_engine::{Caller, Engine};
+use loci_engine::{Caller, Engine, Worked};
 use loci_types::{Error, ErrorKind, JobRecord, Space};
 use serde_json::{Value, json};
 
@@ -139,13 +139,21 @@ fn about(job: &JobRecord) -> String {
 async fn work(context: &Context, limit: usize) -> Result<()> {
     let operator = Caller::operator();
     let engine = context.engine_with_model(false, &operator).await?;
-    let worked = engine.work(&operator, &[], limit).await?;
-    let left = limit.saturating_sub(worked.done + worked.failed);
-    let (vectors, outcome) = make_vectors(&engine, &operator, left).await;
+    // Vectors are quick, and nobody waits for them behind slow work.
+    let (first, outcome) = make_vectors(&engine, &operator, limit).await;
+    outcome?;
+    let worked = engine.work(&operator, &[], limit.saturating_sub(first).max(1)).await?;
+    let left = limit.saturating_sub(first + worked.done + worked.failed + worked.waiting);
+    let (more, outcome) = make_vectors(&engine, &operator, left).await;
+    let vectors = first + more;
     if context.json {
-        output::json(&json!({ "done": worked.done, "failed": worked.failed, "vectors": vectors }));
+        let Worked { done, failed, waiting, learned } = &worked;
+        output::json(&json!({ "done": done, "failed": failed, "waiting": waiting, "vectors": vectors, "learned": learned }));
     } else {
         output::line(&format!("{} done, {} failed, {vectors} vectors made", worked.done, worked.failed));
+        if worked.learned.turns > 0 {
+            output::line(&super::session::told("learned", &worked.learned));
+        }
     }
     outcome?;
     if worked.failed > 0 {

@@ -52,6 +52,9 @@ enum Verb {
     Learn {
         /// Its name
         name: String,
+        /// Learn from it again, from its first turn
+        #[arg(long)]
+        again: bool,
         #[command(flatten)]
         scope: ScopeFlags,
     },
@@ -94,7 +97,7 @@ pub(crate) async fn run(context: &Context, args: SessionArgs) -> Result<()> {
     match args.verb {
         Verb::List { pending, ended, scope } => list(context, &scope, pending, ended).await,
         Verb::End { name, scope } => end(context, &scope, &name).await,
-        Verb::Learn { name, scope } => learn(context, &scope, &name).await,
+        Verb::Learn { name, again, scope } => learn(context, &scope, &name, again).await,
         Verb::Put { name, text, importance, ttl, embed, scope } => {
             let entry =
                 NewEntry { content: text.join(" "), importance, ttl_seconds: ttl, embed, ..NewEntry::default() };
@@ -202,9 +205,12 @@ async fn end(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
     Ok(())
 }
 
-async fn learn(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> {
+async fn learn(context: &Context, scope: &ScopeFlags, name: &str, again: bool) -> Result<()> {
     let caller = context.caller(scope, false, Nobody::Operator);
     let engine = context.engine_with_model(false, &caller).await?;
+    if again {
+        engine.learn_again(&caller, name).await?;
+    }
     let session = find(&engine, &caller, name).await?;
     let report = engine.consolidate(&Caller::operator(), &session.scope, name).await?;
     if context.json {
@@ -216,24 +222,35 @@ async fn learn(context: &Context, scope: &ScopeFlags, name: &str) -> Result<()> 
 }
 
 /// What a session taught, in a sentence.
-fn told(name: &str, report: &Consolidated) -> String {
+pub(super) fn told(name: &str, report: &Consolidated) -> String {
     if report.turns == 0 {
         return format!("{name}: nothing new was said");
     }
     let parts: Vec<String> = [
         (report.added, "new"),
-        (report.merged, "merged"),
         (report.superseded, "replaced"),
         (report.skipped, "known already"),
         (report.proposed, "waiting for consent"),
-        (report.refused, "refused"),
+        (report.linked, "that may contradict something known"),
+        (report.refused.values().sum(), "refused"),
+        (report.missed.len(), "asked for, but nothing found to keep"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
     .map(|(count, what)| format!("{count} {what}"))
     .collect();
     let taught = if parts.is_empty() { "nothing to keep".to_owned() } else { parts.join(", ") };
-    format!("{name}: {} turns read, {taught}", report.turns)
+    let mut text = format!("{name}: {} turns read, {taught}", report.turns);
+    for (reason, count) in &report.refused {
+        text.push_str(&format!("\n  {count} refused: {reason}"));
+    }
+    for request in &report.missed {
+        text.push_str(&format!("\n  asked for and not kept: {request}"));
+    }
+    if let Some(until) = report.waits_until {
+        text.push_str(&format!("\n  the daily cap is reached; the rest is learned after {}", shape::instant(until)));
+    }
+    text
 }
 
 /// The one session with this name that the caller sees.

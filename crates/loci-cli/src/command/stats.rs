@@ -62,9 +62,12 @@ pub(crate) async fn run(context: &Context, args: &StatsArgs) -> Result<()> {
 
 /// How learning goes.
 fn learned(learned: &Learned) -> Vec<Vec<String>> {
-    let mut rows = vec![row("statements learned from sessions", learned.statements)];
-    if let Some(rate) = learned.first_pass_rate {
-        rows.push(vec!["  well written at once".to_owned(), format!("{:.1} %", rate * 100.0)]);
+    let mut rows = vec![row("memories learned from sessions", learned.statements)];
+    if learned.refused > 0 {
+        rows.push(row("  refused statements of the language model", learned.refused));
+    }
+    if learned.missed > 0 {
+        rows.push(row("  requests to remember with nothing to keep", learned.missed));
     }
     rows.push(row("tokens saved by summaries", learned.tokens_saved));
     rows.push(row("language model tokens today", learned.llm_tokens_today));

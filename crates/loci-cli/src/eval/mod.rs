@@ -7,7 +7,9 @@
 mod ablation;
 mod corpus;
 mod measure;
+mod pairs;
 mod set;
+mod talk;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,17 +27,19 @@ use crate::settings::Settings;
 
 /// Which conversations and questions, and where the run goes.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:
+#[command(args_conflicts_with_subcommands = true, after_help = "Examples:
   loci eval --corpus turns.jsonl --questions questions.jsonl --out run.jsonl
   loci eval --corpus a.jsonl --questions qa.jsonl --corpus b.jsonl --questions qb.jsonl --ablation quality.md
 
 Several sets are measured one after the other with the same configuration; the run holds the answers of all.")]
 pub(crate) struct EvalArgs {
+    #[command(subcommand)]
+    other: Option<Other>,
     /// Turns, one JSON object a line: {conv, id, session, pos, date, speaker, text, caption?}; may be repeated
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE")]
     corpus: Vec<PathBuf>,
     /// Questions, one JSON object a line: {qid, conv, question, category?, evidence?}; one file for each corpus
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE")]
     questions: Vec<PathBuf>,
     /// Where the run is written, a line for each question: its qid and the ranked ids
     #[arg(long, value_name = "FILE")]
@@ -54,6 +58,15 @@ pub(crate) struct EvalArgs {
     ablation: Option<PathBuf>,
 }
 
+/// What can be measured beside recall.
+#[derive(Debug, clap::Subcommand)]
+enum Other {
+    /// Measure what happens when a new text meets stored ones
+    Pairs(pairs::PairsArgs),
+    /// Measure what is learned from conversations
+    Talk(talk::TalkArgs),
+}
+
 /// Runs the questions and prints the measures.
 pub(crate) async fn run(
     settings: &Settings,
@@ -61,6 +74,14 @@ pub(crate) async fn run(
     args: EvalArgs,
     as_json: bool,
 ) -> Result<()> {
+    match args.other {
+        Some(Other::Pairs(args)) => return pairs::run(settings, embedder, args, as_json).await,
+        Some(Other::Talk(args)) => return talk::run(settings, embedder, args, as_json).await,
+        None => {}
+    }
+    if args.corpus.is_empty() {
+        return Err(Error::invalid("corpus", "no corpus is given").hint("`loci eval --help` shows examples").into());
+    }
     if args.corpus.len() != args.questions.len() {
         let (corpora, questions) = (args.corpus.len(), args.questions.len());
         let problem = format!("{corpora} corpora are given, but {questions} files of questions");

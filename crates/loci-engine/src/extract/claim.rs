@@ -1,166 +1,284 @@
-//! What does a statement say about what?
+//! What does a sentence state, where that is sure?
 //!
-//! A [`Claim`] is a statement taken apart: subject, attribute, value. Two claims about the same
-//! subject and attribute can contradict each other; any others cannot. Statements come from rules,
-//! callers and models, so many ways to say a thing lead to one attribute.
+//! A [`Claim`] is a statement taken apart: whose and what, which attribute, which value. It is made only from a few typed
+//! templates: a fixed phrase ("lives in", "works at", "is"), a subject with its owner and all its qualifiers, and a value of
+//! the right type (a name, a number, a date). A sentence that is conditional, unreal or a question states nothing, and so
+//! does one whose subject is a pronoun.
 
-mod be;
-mod fold;
-mod russian;
-mod verb;
+use super::Voice;
+use super::language::{Attribute, Language, form};
+use super::word::{Shape, Word};
 
-use super::clause::{Clause, Mood, Who};
-use super::lexicon::{self, within};
-use super::prose::sentences;
-use super::word::{Word, words};
-use fold::{fold, unbracketed};
-
-/// A statement taken apart. All texts are folded: lower case, no articles, single spaces.
+/// A statement taken apart. All texts are folded, so that two ways to say the same are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// What it is about: `ana`, `ana's cluster`, `project atlas`.
+    /// Whose and what it is: the owner, all qualifiers and the noun, sorted: `acme port`, `ana`.
     pub subject: String,
-    /// Which side of it: `city`, `employer`, `likes`, `count of node`, `port`.
-    pub attribute: String,
-    /// What is said of that side: `lisbon`, `tea`, `5`.
+    /// Which side of it: `home`, `employer`, `is`.
+    pub attribute: &'static str,
+    /// What is said of that side: `lisbon`, `9090`.
     pub value: String,
-    /// It says that this is not so, or no longer.
+    /// It says that this is not so.
     pub negated: bool,
-    /// There can be only one value at a time: a second one replaces the first.
+    /// There can be only one value at a time: another one replaces it.
     pub single: bool,
+    /// It says that this has changed.
+    pub changes: bool,
+    /// It holds only for a while, or only then.
+    pub bounded: bool,
 }
 
-/// What a statement says about its subject, before that is named.
-struct Side {
-    attribute: String,
-    value: String,
-    negated: bool,
-    single: bool,
+/// What sort of value a claim has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Type {
+    Number,
+    Day,
+    Name,
+    Text,
 }
 
-impl Side {
-    fn many(attribute: impl Into<String>, value: String) -> Option<Self> {
-        Some(Self { attribute: attribute.into(), value, negated: false, single: false })
-    }
+/// A clause: words without the marks around them.
+type Clause<'a> = &'a [Word];
 
-    fn one(attribute: impl Into<String>, value: String) -> Option<Self> {
-        Some(Self { attribute: attribute.into(), value, negated: false, single: true })
+/// The claims of a sentence.
+pub(crate) fn claims(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Claim> {
+    let Some(language) = language else { return Vec::new() };
+    let unreal = words.iter().any(|word| word.is(form::UNREAL | form::CONDITION)) || words.iter().any(|word| word.mark("?"));
+    if unreal {
+        return Vec::new();
     }
-
-    fn denied(self, negated: bool) -> Self {
-        Self { negated: self.negated ^ negated, ..self }
+    let mut found: Vec<Claim> = Vec::new();
+    let mut before: Option<Vec<String>> = None;
+    for clause in clauses(words) {
+        let claim = from_clause(clause, language, voice, before.as_ref());
+        if let Some((claim, subject)) = claim {
+            before = Some(subject);
+            if !found.contains(&claim) {
+                found.push(claim);
+            }
+        } else if let Some(subject) = leading(clause, language, voice) {
+            before = Some(subject);
+        }
     }
+    found
 }
 
-/// What a text states, if that can be read: the first sentence of it, in English or Russian.
-pub fn claim_of(text: &str) -> Option<Claim> {
-    let sentence = sentences(text).into_iter().next().filter(|sentence| !sentence.asks)?;
-    if super::russian::is_russian(sentence.text) {
-        return russian::claim(sentence.text).filter(stands);
-    }
-    let words = unbracketed(words(sentence.text));
-    let claim = order(&words).or_else(|| {
-        let clause = Clause::read(words.clone())?;
-        stated(&clause)
-    })?;
-    Some(claim).filter(stands)
-}
-
-/// A claim without a subject or a value claims nothing.
-fn stands(claim: &Claim) -> bool {
-    !claim.subject.is_empty() && !claim.value.is_empty() && !claim.attribute.is_empty()
-}
-
-fn stated(clause: &Clause) -> Option<Claim> {
-    if clause.mood == Mood::Unreal {
-        return None;
-    }
-    let subject = subject(clause)?;
-    if clause.lemma == "be" && !matches!(clause.mood, Mood::Progressive | Mood::Duty) {
-        return be::claim(clause, subject);
-    }
-    let side = verb::side(clause)?;
-    let subject = side.1.unwrap_or(subject);
-    let negated = clause.negated || clause.mood == Mood::Formerly;
-    let Side { attribute, value, negated, single } = side.0.denied(negated);
-    Some(Claim { subject, attribute, value, negated, single })
-}
-
-/// Whom a clause is about, folded. A relation with a name is known by the name.
-fn subject(clause: &Clause) -> Option<String> {
-    match clause.who {
-        Who::I => Some("user".to_owned()),
-        Who::We => Some("user's team".to_owned()),
-        Who::Thing => Some(subject_of(clause.subject_words())),
-        _ => None,
-    }
-}
-
-fn subject_of(words: &[Word]) -> String {
-    let related = words.len() > 2 && words.iter().any(|word| within(lexicon::RELATIONS, &word.lower));
-    match words.last() {
-        Some(last) if related && last.capital() && !last.owner() => fold(std::slice::from_ref(last)),
-        _ => fold(words),
-    }
-}
-
-/// "Use tabs for indentation", "Always run the tests", "Never deploy on Fridays".
-fn order(words: &[Word]) -> Option<Claim> {
-    let first = words.first()?;
-    let never = first.is("never") || (first.is("do") && words.get(1).is_some_and(|word| word.is("not")));
-    let skip = match () {
-        () if first.is("do") && never => 2,
-        () if first.any(&["always", "never"]) => 1,
-        () if first.is("use") => 0,
-        () => return None,
+/// The clauses of a sentence: what stands between commas, colons and conjunctions.
+fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
+    let ends = |place: usize| {
+        let word = &words[place];
+        // A colon behind a short noun phrase is a copula ("Budget: 72k") unless what follows has one of its own.
+        let told = || words[place..].iter().any(|word| word.is(form::COPULA));
+        word.mark(",;()") || word.mark(":") && (place > 7 || told()) || word.is(form::AND)
     };
-    let verb = words.get(skip)?;
-    if !super::clause::base(&verb.lower) {
-        return None;
+    let mut found = Vec::new();
+    let mut start = 0;
+    for place in 0..words.len() {
+        if ends(place) {
+            found.push(&words[start..place]);
+            start = place + 1;
+        }
     }
-    let rest = &words[skip + 1..];
-    if verb.is("use")
-        && let Some(place) = rest.iter().position(|word| word.is("for"))
-    {
-        let subject = fold(&rest[place + 1..]);
-        return Some(Claim {
-            subject,
-            attribute: "use".into(),
-            value: fold(&rest[..place]),
-            negated: never,
-            single: true,
-        });
-    }
-    Some(Claim {
-        subject: "rule".into(),
-        attribute: verb.lower.clone(),
-        value: fold(rest),
-        negated: never,
-        single: false,
-    })
+    found.push(&words[start..]);
+    found.retain(|clause| clause.iter().any(Word::tells));
+    found
 }
 
-/// The field of a person's profile that a claim would change, if the claim is about that person:
-/// the caller knows whether the subject is the speaker. What someone else owns or is called
-/// ("ana's sister") changes no field.
-pub fn consent_field(claim: &Claim) -> Option<&'static str> {
-    let own = !claim.subject.contains("'s ")
-        && !claim.subject.starts_with("project ")
-        && claim.subject.split(' ').count() <= 3;
-    if !own || claim.negated {
+/// The claim of one clause, and its subject.
+fn from_clause(clause: Clause<'_>, language: &Language, voice: &Voice, before: Option<&Vec<String>>) -> Option<(Claim, Vec<String>)> {
+    changed(clause, language, voice).or_else(|| stated(clause, language, voice, before))
+}
+
+/// "⟨subject⟩ ⟨phrase⟩ ⟨value⟩".
+fn stated(clause: Clause<'_>, language: &Language, voice: &Voice, before: Option<&Vec<String>>) -> Option<(Claim, Vec<String>)> {
+    let texts: Vec<&str> = clause.iter().map(|word| if word.mark(":") { "=" } else { word.text.as_str() }).collect();
+    // Adverbs of now stand between the words of a phrase: "is now", "now works at".
+    let phrase = |at: usize| {
+        let rest: Vec<&str> = texts[at..].iter().zip(&clause[at..]).filter(|(_, word)| !word.is(form::NOW)).map(|(text, _)| *text).collect();
+        language.claim(&rest).filter(|_| !clause[at].is(form::NOW)).map(|(attribute, length)| {
+            let mut left = length;
+            let end = (at..clause.len()).find(|place| {
+                left -= usize::from(!clause[*place].is(form::NOW));
+                left == 0
+            });
+            (attribute, end.map_or(clause.len(), |end| end + 1))
+        })
+    };
+    let (at, attribute, end) = (0..clause.len()).find_map(|at| phrase(at).map(|(attribute, end)| (at, attribute, end)))?;
+    let negated_after = clause.get(end).is_some_and(|word| word.is(form::NEGATION));
+    let negated = clause[..at].iter().any(|word| word.is(form::NEGATION)) || negated_after;
+    let value_words = &clause[end + usize::from(negated_after)..];
+    let subject_words = &clause[..at];
+    let mut subject = match subject(subject_words, language, voice) {
+        Some(subject) => subject,
+        None if subject_words.iter().all(|word| (!word.tells() || word.is(form::NOW)) && !word.is(form::PRONOUN)) => {
+            before.cloned().or_else(|| clause[at].is(form::FIRST).then(|| vec![voice.key.clone()]))?
+        }
+        None => return None,
+    };
+    let owner = subject.clone();
+    let past = clause[at..end].iter().any(|word| word.is(form::PAST)) && attribute != Attribute::Born;
+    let attribute = renamed(attribute, &mut subject, subject_words, language);
+    let (value, sort, rest) = value(value_words, attribute, language)?;
+    let single = single(attribute, sort, subject_words, clause, past);
+    if attribute == Attribute::Is {
+        if sort == Type::Text && !single {
+            return None;
+        }
+        subject.extend(rest);
+    }
+    let bounded = past || clause.iter().any(|word| word.is(form::LIMIT) && !word.is(form::COPULA));
+    let changes = clause.iter().any(|word| word.is(form::CHANGE | form::NOW));
+    let claim = Claim { subject: key(subject), attribute: attribute.name(), value, negated, single, changes, bounded };
+    (!claim.subject.is_empty() && !claim.value.is_empty()).then_some((claim, owner))
+}
+
+/// "⟨subject⟩ was moved to ⟨value⟩", "we raised ⟨subject⟩ to ⟨value⟩".
+fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Claim, Vec<String>)> {
+    let verb = clause.iter().position(|word| word.is(form::SETS))?;
+    let to = verb + 1 + clause[verb + 1..].iter().position(|word| word.is(form::TO))?;
+    let (value, sort, rest) = value(&clause[to + 1..], Attribute::Is, language)?;
+    if !matches!(sort, Type::Number | Type::Day) {
         return None;
     }
-    match claim.attribute.as_str() {
-        "name" | "preferred name" | "nickname" => Some("name"),
-        "pronouns" => Some("pronouns"),
-        _ if claim.value.ends_with("pronouns") => Some("pronouns"),
-        "city" | "hometown" | "origin" | "from" | "comes from" | "is from" => Some("city"),
-        "language" | "preferred language" | "native language" | "answers in" | "speaks" => Some("language"),
-        "tone" | "style" => Some("tone"),
-        "goal" => Some("goals"),
-        _ => None,
+    let silent = |word: &Word| word.is(form::COPULA | form::FIRST | form::EMPTY | form::PRONOUN | form::AUXILIARY) || !word.tells();
+    let passive = clause[..verb].iter().any(|word| !silent(word));
+    let between = &clause[verb + 1..to];
+    // "from 5 to 7" names the old value, which is no part of the subject.
+    let from = between.iter().position(|word| matches!(word.text.as_str(), "from" | "von" | "de" | "с"));
+    let between = &between[..from.unwrap_or(between.len())];
+    let words: Vec<Word> = if passive { clause[..verb].iter().filter(|word| !word.is(form::AUXILIARY) || word.tells()).cloned().collect() } else { between.to_vec() };
+    let mut subject = subject(&words, language, voice)?;
+    if passive && between.iter().any(Word::tells) {
+        return None;
+    }
+    let owner = subject.clone();
+    subject.extend(rest);
+    let claim = Claim { subject: key(subject), attribute: Attribute::Is.name(), value, negated: false, single: true, changes: true, bounded: false };
+    (!claim.subject.is_empty()).then_some((claim, owner))
+}
+
+/// The noun phrase before a phrase as folded words, the speaker by their key; none: it is unknown who or what is meant.
+fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    for word in words {
+        if word.is(form::FIRST) || word.is(form::MINE) {
+            found.push(voice.key.clone());
+        } else if voice.is_owner(word.bare()) {
+            found.push("user".to_owned());
+        } else if word.is(form::PRONOUN) && !word.is(form::EMPTY) || word.is(form::ASKS | form::SECOND | form::SAYS) {
+            return None;
+        } else if word.shape != Shape::Mark && !word.is(form::NOW | form::OPENER | form::TITLE) && (word.tells() || word.is(form::LIMIT | form::ROLE)) {
+            if !word.is(form::ROLE) {
+                found.push(language.folded(word.bare()));
+            }
+        }
+    }
+    found.dedup();
+    (!found.is_empty() && found.len() <= 8).then_some(found)
+}
+
+/// The subject that a clause without a claim leaves to the next: its first person or its first name.
+fn leading(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<Vec<String>> {
+    let first = clause.iter().find(|word| word.shape != Shape::Mark && !word.is(form::OPENER | form::NOW))?;
+    match () {
+        () if first.is(form::FIRST) => Some(vec![voice.key.clone()]),
+        () if voice.is_owner(first.bare()) => Some(vec!["user".to_owned()]),
+        () if first.capital && first.tells() && first.form == 0 => Some(vec![language.folded(first.bare())]),
+        () => None,
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// "My address is …" says where I live: the noun names the attribute, and the rest is its owner.
+fn renamed(attribute: Attribute, subject: &mut Vec<String>, words: &[Word], language: &Language) -> Attribute {
+    let noun = words.iter().rev().find(|word| word.tells());
+    match noun.and_then(|noun| language.noun(noun.bare()).map(|attribute| (attribute, noun))) {
+        Some((named, noun)) if attribute == Attribute::Is && subject.len() > 1 => {
+            let folded = language.folded(noun.bare());
+            subject.retain(|word| *word != folded);
+            named
+        }
+        _ => attribute,
+    }
+}
+
+/// The value at the start of these words, its type, and the qualifiers behind it.
+fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(String, Type, Vec<String>)> {
+    let skipped = |word: &Word| word.is(form::NOW | form::TITLE) || word.is(form::EMPTY) && !word.capital;
+    let start = words.iter().position(|word| word.shape != Shape::Mark && !skipped(word) || word.mark("«\"“»"))?;
+    let words = &words[start..];
+    let first = words.iter().find(|word| word.shape != Shape::Mark)?;
+    let typed = matches!(attribute, Attribute::Is | Attribute::Cost | Attribute::Weight | Attribute::Hours | Attribute::Port | Attribute::Birthday | Attribute::Born);
+    let day = |word: &Word| is_day(word, language);
+    let sort = match first.shape {
+        Shape::Number if words.iter().take(3).any(day) => Type::Day,
+        Shape::Number => Type::Number,
+        Shape::Code => Type::Number,
+        _ if day(first) => Type::Day,
+        _ if language.folded(&first.text).bytes().all(|byte| byte.is_ascii_digit()) => Type::Number,
+        _ if first.capital && !first.is(form::FIRST) => Type::Name,
+        _ => Type::Text,
+    };
+    let wants_name = matches!(attribute, Attribute::Home | Attribute::Employer | Attribute::Name);
+    if wants_name && sort != Type::Name && !(words[0].mark("«\"“")) || typed && attribute != Attribute::Is && sort == Type::Text {
+        return None;
+    }
+    let end = match sort {
+        Type::Name => words.iter().position(|word| !(word.capital || word.mark("«\"“-&.") || word.shape == Shape::Number)).unwrap_or(words.len()),
+        // A number has its unit: words up to a preposition, but "100 requests per minute" is one value.
+        Type::Number | Type::Day => {
+            let per = |word: &Word| matches!(word.text.as_str(), "per" | "pro" | "por" | "par");
+            // A day has its time: "Thursday at 12", "jueves a las 12".
+            let timed = |place: usize| sort == Type::Day && words[place + 1..].iter().take(2).any(|next| next.shape == Shape::Number);
+            let ends = |place: usize| {
+                let word = &words[place];
+                word.is(form::ROLE | form::BECAUSE | form::SINCE | form::NEGATION) && !per(word) && !timed(place)
+            };
+            (0..words.len()).find(|place| ends(*place)).unwrap_or(words.len())
+        }
+        Type::Text => words.iter().position(|word| word.is(form::BECAUSE | form::SINCE)).unwrap_or(words.len()),
+    };
+    let end = end.max(1);
+    let fold = |word: &Word| language.folded(word.bare());
+    let said: Vec<String> = words[..end].iter().filter(|word| word.shape != Shape::Mark && (word.capital || !word.is(form::EMPTY | form::NOW | form::TITLE | form::ROLE))).map(fold).collect();
+    let mut rest = &words[end..];
+    // Since when it holds, and why, are no part of what it is about.
+    if let Some(cut) = rest.iter().position(|word| word.is(form::SINCE | form::BECAUSE | form::NEGATION)) {
+        rest = &rest[..cut];
+    }
+    let rest = rest.iter().filter(|word| word.tells() || word.is(form::LIMIT)).map(fold).collect();
+    Some((said.join(" "), sort, rest))
+}
+
+/// A day of the week or a month.
+fn is_day(word: &Word, language: &Language) -> bool {
+    const DAYS: &str = "mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec";
+    word.shape == Shape::Plain && DAYS.split(' ').any(|day| day == language.folded(&word.text)) && word.text != "sun"
+}
+
+/// Whether there can be only one such value at a time.
+fn single(attribute: Attribute, sort: Type, subject: &[Word], clause: Clause<'_>, past: bool) -> bool {
+    let has = |form: u64| subject.iter().any(|word| word.is(form));
+    match attribute {
+        Attribute::Allergy | Attribute::Language => false,
+        Attribute::Home | Attribute::Address | Attribute::Employer | Attribute::Born | Attribute::Birthday | Attribute::Pronouns => true,
+        Attribute::Name => !has(form::MANY),
+        Attribute::Cost | Attribute::Weight | Attribute::Hours | Attribute::Port => !past,
+        Attribute::Is => {
+            let now = clause.iter().any(|word| word.is(form::NOW));
+            match sort {
+                _ if past || has(form::MANY) => false,
+                Type::Number => !has(form::EVENT),
+                Type::Day => has(form::SINGLE) || now,
+                Type::Name | Type::Text => has(form::SINGLE) || now && sort == Type::Name,
+            }
+        }
+    }
+}
+
+/// The words of a subject in one order, each once.
+fn key(mut words: Vec<String>) -> String {
+    words.sort();
+    words.dedup();
+    words.join(" ")
+}

@@ -1,298 +1,168 @@
 //! Who and what is spoken of by name?
 //!
-//! Names are found by their capitals and typed by what stands around them: "in Porto" is a place,
-//! "at Acme" an organization, "using Terraform" a tool, "my sister Marta" a person. A capital that
-//! only begins a sentence is no name by itself. Names that are known are found in any spelling.
+//! A name is written with a capital inside a sentence and is no word of the language's table. The first word of a
+//! sentence or heading is never taken for a name by its capital alone. In German, where every noun has a capital, only
+//! what a title, a relation or a template marks is a name. What sort of thing it is is said only where that is sure.
 
 use loci_types::EntityType;
 
-use super::lexicon::{self, within};
-use super::prose::sentences;
-use super::verbs::verb;
-use super::word::{Shape, Word, words};
-use super::{Mention, Speaker};
-use sort::{sort, uses};
+use super::Mention;
+use super::claim::Claim;
+use super::language::{Language, form};
+use super::sentence::Sentence;
+use super::word::{Shape, Word};
 
-mod alias;
-pub(super) mod cyrillic;
-pub(crate) mod given;
-mod sort;
+/// Who is there, by the words of their names in lower case.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Present(pub(crate) Vec<String>);
 
-/// The things that a text names, in order; each once.
-pub fn mentions(text: &str, speaker: Speaker<'_>, known: &[Mention]) -> Vec<Mention> {
-    let mut found: Vec<Mention> = Vec::new();
-    let speaks_of_self = text
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| matches!(word, "I" | "i" | "my" | "My" | "me" | "я" | "Я"));
-    if let Speaker::User(Some(name)) | Speaker::Named(name) = speaker
-        && speaks_of_self
-    {
-        add(&mut found, name, EntityType::Person, known);
+impl Present {
+    /// Whether a word in lower case is a name of someone who is there, or short for it.
+    pub(crate) fn contains(&self, word: &str) -> bool {
+        word.chars().count() > 2 && self.0.iter().any(|name| name.starts_with(word))
     }
-    for sentence in sentences(text) {
-        let words = words(sentence.text);
-        let mut place = 0;
-        while place < words.len() {
-            let (length, named) = at(&words, place, known);
-            if let Some((name, entity_type)) = named {
-                add(&mut found, &name, entity_type, known);
-            }
-            place += length.max(1);
+}
+
+/// What joins a name and another name for the same.
+const ALIASES: &str = "aka|a.k.a|alias|also known as|known as|short for|genannt|auch bekannt als|alias de|dit|он же|также известный как";
+
+/// The things that a sentence names, in order; each once.
+pub(crate) fn names(sentence: &Sentence<'_>, words: &[Word], language: Option<&Language>, claims: &[Claim], present: &Present) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
+    let german = language.is_some_and(|language| language.code == "de");
+    let heading = sentence.text.ends_with(':') || sentence.list.is_some() && words.len() < 4;
+    let mut place = 0;
+    let mut last: Option<(usize, usize)> = None;
+    while place < words.len() {
+        let length = run(words, place);
+        if length == 0 {
+            place += 1;
+            continue;
         }
-        alias::join(&words, &mut found);
-        cyrillic::join(&words, &mut found);
+        let marked = is_marked(words, place);
+        let starts = words[..place].iter().all(|word| word.shape == Shape::Mark) || words[place - 1].shape == Shape::Mark && !words[place - 1].mark(",'-&");
+        // "Thanks, Mel!" addresses someone who is there.
+        let aside = |at: Option<usize>| at.and_then(|at| words.get(at)).is_none_or(|word| word.shape == Shape::Mark && !word.mark("'"));
+        let addressed = present.contains(words[place].bare()) && (aside(place.checked_sub(1)) || aside(Some(place + length)));
+        let doubtful = (german || starts || heading) && !marked || addressed;
+        if !doubtful {
+            let name = text(sentence.text, &words[place..place + length]);
+            let entity_type = sort(words, place, length, claims, language);
+            let joined = last.filter(|(_, end)| is_alias(&words[*end..place])).map(|(at, _)| at);
+            match joined {
+                Some(at) => found[at].aliases.push(name),
+                None if found.iter().all(|one| one.name != name) => {
+                    found.push(Mention { name, entity_type, aliases: Vec::new() });
+                    last = Some((found.len() - 1, place + length));
+                }
+                None => {}
+            }
+        }
+        place += length;
     }
     found
 }
 
-/// Adds a name, or what is known by it.
-fn add(found: &mut Vec<Mention>, name: &str, entity_type: EntityType, known: &[Mention]) {
-    if matches!(name, "User" | "Assistant" | "Пользователь") {
-        return;
-    }
-    let same = |mention: &Mention| {
-        let lower = name.to_lowercase();
-        mention.name.to_lowercase() == lower || mention.aliases.iter().any(|alias| alias.to_lowercase() == lower)
-    };
-    if found.iter().any(same) {
-        return;
-    }
-    match known.iter().find(|mention| same(mention)) {
-        Some(mention) if !found.contains(mention) => found.push(mention.clone()),
-        Some(_) => {}
-        None => found.push(Mention { name: name.to_owned(), entity_type, aliases: Vec::new() }),
-    }
-}
-
-/// What is named at a place, and how many words it takes.
-fn at(words: &[Word], place: usize, known: &[Mention]) -> (usize, Option<(String, EntityType)>) {
-    if let Some((length, name, entity_type)) = remembered(words, place, known) {
-        return (length, Some((name, entity_type)));
-    }
-    let word = &words[place];
-    if word.shape == Shape::Code {
-        return (1, address(&word.text));
-    }
-    if word.text.starts_with(|c: char| ('А'..='я').contains(&c) || c == 'Ё') {
-        return cyrillic::at(words, place);
-    }
-    let length = run(words, place);
-    if length == 0 {
-        let tool = within(lexicon::TOOLS, &word.lower) && word.lower.len() > 2 && !word.capital() && uses(words, place);
-        return (1, tool.then(|| (word.text.clone(), EntityType::Tool)));
-    }
-    let run = &words[place..place + length];
-    let name = name(run);
-    let entity_type = sort(words, place, length);
-    (length, entity_type.map(|entity_type| (name, entity_type)))
-}
-
-/// A known name or alias at a place.
-fn remembered(words: &[Word], place: usize, known: &[Mention]) -> Option<(usize, String, EntityType)> {
-    let fits = |name: &str| {
-        let mut length = 0;
-        for part in name.split_whitespace() {
-            let word = words.get(place + length)?;
-            let lower = word.lower.strip_suffix("'s").unwrap_or(&word.lower);
-            if lower != part.to_lowercase() {
-                return None;
-            }
-            length += 1;
-        }
-        (length > 0).then_some(length)
-    };
-    // A known name that is also a word ("Will", "go") must be written as a name.
-    let allowed =
-        |name: &str| words[place].capital() || (verb(&name.to_lowercase()).is_none() && name.chars().count() > 2);
-    known
-        .iter()
-        .flat_map(|mention| std::iter::once(&mention.name).chain(&mention.aliases).map(move |name| (mention, name)))
-        .filter(|(_, name)| allowed(name))
-        .filter_map(|(mention, name)| Some((fits(name)?, mention.name.clone(), mention.entity_type)))
-        .max_by_key(|(length, ..)| *length)
-}
-
-/// A handle is someone, an address is used by its host.
-fn address(text: &str) -> Option<(String, EntityType)> {
-    if let Some(handle) = text.strip_prefix('@') {
-        return handle.starts_with(char::is_alphabetic).then(|| (text.to_owned(), EntityType::Person));
-    }
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"))?;
-    let host = rest.split(['/', '?', '#']).next().filter(|host| !host.is_empty())?;
-    Some((host.strip_prefix("www.").unwrap_or(host).to_owned(), EntityType::Tool))
-}
-
 /// How many words from here on are one name.
 fn run(words: &[Word], place: usize) -> usize {
-    let titled = words[place].any(&["dr", "mr", "mrs", "ms", "prof", "dr.", "mr.", "mrs.", "ms.", "prof."]);
-    if !is_name(words, place) && !titled {
-        return 0;
-    }
-    let mut length = 1;
+    let part = |word: &Word| word.capital && word.shape != Shape::Mark && (word.form == 0 || word.form == form::TITLE) && !is_calendar(&word.text);
+    let mut length = 0;
     while let Some(word) = words.get(place + length) {
-        let before = &words[place + length - 1];
-        let more = word.capital()
-            && word.text.is_ascii() == before.text.is_ascii()
-            && !word.is("i")
-            && !before.owner()
-            && !within(lexicon::CALENDAR, &word.lower)
-            && !within(lexicon::AUXILIARIES, &word.lower);
-        let joint = word.any(&["of", "de", "da", "&"])
-            && words.get(place + length + 1).is_some_and(Word::capital)
-            && before.capital()
-            && word.is("&") | word.any(&["de", "da"]);
-        if !more && !joint {
+        let before = length.checked_sub(1).map(|before| &words[place + before]);
+        let owner = before.is_some_and(|before| before.text.ends_with("'s"));
+        let dot = word.mark(".") && before.is_some_and(|before| before.is(form::TITLE));
+        if !(part(word) || dot) || owner {
             break;
         }
         length += 1;
     }
-    length
+    // Capitals alone are an abbreviation or a raised voice.
+    let long = words[place..place + length].iter().any(|word| word.form == 0 && word.shape == Shape::Plain && word.bare().chars().count() > 1 && !word.capitals);
+    if long { length } else { 0 }
 }
 
-/// Whether a word is written as a name, and not only as the first of a sentence.
-fn is_name(words: &[Word], place: usize) -> bool {
-    let word = &words[place];
-    let lower = word.lower.strip_suffix("'s").unwrap_or(&word.lower);
-    if !word.capital()
-        || lower == "i"
-        || within(lexicon::CALENDAR, lower)
-        || word.text.chars().count() < 2 && !within(lexicon::TOOLS, lower)
-    {
-        return false;
-    }
-    let starts = place == 0
-        || words[..place].iter().all(|word| word.shape == Shape::Mark)
-        || words[place - 1].any(&[":", "\"", "“"]);
-    if !starts {
-        return true;
-    }
-    let inner = word.text.chars().skip(1).any(|c| c.is_uppercase() || c.is_ascii_digit());
-    if inner && word.text.chars().any(char::is_lowercase)
-        || within(lexicon::TOOLS, lower)
-        || within(lexicon::PLACES, lower)
-    {
-        return true;
-    }
-    let next = words.get(place + 1);
-    let common = COMMON.contains(&lower)
-        || within(lexicon::DETERMINERS, lower)
-        || within(lexicon::PREPOSITIONS, lower)
-        || within(lexicon::ADVERBS, lower)
-        || within(lexicon::SUBORDINATORS, lower)
-        || within(lexicon::AUXILIARIES, lower)
-        || within(lexicon::GREETINGS, lower)
-        || within(lexicon::ORDERS, lower)
-        || within(lexicon::HEDGES, lower)
-        || within(lexicon::ATTRIBUTES, lower)
-        || within(lexicon::RELATIONS, lower)
-        || within(lexicon::TALK, lower)
-        || within(lexicon::EVENTS, lower)
-        || verb(lower).is_some()
-            && !matches!(lower, "mark" | "will" | "bill" | "jack" | "rob" | "pat" | "sue" | "grant")
-        || lower.ends_with("ing")
-        || lower.ends_with("ly")
-        || (lower.ends_with('s') && lower.len() > 6 && !word.owner());
-    let acts = next.is_some_and(|next| {
-        verb(&next.lower).is_some_and(|(_, form)| form != super::verbs::Form::Base)
-            || next.capital()
-            || within(lexicon::AUXILIARIES, &next.lower)
-            || next.any(&[",", "(", "and"])
-    });
-    !common && (acts || word.owner())
+/// Days and months have capitals in English and are no names.
+fn is_calendar(word: &str) -> bool {
+    use crate::plan::time::words::{month, weekday};
+    let word = word.strip_suffix('s').unwrap_or(word);
+    month(word).is_some() || weekday(word).is_some()
 }
 
-/// Words that often begin a sentence and name nothing.
-const COMMON: &[&str] = &[
-    "we",
-    "you",
-    "he",
-    "she",
-    "it",
-    "they",
-    "there",
-    "here",
-    "what",
-    "who",
-    "how",
-    "why",
-    "where",
-    "when",
-    "which",
-    "yes",
-    "no",
-    "not",
-    "and",
-    "but",
-    "or",
-    "well",
-    "today",
-    "yesterday",
-    "tomorrow",
-    "standup",
-    "lunch",
-    "dinner",
-    "breakfast",
-    "rent",
-    "people",
-    "everyone",
-    "someone",
-    "nobody",
-    "everything",
-    "something",
-    "nothing",
-    "both",
-    "many",
-    "most",
-    "others",
-    "let",
-    "ok",
-    "btw",
-    "fyi",
-    "user",
-    "assistant",
-    "deploys",
-    "tests",
-    "code",
-    "team",
-    "work",
-    "home",
-    "school",
-    "office",
-    "production",
-    "staging",
-    "prod",
-    "backups",
-    "releases",
-    "meetings",
-    "coffee",
-    "tea",
-    "food",
-    "dogs",
-    "cats",
-    "kids",
-    "customers",
-    "clients",
-    "builds",
-    "logs",
-    "data",
-    "money",
-    "music",
-    "steps",
-    "first",
-    "second",
-    "next",
-    "then",
-    "finally",
-];
+/// Whether a title, a relation, or a word for naming stands before: "my sister Marta", "Dr. Lee", "called Rex".
+fn is_marked(words: &[Word], place: usize) -> bool {
+    let before = place.checked_sub(1).map(|at| &words[at]);
+    words[place].is(form::TITLE)
+        || before.is_some_and(|word| word.is(form::RELATION | form::TITLE) || matches!(word.text.as_str(), "called" | "named" | "heißt" | "namens" | "llama" | "appelle" | "зовут"))
+}
 
-/// The name as it is kept.
-fn name(run: &[Word]) -> String {
-    let mut text = String::new();
-    for word in run {
-        if !text.is_empty() && !word.glued {
-            text.push(' ');
+/// What sort of thing a name is; a concept where that is not sure.
+fn sort(words: &[Word], place: usize, length: usize, claims: &[Claim], language: Option<&Language>) -> EntityType {
+    let before = place.checked_sub(1).map(|at| &words[at]);
+    if words[place].is(form::TITLE) || before.is_some_and(|word| word.is(form::RELATION) && !word.text.starts_with("team")) {
+        return EntityType::Person;
+    }
+    let folded: Vec<String> = words[place..place + length].iter().map(|word| language.map_or_else(|| word.bare().to_owned(), |language| language.folded(word.bare()))).collect();
+    let folded = folded.join(" ");
+    let claimed = claims.iter().find(|claim| claim.value == folded || claim.value.starts_with(&format!("{folded} ")));
+    match claimed.map(|claim| claim.attribute) {
+        Some("home") => return EntityType::Place,
+        Some("employer") => return EntityType::Organization,
+        _ => {}
+    }
+    let near = |form: u64| words[place.saturating_sub(4)..place].iter().any(|word| word.is(form));
+    let into = before.is_some_and(|word| matches!(word.text.as_str(), "in" | "to" | "from" | "at" | "en" | "à" | "nach" | "aus" | "в" | "из"));
+    let travels = words.iter().any(|word| matches!(word.text.as_str(), "trip" | "flew" | "visited" | "travelled" | "traveled" | "flight" | "born" | "grew"));
+    if into && travels && !near(form::EVENT & !form::EVENT) {
+        return EntityType::Place;
+    }
+    if before.is_some_and(|word| matches!(word.text.as_str(), "project" | "projekt" | "proyecto" | "projet" | "проект")) {
+        return EntityType::Project;
+    }
+    EntityType::Concept
+}
+
+/// Whether these words between two names say that both are the same.
+fn is_alias(between: &[Word]) -> bool {
+    let words: Vec<&str> = between.iter().filter(|word| word.shape != Shape::Mark).map(|word| word.text.as_str()).collect();
+    let words = words.join(" ");
+    !words.is_empty() && ALIASES.split('|').any(|alias| alias == words)
+}
+
+/// A name as it is written, without the "'s" of an owner.
+fn text(sentence: &str, words: &[Word]) -> String {
+    let (Some(first), Some(last)) = (words.first(), words.last()) else { return String::new() };
+    let name = &sentence[first.at.start..last.at.end];
+    name.strip_suffix("'s").or_else(|| name.strip_suffix("’s")).unwrap_or(name).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::language::language_of;
+    use super::super::sentence::sentences;
+    use super::super::word::words;
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let sentence = sentences(text)[0];
+        let language = language_of(text);
+        let told = |one: &Mention| format!("{}:{}{}", one.name, one.entity_type, one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>());
+        names(&sentence, &words(sentence.text, language), language, &[], &Present::default()).iter().map(told).collect()
+    }
+
+    #[test]
+    fn names_stand_inside_a_sentence() {
+        for (text, expect) in [
+            ("The weather was fine", vec![]),
+            ("Sounds like a plan", vec![]),
+            ("I met my sister Marta in May", vec!["Marta:person"]),
+            ("We had dinner with Neal Stephenson", vec!["Neal Stephenson:concept"]),
+            ("My manager is Robert, aka Bob", vec!["Robert:concept=Bob"]),
+            ("I went to see Dr. Mwangi", vec!["Dr. Mwangi:person"]),
+            ("We flew to Lisbon on Monday", vec!["Lisbon:place"]),
+            ("Meine Tochter Lena mag Pferde", vec!["Lena:person"]),
+            ("Key Features:", vec![]),
+        ] {
+            assert_eq!(found(text), expect, "{text}");
         }
-        text.push_str(word.text.strip_suffix("'s").or_else(|| word.text.strip_suffix("’s")).unwrap_or(&word.text));
     }
-    text
 }

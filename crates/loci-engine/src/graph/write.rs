@@ -18,7 +18,7 @@ use super::part::{GRAPH, Part, entity_key};
 use super::read::Place;
 use super::{AddedObservations, GraphEntity, GraphRelation, Observed};
 use crate::bounds::between;
-use crate::entity::resolve;
+use crate::entity::Register;
 use crate::extract::Mention;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
@@ -197,7 +197,7 @@ impl Engine {
             actions.push(Action::Add(Box::new(addition)));
             // Refused when the memory was not added, because someone else has added the same.
             let spoken = part.mentions().into_iter().filter_map(|mention| known.get(&mention.name));
-            actions.extend(spoken.map(|entity| Action::Mention { memory, entity: *entity }));
+            actions.extend(spoken.map(|entity| Action::Mention { memory, entity: *entity, counted: true }));
         }
         self.graph_apply(caller, place, "added to the knowledge graph", actions, attempt).await
     }
@@ -249,9 +249,9 @@ impl Engine {
             .filter(|mention| seen.insert(mention.name.clone()))
             .collect();
         let names: Vec<String> = mentions.iter().map(|mention| mention.name.clone()).collect();
-        let mut known = self.store.entities(visible, &names).await?;
+        let mut known = Register::new(self.store.entities(visible, &names).await?);
         let at = self.now();
-        let resolved = resolve(&mentions, &mut known, at, || EntityId(self.new_id(at).0));
+        let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
         Ok((resolved.named, names.into_iter().zip(resolved.ids).collect()))
     }
 

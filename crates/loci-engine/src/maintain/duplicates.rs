@@ -1,32 +1,34 @@
-//! What says the same twice?
+//! What says the same twice, or no longer holds?
 //!
-//! Memories that came lately are compared with those that are like them. A pair that was looked at
-//! has a fingerprint and is not looked at again for a while; so many pairs of a user are, each night.
+//! The table of `reconcile` is applied once more in the night, to pairs that were not neighbours when they came in: memories
+//! of the last days and those that are like them. Nothing more is decided here than at once. A language model may settle
+//! what rules left open, but the table has the veto. A pair that was looked at has a fingerprint and is not looked at again
+//! for a while; the number of pairs for each user and night is bounded.
 
 use std::collections::BTreeMap;
 
 use loci_store::Ageing;
-use loci_types::{Action, Addition, Class, Kind, Memory, MemoryId, NoteValue, Patch, Revision, Scope, Space, Vector};
+use loci_types::{
+    Action, Addition, Class, Kind, Memory, MemoryId, NoteValue, Patch, Relation, Revision, Scope, Space, Vector,
+};
 use serde_json::json;
 
 use super::{Run, Step, StepReport};
-use crate::extract::claim::claim_of;
-use crate::extract::differ::numeric_step;
 use crate::learn::{Reach, neighbour, statement};
 use crate::mind::Verdict;
 use crate::policy;
-use crate::reconcile::{Decision, claim_key, reconcile};
+use crate::reconcile::{Decision, may_replace, reconcile};
 use crate::upkeep::fate::{days_after, days_before};
 use crate::{Engine, Result};
 
-/// So many are read at once.
+/// Memories that are read at once.
 const PAGE: usize = 1_000;
-/// What came within so many days is compared.
+/// What came within these days is compared.
 const NEW_DAYS: u32 = 3;
 /// With what is no older than this.
 const OLD_DAYS: u32 = 90;
 
-/// Two memories that may say the same, the older first.
+/// Two memories that may say the same, the one said earlier first.
 struct Pair {
     scope: Scope,
     older: Memory,
@@ -39,26 +41,33 @@ impl Engine {
         let mut report = StepReport::new(Step::Dedup);
         for space in self.all_spaces(&run.caller.tenant).await? {
             let pairs = self.pairs(run, &space).await?;
-            let decisions = self.judge(run, &pairs).await?;
+            let decisions = self.judge(run, &pairs, &mut report).await?;
             let mut gone: Vec<MemoryId> = Vec::new();
             let mut actions: Vec<(Action, String)> = Vec::new();
             for (pair, decision) in pairs.iter().zip(decisions) {
                 if !run.dry {
                     actions.push((self.fingerprint(run, pair), "compared".to_owned()));
                 }
-                let Some(decision) = decision else { continue };
                 // One that has just gone is compared no more.
                 if gone.contains(&pair.older.id) || gone.contains(&pair.newer.id) {
                     continue;
                 }
-                let (stays, goes, patch) = outcome(pair, &decision);
+                let reason = decision.reason().to_owned();
+                let (what, goes, action) = match &decision {
+                    Decision::Skip { .. } => ("merge", &pair.newer, merged(&pair.older, &pair.newer)),
+                    Decision::Supersede { .. } => ("replace", &pair.older, merged(&pair.newer, &pair.older)),
+                    Decision::Add { contradicts, .. } if !contradicts.is_empty() => {
+                        let edge = self.edge(pair.newer.id, pair.older.id, Relation::MayContradict, 1.0, run.at);
+                        actions.push((Action::Link(edge), reason));
+                        continue;
+                    }
+                    Decision::Add { .. } | Decision::AddAsHistory { .. } => continue,
+                };
                 gone.push(goes.id);
-                let what = if matches!(decision, Decision::Supersede { .. }) { "replace" } else { "merge" };
-                report.tell(Some(goes.id), what, goes.content.chars().take(80).collect(), decision.reason());
-                self.shelf.forget(stays.id);
-                let into = Revision { id: stays.id, expect: None, patch, vector: None, jobs: Vec::new() };
-                let merge = Action::Merge { into: Box::new(into), from: vec![goes.id] };
-                actions.push((merge, decision.reason().to_owned()));
+                self.shelf.forget(pair.older.id);
+                self.shelf.forget(pair.newer.id);
+                report.tell(Some(goes.id), what, goes.content.chars().take(80).collect(), &reason);
+                actions.push((action, reason));
             }
             if !run.dry {
                 self.apply_run(run, &space, actions).await?;
@@ -67,7 +76,7 @@ impl Engine {
         Ok(report)
     }
 
-    /// The pairs of a space that are worth a look, so many for each user.
+    /// The pairs of a space that are worth a look, a bounded number for each user.
     async fn pairs(&self, run: &Run<'_>, space: &Space) -> Result<Vec<Pair>> {
         let (tenant, most) = (&run.caller.tenant, self.config.learning.pairs_per_user_per_day as usize);
         let (mut pairs, mut after): (Vec<Pair>, i64) = (Vec::new(), 0);
@@ -76,8 +85,8 @@ impl Engine {
         loop {
             let page = self.store.ages(&policy::whole(tenant), space, after, PAGE).await?;
             let lately = |memory: &&Ageing| {
-                let told = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
-                told && memory.state.is_live() && !memory.superseded && memory.created_at >= new
+                let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
+                lasting && memory.state.is_live() && !memory.superseded && memory.created_at >= new
             };
             let ids: Vec<MemoryId> = page.iter().filter(lately).map(|memory| memory.id).collect();
             let mut new = self.store.fetch(&policy::whole(tenant), &ids).await?;
@@ -105,7 +114,7 @@ impl Engine {
         let model = self.model().map_or("", |model| &model.name);
         let vector: Option<Vector> =
             self.store.vectors(&seen, model, &[memory.id]).await?.pop().map(|(_, vector)| vector);
-        let claim = claim_of(&memory.content).as_ref().map(claim_key);
+        let claim = self.claim_of(&memory);
         let came = memory.created_at;
         let mut addition = Addition { claim, vector, ..Addition::new(memory) };
         // What holds now is asked for, whenever it came.
@@ -118,7 +127,8 @@ impl Engine {
             let similarity = known.iter().find(|one| one.id == other.id).and_then(|one| one.similarity);
             let mut memory = addition.memory.clone();
             memory.created_at = came;
-            let (older, newer) = if other.id < memory.id { (other, memory) } else { (memory, other) };
+            let later = (other.when_said(), other.id) < (memory.when_said(), memory.id);
+            let (older, newer) = if later { (other, memory) } else { (memory, other) };
             let pair = Pair { scope: scope.clone(), older, newer, similarity };
             if pair.older.created_at >= days_before(run.at, OLD_DAYS) && self.is_unseen(run, &pair).await? {
                 pairs.push(pair);
@@ -137,60 +147,62 @@ impl Engine {
         Action::Note { scope: Some(pair.scope.clone()), key: key(pair), value: NoteValue::Set(json!(true)), until }
     }
 
-    /// What becomes of each pair; none: both stay. A language model is asked only what rules cannot tell.
-    async fn judge(&self, run: &Run<'_>, pairs: &[Pair]) -> Result<Vec<Option<Decision>>> {
-        let mut decisions: Vec<Option<Decision>> = pairs.iter().map(|pair| self.by_rules(pair)).collect();
+    /// What becomes of each pair. A language model is asked only what rules left open.
+    async fn judge(&self, run: &Run<'_>, pairs: &[Pair], report: &mut StepReport) -> Result<Vec<Decision>> {
+        let mut decisions: Vec<Decision> = pairs.iter().map(|pair| self.by_rules(pair)).collect();
         let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry) else { return Ok(decisions) };
-        let open: Vec<usize> = (0..pairs.len()).filter(|place| decisions[*place].is_none()).collect();
+        let open = |place: &usize| matches!(decisions[*place], Decision::Add { .. });
+        let open: Vec<usize> = (0..pairs.len()).filter(open).collect();
         let asked: Vec<(String, String)> = open
             .iter()
-            .map(|place| (pairs[*place].older.content.clone(), pairs[*place].newer.content.clone()))
+            .map(|place| (crate::reported(&pairs[*place].older).into_owned(), crate::reported(&pairs[*place].newer).into_owned()))
             .collect();
         let before = mind.left().unwrap_or(0);
         let verdicts = mind.same_fact(&asked).await;
-        self.settle(&run.caller.tenant, &mind, before).await?;
+        self.record_spending(&run.caller.tenant, &mind, before).await?;
+        let (mut vetoed, mut void) = (0, 0);
         for (place, verdict) in open.into_iter().zip(verdicts?.0) {
-            let (older, why) = (pairs[place].older.id, "judged by a language model".to_owned());
-            decisions[place] = match verdict {
-                Verdict::Same { .. } => Some(Decision::Skip { of: older, reason: format!("the same, {why}") }),
-                Verdict::Contradicts { .. } => {
-                    Some(Decision::Supersede { old: older, reason: format!("a contradiction, {why}") })
+            let pair = &pairs[place];
+            match verdict {
+                Verdict::Contradicts { .. } if may_replace(&statement(&pair.newer), &neighbour(&pair.older, pair.similarity)) => {
+                    let reason = "a contradiction, judged by a language model".to_owned();
+                    decisions[place] = Decision::Supersede { old: pair.older.id, contradicts: Vec::new(), reason };
                 }
-                Verdict::Different | Verdict::Unanswered => None,
-            };
+                // What says the same without a word more was found by rules; anything else would be lost.
+                Verdict::Same { .. } | Verdict::Contradicts { .. } => vetoed += 1,
+                Verdict::Void => void += 1,
+                Verdict::Different | Verdict::Unanswered => {}
+            }
+        }
+        if vetoed + void > 0 {
+            let reason = format!("{vetoed} verdicts of the language model were vetoed, {void} were void");
+            report.problem.get_or_insert(reason);
         }
         Ok(decisions)
     }
 
-    fn by_rules(&self, pair: &Pair) -> Option<Decision> {
-        let claim = claim_of(&pair.newer.content);
-        let known = neighbour(&pair.older, pair.similarity);
-        let statement = statement(&pair.newer, claim.as_ref(), false);
-        let decision = reconcile(&statement, &[known], &self.config.bands);
-        match decision {
-            Decision::Add { .. } if numeric_step(&pair.older.content, &pair.newer.content) => {
-                Some(Decision::Supersede { old: pair.older.id, reason: "a step of the same quantity".to_owned() })
-            }
-            Decision::Add { .. } | Decision::Before { .. } => None,
-            decision => Some(decision),
+    fn by_rules(&self, pair: &Pair) -> Decision {
+        let (older, newer) = (neighbour(&pair.older, pair.similarity), neighbour(&pair.newer, pair.similarity));
+        // What is to be kept as it is stays, whichever came first.
+        if older.as_is || newer.as_is {
+            return Decision::Add { contradicts: Vec::new(), reason: "kept as it is".to_owned() };
         }
+        reconcile(&statement(&pair.newer), &[older], &self.config.bands)
     }
 }
 
-/// Which of the two stays, which goes, and what the one that stays takes over.
-fn outcome<'a>(pair: &'a Pair, decision: &Decision) -> (&'a Memory, &'a Memory, Patch) {
-    let tags = |stays: &Memory, goes: &Memory| {
-        let mut tags = stays.tags.clone();
-        tags.extend(goes.tags.iter().filter(|tag| !stays.tags.contains(tag)).cloned().collect::<Vec<_>>());
-        (tags != stays.tags).then_some(tags)
+/// One memory takes up another, with its tags and importance.
+fn merged(stays: &Memory, goes: &Memory) -> Action {
+    let mut tags = stays.tags.clone();
+    tags.extend(goes.tags.iter().filter(|tag| !stays.tags.contains(tag)).cloned().collect::<Vec<_>>());
+    let patch = Patch {
+        tags: (tags != stays.tags).then_some(tags),
+        importance: (goes.importance > stays.importance).then_some(goes.importance),
+        pinned: (goes.pinned && !stays.pinned).then_some(true),
+        ..Patch::default()
     };
-    // What is replaced, or says less, goes; of two that say the same the older stays.
-    let (stays, goes) = match decision {
-        Decision::Supersede { .. } | Decision::Merge { .. } => (&pair.newer, &pair.older),
-        Decision::Skip { .. } | Decision::Add { .. } | Decision::Before { .. } => (&pair.older, &pair.newer),
-    };
-    let importance = (goes.importance > stays.importance).then_some(goes.importance);
-    (stays, goes, Patch { tags: tags(stays, goes), importance, ..Patch::default() })
+    let into = Revision { id: stays.id, expect: None, patch, vector: None, jobs: Vec::new() };
+    Action::Merge { into: Box::new(into), from: vec![goes.id] }
 }
 
 /// The fingerprint of a pair: which two, and how alike, to two digits.

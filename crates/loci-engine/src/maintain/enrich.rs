@@ -22,7 +22,15 @@ impl Engine {
         let filter = EntityFilter { mentions_min, without_summary: true };
         for entity in self.store.known_entities(&whole, &filter, DESCRIBED).await? {
             let why = format!("spoken of {} times", entity.mention_count);
-            let Some(summary) = self.portrait(run, &entity).await? else { continue };
+            // One that cannot be described does not keep the others from it.
+            let summary = match self.portrait(run, &entity).await {
+                Ok(Some(summary)) => summary,
+                Ok(None) => continue,
+                Err(error) => {
+                    report.problem.get_or_insert_with(|| format!("an entity was not described: {error}"));
+                    continue;
+                }
+            };
             report.tell(None, "describe", entity.canonical_name.clone(), &why);
             if run.dry {
                 continue;
@@ -43,19 +51,27 @@ impl Engine {
         let mut memories = self.store.fetch(&whole, &ids).await?;
         memories.retain(|memory| !memory.access_policy.writer_only());
         if let Some(mind) = self.mind_for(&run.caller.tenant).await?.filter(|_| !run.dry && !memories.is_empty()) {
-            let facts: Vec<String> = memories.iter().map(|memory| memory.content.clone()).collect();
+            // Oldest first, with the day on which each was said: where notes disagree the later one counts.
+            memories.sort_by_key(Memory::when_said);
+            let dated = |memory: &Memory| match crate::is_quotation(memory) {
+                true => crate::reported(memory).into_owned(),
+                false => format!("{}: {}", &memory.when_said().to_string()[..10], memory.content),
+            };
+            let facts: Vec<String> = memories.iter().map(dated).collect();
             let before = mind.left().unwrap_or(0);
             let told = mind.entity_summary(&entity.canonical_name, &facts).await;
-            self.settle(&run.caller.tenant, &mind, before).await?;
+            self.record_spending(&run.caller.tenant, &mind, before).await?;
             return Ok(Some(told?.0).filter(|text| !text.trim().is_empty()));
         }
         let recency = |memory: &Memory| {
             let days = self.kinds.spec(&memory.kind).half_life_days;
             Curve::HalfLife { days }.left(age_days(memory.created_at, run.at))
         };
+        let texts: Vec<_> = memories.iter().map(crate::reported).collect();
         let facts: Vec<Fact<'_>> = memories
             .iter()
-            .map(|memory| Fact { content: &memory.content, importance: memory.importance, recency: recency(memory) })
+            .zip(&texts)
+            .map(|(memory, text)| Fact { content: text, importance: memory.importance, recency: recency(memory) })
             .collect();
         Ok(profile(&entity.canonical_name, &facts))
     }

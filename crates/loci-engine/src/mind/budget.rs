@@ -4,6 +4,7 @@
 //! while work is going on. A question is asked only if all that it may cost is there, so a budget is
 //! never overrun; what it did not cost is given back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,10 +29,8 @@ pub struct Learning {
     pub insight_hours: u32,
     /// Mentions of an entity before it is worth a portrait.
     pub mentions_for_summary: u32,
-    /// Tokens of turns that are read together. A turn that has more is read alone.
-    pub batch_tokens: usize,
-    /// Turns that are read together.
-    pub batch_turns: usize,
+    /// The category of what is learned, by its kind. Whoever sees only some categories sees what is learned in those.
+    pub categories: BTreeMap<String, String>,
 }
 
 impl Default for Learning {
@@ -44,21 +43,26 @@ impl Default for Learning {
             causal_pairs_per_night: 50,
             insight_hours: 24,
             mentions_for_summary: 3,
-            batch_tokens: 1_200,
-            batch_turns: 10,
+            categories: categories(),
         }
     }
+}
+
+/// The categories that the kinds of learned memories have unless others are configured.
+fn categories() -> BTreeMap<String, String> {
+    let pairs = [
+        ("fact", "knowledge"), ("preference", "preferences"), ("opinion", "interests"), ("person", "relationships"),
+        ("project", "projects"), ("task", "tasks"), ("decision", "knowledge"), ("procedural", "procedural"),
+    ];
+    pairs.into_iter().map(|(kind, category)| (kind.to_owned(), category.to_owned())).collect()
 }
 
 impl Learning {
     /// Refuses what cannot work, by its name.
     pub fn validate(&self) -> Result<(), Error> {
-        let positive = [("learning.batch_tokens", self.batch_tokens), ("learning.batch_turns", self.batch_turns)];
-        for (field, value) in positive {
-            if value == 0 {
-                let message = format!("{field} is 0, but must be at least 1");
-                return Err(Error::new(ErrorKind::Configuration, message).at(field));
-            }
+        if self.categories.values().any(|name| name.trim().is_empty()) {
+            let message = "learning.categories has an empty name".to_owned();
+            return Err(Error::new(ErrorKind::Configuration, message).at("learning.categories"));
         }
         Ok(())
     }
@@ -154,7 +158,7 @@ mod tests {
         assert_eq!(limits, Learning { tokens_per_day: 5, ..Learning::default() });
         assert_eq!(limits.validate(), Ok(()));
         assert!(serde_json::from_str::<Learning>(r#"{"tokens": 5}"#).is_err());
-        let none = Learning { batch_turns: 0, ..Learning::default() };
-        assert_eq!(none.validate().unwrap_err().field(), Some("learning.batch_turns"));
+        let none = Learning { categories: [("fact".to_owned(), " ".to_owned())].into(), ..Learning::default() };
+        assert_eq!(none.validate().unwrap_err().field(), Some("learning.categories"));
     }
 }

@@ -1,13 +1,14 @@
 //! What shows of a person that nobody said?
 
 use loci_models::ChatQuestion;
+use loci_types::Class;
 use serde_json::Value;
 
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
-use super::rules::{STATEMENT, fault};
 use super::{Mind, Spent, importance, items, list, object, plain, question};
 use crate::Result;
+use crate::writing::validate;
 
 /// The most that is looked at and written.
 const ACTIVITY: usize = 5;
@@ -71,8 +72,8 @@ fn asked(lines: &[String]) -> ChatQuestion {
 /// One that breaks the writing rules is left out: an insight is a luxury.
 fn draft(item: &Value) -> Option<InsightDraft> {
     let summary = item["summary"].as_str().unwrap_or_default().trim().to_owned();
-    if let Some(fault) = fault(&summary, STATEMENT) {
-        tracing::debug!(fault, "an insight is left out");
+    if let Some(breach) = validate(&summary, Class::Opinion).first() {
+        tracing::debug!(reason = breach.reason(), "an insight is left out");
         return None;
     }
     let tags = items(item, "tags").filter_map(Value::as_str).map(|tag| tag.trim().to_lowercase());

@@ -9,17 +9,15 @@
 mod budget;
 mod causal;
 mod entity_summary;
-mod extract;
 mod fence;
 mod insight;
 mod prompt;
-mod rules;
+mod rewrite;
 mod same_fact;
 mod summarise;
 
 use std::sync::Arc;
 
-use jiff::tz::TimeZone;
 use loci_models::{Chat, ChatQuestion};
 use loci_types::ErrorKind;
 use serde_json::{Map, Value, json};
@@ -31,9 +29,9 @@ use prompt::Purpose;
 
 pub use budget::{Budget, Learning};
 pub use causal::Direction;
-pub use extract::{Extracted, Refusal};
 pub use insight::InsightDraft;
 pub use prompt::{Prompt, prompts};
+pub use rewrite::Rewritten;
 pub use same_fact::{Side, Verdict};
 
 /// Pairs that are judged in one question.
@@ -51,26 +49,19 @@ pub struct Spent {
 pub struct Mind {
     chat: Arc<dyn Chat>,
     limits: Learning,
-    time_zone: TimeZone,
     allowance: Option<Allowance>,
 }
 
 impl Mind {
-    /// A mind with the usual limits, which counts days in UTC and tokens not at all.
+    /// A mind with the usual limits, which does not count tokens.
     pub fn new(chat: Arc<dyn Chat>) -> Self {
-        Self { chat, limits: Learning::default(), time_zone: TimeZone::UTC, allowance: None }
+        Self { chat, limits: Learning::default(), allowance: None }
     }
 
     /// The same mind with these limits.
     #[must_use]
     pub fn with_limits(self, limits: Learning) -> Self {
         Self { limits, ..self }
-    }
-
-    /// The same mind, which counts days as they are in `time_zone`.
-    #[must_use]
-    pub fn in_time_zone(self, time_zone: TimeZone) -> Self {
-        Self { time_zone, ..self }
     }
 
     /// The same mind, which may spend so many tokens and then refuses with [`ErrorKind::RateLimited`].

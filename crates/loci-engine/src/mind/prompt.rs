@@ -22,8 +22,8 @@ pub fn prompts() -> &'static [Prompt] {
         vec![
             read("causal", include_str!("../../prompts/causal.md")),
             read("entity_summary", include_str!("../../prompts/entity_summary.md")),
-            read("extract", include_str!("../../prompts/extract.md")),
             read("insight", include_str!("../../prompts/insight.md")),
+            read("rewrite", include_str!("../../prompts/rewrite.md")),
             read("same_fact", include_str!("../../prompts/same_fact.md")),
             read("summarise", include_str!("../../prompts/summarise.md")),
         ]
@@ -36,8 +36,8 @@ pub fn prompts() -> &'static [Prompt] {
 pub(super) enum Purpose {
     Causal,
     EntitySummary,
-    Extract,
     Insight,
+    Rewrite,
     SameFact,
     Summarise,
 }
@@ -65,8 +65,8 @@ mod tests {
         let pinned = [
             ("causal", 1, "1c72f53220dfb4f7"),
             ("entity_summary", 1, "9b5aeca15ac60649"),
-            ("extract", 1, "b1d011af0c556806"),
             ("insight", 1, "3f298f5c2f33db0b"),
+            ("rewrite", 1, "65ee35cc1edb27f1"),
             ("same_fact", 1, "3d50501b901729d1"),
             ("summarise", 1, "b8864cf14304159c"),
         ];
@@ -81,8 +81,8 @@ mod tests {
         for (purpose, name) in [
             (Purpose::Causal, "causal"),
             (Purpose::EntitySummary, "entity_summary"),
-            (Purpose::Extract, "extract"),
             (Purpose::Insight, "insight"),
+            (Purpose::Rewrite, "rewrite"),
             (Purpose::SameFact, "same_fact"),
             (Purpose::Summarise, "summarise"),
         ] {

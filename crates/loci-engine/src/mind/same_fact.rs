@@ -34,6 +34,8 @@ pub enum Verdict {
     Different,
     /// Nothing was said of this pair; both stay, and it may be asked again.
     Unanswered,
+    /// The model failed a pair whose verdict is beyond doubt, so that nothing it said of this batch counts.
+    Void,
 }
 
 impl Mind {
@@ -41,13 +43,28 @@ impl Mind {
     pub async fn same_fact(&self, pairs: &[(String, String)]) -> Result<(Vec<Verdict>, Spent)> {
         let mut spent = Spent::default();
         let mut verdicts = Vec::with_capacity(pairs.len());
-        for chunk in pairs.chunks(PAIRS) {
-            let answer = self.ask(&asked(chunk), &mut spent).await?;
-            verdicts.extend(read(&answer, chunk.len()));
+        for chunk in pairs.chunks(PAIRS - CANARIES.len()) {
+            // Two pairs whose verdict is beyond doubt stand among the others. Whoever fails them is not believed at all.
+            let canary = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
+            let mut shown: Vec<(String, String)> = chunk.to_vec();
+            shown.insert(0, canary(CANARIES[0]));
+            shown.insert(shown.len() / 2 + 1, canary(CANARIES[1]));
+            let answer = self.ask(&asked(&shown), &mut spent).await?;
+            let mut judged = read(&answer, shown.len());
+            let second = judged.remove((chunk.len() + 1) / 2 + 1);
+            let first = judged.remove(0);
+            let sound = matches!(first, Verdict::Same { .. }) && second == Verdict::Different;
+            verdicts.extend(if sound { judged } else { vec![Verdict::Void; chunk.len()] });
         }
         Ok((verdicts, spent))
     }
 }
+
+/// A pair that says the same, and one that does not.
+const CANARIES: [(&str, &str); 2] = [
+    ("Rita has a grey cat called Mo.", "Rita's grey cat is called Mo."),
+    ("Rita has a grey cat called Mo.", "The office in Graz closes at six."),
+];
 
 fn asked(pairs: &[(String, String)]) -> ChatQuestion {
     let verdict = object([

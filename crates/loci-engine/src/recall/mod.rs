@@ -33,6 +33,7 @@ pub use self::explain::{ClueWeight, Explanation, LaneRank, RelatedMemory};
 pub(crate) use self::lanes::Near;
 pub use self::lanes::Strategy;
 pub(crate) use self::shelf::Shelf;
+use crate::contradict::Newer;
 use crate::plan::Plan;
 use crate::policy::{self, Caller};
 use crate::settings;
@@ -83,15 +84,24 @@ pub struct RecallHit {
     pub memory: Memory,
     /// Its score.
     pub score: f64,
+    /// What was said later and may contradict it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer: Option<Newer>,
     /// Why it is here.
     pub explain: Explanation,
 }
 
 impl RecallHit {
+    /// The memory as it is shown, with what was said later and may contradict it.
+    pub fn text(&self) -> String {
+        crate::report::shown(&self.memory, self.newer.as_ref())
+    }
+
     /// The hit on one line, under the label that people know it by: `[tasks] Ship by September`.
     pub fn bullet(&self) -> String {
         let label = self.memory.category.as_deref().unwrap_or_else(|| self.memory.kind.name());
-        let said: Vec<&str> = self.memory.content.split_whitespace().collect();
+        let said = self.text();
+        let said: Vec<&str> = said.split_whitespace().collect();
         format!("[{label}] {}", said.join(" "))
     }
 }
@@ -135,6 +145,7 @@ impl Engine {
         hits.retain(|hit| hit.score >= self.config.retrieval.score_threshold);
         hits.truncate(limit);
         self.tell_related(&visible, relations, &mut hits).await?;
+        self.tell_newer(&visible, &mut hits).await?;
         if !request.uncounted {
             self.count_access(caller, request.for_thread.as_deref(), &hits).await;
         }
@@ -194,7 +205,7 @@ impl Engine {
         }
         if let Some(thread) = thread {
             let told = by_space.values().flatten().copied().collect();
-            if let Err(error) = self.note_told(caller, thread, told).await {
+            if let Err(error) = self.note_returned(caller, thread, told).await {
                 tracing::warn!(%error, "what the conversation was told was not noted");
             }
         }

@@ -42,6 +42,16 @@ impl Engine {
         Ok(edges)
     }
 
+    /// Tells of each hit what was said later and may contradict it.
+    pub(crate) async fn tell_newer(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
+        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
+        let mut newer = self.newer_visible(visible, &ids).await?;
+        for hit in hits {
+            hit.newer = newer.remove(&hit.memory.id);
+        }
+        Ok(())
+    }
+
     /// Names one or two memories that each hit hangs together with and that are no hits themselves.
     pub(crate) async fn tell_related(
         &self,
@@ -66,7 +76,7 @@ impl Engine {
             let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
             let related = at.filter_map(|edge| {
                 let memory = memories.get(&other(edge, id))?;
-                let content = memory.content.clone();
+                let content = crate::report::reported(memory).into_owned();
                 Some(RelatedMemory { id: memory.id, relation: edge.relation, strength: edge.strength, content })
             });
             hit.explain.related = related.take(TOLD).collect();

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use loci_store::text::{Analyser, says_nothing};
 
-use super::clause::{Clause, clauses, each};
+use crate::extract::language::language_of;
+use crate::extract::word::{Shape, Word, words};
 use crate::pack::line::{cut, fold};
 use crate::pack::shorten::split;
 
@@ -89,7 +90,7 @@ struct Name<'a> {
 
 impl<'a> Name<'a> {
     fn new(name: &str, analyser: &'a Analyser) -> Self {
-        let words: Vec<_> = clauses(name).into_iter().flat_map(|clause| clause.words).collect();
+        let words: Vec<Word> = clauses(name).into_iter().flatten().collect();
         let capital = words.iter().any(|word| word.capital && says_nothing(&word.text));
         Self { analyser, stems: words.iter().map(|word| analyser.stem(&word.text)).collect(), capital }
     }
@@ -98,7 +99,9 @@ impl<'a> Name<'a> {
     fn sentences(&self, fact: &Fact<'_>) -> Vec<Sentence> {
         let sane = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
         let worth = IMPORTANCE * sane(fact.importance) + (1.0 - IMPORTANCE) * sane(fact.recency);
-        let told = split(fact.content).into_iter().filter(|part| !part.ends_with(['?', '？']));
+        // What someone said stays in its quotation marks.
+        let parts = if fact.content.contains(": \"") { vec![fact.content] } else { split(fact.content) };
+        let told = parts.into_iter().filter(|part| !part.ends_with(['?', '？']));
         let sentence = |part: &str| {
             let clauses = clauses(part);
             let places = clauses.iter().enumerate().filter_map(|(at, clause)| self.place(at, clause));
@@ -111,11 +114,11 @@ impl<'a> Name<'a> {
     }
 
     /// Where the name stands in a clause, if it does.
-    fn place(&self, at: usize, clause: &Clause) -> Option<Place> {
-        let start = (0..clause.words.len()).find(|start| self.stands_at(clause, *start))?;
-        let last = &clause.words[start + self.stems.len() - 1].text;
+    fn place(&self, at: usize, clause: &[Word]) -> Option<Place> {
+        let start = (0..clause.len()).find(|start| self.stands_at(clause, *start))?;
+        let last = &clause[start + self.stems.len() - 1].text;
         // "In 2021, the Atlas project …": an article before it, or one clause, does not make it less the subject.
-        let first = start == 0 || (start == 1 && each("the, a, an").any(|article| article == clause.words[0].text));
+        let first = start == 0 || (start == 1 && matches!(clause[0].text.as_str(), "the" | "a" | "an"));
         Some(match (first && at < 2, last.ends_with("'s")) {
             (true, false) => Place::Subject,
             (true, true) => Place::Owner,
@@ -123,14 +126,21 @@ impl<'a> Name<'a> {
         })
     }
 
-    fn stands_at(&self, clause: &Clause, start: usize) -> bool {
-        let Some(words) = clause.words.get(start..start + self.stems.len()) else { return false };
+    fn stands_at(&self, clause: &[Word], start: usize) -> bool {
+        let Some(words) = clause.get(start..start + self.stems.len()) else { return false };
         !self.stems.is_empty()
             && words.iter().zip(&self.stems).all(|(word, stem)| {
                 let bare = word.text.strip_suffix("'s").unwrap_or(&word.text);
                 self.analyser.stem(bare) == *stem && (!self.capital || word.capital)
             })
     }
+}
+
+/// The words of a sentence between its commas.
+fn clauses(text: &str) -> Vec<Vec<Word>> {
+    let words = words(text, language_of(text));
+    let parts = words.split(|word| word.mark(",;:"));
+    parts.map(|part| part.iter().filter(|word| word.shape != Shape::Mark).cloned().collect()).collect()
 }
 
 /// The sentence with a mark at its end, so that another may follow.

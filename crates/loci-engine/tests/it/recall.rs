@@ -143,7 +143,7 @@ async fn who_follows_names_and_aliases() {
     let scope = Scope::new(Layer::User, &ana.identifiers).unwrap();
     apply(&house, &ana, Action::Name { scope, entity: Box::new(entity) }).await;
     assert_eq!(house.recall(&ana, "Who is Kat?").await.len(), 0);
-    apply(&house, &ana, Action::Mention { memory: id, entity: entity_id }).await;
+    apply(&house, &ana, Action::Mention { memory: id, entity: entity_id, counted: true }).await;
     for question in ["Who is Kat?", "who is katarina lind", "What is Kat's job?"] {
         assert_eq!(house.recall(&ana, question).await.len(), 1, "{question}");
     }

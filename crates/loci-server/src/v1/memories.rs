@@ -66,6 +66,8 @@ pub(super) struct AddMemory {
     pinned: bool,
     /// When it happened.
     event_time: Option<Timestamp>,
+    /// When it was said or written. Default: now.
+    said_at: Option<Timestamp>,
     /// Since when it holds.
     valid_from: Option<Timestamp>,
     /// Until when it held.
@@ -110,6 +112,7 @@ impl AddMemory {
             decay_rate: self.decay_rate,
             pinned: self.pinned,
             event_time: self.event_time,
+            said_at: self.said_at,
             valid_from: self.valid_from,
             valid_until: self.valid_until,
             expires_at: self.expires_at,

@@ -288,6 +288,10 @@ impl Store for Indexed {
         self.inner.store.claim(tenant, kinds, limit, now, lease).await
     }
 
+    async fn renew(&self, tenant: &Tenant, job: &Job, until: Timestamp) -> Result<bool> {
+        self.inner.store.renew(tenant, job, until).await
+    }
+
     async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
         self.inner.store.finish(tenant, job).await
     }

@@ -12,12 +12,12 @@
 
 use tokio_postgres::Client;
 
-use super::tables::{FIRST, LAST, SECOND};
+use super::tables::{FIRST, LAST, SECOND, THIRD};
 use super::{Distance, PostgresOptions};
 use crate::{Error, Result};
 
 /// The migrations, in order.
-const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second];
+const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third];
 
 /// Held while the schema is brought up to date; the number has no meaning.
 pub(crate) const LOCK: i64 = 0x6c6f_6369;
@@ -179,6 +179,10 @@ fn first(options: &PostgresOptions) -> String {
 fn second(_: &PostgresOptions) -> String {
     let policies = policies(|table| SECOND_OF_SPACES.contains(&table) || SECOND_OF_ALL.contains(&table));
     format!("{SECOND}{policies}")
+}
+
+fn third(_: &PostgresOptions) -> String {
+    THIRD.to_owned()
 }
 
 /// The walls around those tables that are meant.

@@ -421,6 +421,16 @@ CREATE TABLE pool_members (
 CREATE INDEX pool_members_by_agent ON pool_members (tenant, agent);
 ";
 
+/// When something was said, apart from when it happened and since when it holds. Whoever changes the schema owns its tables,
+/// and is let past their policies for this alone.
+pub(super) const THIRD: &str = "
+ALTER TABLE memories ADD COLUMN said_at bigint;
+ALTER TABLE memories NO FORCE ROW LEVEL SECURITY;
+UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source_type = 'conversation';
+UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';
+ALTER TABLE memories FORCE ROW LEVEL SECURITY;
+";
+
 /// What comes after all tables of the first migration.
 pub(super) const LAST: &str = "
 -- Which spaces of a tenant have work is asked for the tenant as a whole; no space has the number 0.

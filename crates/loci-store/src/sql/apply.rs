@@ -58,15 +58,16 @@ impl Desk<'_> {
             Action::Name { scope, entity } => self.name(change, scope, entity),
             Action::Unite { into, from } => self.unite(change, *into, *from),
             Action::Divide { scope, entity } => self.divide(change, scope.as_ref(), *entity),
-            Action::Mention { memory, entity } => self.mention(change, *memory, *entity),
+            Action::Mention { memory, entity, counted } => self.mention(change, *memory, *entity, *counted),
             Action::Enqueue(job) => self.enqueue(change, job).map(|()| nothing(Outcome::Created)),
             Action::Split { into, from } => self.split(change, *into, from),
             Action::Age { aged } => self.age(change, aged),
             Action::Decide { id, accept, over, purge_at } => self.decide(change, *id, *accept, *over, *purge_at),
             Action::Attend { scope, session, thread } => self.attend(change, scope, session, thread),
             Action::EndSession { scope, session } => self.end_session(change, scope, session),
-            Action::Consolidate { scope, session, expect, through } => {
-                self.consolidate(change, scope, session, *expect, *through)
+            Action::Unlearn { scope, session } => self.unlearn(scope, session),
+            Action::Consolidate { scope, session, expect, through, report } => {
+                self.consolidate(change, scope, session, (*expect, *through), report)
             }
             Action::Note { scope, key, value, until } => self.note(change, scope.as_ref(), key, value, *until),
             Action::State(fact) => self.state(change, fact),

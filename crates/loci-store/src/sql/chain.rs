@@ -68,7 +68,7 @@ impl Desk<'_> {
 
     /// A new head takes the place of the old one, which held until the new one began to.
     fn cover(&self, change: &Change, old: Lying, head: &Memory) -> Result<Applied> {
-        let since = head.valid_from.or(head.event_time).unwrap_or(head.created_at);
+        let since = head.holds_since();
         self.rewrite(change, old, Event::Supersede, Outcome::Superseded, |memory| {
             memory.superseded_by_id = Some(head.id);
             memory.valid_until = memory.valid_until.or(Some(since));

@@ -123,6 +123,7 @@ impl Clause {
             }
         }
         self.range("m.event_time", filter.event);
+        self.range("coalesce(m.event_time, m.said_at, m.created_at)", filter.happened);
         self.range("m.created_at", filter.created);
         self.range("m.updated_at", filter.updated);
         if let Some(claim) = filter.claim {
@@ -143,7 +144,11 @@ impl Clause {
     fn time(&mut self, filter: &Filter) {
         let micros = |at: Timestamp| Value::Integer(at.as_microsecond());
         if let Some(then) = filter.as_of {
-            self.and("coalesce(m.valid_from, m.event_time, m.created_at) <= ?");
+            // The law is `Memory::holds_since`.
+            self.and(
+                "coalesce(m.valid_from, CASE WHEN m.event_time < coalesce(m.said_at, m.created_at) THEN m.event_time END, \
+                 m.said_at, m.created_at) <= ?",
+            );
             self.and("(m.valid_until IS NULL OR ? < m.valid_until)");
             self.values.extend([micros(then), micros(then)]);
         } else if filter.judges_time() {

@@ -491,6 +491,11 @@ impl<F: Floor> Store for F {
         Ok(jobs)
     }
 
+    async fn renew(&self, tenant: &Tenant, job: &Job, until: Timestamp) -> Result<bool> {
+        let (space, job) = (job.space.parse()?, job.clone());
+        Ok(self.work(tenant, &space, move |connection| jobs::renew(connection, &job, until)).await?.unwrap_or(false))
+    }
+
     async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
         let (space, job) = (job.space.parse()?, job.clone());
         Ok(self.work(tenant, &space, move |connection| jobs::finish(connection, &job)).await?.unwrap_or(false))

@@ -43,7 +43,13 @@ impl Desk<'_> {
     }
 
     /// Notes that a memory speaks of an entity of its scope; a second time changes nothing.
-    pub(crate) fn mention(&self, change: &Change, memory: MemoryId, entity: EntityId) -> Result<Applied> {
+    pub(crate) fn mention(
+        &self,
+        change: &Change,
+        memory: MemoryId,
+        entity: EntityId,
+        counted: bool,
+    ) -> Result<Applied> {
         let lying = self.find(memory)?;
         let Some((number, scope)) = self.entity(entity)? else { return Ok(nothing(Outcome::None)) };
         if scope == NOBODY {
@@ -59,9 +65,12 @@ impl Desk<'_> {
         if new == 0 {
             return Ok(nothing(Outcome::None));
         }
-        let count = "UPDATE entities SET mention_count = mention_count + 1 WHERE entity = ?1";
-        self.sql(self.connection.execute(count, params![number]))?;
-        let sequence = self.record(change, Event::Entity, Some(&lying), None, Some(told!({ "entity": entity })))?;
+        if counted {
+            let count = "UPDATE entities SET mention_count = mention_count + 1 WHERE entity = ?1";
+            self.sql(self.connection.execute(count, params![number]))?;
+        }
+        let told = if counted { told!({ "entity": entity }) } else { told!({ "entity": entity, "counted": false }) };
+        let sequence = self.record(change, Event::Entity, Some(&lying), None, Some(told))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 

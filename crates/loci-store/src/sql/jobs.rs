@@ -58,6 +58,16 @@ pub(crate) fn claim(
         .collect()
 }
 
+/// Keeps a job that is still ours until another instant. False if it is not.
+pub(crate) fn renew(connection: &Connection<'_>, job: &Job, until: Timestamp) -> sql::Result<bool> {
+    let done = connection
+        .prepare_cached(
+            "UPDATE jobs SET lease_until = ?4 WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
+        )?
+        .execute(params![job.id, job.attempt, job.lease_until.as_microsecond(), until.as_microsecond()])?;
+    Ok(done > 0)
+}
+
 /// Ends a job that is still ours. False if it is not.
 pub(crate) fn finish(connection: &Connection<'_>, job: &Job) -> sql::Result<bool> {
     let done = connection

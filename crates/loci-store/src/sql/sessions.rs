@@ -1,7 +1,8 @@
 //! Which conversations go on, which are over, and what of them was learned?
 
 use jiff::Timestamp;
-use loci_types::{Change, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
+use loci_types::{Change, Event, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::apply::{Desk, nothing};
@@ -40,8 +41,8 @@ impl Desk<'_> {
         change: &Change,
         scope: &Scope,
         session: &str,
-        expect: Option<MemoryId>,
-        through: MemoryId,
+        (expect, through): (Option<MemoryId>, MemoryId),
+        report: &serde_json::Value,
     ) -> Result<Applied> {
         let number = self.scope(scope)?;
         let found: Option<(Option<[u8; 16]>, i64)> = self.sql(
@@ -68,7 +69,20 @@ impl Desk<'_> {
              WHERE scope = ?1 AND name = ?2",
             params![number, session, change.at.as_microsecond(), through.as_bytes(), last.row],
         ))?;
-        Ok(nothing(Outcome::Updated))
+        let told = json!({ "session": session, "report": report });
+        let sequence = self.record(change, Event::Learn, Some(&last), None, Some(told))?;
+        Ok(Applied { sequence, ..nothing(Outcome::Updated) })
+    }
+
+    /// Forgets how far a session was learned from, so that it is learned from again.
+    pub(crate) fn unlearn(&self, scope: &Scope, session: &str) -> Result<Applied> {
+        let number = self.scope(scope)?;
+        let changed = self.sql(self.connection.execute(
+            "UPDATE sessions SET consolidated_at = NULL, consolidated_through = NULL, through_row = 0 \
+             WHERE scope = ?1 AND name = ?2",
+            params![number, session],
+        ))?;
+        Ok(nothing(if changed == 0 { Outcome::None } else { Outcome::Updated }))
     }
 }
 

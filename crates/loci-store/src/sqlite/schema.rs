@@ -15,7 +15,7 @@ use crate::text::{Analyser, asks};
 use crate::{Error, Result};
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6];
 
 /// The migrations of the catalogue.
 pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4];
@@ -317,6 +317,14 @@ INSERT INTO words SELECT m.row, q.row, words_of(m.content, q.content) FROM memor
     ORDER BY m.row;
 DROP TRIGGER memories_leave_the_lexicon;
 DROP TABLE lexicon;
+";
+
+/// When something was said, apart from when it happened and since when it holds. Until now turns had it as their event,
+/// and what was learned from them as the start of its validity.
+const SPACE_6: &str = "
+ALTER TABLE memories ADD COLUMN said_at INTEGER;
+UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source_type = 'conversation';
+UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';
 ";
 
 const CATALOGUE_1: &str = "

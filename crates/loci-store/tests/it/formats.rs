@@ -261,9 +261,9 @@ async fn entities_of_format_1_go_on_in_the_scope_that_speaks_of_them() {
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         error.to_string()
     };
-    refused(Action::Mention { memory: theirs, entity: cat.id }).await;
+    refused(Action::Mention { memory: theirs, entity: cat.id, counted: true }).await;
     // One that nobody spoke of is nobody's until someone names it.
-    let told = refused(Action::Mention { memory: theirs, entity: alone.id }).await;
+    let told = refused(Action::Mention { memory: theirs, entity: alone.id, counted: true }).await;
     assert!(told.contains("belongs to nobody"), "{told}");
     refused(Action::Unite { into: cat.id, from: alone.id }).await;
     hand.must(&atlas.space(), name_in(&atlas, alone.clone())).await;

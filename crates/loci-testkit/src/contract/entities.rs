@@ -249,6 +249,6 @@ pub async fn a_second_mention_changes_nothing(store: &dyn Store) {
     assert_eq!((spoken.len(), spoken[0].mention_count), (1, 2));
     let hits = good(store.mentioning(&whole(), &now(), &[harbour], 9).await);
     assert_eq!(hits, [Hit { id: two, score: 1.0 }, Hit { id: one, score: 1.0 }]);
-    let lost = Action::Mention { memory: id(77_777), entity: harbour };
+    let lost = Action::Mention { memory: id(77_777), entity: harbour, counted: true };
     hand.act(&anna.space(), lost).await.expect_err("no such memory");
 }

@@ -119,8 +119,8 @@ pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
         (anna.space(), unite(his.id, hers.id)),
         (anna.space(), unite(hers.id, EntityId(id(77_777).0))),
         (anna.space(), unite(EntityId(id(77_777).0), hers.id)),
-        (anna.space(), Action::Mention { memory: of_his, entity: hers.id }),
-        (anna.space(), Action::Mention { memory: of_hers, entity: his.id }),
+        (anna.space(), Action::Mention { memory: of_his, entity: hers.id, counted: true }),
+        (anna.space(), Action::Mention { memory: of_hers, entity: his.id, counted: true }),
         (anna.space(), name_in(&ben, stolen.clone())),
         (anna.space(), name_in(&agent("bot"), stolen)),
     ] {

@@ -127,7 +127,7 @@ async fn keep_all(hand: &Hand<'_>, plain: &[Memory]) {
         hand.must(&space, Action::Attend { scope: scope.clone(), session, thread }).await;
         let value = NoteValue::Set(scope.key().into());
         hand.must(&space, Action::Note { scope: Some(scope), key: "n".into(), value, until: None }).await;
-        hand.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0) }).await;
+        hand.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0), counted: true }).await;
     }
     for pair in plain.windows(2).filter(|pair| linked(pair)) {
         let edge = edge(hand.next(), pair[0].id, pair[1].id, Relation::RelatedTo);

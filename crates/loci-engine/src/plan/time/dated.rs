@@ -62,8 +62,10 @@ impl Reader<'_> {
     pub(super) fn day_and_month(&self, at: usize, anchor: Anchor) -> Option<Found> {
         let day_first = self.day(at).and_then(|(day, count, end)| {
             // "7. May 2023" is one date; "… by 7. May I ask" is none, so there the year must follow.
-            let dot = self.is_mark(end, &['.']) && self.year_after(end + 2).is_some();
-            let end = self.skip(end + usize::from(dot), &["of"]);
+            // In German every day has its dot: "am 13. Juni".
+            let german = among("am vom zum ab bis seit der den dem", self.word_before(at, 1));
+            let dot = self.is_mark(end, &['.']) && (german || self.year_after(end + 2).is_some());
+            let end = self.skip(end + usize::from(dot), &["of", "de", "del"]);
             Some((YearPart::Days { month: words::month(self.word(end))?, day, count }, end, end + 1))
         });
         let (part, name, end) = match day_first {

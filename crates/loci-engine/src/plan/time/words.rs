@@ -1,6 +1,6 @@
 //! Which words speak of time?
 //!
-//! Word lists alone, in English and Russian, as tokens spell them: lower case, "е" for "ё". A row
+//! Word lists alone, in English and Russian, with the months and days of German, French and Spanish, as tokens spell them: lower case, "е" for "ё". A row
 //! holds the forms of one word. Whether a word means time where it stands is judged by the grammar.
 
 use std::collections::HashSet;
@@ -10,27 +10,27 @@ use jiff::civil::Weekday;
 
 /// Months that are nothing else: these speak of time wherever they stand.
 const MONTHS: [&str; 12] = [
-    "january январь января январю январем январе",
-    "february февраль февраля февралю февралем феврале",
-    "март марта марту мартом марте",
-    "апрель апреля апрелю апрелем апреле",
+    "january januar janvier enero январь января январю январем январе",
+    "february februar février febrero февраль февраля февралю февралем феврале",
+    "märz marzo март марта марту мартом марте",
+    "avril abril апрель апреля апрелю апрелем апреле",
     "май мая маю маем мае",
-    "июнь июня июню июнем июне",
-    "july июль июля июлю июлем июле",
-    "август августа августу августом августе",
-    "september сентябрь сентября сентябрю сентябрем сентябре",
-    "october октябрь октября октябрю октябрем октябре",
-    "november ноябрь ноября ноябрю ноябрем ноябре",
-    "december декабрь декабря декабрю декабрем декабре",
+    "juni juin junio июнь июня июню июнем июне",
+    "july juli juillet julio июль июля июлю июлем июле",
+    "août agosto август августа августу августом августе",
+    "september septembre septiembre сентябрь сентября сентябрю сентябрем сентябре",
+    "october oktober octobre octubre октябрь октября октябрю октябрем октябре",
+    "november novembre noviembre ноябрь ноября ноябрю ноябрем ноябре",
+    "december dezember décembre diciembre декабрь декабря декабрю декабрем декабре",
 ];
 
 /// Months that are also verbs, names or other words: they need a date-like place.
 const DOUBTFUL_MONTHS: [&str; 12] = [
     "jan янв",
     "feb фев февр",
-    "march mar мар",
+    "march mars mar мар",
     "april apr апр",
-    "may",
+    "may mai mayo",
     "june jun",
     "jul",
     "august aug авг",
@@ -41,13 +41,13 @@ const DOUBTFUL_MONTHS: [&str; 12] = [
 ];
 
 const WEEKDAYS: [&str; 7] = [
-    "monday понедельник понедельника понедельнику понедельником понедельнике",
-    "tuesday вторник вторника вторнику вторником вторнике",
-    "wednesday",
-    "thursday четверг четверга четвергу четвергом четверге",
-    "friday пятница пятницу пятницы пятнице пятницей",
-    "saturday суббота субботу субботы субботе субботой",
-    "sunday воскресенье воскресенья воскресенью воскресеньем",
+    "monday montag lundi lunes понедельник понедельника понедельнику понедельником понедельнике",
+    "tuesday dienstag mardi martes вторник вторника вторнику вторником вторнике",
+    "wednesday mittwoch mercredi miércoles",
+    "thursday donnerstag jeudi jueves четверг четверга четвергу четвергом четверге",
+    "friday freitag vendredi viernes пятница пятницу пятницы пятнице пятницей",
+    "saturday samstag samedi sábado суббота субботу субботы субботе субботой",
+    "sunday sonntag dimanche domingo воскресенье воскресенья воскресенью воскресеньем",
 ];
 
 /// "Sat" and "sun" are words, and "среда" is an environment.
@@ -140,7 +140,7 @@ pub(crate) const TIMES: &str = "ago tonight recently lately noon midnight o'cloc
 const STARTERS: &str = "a an couple few several half пару пара пары несколько нескольких полгода полтора \
     since before until till after from between prior с со до после между от \
     early mid late beginning start middle end начале начало начала началу середине середина середины середину \
-    конце конец конца концу q1 q2 q3 q4 today yesterday tomorrow сегодня вчера завтра позавчера послезавтра \
+    конце конец конца концу q1 q2 q3 q4 today yesterday tomorrow heute gestern vorgestern übermorgen hoy ayer anteayer hier demain сегодня вчера завтра позавчера послезавтра \
     last previous this current next upcoming coming past recent thirtieth тридцатого тридцатое";
 
 /// Every English word and every fixed Russian form that speaks of time: most words of a text do not,
@@ -239,7 +239,7 @@ pub(crate) fn sure_weekday(word: &str) -> Option<Weekday> {
 }
 
 /// The weekday, if the word may be one.
-pub(super) fn weekday(word: &str) -> Option<Weekday> {
+pub(crate) fn weekday(word: &str) -> Option<Weekday> {
     let doubtful = || row(&DOUBTFUL_WEEKDAYS, word).and_then(|place| Weekday::from_monday_zero_offset(place).ok());
     sure_weekday(word).or_else(doubtful)
 }
@@ -280,11 +280,11 @@ pub(super) fn part(word: &str) -> Option<Part> {
 /// How many days a word lies from today.
 pub(crate) fn day(word: &str) -> Option<i32> {
     Some(match word {
-        "today" | "сегодня" => 0,
-        "yesterday" | "вчера" => -1,
-        "tomorrow" | "завтра" => 1,
-        "позавчера" => -2,
-        "послезавтра" => 2,
+        "today" | "heute" | "hoy" | "aujourd'hui" | "сегодня" => 0,
+        "yesterday" | "gestern" | "ayer" | "hier" | "вчера" => -1,
+        "tomorrow" | "demain" | "завтра" => 1,
+        "позавчера" | "vorgestern" | "anteayer" => -2,
+        "послезавтра" | "übermorgen" => 2,
         _ => return None,
     })
 }

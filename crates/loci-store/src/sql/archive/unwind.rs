@@ -220,6 +220,9 @@ impl Unwinding<'_, '_> {
             "DELETE FROM mentions WHERE memory = ?1 AND entity = (SELECT entity FROM entities WHERE id = ?2)",
             params![memory, entity],
         )?;
+        if entry.new.get("counted").is_some_and(|counted| counted == false) {
+            return Ok(());
+        }
         let sql = "UPDATE entities SET mention_count = mention_count - ?2 WHERE id = ?1 AND mention_count >= ?2";
         self.connection.execute(sql, params![entity, gone]).map(drop)
     }

@@ -187,6 +187,7 @@ const MEMORIES: &[(&str, Sort)] = &[
     ("last_accessed_at", Number),
     ("relevance", Real),
     ("event_time", Number),
+    ("said_at", Number),
     ("created_at", Number),
     ("updated_at", Number),
     ("valid_from", Number),

@@ -1,0 +1,445 @@
+//! How do sentences become quotations that can be understood alone?
+//!
+//! A quotation is one sentence, or a few that lean on each other, in the words in which they were said. Where the first one
+//! leans on what someone else said before ("it", "no, Tuesday"), that sentence goes with it as context. A quotation with its
+//! speaker, date and context has at most 280 characters; what someone asks to be remembered is kept whole.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Zoned;
+use loci_types::MemoryId;
+
+use super::claim::{Claim, claims};
+use super::consent::field;
+use super::dates::dates;
+use super::language::{Language, form, language_of};
+use super::names::{Present, names};
+use super::request::{Request, request};
+use super::select::{body, enough, leans, worth};
+use super::sentence::{Sentence, sentences};
+use super::word::{Shape, Word, words};
+use super::{Candidate, MOST, Mention, Speaker, Surroundings, Utterance, Voice};
+use crate::text::normalise;
+
+/// Characters of a quotation with everything around it.
+const LONGEST: usize = 280;
+/// Characters of what stands around the words: a name, a date, quotation marks.
+const AROUND: usize = 40;
+/// Characters of the context.
+const CONTEXT: usize = 90;
+/// Characters of something that was asked for.
+const REQUESTED: usize = 2_000;
+/// A sentence with so few words is kept with its neighbour.
+const SHORT: usize = 5;
+/// What a sentence must be worth to be kept beside another.
+const SOME: f64 = 0.3;
+/// A sentence that is worth less may need what was said before it.
+const WEAK: f64 = 1.8;
+/// What a sentence counts beside another.
+const BESIDE: f64 = 0.25;
+
+/// What was found in turns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extracted {
+    /// What may be worth remembering, in the order in which it was said.
+    pub candidates: Vec<Candidate>,
+    /// What people asked to be remembered and nothing was found for.
+    pub missed: Vec<Missed>,
+    /// The things that people's turns name.
+    pub mentions: Vec<(MemoryId, Vec<Mention>)>,
+}
+
+/// A request to remember something that says not what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missed {
+    /// The turn.
+    pub turn: MemoryId,
+    /// The sentence that asks.
+    pub request: String,
+}
+
+/// A sentence with what was read from it.
+struct Read<'a> {
+    sentence: Sentence<'a>,
+    words: Vec<Word>,
+    request: Option<Request>,
+    claims: Vec<Claim>,
+    worth: Option<f64>,
+}
+
+/// Sentences of a turn that are kept together.
+struct Passage {
+    first: usize,
+    last: usize,
+    text: String,
+    worth: f64,
+    requested: bool,
+    reminder: bool,
+}
+
+/// What can be learned from turns, in their order.
+pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracted {
+    let mut found = Extracted::default();
+    let people: HashSet<&str> = turns.iter().filter_map(|turn| turn.speaker.name()).collect();
+    let present = Present(people.iter().flat_map(|name| name.split(' ').map(str::to_lowercase)).collect());
+    // Among people alone "remember to …" is said to each other, and nobody is asked to keep it.
+    let listens = people.len() < 2 || turns.iter().any(|turn| turn.speaker == Speaker::Assistant);
+    let enough = enough(!listens);
+    let mut spoken: HashMap<String, &'static Language> = HashMap::new();
+    for (place, turn) in turns.iter().enumerate() {
+        if !turn.speaker.teaches() {
+            continue;
+        }
+        let voice = Voice::of(turn.speaker.name(), surroundings.owner.as_deref());
+        let language = language_of(turn.text);
+        let language = if is_short(turn.text) { spoken.get(&voice.key).copied().filter(|_| language.is_some()).or(language) } else { language };
+        if let Some(language) = language {
+            spoken.insert(voice.key.clone(), language);
+        }
+        let before = turns[..place].iter().rev().find(|other| other.speaker != Speaker::Tool).filter(|other| other.speaker != turn.speaker);
+        let context = before.and_then(|other| sentences(other.text).last().copied());
+        let reads = read(turn, language, &voice, &Hearing { asked: context.is_some_and(|context| context.asks), listens, present: &present });
+        let said = turn.at.to_zoned(surroundings.time_zone.clone());
+        let (passages, missed) = passages(&reads, enough);
+        for sentence in missed {
+            found.missed.push(Missed { turn: turn.id, request: reads[sentence].sentence.text.to_owned() });
+        }
+        for passage in passages {
+            let context = context.filter(|context| passage.first == 0 && needs_context(&reads[0], context, language)).map(|context| shortened(context.text, CONTEXT));
+            let candidate = candidate(turn, &reads, &passage, context, &said, language, &voice);
+            keep(&mut found.candidates, candidate);
+        }
+        let mentioned = mentions(&reads, language, &present);
+        if !mentioned.is_empty() {
+            found.mentions.push((turn.id, mentioned));
+        }
+    }
+    let known: HashSet<String> = surroundings.known.iter().cloned().chain(found.mentions.iter().flat_map(|(_, names)| names.iter().map(|one| one.name.to_lowercase()))).collect();
+    add_first_words(turns, &known, &mut found.mentions);
+    found
+}
+
+/// Too short to tell a language by.
+fn is_short(text: &str) -> bool {
+    text.split_whitespace().count() < 6
+}
+
+/// What matters of those who hear a turn.
+struct Hearing<'a> {
+    /// The one before asked something.
+    asked: bool,
+    /// Someone is there who can be asked to remember.
+    listens: bool,
+    /// Who is there, by the words of their names.
+    present: &'a Present,
+}
+
+fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, hearing: &Hearing<'_>) -> Vec<Read<'a>> {
+    let one = |(place, sentence): (usize, Sentence<'a>)| {
+        let words = words(sentence.text, language);
+        let request = request(sentence.text, &words, language).filter(|_| hearing.listens);
+        // "No, Tuesday" answers whatever was said before.
+        let denies = words.first().is_some_and(|word| word.is(form::NEGATION)) && words.get(1).is_some_and(|word| word.shape == Shape::Mark);
+        let claims = claims(&words, language, voice);
+        let worth = language.and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing.present));
+        Read { claims, sentence, words, request, worth }
+    };
+    sentences(turn.text).into_iter().enumerate().map(one).collect()
+}
+
+/// The passages of a turn that are kept, and the sentences that ask for something that is not there.
+fn passages(reads: &[Read<'_>], enough: f64) -> (Vec<Passage>, Vec<usize>) {
+    let mut used = vec![false; reads.len()];
+    let mut found = Vec::new();
+    let mut missed = Vec::new();
+    for place in 0..reads.len() {
+        if let Some(request) = &reads[place].request
+            && !used[place]
+        {
+            match requested(reads, place, request, &used) {
+                Some(passage) => {
+                    used[passage.first..=passage.last].fill(true);
+                    used[place] = true;
+                    found.push(passage);
+                }
+                None => missed.push(place),
+            }
+        }
+    }
+    let asked = found.len();
+    let mut open: Option<Passage> = None;
+    for place in 0..reads.len() {
+        let worth = reads[place].worth.filter(|worth| *worth >= SOME && !used[place] && !is_taken_back(reads, place));
+        let Some(worth) = worth else {
+            found.extend(open.take());
+            continue;
+        };
+        if let Some(passage) = &mut open
+            && (worth < enough || passage.worth < enough || joins(&reads[place - 1], &reads[place]))
+            && (reads[place].sentence.list == reads[place - 1].sentence.list)
+            && let Some(text) = joined(reads, passage.first, place)
+        {
+            let worth = passage.worth.max(worth) + BESIDE * passage.worth.min(worth);
+            *passage = Passage { last: place, text, worth, ..*passage };
+            continue;
+        }
+        found.extend(open.take());
+        let text = joined(reads, place, place).unwrap_or_else(|| shortened(reads[place].sentence.text, LONGEST - AROUND));
+        open = Some(Passage { first: place, last: place, text, worth, requested: false, reminder: false });
+    }
+    found.extend(open.take());
+    let mut place = 0;
+    found.retain(|passage| {
+        place += 1;
+        place <= asked || passage.worth >= enough
+    });
+    // The best of what was not asked for, in the order in which it was said.
+    let room = MOST.saturating_sub(asked);
+    let mut best: Vec<usize> = (asked..found.len()).collect();
+    best.sort_by(|a, b| found[*b].worth.total_cmp(&found[*a].worth));
+    best.truncate(room);
+    let mut place = 0;
+    found.retain(|_| {
+        place += 1;
+        place <= asked || best.contains(&(place - 1))
+    });
+    found.sort_by_key(|passage| passage.first);
+    (found, missed)
+}
+
+/// Whether the next sentence says that this one was a joke.
+fn is_taken_back(reads: &[Read<'_>], place: usize) -> bool {
+    let next = reads.get(place + 1);
+    next.is_some_and(|next| next.words.iter().any(|word| word.is(form::JOKE)) && next.words.iter().filter(|word| word.tells()).count() < 3)
+}
+
+/// Whether a sentence belongs to the one before it.
+fn joins(before: &Read<'_>, one: &Read<'_>) -> bool {
+    let list = one.sentence.list.is_some() && one.sentence.list == before.sentence.list;
+    let short = |read: &Read<'_>| read.words.iter().filter(|word| word.shape != Shape::Mark).count() <= SHORT;
+    list || one.sentence.list.is_none() && (leans(&one.words) || short(one) || short(before))
+}
+
+/// Sentences in one text, if that is short enough.
+fn joined(reads: &[Read<'_>], first: usize, last: usize) -> Option<String> {
+    let mut text = String::new();
+    for (place, read) in reads[first..=last].iter().enumerate() {
+        let sentence = &read.sentence;
+        let part = if place == 0 { trimmed(sentence.text, &read.words) } else { sentence.text };
+        match (place, sentence.list, sentence.heading) {
+            (0, Some(_), Some(heading)) => text.push_str(&format!("{heading}: ")),
+            (0, ..) => {}
+            (_, Some(_), _) => text.push_str("; "),
+            _ => text.push(' '),
+        }
+        text.push_str(part);
+    }
+    (text.chars().count() <= LONGEST - AROUND).then_some(text)
+}
+
+/// A sentence without the openers before it.
+fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
+    let mut start = 0;
+    let mut place = 0;
+    while place < words.len() {
+        let word = &words[place];
+        let marked = words.get(place + 1).is_some_and(|next| next.shape == Shape::Mark && !next.mark("'\"“«("));
+        let filler = word.is(form::OPENER | form::GREETING) && !word.is(form::NEGATION | form::CORRECTION);
+        if !(filler && (marked || word.is(form::EMPTY | form::AND)) && words[place + 1..].iter().any(Word::tells)) {
+            break;
+        }
+        place += 1;
+        while words.get(place).is_some_and(|word| word.shape == Shape::Mark) {
+            place += 1;
+        }
+        start = words.get(place).map_or(text.len(), |word| word.at.start);
+    }
+    if start < text.len() { &text[start..] } else { text }
+}
+
+/// What a request asks for: its own words, the list behind it, or the sentence beside it.
+fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool]) -> Option<Passage> {
+    let passage = |first: usize, last: usize, text: String| {
+        let text = if text.chars().count() > REQUESTED { shortened(&text, REQUESTED) } else { text };
+        Passage { first, last, text, worth: 9.0, requested: true, reminder: request.reminder }
+    };
+    let listed = (place + 1..reads.len()).take_while(|next| reads[*next].sentence.list.is_some()).last();
+    let texts = |first: usize, last: usize| -> Vec<String> {
+        let one = |read: &Read<'_>| match read.sentence.step {
+            Some(step) => format!("{step}. {}", read.sentence.text),
+            None => read.sentence.text.to_owned(),
+        };
+        reads[first..=last].iter().map(one).collect()
+    };
+    let own = request.what.clone().map(|what| reads[place].sentence.text[what].trim_end_matches('?').to_owned());
+    match (own, listed) {
+        (Some(own), Some(last)) => Some(passage(place, last, format!("{own} {}", texts(place + 1, last).join(" ")))),
+        (Some(own), None) => Some(passage(place, place, own)),
+        (None, Some(last)) => Some(passage(place, last, texts(place + 1, last).join(" "))),
+        (None, None) => {
+            let states = |other: &usize| !used[*other] && reads[*other].request.is_none() && !reads[*other].sentence.asks && reads[*other].words.iter().any(Word::tells);
+            // "Remember this: …" points ahead, "…. Remember that." back.
+            let ahead = reads[place].sentence.text.ends_with([':', '：']);
+            let (after, before) = (Some(place + 1).filter(|next| *next < reads.len()), place.checked_sub(1));
+            let order = if ahead { [after, before] } else { [before, after] };
+            let other = order.into_iter().flatten().find(states)?;
+            Some(passage(other, other, reads[other].sentence.text.to_owned()))
+        }
+    }
+}
+
+/// Whether a turn cannot be understood without what was said to its speaker before: a question, or a statement that it
+/// takes up.
+fn needs_context(read: &Read<'_>, context: &Sentence<'_>, language: Option<&Language>) -> bool {
+    let told = words(context.text, language).iter().filter(|word| word.tells()).count();
+    let weak = leans(&read.words) || read.worth.is_none_or(|worth| worth < WEAK);
+    let first = read.words.iter().find(|word| word.shape != Shape::Mark);
+    let takes_up = first.is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION | form::PRONOUN));
+    weak && (context.asks || told >= 3 && (takes_up || read.words.len() <= SHORT))
+}
+
+fn candidate(turn: &Utterance<'_>, reads: &[Read<'_>], passage: &Passage, context: Option<String>, said: &Zoned, language: Option<&Language>, voice: &Voice) -> Candidate {
+    let used = &reads[passage.first..=passage.last];
+    let words: Vec<&Word> = used.iter().flat_map(|read| &read.words).collect();
+    let mut when = super::dates::Dates::default();
+    for read in used {
+        let found = dates(read.sentence.text, &read.words, said);
+        when.event = when.event.or(found.event);
+        when.since = when.since.or(found.since);
+        when.resolved.extend(found.resolved);
+    }
+    when.resolved.truncate(3);
+    let claims: Vec<Claim> = used.iter().flat_map(|read| read.claims.clone()).collect();
+    let steps = used.iter().filter(|read| read.sentence.step.is_some()).count();
+    Candidate {
+        content: passage.text.trim().to_owned(),
+        context,
+        speaker: turn.speaker.name().map(str::to_owned),
+        actor: turn.actor.map(str::to_owned),
+        field: used.iter().find_map(|read| field(&read.words, &read.claims, language, &voice.key)),
+        quoted: true,
+        kind: kind(&words, passage, steps),
+        confidence: if passage.requested { 0.95 } else if claims.is_empty() { 0.8 } else { 0.9 },
+        importance: importance(&words, passage, &claims),
+        said_at: turn.at,
+        event_time: when.event,
+        valid_from: when.since,
+        dates: when.resolved,
+        requested: passage.requested,
+        pattern: if passage.requested { "requested" } else { "stated" },
+        from: vec![turn.id],
+        claims,
+    }
+}
+
+/// The kind of a quotation, by the forms of its words.
+fn kind(words: &[&Word], passage: &Passage, steps: usize) -> &'static str {
+    let has = |form: u64| words.iter().any(|word| word.is(form));
+    let own = has(form::FIRST | form::MINE);
+    let spoken: Vec<&Word> = words.iter().copied().filter(|word| word.shape != Shape::Mark).collect();
+    let thinks = body(&spoken).windows(2).take(3).any(|two| two[0].is(form::FIRST) && two[1].is(form::SAYS));
+    match () {
+        () if steps > 1 => "procedural",
+        () if passage.reminder => "task",
+        () if instructs(&spoken) => "preference",
+        () if thinks => "opinion",
+        () if likes(&spoken) => "preference",
+        () if words.iter().any(|word| matches!(word.text.as_str(), "decided" | "entschieden" | "beschlossen" | "decidido" | "décidé" | "решил" | "решила" | "решили")) => "decision",
+        () if has(form::RELATION) && (has(form::MINE) || own) => "person",
+        () => "fact",
+    }
+}
+
+/// An instruction for how to speak or write: "please answer in short sentences".
+fn instructs(words: &[&Word]) -> bool {
+    let first = body(words).first().is_some_and(|word| word.is(form::ORDER | form::STYLE | form::NEGATION | form::LASTING));
+    first && words.iter().any(|word| word.is(form::STYLE))
+}
+
+/// "I love …", "my favourite …": a liking of the speaker's, and not the word alone.
+fn likes(words: &[&Word]) -> bool {
+    (0..words.len()).any(|place| words[place].is(form::FIRST | form::MINE) && words[place..].iter().take(4).any(|word| word.is(form::LIKES)))
+}
+
+/// How much a quotation matters, by what it is.
+fn importance(words: &[&Word], passage: &Passage, claims: &[Claim]) -> f64 {
+    let has = |form: u64| words.iter().any(|word| word.is(form));
+    let own = has(form::FIRST | form::MINE);
+    let lasting = claims.iter().any(|claim| matches!(claim.attribute, "name" | "birthday" | "born" | "home" | "employer" | "allergy" | "pronouns"));
+    match () {
+        () if has(form::VITAL) && own => 0.9,
+        () if passage.requested => 0.85,
+        () if instructs(words) => 0.75,
+        () if lasting => 0.75,
+        () if own && has(form::RELATION) || likes(words) => 0.6,
+        () if !claims.is_empty() || has(form::PLANS) => 0.6,
+        () => 0.5,
+    }
+}
+
+/// Adds what was not said before in the same words; else its turn is one more source.
+fn keep(candidates: &mut Vec<Candidate>, candidate: Candidate) {
+    let words = normalise(&candidate.content);
+    let same = |known: &&mut Candidate| known.speaker == candidate.speaker && normalise(&known.content) == words;
+    match candidates.iter_mut().find(same) {
+        Some(known) => known.from.extend(candidate.from),
+        None => candidates.push(candidate),
+    }
+}
+
+/// The things that a text names which someone wrote down on purpose.
+pub(crate) fn mentioned(text: &str, voice: &Voice) -> Vec<Mention> {
+    let language = language_of(text);
+    let turn = Utterance {
+        id: MemoryId(uuid::Uuid::nil()),
+        text,
+        speaker: Speaker::User(None),
+        actor: None,
+        at: jiff::Timestamp::UNIX_EPOCH,
+    };
+    let hearing = Hearing { asked: false, listens: false, present: &Present::default() };
+    mentions(&read(&turn, language, voice, &hearing), language, &Present::default())
+}
+
+fn mentions(reads: &[Read<'_>], language: Option<&Language>, present: &Present) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
+    for read in reads {
+        for mention in names(&read.sentence, &read.words, language, &read.claims, present) {
+            match found.iter_mut().find(|known| known.name == mention.name) {
+                Some(known) => known.aliases.extend(mention.aliases),
+                None => found.push(mention),
+            }
+        }
+    }
+    found
+}
+
+/// A capital at the beginning of a sentence is a name only if that name is known from elsewhere.
+fn add_first_words(turns: &[Utterance<'_>], known: &HashSet<String>, mentions: &mut Vec<(MemoryId, Vec<Mention>)>) {
+    for turn in turns.iter().filter(|turn| turn.speaker.teaches()) {
+        for sentence in sentences(turn.text) {
+            let Some(first) = sentence.text.split(|c: char| !c.is_alphanumeric()).next() else { continue };
+            if !first.starts_with(char::is_uppercase) || !known.contains(&first.to_lowercase()) {
+                continue;
+            }
+            let at = mentions.iter().position(|(id, _)| *id == turn.id).unwrap_or_else(|| {
+                mentions.push((turn.id, Vec::new()));
+                mentions.len() - 1
+            });
+            if mentions[at].1.iter().all(|one| one.name != first) {
+                let entity_type = loci_types::EntityType::Concept;
+                mentions[at].1.push(Mention { name: first.to_owned(), entity_type, aliases: Vec::new() });
+            }
+        }
+    }
+}
+
+/// A text cut at a word, with a mark that something is missing.
+fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(most.saturating_sub(1)).collect();
+    let end = cut.rfind(char::is_whitespace).filter(|end| *end > cut.len() / 2).unwrap_or(cut.len());
+    format!("{}…", cut[..end].trim_end_matches([',', ';', ':', ' ', '-']))
+}

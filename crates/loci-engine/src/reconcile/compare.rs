@@ -1,0 +1,131 @@
+//! How do two texts differ?
+//!
+//! Each question has a strict answer: a doubt is a difference. What says nothing new has no word, number or name that the
+//! other lacks, the same negations and conditions, and the same parts for the same words.
+
+use std::collections::HashSet;
+
+use super::reading::{Item, Reading, Sort};
+use crate::extract::language::form;
+
+/// Whether every sentence of `new` says no more than one sentence of `known`.
+pub(super) fn says_nothing_new(new: &Reading, known: &Reading) -> bool {
+    let within = |sentence: &Vec<Item>| known.sentences.iter().any(|known| contains(known, sentence));
+    !new.sentences.is_empty() && new.sentences.iter().all(within)
+}
+
+/// Whether a known sentence says all that a new one says.
+fn contains(known: &[Item], new: &[Item]) -> bool {
+    let tells = |item: &&Item| matches!(item.sort, Sort::Content | Sort::Value);
+    let (said, asked): (Vec<&Item>, Vec<&Item>) = (known.iter().filter(tells).collect(), new.iter().filter(tells).collect());
+    if asked.is_empty() || !asked.iter().all(|item| find(&said, item).is_some()) {
+        return false;
+    }
+    let of = |items: &[Item], sort: Sort| -> HashSet<String> {
+        items.iter().filter(|item| item.sort == sort).map(|item| item.key.clone()).collect()
+    };
+    let denies = |items: &[Item]| items.iter().any(|item| item.sort == Sort::Negation);
+    of(known, Sort::Limit) == of(new, Sort::Limit)
+        && denies(known) == denies(new)
+        && same_parts(&said, &asked)
+        && same_order(&said, &asked)
+        && !qualified(&said, &asked)
+}
+
+/// The item that says the same: equal, or the same word with another ending.
+fn find<'a>(items: &[&'a Item], wanted: &Item) -> Option<&'a Item> {
+    items.iter().copied().find(|item| alike(item, wanted))
+}
+
+fn alike(a: &Item, b: &Item) -> bool {
+    let prefix = |short: &str, long: &str| short.chars().count() >= 5 && long.starts_with(short) && long.len() - short.len() <= 2;
+    a.key == b.key || a.sort == Sort::Content && b.sort == Sort::Content && (prefix(&a.key, &b.key) || prefix(&b.key, &a.key))
+}
+
+/// Whether nobody plays a part that the other text gives to someone else: "tabs over spaces", "Mina's manager".
+fn same_parts(known: &[&Item], new: &[&Item]) -> bool {
+    new.iter().filter_map(|item| item.role.as_ref().map(|role| (item, role))).all(|(item, role)| {
+        let mut bearers = known.iter().filter(|other| other.role.as_ref() == Some(role)).peekable();
+        bearers.peek().is_none() || bearers.any(|other| alike(other, item))
+    })
+}
+
+/// Whether the words that no preposition marks come in the same order: who bit whom.
+fn same_order(known: &[&Item], new: &[&Item]) -> bool {
+    let plain = |items: &[&Item], other: &[&Item]| -> Vec<String> {
+        let shared = |item: &&&Item| item.role.is_none() && find(other, item).is_some_and(|other| other.role.is_none());
+        items.iter().filter(shared).map(|item| find(known, item).map_or_else(|| item.key.clone(), |item| item.key.clone())).collect()
+    };
+    let (before, after) = (plain(known, new), plain(new, known));
+    let mut rest = before.iter();
+    after.iter().all(|word| rest.any(|other| other == word))
+}
+
+/// Whether a word that only the known text has stands right before a shared one and narrows it: "admin port" is not "port".
+fn qualified(known: &[&Item], new: &[&Item]) -> bool {
+    (0..known.len()).any(|place| {
+        let (item, next) = (known[place], known.get(place + 1));
+        let shared = |item: &Item| find(new, item).is_some();
+        let full_name = item.capital && place > 0 && known[place - 1].capital && known[place - 1].touches_next && shared(known[place - 1]);
+        !shared(item) && item.touches_next && next.is_some_and(|next| shared(next)) && !full_name
+    })
+}
+
+/// Whether two single statements agree but for one value behind the subject and predicate they share.
+pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> bool {
+    let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
+    if !(new.is_single() && known.is_single() && new.tabled && known.tabled) {
+        return false;
+    }
+    const OTHER: u64 = form::MANY | form::EVENT | form::DID | form::PAST | form::CONDITION | form::UNREAL;
+    let (a, b) = (plain(a), plain(b));
+    let front = a.iter().zip(&b).take_while(|(a, b)| same(a, b)).count();
+    let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| same(a, b)).count();
+    let (mine, theirs) = (&a[front..a.len() - back], &b[front..b.len() - back]);
+    let value = |items: &[&Item]| items.len() == 1 && items[0].sort == Sort::Value;
+    let told = a[..front].iter().filter(|item| item.sort == Sort::Content).count();
+    let settled = |items: &[&Item]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != Sort::Limit);
+    value(mine) && value(theirs) && told >= 2 && settled(&a) && settled(&b)
+}
+
+/// The items without what only says that something was wrong or is new.
+fn plain(items: &[Item]) -> Vec<&Item> {
+    items.iter().filter(|item| item.form & (form::CORRECTION | form::OPENER) == 0).collect()
+}
+
+fn same(a: &Item, b: &Item) -> bool {
+    a.sort == b.sort && a.role == b.role && alike(a, b)
+}
+
+/// Whether `new` says outright that what `known` says has ended, or is something else: "no longer smokes", "is not a diesel
+/// but a hybrid".
+pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
+    let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
+    if !known.is_single() || known.is_negated() || b.iter().any(|item| item.sort == Sort::Limit) {
+        return false;
+    }
+    let Some(at) = a.iter().position(|item| item.sort == Sort::Negation || item.form & form::ENDS != 0) else { return false };
+    let said: Vec<&Item> = b.iter().collect();
+    let subject = &a[..at];
+    let same_subject = !subject.is_empty() && subject.len() <= b.len() && subject.iter().zip(b).all(|(a, b)| alike(a, b));
+    let rest = &a[at..];
+    let instead = rest.iter().position(|item| item.form & form::INSTEAD != 0 && item.form & form::NEGATION == 0);
+    let ended: Vec<&Item> = rest[..instead.unwrap_or(rest.len())]
+        .iter()
+        .filter(|item| matches!(item.sort, Sort::Content | Sort::Value) && item.form & form::ENDS == 0)
+        .collect();
+    let outright = instead.is_some() || rest.iter().any(|item| item.form & form::ENDS != 0);
+    // What the known text names beside that would be lost.
+    let lost = b[subject.len().min(b.len())..].iter().any(|item| item.capital && item.form == 0 && a.iter().all(|other| !alike(other, item)));
+    outright && same_subject && !lost && !ended.is_empty() && ended.iter().all(|item| find(&said, item).is_some())
+}
+
+/// Whether both speak of the same: they share an owner, or name nobody, and some words with content.
+pub(super) fn share_a_subject(new: &Reading, known: &Reading, most: f64) -> bool {
+    let (a, b) = (new.content(), known.content());
+    let (names, others) = (new.names(), known.names());
+    let owners = names.is_empty() && others.is_empty() || names.iter().any(|name| others.contains(name) || b.contains(name)) || others.iter().any(|name| a.contains(name));
+    let shared = a.iter().filter(|word| b.iter().any(|other| other == *word)).count();
+    let least = a.len().min(b.len()).max(1);
+    owners && shared >= 2 && shared as f64 >= most * least as f64
+}

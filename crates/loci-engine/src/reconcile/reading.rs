@@ -1,0 +1,188 @@
+//! What does a text say, taken apart for comparison?
+//!
+//! Words become their stems, numbers with units one quantity ("0.75 t" is "750 kg"), the speaker their key, and every word
+//! remembers the part it plays ("over spaces", "Mina's"). Two readings are compared word by word, never by a score.
+
+use std::collections::HashSet;
+
+use crate::extract::Voice;
+use crate::extract::claim::{Claim, claims};
+use crate::extract::language::{Language, form, language_of};
+use crate::extract::sentence::sentences;
+use crate::extract::word::{Shape, Word, words};
+
+/// A text taken apart.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    /// Its sentences.
+    pub(super) sentences: Vec<Vec<Item>>,
+    /// What it states, where that is sure.
+    pub(crate) claims: Vec<Claim>,
+    /// It says that something has changed, has ended or was wrong.
+    pub(super) changes: bool,
+    /// What it answers.
+    context: Vec<Item>,
+    /// It can be read: there is a table for its language.
+    pub(super) tabled: bool,
+}
+
+/// A word as it is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Item {
+    /// The stem, the quantity, or the speaker's key.
+    pub(super) key: String,
+    /// The preposition before it, or `'s` for an owner.
+    pub(super) role: Option<String>,
+    pub(super) sort: Sort,
+    pub(super) capital: bool,
+    pub(super) form: u64,
+    /// No other word stands between it and the next item.
+    pub(super) touches_next: bool,
+}
+
+/// What a word does in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// It has content of its own.
+    Content,
+    /// A number or a code.
+    Value,
+    /// It narrows when or how far something holds.
+    Limit,
+    /// It denies.
+    Negation,
+}
+
+impl Reading {
+    /// Reads a text, said in this voice; `context` is what it answers, which says nothing of its own.
+    pub fn of(text: &str, context: Option<&str>, voice: &Voice) -> Self {
+        let language = language_of(text);
+        let mut reading = Self { tabled: language.is_some(), ..Self::default() };
+        for sentence in sentences(text) {
+            let words = words(sentence.text, language);
+            let conditional = words.iter().any(|word| word.is(form::CONDITION));
+            reading.changes |= !conditional && words.iter().any(|word| word.is(form::CHANGE | form::CORRECTION | form::ENDS));
+            reading.claims.extend(claims(&words, language, voice));
+            reading.sentences.push(items(&words, language, voice));
+        }
+        reading.context = context.map(|context| items(&words(context, language), language, voice)).unwrap_or_default();
+        reading
+    }
+
+    /// Whether it is one statement, and not a note of several.
+    pub(crate) fn is_single(&self) -> bool {
+        self.sentences.len() == 1
+    }
+
+    /// The claim by which memories about the same are found: the first that has one value at a time.
+    pub(crate) fn claim(&self) -> Option<&Claim> {
+        self.claims.iter().find(|claim| claim.single).or(self.claims.first())
+    }
+
+    pub(super) fn items(&self) -> impl Iterator<Item = &Item> {
+        self.sentences.iter().flatten()
+    }
+
+    /// Its words with content, as a set.
+    pub(super) fn content(&self) -> HashSet<&str> {
+        let spoken = self.items().chain(&self.context);
+        spoken.filter(|item| item.sort == Sort::Content).map(|item| item.key.as_str()).collect()
+    }
+
+    /// Whom and what it names.
+    pub(super) fn names(&self) -> HashSet<&str> {
+        let named = |item: &&Item| item.capital && item.sort == Sort::Content && item.form == 0;
+        self.items().filter(named).map(|item| item.key.as_str()).collect()
+    }
+
+    /// Whether all its words with content and all its values stand in the other text.
+    pub(super) fn is_within(&self, other: &Reading) -> bool {
+        let tells = |item: &&Item| matches!(item.sort, Sort::Content | Sort::Value);
+        let theirs: HashSet<&str> = other.items().filter(tells).map(|item| item.key.as_str()).collect();
+        self.items().filter(tells).all(|item| theirs.contains(item.key.as_str()))
+    }
+
+    pub(super) fn is_negated(&self) -> bool {
+        self.items().any(|item| item.sort == Sort::Negation)
+    }
+}
+
+/// The items of a sentence.
+fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item> {
+    let fold = |word: &str| language.map_or_else(|| word.to_owned(), |language| language.folded(word));
+    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark || word.mark("€$£%")).collect();
+    let mut found: Vec<Item> = Vec::new();
+    let mut role: Option<String> = None;
+    let mut place = 0;
+    while place < spoken.len() {
+        let word = spoken[place];
+        place += 1;
+        let owner = word.text.ends_with("'s");
+        let sort = match () {
+            () if word.is(form::FIRST | form::MINE) => Sort::Content,
+            () if word.is(form::NEGATION) => Sort::Negation,
+            () if word.is(form::LIMIT) => Sort::Limit,
+            () if word.is(form::ROLE) => {
+                role = Some(word.text.clone());
+                break_touch(&mut found);
+                continue;
+            }
+            // "Not a diesel but a hybrid": what follows holds instead.
+            () if word.is(form::INSTEAD) && found.iter().any(|item| item.sort == Sort::Negation) => Sort::Limit,
+            () if word.is(form::EMPTY | form::COPULA | form::AND | form::NOW | form::TITLE) => {
+                break_touch(&mut found);
+                continue;
+            }
+            () if matches!(word.shape, Shape::Number | Shape::Code) => Sort::Value,
+            () => Sort::Content,
+        };
+        let mut key = match () {
+            () if word.is(form::FIRST | form::MINE) => voice.key.clone(),
+            () if voice.is_owner(word.bare()) => "user".to_owned(),
+            () => fold(word.bare()),
+        };
+        let mut sort = sort;
+        if key.bytes().all(|byte| byte.is_ascii_digit()) && !key.is_empty() {
+            sort = Sort::Value;
+        }
+        if sort == Sort::Value
+            && let Some(unit) = spoken.get(place).map(|next| fold(&next.text))
+            && let Some(quantity) = quantity(&key, &unit)
+        {
+            key = quantity;
+            place += 1;
+        }
+        let role = if owner || word.is(form::MINE) { Some("'s".to_owned()) } else { role.take() };
+        found.push(Item { key, role, sort, capital: word.capital, form: word.form, touches_next: true });
+    }
+    if let Some(last) = found.last_mut() {
+        last.touches_next = false;
+    }
+    bounded(found)
+}
+
+fn break_touch(found: &mut [Item]) {
+    if let Some(last) = found.last_mut() {
+        last.touches_next = false;
+    }
+}
+
+/// "May weigh 750 kg at most" and "max. weight 750 kg" set the same bound.
+fn bounded(mut items: Vec<Item>) -> Vec<Item> {
+    if items.iter().any(|item| item.key == "max") {
+        items.retain(|item| item.sort != Sort::Limit || !matches!(item.key.as_str(), "may" | "must" | "should"));
+    }
+    items
+}
+
+/// A number with its unit in the smallest unit of its sort.
+fn quantity(number: &str, unit: &str) -> Option<String> {
+    const UNITS: [(&str, f64, &str); 16] = [
+        ("km", 1e6, "mm"), ("m", 1e3, "mm"), ("cm", 10.0, "mm"), ("mm", 1.0, "mm"), ("t", 1e9, "mg"), ("kg", 1e6, "mg"), ("g", 1e3, "mg"),
+        ("mg", 1.0, "mg"), ("l", 1e3, "ml"), ("ml", 1.0, "ml"), ("км", 1e6, "mm"), ("м", 1e3, "mm"), ("см", 10.0, "mm"), ("кг", 1e6, "mg"),
+        ("г", 1e3, "mg"), ("т", 1e9, "mg"),
+    ];
+    let (_, factor, base) = UNITS.iter().find(|(name, ..)| *name == unit)?;
+    let value: f64 = number.replace(',', ".").parse().ok()?;
+    Some(format!("{}{base}", (value * factor).round()))
+}
