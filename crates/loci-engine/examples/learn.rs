@@ -43,14 +43,24 @@ fn talk(lines: &[Value]) {
                 one.field.map(|field| format!(" <{field}>")).unwrap_or_default(),
             );
             for claim in &one.claims {
-                println!("      {} | {} | {} {}", claim.subject, claim.attribute, claim.value, if claim.single { "" } else { "(many)" });
+                println!(
+                    "      {} | {} | {} {}",
+                    claim.subject,
+                    claim.attribute,
+                    claim.value,
+                    if claim.single { "" } else { "(many)" }
+                );
             }
         }
         for missed in &found.missed {
             println!("   MISSED {}", missed.request);
         }
-        let names: Vec<String> =
-            found.mentions.iter().flat_map(|(_, names)| names).map(|one| format!("{}:{}", one.name, one.entity_type)).collect();
+        let names: Vec<String> = found
+            .mentions
+            .iter()
+            .flat_map(|(_, names)| names)
+            .map(|one| format!("{}:{}", one.name, one.entity_type))
+            .collect();
         println!("   names: {}", names.join(", "));
     }
 }
@@ -102,6 +112,11 @@ fn pairs(lines: &[Value]) {
         };
         let expect = line["expect"].as_str().unwrap();
         let right = found == expect || found == "add" && expect == "more";
-        println!("{} {expect} -> {found} {} | {} => {text}", if right { " " } else { "X" }, decision.reason(), line["known"]);
+        println!(
+            "{} {expect} -> {found} {} | {} => {text}",
+            if right { " " } else { "X" },
+            decision.reason(),
+            line["known"]
+        );
     }
 }

@@ -8,8 +8,8 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, ContentHash, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation, Revision, Scope,
-    State, Visible,
+    Action, Addition, Batch, ContentHash, ErrorKind, Filter, Memory, MemoryId, Patch, Receipt, Relation, Revision,
+    Scope, State, Visible,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -165,7 +165,8 @@ impl Engine {
             for claim in &reading(memory).claims {
                 actions.extend(self.triple(&scope, memory.kind.name(), Some(claim), source, self.now()));
             }
-            actions.extend(self.sources_of(&scope, caller, memory.id).await?.into_iter().map(|id| Action::Restore { id }));
+            actions
+                .extend(self.sources_of(&scope, caller, memory.id).await?.into_iter().map(|id| Action::Restore { id }));
         }
         let space = scope.space();
         let changes = actions.into_iter().map(|action| self.change(caller, "operator", reason, action)).collect();
@@ -176,7 +177,8 @@ impl Engine {
     /// The archived turns that a memory was learned from.
     async fn sources_of(&self, scope: &Scope, caller: &Caller, id: MemoryId) -> Result<Vec<MemoryId>> {
         let visible = policy::upkeep(&caller.tenant, scope);
-        let edges = self.store.edges(&visible, &Filter::everything(self.now()), &[id], &[Relation::DerivedFrom]).await?;
+        let edges =
+            self.store.edges(&visible, &Filter::everything(self.now()), &[id], &[Relation::DerivedFrom]).await?;
         let ids: Vec<MemoryId> = edges.iter().filter(|edge| edge.source_id == id).map(|edge| edge.target_id).collect();
         let sources = self.store.fetch(&visible, &ids).await?;
         Ok(sources.iter().filter(|turn| turn.state == State::Archived).map(|turn| turn.id).collect())
@@ -206,7 +208,8 @@ impl Engine {
             self.store.scan(visible, &filter, page).await?.memories.iter().filter_map(waiting).collect();
         waiting.retain(|stored| pending.iter().all(|one| one.id != stored.id));
         waiting.append(pending);
-        let (mut same, other): (Vec<Pending>, Vec<Pending>) = waiting.into_iter().partition(|one| one.is_same(claim, &addition.memory));
+        let (mut same, other): (Vec<Pending>, Vec<Pending>) =
+            waiting.into_iter().partition(|one| one.is_same(claim, &addition.memory));
         let over = match decision {
             Decision::Supersede { old, .. } => Some(*old),
             _ => None,
@@ -287,7 +290,12 @@ fn asked(memory: &Memory) -> Option<Asked> {
 }
 
 fn waiting(memory: &Memory) -> Option<Pending> {
-    Some(Pending { id: memory.id, hash: memory.content_hash, claim: reading(memory).claim().cloned(), asked: asked(memory)? })
+    Some(Pending {
+        id: memory.id,
+        hash: memory.content_hash,
+        claim: reading(memory).claim().cloned(),
+        asked: asked(memory)?,
+    })
 }
 
 fn proposal(memory: Memory) -> Proposal {

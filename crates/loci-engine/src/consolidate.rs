@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{Timestamp, ToSpan};
 use loci_store::EntityFilter;
 use loci_types::{
-    Action, Addition, Batch, Change, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId, NoteValue, Provenance,
-    Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
+    Action, Addition, Batch, Change, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId, NoteValue,
+    Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 use serde_json::{Map, json};
@@ -140,7 +140,8 @@ impl Engine {
                 Action::Unlearn { scope: scope.clone(), session: name.to_owned() },
                 Action::Enqueue(crate::session::consolidate_job(&scope, name, at)),
             ];
-            let changes = actions.into_iter().map(|action| self.change(caller, "operator", "learned from again", action));
+            let changes =
+                actions.into_iter().map(|action| self.change(caller, "operator", "learned from again", action));
             let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
             self.store.apply(batch).await?;
         }
@@ -256,7 +257,8 @@ impl Engine {
                 ..NewMemory::default()
             };
             let mut addition = self.admit(&caller, scope, new, None)?;
-            addition.claim = candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first()).map(claim_key);
+            addition.claim =
+                candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first()).map(claim_key);
             additions.push(addition);
         }
         let texts: Vec<String> = additions.iter().map(|addition| embedding_text(&addition.memory)).collect();
@@ -325,8 +327,7 @@ impl Engine {
             }
             return Ok(());
         }
-        let asked =
-            self.consent_needed(&lesson.visible, &mut lesson.pending, candidate, &addition, &decision).await?;
+        let asked = self.consent_needed(&lesson.visible, &mut lesson.pending, candidate, &addition, &decision).await?;
         if let Some(asked) = asked {
             lesson.ask(asked, &why);
             return Ok(());
@@ -524,7 +525,10 @@ fn within_cap(candidates: &mut Vec<Candidate>, turns: &[Memory], left: usize) ->
 
 fn next_day(at: Timestamp) -> Timestamp {
     let zoned = at.to_zoned(jiff::tz::TimeZone::UTC);
-    zoned.tomorrow().and_then(|day| day.start_of_day()).map_or_else(|_| at.saturating_add(24.hours()).unwrap_or(at), |day| day.timestamp())
+    zoned
+        .tomorrow()
+        .and_then(|day| day.start_of_day())
+        .map_or_else(|_| at.saturating_add(24.hours()).unwrap_or(at), |day| day.timestamp())
 }
 
 fn cosine(a: Option<&Vector>, b: Option<&Vector>) -> Option<f64> {

@@ -75,8 +75,7 @@ impl Engine {
     pub async fn resolve(&self, caller: &Caller, one: MemoryId, other: MemoryId, keep: Keep) -> Result<Receipt> {
         policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
-        let edges =
-            self.store.edges(&visible, &Filter::at(self.now()), &[one], &[Relation::MayContradict]).await?;
+        let edges = self.store.edges(&visible, &Filter::at(self.now()), &[one], &[Relation::MayContradict]).await?;
         let linked = edges.iter().find(|edge| [edge.source_id, edge.target_id].contains(&other));
         let Some(edge) = linked else {
             return Err(Error::invalid("other", format!("memories {one} and {other} are not linked as contradicting"))

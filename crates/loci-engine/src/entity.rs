@@ -13,8 +13,8 @@ use loci_types::{
 use serde::Serialize;
 use serde_json::Map;
 
-use crate::extract::language::name_key;
 use crate::extract::{Mention, Voice, mentioned};
+use crate::language::name_key;
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
 
@@ -66,7 +66,9 @@ impl Register {
     /// Every name, in lower case.
     pub(crate) fn names(&self) -> HashSet<String> {
         let all = self.entities.iter().flatten();
-        all.flat_map(|entity| std::iter::once(&entity.canonical_name).chain(&entity.aliases)).map(|name| name.to_lowercase()).collect()
+        all.flat_map(|entity| std::iter::once(&entity.canonical_name).chain(&entity.aliases))
+            .map(|name| name.to_lowercase())
+            .collect()
     }
 
     fn add(&mut self, entity: Entity) {
@@ -208,9 +210,11 @@ impl Engine {
         let mut known = Register::new(self.store.entities(&policy::upkeep(visible.tenant(), scope), &names).await?);
         let at = memory.created_at;
         let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
-        let named = resolved.named.into_iter().map(|entity| Action::Name { scope: scope.clone(), entity: Box::new(entity) });
+        let named =
+            resolved.named.into_iter().map(|entity| Action::Name { scope: scope.clone(), entity: Box::new(entity) });
         let united = resolved.united.into_iter().map(|(into, from)| Action::Unite { into, from });
-        let spoken = resolved.ids.into_iter().map(|entity| Action::Mention { memory: memory.id, entity, counted: true });
+        let spoken =
+            resolved.ids.into_iter().map(|entity| Action::Mention { memory: memory.id, entity, counted: true });
         Ok(named.chain(united).chain(spoken).collect())
     }
 

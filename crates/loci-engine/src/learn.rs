@@ -6,8 +6,8 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Class, Durability, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NoteValue, Outcome,
-    Receipt, Relation, Scope, State, Visible,
+    Action, Addition, Batch, Class, Durability, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NoteValue,
+    Outcome, Receipt, Relation, Scope, State, Visible,
 };
 use serde_json::{Value, json};
 

@@ -38,6 +38,7 @@ mod importance;
 mod ingest;
 mod keys;
 mod kinds;
+mod language;
 mod learn;
 mod maintain;
 pub mod mind;

@@ -8,9 +8,9 @@ use std::fmt;
 
 use loci_types::Class;
 
-use crate::extract::language::{form, language_of};
-use crate::extract::sentence::sentences;
-use crate::extract::word::{Shape, Word, words};
+use crate::language::sentence::sentences;
+use crate::language::word::{Shape, Word, words};
+use crate::language::{form, language_of};
 use crate::text::normalise;
 
 /// The longest text of a memory, in characters.
@@ -101,18 +101,25 @@ pub fn validate(content: &str, class: Class) -> Vec<Breach> {
         word.shape == Shape::Plain && !capitals && !numeral
     };
     let find = |wanted: &dyn Fn(usize, &Word) -> bool| {
-        (0..words.len()).find(|place| spoken(*place) && wanted(*place, &words[*place])).map(|place| outside[words[place].at.clone()].to_owned())
+        (0..words.len())
+            .find(|place| spoken(*place) && wanted(*place, &words[*place]))
+            .map(|place| outside[words[place].at.clone()].to_owned())
     };
     if let Some(word) = find(&|_, word| word.is(form::FIRST | form::MINE)) {
         breaches.push(Breach::FirstPerson { word });
     }
     let person = |word: &Word| word.is(form::SECOND) || word.is(form::PRONOUN) && !word.is(form::EMPTY);
-    let named = |place: usize| words[..place].iter().any(|word| word.capital && word.form & (form::PRONOUN | form::SECOND | form::EMPTY) == 0);
+    let named = |place: usize| {
+        words[..place].iter().any(|word| word.capital && word.form & (form::PRONOUN | form::SECOND | form::EMPTY) == 0)
+    };
     if let Some(word) = find(&|place, word| person(word) && !named(place)) {
         breaches.push(Breach::Pronoun { word });
     }
     let past = |word: &Word| word.is(form::DID | form::PAST) || word.text.ends_with("ed") || word.text == "has";
-    if class == Class::Episodic && words.iter().any(|word| word.is(form::COPULA | form::LIFE) || word.text.ends_with('s')) && !words.iter().any(past) {
+    if class == Class::Episodic
+        && words.iter().any(|word| word.is(form::COPULA | form::LIFE) || word.text.ends_with('s'))
+        && !words.iter().any(past)
+    {
         breaches.push(Breach::NotPastTense);
     }
     breaches

@@ -236,9 +236,12 @@ impl Filter {
                 crate::memory::unit(field, value)?;
             }
         }
-        for (field, range) in
-            [("eventBefore", self.event), ("before", self.happened), ("createdBefore", self.created), ("updatedBefore", self.updated)]
-        {
+        for (field, range) in [
+            ("eventBefore", self.event),
+            ("before", self.happened),
+            ("createdBefore", self.created),
+            ("updatedBefore", self.updated),
+        ] {
             if let (Some(from), Some(until)) = (range.from, range.until)
                 && from > until
             {

@@ -148,7 +148,9 @@ async fn work(context: &Context, limit: usize) -> Result<()> {
     let vectors = first + more;
     if context.json {
         let Worked { done, failed, waiting, learned } = &worked;
-        output::json(&json!({ "done": done, "failed": failed, "waiting": waiting, "vectors": vectors, "learned": learned }));
+        output::json(
+            &json!({ "done": done, "failed": failed, "waiting": waiting, "vectors": vectors, "learned": learned }),
+        );
     } else {
         output::line(&format!("{} done, {} failed, {vectors} vectors made", worked.done, worked.failed));
         if worked.learned.turns > 0 {

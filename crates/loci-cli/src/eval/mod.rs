@@ -27,11 +27,14 @@ use crate::settings::Settings;
 
 /// Which conversations and questions, and where the run goes.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true, after_help = "Examples:
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
   loci eval --corpus turns.jsonl --questions questions.jsonl --out run.jsonl
   loci eval --corpus a.jsonl --questions qa.jsonl --corpus b.jsonl --questions qb.jsonl --ablation quality.md
 
-Several sets are measured one after the other with the same configuration; the run holds the answers of all.")]
+Several sets are measured one after the other with the same configuration; the run holds the answers of all."
+)]
 pub(crate) struct EvalArgs {
     #[command(subcommand)]
     other: Option<Other>,

@@ -83,8 +83,13 @@ pub(super) async fn run(
     out.flush()?;
     let missed: Vec<&String> = learned.iter().flat_map(|one| &one.missed).collect();
     let proposed: usize = learned.iter().map(|one| one.proposed).sum();
-    let summary = json!({ "turns": lines.len(), "learned": kept, "proposed": proposed, "missed": missed, "out": args.out });
-    let text = format!("{kept} memories learned from {} turns, {proposed} wait for consent, {} requests missed", lines.len(), missed.len());
+    let summary =
+        json!({ "turns": lines.len(), "learned": kept, "proposed": proposed, "missed": missed, "out": args.out });
+    let text = format!(
+        "{kept} memories learned from {} turns, {proposed} wait for consent, {} requests missed",
+        lines.len(),
+        missed.len()
+    );
     if as_json {
         output::json(&summary);
     } else {

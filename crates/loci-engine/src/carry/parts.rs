@@ -208,7 +208,11 @@ impl Engine {
         }
         let mut by_space: HashMap<Space, Vec<Change>> = HashMap::new();
         for memory in &here {
-            let action = Action::Mention { memory: memory.id, entity: line.entity_id, counted: !crate::consolidate::is_learned(memory) };
+            let action = Action::Mention {
+                memory: memory.id,
+                entity: line.entity_id,
+                counted: !crate::consolidate::is_learned(memory),
+            };
             let change = self.change(caller, "operator", "imported", action);
             by_space.entry(memory.scope()?.space()).or_default().push(change);
         }

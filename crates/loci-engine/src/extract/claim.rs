@@ -6,8 +6,8 @@
 //! does one whose subject is a pronoun.
 
 use super::Voice;
-use super::language::{Attribute, Language, form};
-use super::word::{Shape, Word};
+use crate::language::word::{Shape, Word};
+use crate::language::{Attribute, Language, form};
 
 /// A statement taken apart. All texts are folded, so that two ways to say the same are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,8 @@ type Clause<'a> = &'a [Word];
 /// The claims of a sentence.
 pub(crate) fn claims(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Claim> {
     let Some(language) = language else { return Vec::new() };
-    let unreal = words.iter().any(|word| word.is(form::UNREAL | form::CONDITION)) || words.iter().any(|word| word.mark("?"));
+    let unreal =
+        words.iter().any(|word| word.is(form::UNREAL | form::CONDITION)) || words.iter().any(|word| word.mark("?"));
     if unreal {
         return Vec::new();
     }
@@ -85,16 +86,31 @@ fn clauses(words: &[Word]) -> Vec<Clause<'_>> {
 }
 
 /// The claim of one clause, and its subject.
-fn from_clause(clause: Clause<'_>, language: &Language, voice: &Voice, before: Option<&Vec<String>>) -> Option<(Claim, Vec<String>)> {
+fn from_clause(
+    clause: Clause<'_>,
+    language: &Language,
+    voice: &Voice,
+    before: Option<&Vec<String>>,
+) -> Option<(Claim, Vec<String>)> {
     changed(clause, language, voice).or_else(|| stated(clause, language, voice, before))
 }
 
 /// "⟨subject⟩ ⟨phrase⟩ ⟨value⟩".
-fn stated(clause: Clause<'_>, language: &Language, voice: &Voice, before: Option<&Vec<String>>) -> Option<(Claim, Vec<String>)> {
+fn stated(
+    clause: Clause<'_>,
+    language: &Language,
+    voice: &Voice,
+    before: Option<&Vec<String>>,
+) -> Option<(Claim, Vec<String>)> {
     let texts: Vec<&str> = clause.iter().map(|word| if word.mark(":") { "=" } else { word.text.as_str() }).collect();
     // Adverbs of now stand between the words of a phrase: "is now", "now works at".
     let phrase = |at: usize| {
-        let rest: Vec<&str> = texts[at..].iter().zip(&clause[at..]).filter(|(_, word)| !word.is(form::NOW)).map(|(text, _)| *text).collect();
+        let rest: Vec<&str> = texts[at..]
+            .iter()
+            .zip(&clause[at..])
+            .filter(|(_, word)| !word.is(form::NOW))
+            .map(|(text, _)| *text)
+            .collect();
         language.claim(&rest).filter(|_| !clause[at].is(form::NOW)).map(|(attribute, length)| {
             let mut left = length;
             let end = (at..clause.len()).find(|place| {
@@ -104,7 +120,8 @@ fn stated(clause: Clause<'_>, language: &Language, voice: &Voice, before: Option
             (attribute, end.map_or(clause.len(), |end| end + 1))
         })
     };
-    let (at, attribute, end) = (0..clause.len()).find_map(|at| phrase(at).map(|(attribute, end)| (at, attribute, end)))?;
+    let (at, attribute, end) =
+        (0..clause.len()).find_map(|at| phrase(at).map(|(attribute, end)| (at, attribute, end)))?;
     let negated_after = clause.get(end).is_some_and(|word| word.is(form::NEGATION));
     let negated = clause[..at].iter().any(|word| word.is(form::NEGATION)) || negated_after;
     let value_words = &clause[end + usize::from(negated_after)..];
@@ -121,13 +138,15 @@ fn stated(clause: Clause<'_>, language: &Language, voice: &Voice, before: Option
     let attribute = renamed(attribute, &mut subject, subject_words, language);
     let (value, sort, rest) = value(value_words, attribute, language)?;
     let single = single(attribute, sort, subject_words, clause, past);
-    if attribute == Attribute::Is {
-        if sort == Type::Text && !single {
-            return None;
-        }
+    if attribute == Attribute::Is && sort == Type::Text && !single {
+        return None;
+    }
+    // What is said of a person stands for itself; of a thing everything else narrows which one is meant.
+    if attribute.is_of_things() {
         subject.extend(rest);
     }
-    let bounded = past || clause.iter().any(|word| word.is(form::LIMIT) && !word.is(form::COPULA));
+    let limits = |words: &[Word]| words.iter().any(|word| word.is(form::LIMIT) && !word.is(form::COPULA));
+    let bounded = past || limits(&clause[..at]) || limits(&clause[end..]);
     let changes = clause.iter().any(|word| word.is(form::CHANGE | form::NOW));
     let claim = Claim { subject: key(subject), attribute: attribute.name(), value, negated, single, changes, bounded };
     (!claim.subject.is_empty() && !claim.value.is_empty()).then_some((claim, owner))
@@ -141,20 +160,34 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
     if !matches!(sort, Type::Number | Type::Day) {
         return None;
     }
-    let silent = |word: &Word| word.is(form::COPULA | form::FIRST | form::EMPTY | form::PRONOUN | form::AUXILIARY) || !word.tells();
+    let silent = |word: &Word| {
+        word.is(form::COPULA | form::FIRST | form::EMPTY | form::PRONOUN | form::AUXILIARY) || !word.tells()
+    };
     let passive = clause[..verb].iter().any(|word| !silent(word));
     let between = &clause[verb + 1..to];
     // "from 5 to 7" names the old value, which is no part of the subject.
     let from = between.iter().position(|word| matches!(word.text.as_str(), "from" | "von" | "de" | "с"));
     let between = &between[..from.unwrap_or(between.len())];
-    let words: Vec<Word> = if passive { clause[..verb].iter().filter(|word| !word.is(form::AUXILIARY) || word.tells()).cloned().collect() } else { between.to_vec() };
+    let words: Vec<Word> = if passive {
+        clause[..verb].iter().filter(|word| !word.is(form::AUXILIARY) || word.tells()).cloned().collect()
+    } else {
+        between.to_vec()
+    };
     let mut subject = subject(&words, language, voice)?;
     if passive && between.iter().any(Word::tells) {
         return None;
     }
     let owner = subject.clone();
     subject.extend(rest);
-    let claim = Claim { subject: key(subject), attribute: Attribute::Is.name(), value, negated: false, single: true, changes: true, bounded: false };
+    let claim = Claim {
+        subject: key(subject),
+        attribute: Attribute::Is.name(),
+        value,
+        negated: false,
+        single: true,
+        changes: true,
+        bounded: false,
+    };
     (!claim.subject.is_empty()).then_some((claim, owner))
 }
 
@@ -168,7 +201,10 @@ fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Str
             found.push("user".to_owned());
         } else if word.is(form::PRONOUN) && !word.is(form::EMPTY) || word.is(form::ASKS | form::SECOND | form::SAYS) {
             return None;
-        } else if word.shape != Shape::Mark && !word.is(form::NOW | form::OPENER | form::TITLE) && (word.tells() || word.is(form::LIMIT | form::ROLE)) {
+        } else if word.shape != Shape::Mark
+            && !word.is(form::NOW | form::OPENER | form::TITLE)
+            && (word.tells() || word.is(form::LIMIT | form::ROLE))
+        {
             if !word.is(form::ROLE) {
                 found.push(language.folded(word.bare()));
             }
@@ -208,7 +244,16 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(S
     let start = words.iter().position(|word| word.shape != Shape::Mark && !skipped(word) || word.mark("«\"“»"))?;
     let words = &words[start..];
     let first = words.iter().find(|word| word.shape != Shape::Mark)?;
-    let typed = matches!(attribute, Attribute::Is | Attribute::Cost | Attribute::Weight | Attribute::Hours | Attribute::Port | Attribute::Birthday | Attribute::Born);
+    let typed = matches!(
+        attribute,
+        Attribute::Is
+            | Attribute::Cost
+            | Attribute::Weight
+            | Attribute::Hours
+            | Attribute::Port
+            | Attribute::Birthday
+            | Attribute::Born
+    );
     let day = |word: &Word| is_day(word, language);
     let sort = match first.shape {
         Shape::Number if words.iter().take(3).any(day) => Type::Day,
@@ -220,16 +265,23 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(S
         _ => Type::Text,
     };
     let wants_name = matches!(attribute, Attribute::Home | Attribute::Employer | Attribute::Name);
-    if wants_name && sort != Type::Name && !(words[0].mark("«\"“")) || typed && attribute != Attribute::Is && sort == Type::Text {
+    if wants_name && sort != Type::Name && !(words[0].mark("«\"“"))
+        || typed && attribute != Attribute::Is && sort == Type::Text
+    {
         return None;
     }
     let end = match sort {
-        Type::Name => words.iter().position(|word| !(word.capital || word.mark("«\"“-&.") || word.shape == Shape::Number)).unwrap_or(words.len()),
+        Type::Name => words
+            .iter()
+            .position(|word| !(word.capital || word.mark("«\"“-&.") || word.shape == Shape::Number))
+            .unwrap_or(words.len()),
         // A number has its unit: words up to a preposition, but "100 requests per minute" is one value.
         Type::Number | Type::Day => {
             let per = |word: &Word| matches!(word.text.as_str(), "per" | "pro" | "por" | "par");
             // A day has its time: "Thursday at 12", "jueves a las 12".
-            let timed = |place: usize| sort == Type::Day && words[place + 1..].iter().take(2).any(|next| next.shape == Shape::Number);
+            let timed = |place: usize| {
+                sort == Type::Day && words[place + 1..].iter().take(2).any(|next| next.shape == Shape::Number)
+            };
             let ends = |place: usize| {
                 let word = &words[place];
                 word.is(form::ROLE | form::BECAUSE | form::SINCE | form::NEGATION) && !per(word) && !timed(place)
@@ -240,7 +292,13 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(S
     };
     let end = end.max(1);
     let fold = |word: &Word| language.folded(word.bare());
-    let said: Vec<String> = words[..end].iter().filter(|word| word.shape != Shape::Mark && (word.capital || !word.is(form::EMPTY | form::NOW | form::TITLE | form::ROLE))).map(fold).collect();
+    let said: Vec<String> = words[..end]
+        .iter()
+        .filter(|word| {
+            word.shape != Shape::Mark && (word.capital || !word.is(form::EMPTY | form::NOW | form::TITLE | form::ROLE))
+        })
+        .map(fold)
+        .collect();
     let mut rest = &words[end..];
     // Since when it holds, and why, are no part of what it is about.
     if let Some(cut) = rest.iter().position(|word| word.is(form::SINCE | form::BECAUSE | form::NEGATION)) {
@@ -261,7 +319,12 @@ fn single(attribute: Attribute, sort: Type, subject: &[Word], clause: Clause<'_>
     let has = |form: u64| subject.iter().any(|word| word.is(form));
     match attribute {
         Attribute::Allergy | Attribute::Language => false,
-        Attribute::Home | Attribute::Address | Attribute::Employer | Attribute::Born | Attribute::Birthday | Attribute::Pronouns => true,
+        Attribute::Home
+        | Attribute::Address
+        | Attribute::Employer
+        | Attribute::Born
+        | Attribute::Birthday
+        | Attribute::Pronouns => true,
         Attribute::Name => !has(form::MANY),
         Attribute::Cost | Attribute::Weight | Attribute::Hours | Attribute::Port => !past,
         Attribute::Is => {

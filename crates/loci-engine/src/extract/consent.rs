@@ -4,12 +4,17 @@
 //! what the speaker says of themselves counts; where someone else lives is no secret of theirs.
 
 use super::claim::Claim;
-use super::language::{Attribute, Language, form};
 use super::select::has_name;
-use super::word::{Shape, Word};
+use crate::language::word::{Shape, Word};
+use crate::language::{Attribute, Language, form};
 
 /// The field of the speaker's profile that a sentence would change.
-pub(crate) fn field(words: &[Word], claims: &[Claim], language: Option<&Language>, speaker: &str) -> Option<&'static str> {
+pub(crate) fn field(
+    words: &[Word],
+    claims: &[Claim],
+    language: Option<&Language>,
+    speaker: &str,
+) -> Option<&'static str> {
     let own = claims.iter().filter(|claim| claim.subject == speaker && !claim.negated);
     own.filter_map(|claim| of(claim.attribute)).next().or_else(|| named(words, language?))
 }
@@ -37,5 +42,7 @@ fn named(words: &[Word], language: &Language) -> Option<&'static str> {
         Attribute::Language => "language",
         _ => return None,
     };
-    (linked && (has_name(words) || words.first().is_some_and(|word| word.capital && word.form == 0) || field == "pronouns")).then_some(field)
+    (linked
+        && (has_name(words) || words.first().is_some_and(|word| word.capital && word.form == 0) || field == "pronouns"))
+        .then_some(field)
 }

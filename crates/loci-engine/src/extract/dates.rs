@@ -7,8 +7,8 @@
 use jiff::{Span, Timestamp, Zoned};
 use loci_types::{Grain, TimeSpan};
 
-use super::language::form;
-use super::word::Word;
+use crate::language::form;
+use crate::language::word::Word;
 use crate::plan::time::words::{among, month, season, weekday};
 use crate::plan::time::{TimePhrase, time_phrases};
 
@@ -83,7 +83,8 @@ fn tense(words: &[Word], before: &[&Word]) -> Tense {
 /// The stretch that is meant; none: it cannot be told which.
 fn settled(phrase: &TimePhrase, named: &str, tense: Tense, said: &Zoned) -> Option<TimeSpan> {
     let words = || named.split(|c: char| !c.is_alphanumeric());
-    let turned = words().any(|word| among(TURNED, word) || ["прошл", "следующ", "эт"].iter().any(|stem| word.starts_with(stem)));
+    let turned =
+        words().any(|word| among(TURNED, word) || ["прошл", "следующ", "эт"].iter().any(|stem| word.starts_with(stem)));
     let yearly = words().any(|word| month(word).is_some() || season(word).is_some());
     let weekly = words().any(|word| weekday(word).is_some());
     // Which Wednesday is meant on a Wednesday, or by words that only some languages have, cannot be told.
@@ -135,7 +136,8 @@ fn written(span: TimeSpan, since: bool, named: &str, said: &Zoned) -> String {
         Grain::Month => format!("≈ {}", from.strftime("%Y-%m")),
         // The middle of a week, a weekend or a longer stretch.
         _ => {
-            let middle = Timestamp::from_second(i64::midpoint(span.from.as_second(), span.until.as_second())).unwrap_or(span.from);
+            let middle = Timestamp::from_second(i64::midpoint(span.from.as_second(), span.until.as_second()))
+                .unwrap_or(span.from);
             format!("≈ {}", middle.to_zoned(zone.clone()).strftime("%Y-%m-%d"))
         }
     }
@@ -150,9 +152,9 @@ mod tests {
     use jiff::civil::date;
     use jiff::tz::TimeZone;
 
-    use super::super::language::language_of;
-    use super::super::word::words;
     use super::*;
+    use crate::language::language_of;
+    use crate::language::word::words;
 
     #[test]
     fn dates_are_resolved_and_doubtful_ones_are_not() {

@@ -7,15 +7,12 @@
 pub mod claim;
 mod consent;
 pub(crate) mod dates;
-pub(crate) mod language;
 mod names;
 mod quote;
 mod request;
 pub(crate) mod select;
-pub(crate) mod sentence;
 #[cfg(test)]
 mod tests;
-pub(crate) mod word;
 
 use std::collections::HashSet;
 
@@ -24,8 +21,8 @@ use jiff::tz::TimeZone;
 use loci_types::{EntityType, MemoryId};
 
 pub use claim::Claim;
-pub use quote::{Extracted, Missed, extract};
 pub(crate) use quote::mentioned;
+pub use quote::{Extracted, Missed, extract};
 
 /// The most that is learned from one turn.
 pub const MOST: usize = 3;
@@ -57,7 +54,6 @@ impl<'a> Speaker<'a> {
             Speaker::Assistant | Speaker::Tool => None,
         }
     }
-
 }
 
 /// Who "I" is, where texts are compared: the owner of the memories is always `user`, by whatever name.
@@ -110,9 +106,12 @@ pub struct Surroundings {
 
 /// What a text states, where that is sure.
 pub fn claims_of(text: &str, voice: &Voice) -> Vec<Claim> {
-    let language = language::language_of(text);
-    let sentences = sentence::sentences(text);
-    sentences.iter().flat_map(|sentence| claim::claims(&word::words(sentence.text, language), language, voice)).collect()
+    let language = crate::language::language_of(text);
+    let sentences = crate::language::sentence::sentences(text);
+    sentences
+        .iter()
+        .flat_map(|sentence| claim::claims(&crate::language::word::words(sentence.text, language), language, voice))
+        .collect()
 }
 
 /// A thing that is spoken of.

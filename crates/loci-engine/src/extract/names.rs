@@ -8,9 +8,9 @@ use loci_types::EntityType;
 
 use super::Mention;
 use super::claim::Claim;
-use super::language::{Language, form};
-use super::sentence::Sentence;
-use super::word::{Shape, Word};
+use crate::language::sentence::Sentence;
+use crate::language::word::{Shape, Word};
+use crate::language::{Language, form};
 
 /// Who is there, by the words of their names in lower case.
 #[derive(Debug, Clone, Default)]
@@ -24,10 +24,17 @@ impl Present {
 }
 
 /// What joins a name and another name for the same.
-const ALIASES: &str = "aka|a.k.a|alias|also known as|known as|short for|genannt|auch bekannt als|alias de|dit|он же|также известный как";
+const ALIASES: &str =
+    "aka|a.k.a|alias|also known as|known as|short for|genannt|auch bekannt als|alias de|dit|он же|также известный как";
 
 /// The things that a sentence names, in order; each once.
-pub(crate) fn names(sentence: &Sentence<'_>, words: &[Word], language: Option<&Language>, claims: &[Claim], present: &Present) -> Vec<Mention> {
+pub(crate) fn names(
+    sentence: &Sentence<'_>,
+    words: &[Word],
+    language: Option<&Language>,
+    claims: &[Claim],
+    present: &Present,
+) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
     let german = language.is_some_and(|language| language.code == "de");
     let heading = sentence.text.ends_with(':') || sentence.list.is_some() && words.len() < 4;
@@ -40,10 +47,14 @@ pub(crate) fn names(sentence: &Sentence<'_>, words: &[Word], language: Option<&L
             continue;
         }
         let marked = is_marked(words, place);
-        let starts = words[..place].iter().all(|word| word.shape == Shape::Mark) || words[place - 1].shape == Shape::Mark && !words[place - 1].mark(",'-&");
+        let starts = words[..place].iter().all(|word| word.shape == Shape::Mark)
+            || words[place - 1].shape == Shape::Mark && !words[place - 1].mark(",'-&");
         // "Thanks, Mel!" addresses someone who is there.
-        let aside = |at: Option<usize>| at.and_then(|at| words.get(at)).is_none_or(|word| word.shape == Shape::Mark && !word.mark("'"));
-        let addressed = present.contains(words[place].bare()) && (aside(place.checked_sub(1)) || aside(Some(place + length)));
+        let aside = |at: Option<usize>| {
+            at.and_then(|at| words.get(at)).is_none_or(|word| word.shape == Shape::Mark && !word.mark("'"))
+        };
+        let addressed =
+            present.contains(words[place].bare()) && (aside(place.checked_sub(1)) || aside(Some(place + length)));
         let doubtful = (german || starts || heading) && !marked || addressed;
         if !doubtful {
             let name = text(sentence.text, &words[place..place + length]);
@@ -65,7 +76,12 @@ pub(crate) fn names(sentence: &Sentence<'_>, words: &[Word], language: Option<&L
 
 /// How many words from here on are one name.
 fn run(words: &[Word], place: usize) -> usize {
-    let part = |word: &Word| word.capital && word.shape != Shape::Mark && (word.form == 0 || word.form == form::TITLE) && !is_calendar(&word.text);
+    let part = |word: &Word| {
+        word.capital
+            && word.shape != Shape::Mark
+            && (word.form == 0 || word.form == form::TITLE)
+            && !is_calendar(&word.text)
+    };
     let mut length = 0;
     while let Some(word) = words.get(place + length) {
         let before = length.checked_sub(1).map(|before| &words[place + before]);
@@ -77,7 +93,9 @@ fn run(words: &[Word], place: usize) -> usize {
         length += 1;
     }
     // Capitals alone are an abbreviation or a raised voice.
-    let long = words[place..place + length].iter().any(|word| word.form == 0 && word.shape == Shape::Plain && word.bare().chars().count() > 1 && !word.capitals);
+    let long = words[place..place + length]
+        .iter()
+        .any(|word| word.form == 0 && word.shape == Shape::Plain && word.bare().chars().count() > 1 && !word.capitals);
     if long { length } else { 0 }
 }
 
@@ -92,16 +110,24 @@ fn is_calendar(word: &str) -> bool {
 fn is_marked(words: &[Word], place: usize) -> bool {
     let before = place.checked_sub(1).map(|at| &words[at]);
     words[place].is(form::TITLE)
-        || before.is_some_and(|word| word.is(form::RELATION | form::TITLE) || matches!(word.text.as_str(), "called" | "named" | "heißt" | "namens" | "llama" | "appelle" | "зовут"))
+        || before.is_some_and(|word| {
+            word.is(form::RELATION | form::TITLE)
+                || matches!(word.text.as_str(), "called" | "named" | "heißt" | "namens" | "llama" | "appelle" | "зовут")
+        })
 }
 
 /// What sort of thing a name is; a concept where that is not sure.
 fn sort(words: &[Word], place: usize, length: usize, claims: &[Claim], language: Option<&Language>) -> EntityType {
     let before = place.checked_sub(1).map(|at| &words[at]);
-    if words[place].is(form::TITLE) || before.is_some_and(|word| word.is(form::RELATION) && !word.text.starts_with("team")) {
+    if words[place].is(form::TITLE)
+        || before.is_some_and(|word| word.is(form::RELATION) && !word.text.starts_with("team"))
+    {
         return EntityType::Person;
     }
-    let folded: Vec<String> = words[place..place + length].iter().map(|word| language.map_or_else(|| word.bare().to_owned(), |language| language.folded(word.bare()))).collect();
+    let folded: Vec<String> = words[place..place + length]
+        .iter()
+        .map(|word| language.map_or_else(|| word.bare().to_owned(), |language| language.folded(word.bare())))
+        .collect();
     let folded = folded.join(" ");
     let claimed = claims.iter().find(|claim| claim.value == folded || claim.value.starts_with(&format!("{folded} ")));
     match claimed.map(|claim| claim.attribute) {
@@ -110,12 +136,20 @@ fn sort(words: &[Word], place: usize, length: usize, claims: &[Claim], language:
         _ => {}
     }
     let near = |form: u64| words[place.saturating_sub(4)..place].iter().any(|word| word.is(form));
-    let into = before.is_some_and(|word| matches!(word.text.as_str(), "in" | "to" | "from" | "at" | "en" | "à" | "nach" | "aus" | "в" | "из"));
-    let travels = words.iter().any(|word| matches!(word.text.as_str(), "trip" | "flew" | "visited" | "travelled" | "traveled" | "flight" | "born" | "grew"));
+    let into = before.is_some_and(|word| {
+        matches!(word.text.as_str(), "in" | "to" | "from" | "at" | "en" | "à" | "nach" | "aus" | "в" | "из")
+    });
+    let travels = words.iter().any(|word| {
+        matches!(
+            word.text.as_str(),
+            "trip" | "flew" | "visited" | "travelled" | "traveled" | "flight" | "born" | "grew"
+        )
+    });
     if into && travels && !near(form::EVENT & !form::EVENT) {
         return EntityType::Place;
     }
-    if before.is_some_and(|word| matches!(word.text.as_str(), "project" | "projekt" | "proyecto" | "projet" | "проект")) {
+    if before.is_some_and(|word| matches!(word.text.as_str(), "project" | "projekt" | "proyecto" | "projet" | "проект"))
+    {
         return EntityType::Project;
     }
     EntityType::Concept
@@ -123,7 +157,8 @@ fn sort(words: &[Word], place: usize, length: usize, claims: &[Claim], language:
 
 /// Whether these words between two names say that both are the same.
 fn is_alias(between: &[Word]) -> bool {
-    let words: Vec<&str> = between.iter().filter(|word| word.shape != Shape::Mark).map(|word| word.text.as_str()).collect();
+    let words: Vec<&str> =
+        between.iter().filter(|word| word.shape != Shape::Mark).map(|word| word.text.as_str()).collect();
     let words = words.join(" ");
     !words.is_empty() && ALIASES.split('|').any(|alias| alias == words)
 }
@@ -137,15 +172,22 @@ fn text(sentence: &str, words: &[Word]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::language::language_of;
-    use super::super::sentence::sentences;
-    use super::super::word::words;
     use super::*;
+    use crate::language::language_of;
+    use crate::language::sentence::sentences;
+    use crate::language::word::words;
 
     fn found(text: &str) -> Vec<String> {
         let sentence = sentences(text)[0];
         let language = language_of(text);
-        let told = |one: &Mention| format!("{}:{}{}", one.name, one.entity_type, one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>());
+        let told = |one: &Mention| {
+            format!(
+                "{}:{}{}",
+                one.name,
+                one.entity_type,
+                one.aliases.iter().map(|alias| format!("={alias}")).collect::<String>()
+            )
+        };
         names(&sentence, &words(sentence.text, language), language, &[], &Present::default()).iter().map(told).collect()
     }
 

@@ -12,13 +12,13 @@ use loci_types::MemoryId;
 use super::claim::{Claim, claims};
 use super::consent::field;
 use super::dates::dates;
-use super::language::{Language, form, language_of};
 use super::names::{Present, names};
 use super::request::{Request, request};
 use super::select::{body, enough, leans, worth};
-use super::sentence::{Sentence, sentences};
-use super::word::{Shape, Word, words};
 use super::{Candidate, MOST, Mention, Speaker, Surroundings, Utterance, Voice};
+use crate::language::sentence::{Sentence, sentences};
+use crate::language::word::{Shape, Word, words};
+use crate::language::{Language, form, language_of};
 use crate::text::normalise;
 
 /// Characters of a quotation with everything around it.
@@ -92,20 +92,35 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
         }
         let voice = Voice::of(turn.speaker.name(), surroundings.owner.as_deref());
         let language = language_of(turn.text);
-        let language = if is_short(turn.text) { spoken.get(&voice.key).copied().filter(|_| language.is_some()).or(language) } else { language };
+        let language = if is_short(turn.text) {
+            spoken.get(&voice.key).copied().filter(|_| language.is_some()).or(language)
+        } else {
+            language
+        };
         if let Some(language) = language {
             spoken.insert(voice.key.clone(), language);
         }
-        let before = turns[..place].iter().rev().find(|other| other.speaker != Speaker::Tool).filter(|other| other.speaker != turn.speaker);
+        let before = turns[..place]
+            .iter()
+            .rev()
+            .find(|other| other.speaker != Speaker::Tool)
+            .filter(|other| other.speaker != turn.speaker);
         let context = before.and_then(|other| sentences(other.text).last().copied());
-        let reads = read(turn, language, &voice, &Hearing { asked: context.is_some_and(|context| context.asks), listens, present: &present });
+        let reads = read(
+            turn,
+            language,
+            &voice,
+            &Hearing { asked: context.is_some_and(|context| context.asks), listens, present: &present },
+        );
         let said = turn.at.to_zoned(surroundings.time_zone.clone());
         let (passages, missed) = passages(&reads, enough);
         for sentence in missed {
             found.missed.push(Missed { turn: turn.id, request: reads[sentence].sentence.text.to_owned() });
         }
         for passage in passages {
-            let context = context.filter(|context| passage.first == 0 && needs_context(&reads[0], context, language)).map(|context| shortened(context.text, CONTEXT));
+            let context = context
+                .filter(|context| passage.first == 0 && needs_context(&reads[0], context, language))
+                .map(|context| shortened(context.text, CONTEXT));
             let candidate = candidate(turn, &reads, &passage, context, &said, language, &voice);
             keep(&mut found.candidates, candidate);
         }
@@ -114,7 +129,12 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
             found.mentions.push((turn.id, mentioned));
         }
     }
-    let known: HashSet<String> = surroundings.known.iter().cloned().chain(found.mentions.iter().flat_map(|(_, names)| names.iter().map(|one| one.name.to_lowercase()))).collect();
+    let known: HashSet<String> = surroundings
+        .known
+        .iter()
+        .cloned()
+        .chain(found.mentions.iter().flat_map(|(_, names)| names.iter().map(|one| one.name.to_lowercase())))
+        .collect();
     add_first_words(turns, &known, &mut found.mentions);
     found
 }
@@ -139,9 +159,11 @@ fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, he
         let words = words(sentence.text, language);
         let request = request(sentence.text, &words, language).filter(|_| hearing.listens);
         // "No, Tuesday" answers whatever was said before.
-        let denies = words.first().is_some_and(|word| word.is(form::NEGATION)) && words.get(1).is_some_and(|word| word.shape == Shape::Mark);
+        let lead = words.iter().take_while(|word| word.is(form::NEGATION | form::CONFIRMS)).count();
+        let denies = lead > 0 && words.get(lead).is_some_and(|word| word.shape == Shape::Mark);
         let claims = claims(&words, language, voice);
-        let worth = language.and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing.present));
+        let worth = language
+            .and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing.present));
         Read { claims, sentence, words, request, worth }
     };
     sentences(turn.text).into_iter().enumerate().map(one).collect()
@@ -184,7 +206,8 @@ fn passages(reads: &[Read<'_>], enough: f64) -> (Vec<Passage>, Vec<usize>) {
             continue;
         }
         found.extend(open.take());
-        let text = joined(reads, place, place).unwrap_or_else(|| shortened(reads[place].sentence.text, LONGEST - AROUND));
+        let text =
+            joined(reads, place, place).unwrap_or_else(|| shortened(reads[place].sentence.text, LONGEST - AROUND));
         open = Some(Passage { first: place, last: place, text, worth, requested: false, reminder: false });
     }
     found.extend(open.take());
@@ -210,7 +233,9 @@ fn passages(reads: &[Read<'_>], enough: f64) -> (Vec<Passage>, Vec<usize>) {
 /// Whether the next sentence says that this one was a joke.
 fn is_taken_back(reads: &[Read<'_>], place: usize) -> bool {
     let next = reads.get(place + 1);
-    next.is_some_and(|next| next.words.iter().any(|word| word.is(form::JOKE)) && next.words.iter().filter(|word| word.tells()).count() < 3)
+    next.is_some_and(|next| {
+        next.words.iter().any(|word| word.is(form::JOKE)) && next.words.iter().filter(|word| word.tells()).count() < 3
+    })
 }
 
 /// Whether a sentence belongs to the one before it.
@@ -277,7 +302,12 @@ fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool])
         (Some(own), None) => Some(passage(place, place, own)),
         (None, Some(last)) => Some(passage(place, last, texts(place + 1, last).join(" "))),
         (None, None) => {
-            let states = |other: &usize| !used[*other] && reads[*other].request.is_none() && !reads[*other].sentence.asks && reads[*other].words.iter().any(Word::tells);
+            let states = |other: &usize| {
+                !used[*other]
+                    && reads[*other].request.is_none()
+                    && !reads[*other].sentence.asks
+                    && reads[*other].words.iter().any(Word::tells)
+            };
             // "Remember this: …" points ahead, "…. Remember that." back.
             let ahead = reads[place].sentence.text.ends_with([':', '：']);
             let (after, before) = (Some(place + 1).filter(|next| *next < reads.len()), place.checked_sub(1));
@@ -298,7 +328,15 @@ fn needs_context(read: &Read<'_>, context: &Sentence<'_>, language: Option<&Lang
     weak && (context.asks || told >= 3 && (takes_up || read.words.len() <= SHORT))
 }
 
-fn candidate(turn: &Utterance<'_>, reads: &[Read<'_>], passage: &Passage, context: Option<String>, said: &Zoned, language: Option<&Language>, voice: &Voice) -> Candidate {
+fn candidate(
+    turn: &Utterance<'_>,
+    reads: &[Read<'_>],
+    passage: &Passage,
+    context: Option<String>,
+    said: &Zoned,
+    language: Option<&Language>,
+    voice: &Voice,
+) -> Candidate {
     let used = &reads[passage.first..=passage.last];
     let words: Vec<&Word> = used.iter().flat_map(|read| &read.words).collect();
     let mut when = super::dates::Dates::default();
@@ -319,7 +357,13 @@ fn candidate(turn: &Utterance<'_>, reads: &[Read<'_>], passage: &Passage, contex
         field: used.iter().find_map(|read| field(&read.words, &read.claims, language, &voice.key)),
         quoted: true,
         kind: kind(&words, passage, steps),
-        confidence: if passage.requested { 0.95 } else if claims.is_empty() { 0.8 } else { 0.9 },
+        confidence: if passage.requested {
+            0.95
+        } else if claims.is_empty() {
+            0.8
+        } else {
+            0.9
+        },
         importance: importance(&words, passage, &claims),
         said_at: turn.at,
         event_time: when.event,
@@ -344,7 +388,15 @@ fn kind(words: &[&Word], passage: &Passage, steps: usize) -> &'static str {
         () if instructs(&spoken) => "preference",
         () if thinks => "opinion",
         () if likes(&spoken) => "preference",
-        () if words.iter().any(|word| matches!(word.text.as_str(), "decided" | "entschieden" | "beschlossen" | "decidido" | "décidé" | "решил" | "решила" | "решили")) => "decision",
+        () if words.iter().any(|word| {
+            matches!(
+                word.text.as_str(),
+                "decided" | "entschieden" | "beschlossen" | "decidido" | "décidé" | "решил" | "решила" | "решили"
+            )
+        }) =>
+        {
+            "decision"
+        }
         () if has(form::RELATION) && (has(form::MINE) || own) => "person",
         () => "fact",
     }
@@ -352,20 +404,25 @@ fn kind(words: &[&Word], passage: &Passage, steps: usize) -> &'static str {
 
 /// An instruction for how to speak or write: "please answer in short sentences".
 fn instructs(words: &[&Word]) -> bool {
-    let first = body(words).first().is_some_and(|word| word.is(form::ORDER | form::STYLE | form::NEGATION | form::LASTING));
+    let first =
+        body(words).first().is_some_and(|word| word.is(form::ORDER | form::STYLE | form::NEGATION | form::LASTING));
     first && words.iter().any(|word| word.is(form::STYLE))
 }
 
 /// "I love …", "my favourite …": a liking of the speaker's, and not the word alone.
 fn likes(words: &[&Word]) -> bool {
-    (0..words.len()).any(|place| words[place].is(form::FIRST | form::MINE) && words[place..].iter().take(4).any(|word| word.is(form::LIKES)))
+    (0..words.len()).any(|place| {
+        words[place].is(form::FIRST | form::MINE) && words[place..].iter().take(4).any(|word| word.is(form::LIKES))
+    })
 }
 
 /// How much a quotation matters, by what it is.
 fn importance(words: &[&Word], passage: &Passage, claims: &[Claim]) -> f64 {
     let has = |form: u64| words.iter().any(|word| word.is(form));
     let own = has(form::FIRST | form::MINE);
-    let lasting = claims.iter().any(|claim| matches!(claim.attribute, "name" | "birthday" | "born" | "home" | "employer" | "allergy" | "pronouns"));
+    let lasting = claims.iter().any(|claim| {
+        matches!(claim.attribute, "name" | "birthday" | "born" | "home" | "employer" | "allergy" | "pronouns")
+    });
     match () {
         () if has(form::VITAL) && own => 0.9,
         () if passage.requested => 0.85,

@@ -3,8 +3,8 @@
 //! A request begins its sentence ("please remember that …", "can you note down …") or ends it ("…, don't forget"). What
 //! it asks for stands in the same sentence, or else next to it. Recollections ("I remember that …") are no requests.
 
-use super::language::{Language, form};
-use super::word::{Shape, Word};
+use crate::language::word::{Shape, Word};
+use crate::language::{Language, form};
 
 /// A request to remember something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,20 @@ const LATEST: usize = 8;
 /// Requests of languages that have no table, by the word that asks.
 const OTHER: &str = "lembra lembra-te lembre lembre-se não-esqueças ricorda ricordati annota onthoud vergeet zapamiętaj pamiętaj запам'ятай hatırla unutma \
     kom-ihåg husk ingat nhớ";
-const OTHER_UNSPACED: [&str; 12] =
-    ["记住", "記住", "别忘了", "別忘了", "覚えて", "覚えておいて", "忘れないで", "기억해", "تذكر", "تذكّر", "याद रख", "จำไว้"];
+const OTHER_UNSPACED: [&str; 12] = [
+    "记住",
+    "記住",
+    "别忘了",
+    "別忘了",
+    "覚えて",
+    "覚えておいて",
+    "忘れないで",
+    "기억해",
+    "تذكر",
+    "تذكّر",
+    "याद रख",
+    "จำไว้",
+];
 
 /// What a sentence asks to be remembered, if it does.
 pub(crate) fn request(text: &str, words: &[Word], language: Option<&Language>) -> Option<Request> {
@@ -33,7 +45,8 @@ pub(crate) fn request(text: &str, words: &[Word], language: Option<&Language>) -
         if !leads_in(&spoken[..start]) {
             break;
         }
-        let fits = |phrases: &[Vec<&str>]| phrases.iter().find(|phrase| texts[start..].starts_with(phrase)).map(Vec::len);
+        let fits =
+            |phrases: &[Vec<&str>]| phrases.iter().find(|phrase| texts[start..].starts_with(phrase)).map(Vec::len);
         if fits(&language.reminders).is_some() {
             return Some(Request { what: Some(spoken[start].at.start..text.len()), reminder: true });
         }
@@ -59,7 +72,11 @@ fn at_the_end(text: &str, spoken: &[&Word], texts: &[&str], language: &Language)
             texts[*start..].starts_with(phrase) && spoken[start + phrase.len()..].iter().all(|word| !word.tells())
         })
     };
-    let start = language.requests.iter().filter(|phrase| phrase.len() > 1 || phrase[0].chars().count() > 5).find_map(|one| phrase(&one))?;
+    let start = language
+        .requests
+        .iter()
+        .filter(|phrase| phrase.len() > 1 || phrase[0].chars().count() > 5)
+        .find_map(|one| phrase(&one))?;
     let before = &spoken[..start];
     if recollects(spoken, start, 1) || before.iter().filter(|word| word.tells()).count() < 2 {
         return None;
@@ -74,7 +91,20 @@ fn leads_in(words: &[&Word]) -> bool {
     use form::{AUXILIARY, EMPTY, FIRST, GREETING, OPENER, REACTION, ROLE, SECOND};
     let small = |word: &&Word| {
         word.is(OPENER | GREETING | EMPTY | AUXILIARY | SECOND | FIRST | REACTION | ROLE)
-            || matches!(word.text.as_str(), "want" | "need" | "like" | "make" | "sure" | "thing" | "important" | "bitte" | "favor" | "quiero" | "quick")
+            || matches!(
+                word.text.as_str(),
+                "want"
+                    | "need"
+                    | "like"
+                    | "make"
+                    | "sure"
+                    | "thing"
+                    | "important"
+                    | "bitte"
+                    | "favor"
+                    | "quiero"
+                    | "quick"
+            )
     };
     words.iter().all(small)
 }
@@ -82,13 +112,26 @@ fn leads_in(words: &[&Word]) -> bool {
 /// "I remember that …", "do you remember …", "remember when we …": nothing is asked for.
 fn recollects(spoken: &[&Word], start: usize, length: usize) -> bool {
     let before = |steps: usize| start.checked_sub(steps).map(|at| spoken[at]);
-    let wanted = spoken[..start].iter().any(|word| matches!(word.text.as_str(), "want" | "need" | "like" | "quiero" | "hope"));
+    let wanted =
+        spoken[..start].iter().any(|word| matches!(word.text.as_str(), "want" | "need" | "like" | "quiero" | "hope"));
     let first = before(1).is_some_and(|word| word.is(form::FIRST)) && !wanted;
-    let can = |word: &Word| matches!(word.text.as_str(), "can" | "could" | "would" | "will" | "should" | "must" | "to" | "puedes" | "podrías");
-    let second = before(1).is_some_and(|word| word.is(form::SECOND)) && !before(2).is_some_and(can) && !wanted
+    let can = |word: &Word| {
+        matches!(
+            word.text.as_str(),
+            "can" | "could" | "would" | "will" | "should" | "must" | "to" | "puedes" | "podrías"
+        )
+    };
+    let second = before(1).is_some_and(|word| word.is(form::SECOND))
+        && !before(2).is_some_and(can)
+        && !wanted
         && spoken[start].text == "remember";
     let next = spoken.get(start + length).map(|word| word.text.as_str());
-    let times = spoken[start].text == "remember" && (matches!(next, Some("when")) || next == Some("the") && spoken.get(start + length + 1).is_some_and(|word| matches!(word.text.as_str(), "time" | "day" | "days" | "times")));
+    let times = spoken[start].text == "remember"
+        && (matches!(next, Some("when"))
+            || next == Some("the")
+                && spoken
+                    .get(start + length + 1)
+                    .is_some_and(|word| matches!(word.text.as_str(), "time" | "day" | "days" | "times")));
     first || second || times
 }
 
@@ -103,7 +146,11 @@ fn trimmed(text: &str, at: std::ops::Range<usize>) -> Option<std::ops::Range<usi
 
 /// A request in a language without a table.
 fn unlisted(text: &str, words: &[Word]) -> Option<Request> {
-    let word = words.iter().filter(|word| word.shape != Shape::Mark).take(3).find(|word| OTHER.split_whitespace().any(|one| one == word.text));
+    let word = words
+        .iter()
+        .filter(|word| word.shape != Shape::Mark)
+        .take(3)
+        .find(|word| OTHER.split_whitespace().any(|one| one == word.text));
     let end = match word {
         Some(word) => word.at.end,
         None => OTHER_UNSPACED.iter().find_map(|phrase| text.find(phrase).map(|at| at + phrase.len()))?,
@@ -117,9 +164,9 @@ fn unlisted(text: &str, words: &[Word]) -> Option<Request> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::language::language_of;
-    use super::super::word::words;
     use super::*;
+    use crate::language::language_of;
+    use crate::language::word::words;
 
     fn asked(text: &str) -> Option<Option<&str>> {
         let language = language_of(text);

@@ -5,10 +5,10 @@
 //! has more of these signs; none of them is a word about a topic.
 
 use super::claim::Claim;
-use super::language::form;
 use super::names::Present;
-use super::sentence::Sentence;
-use super::word::{Shape, Word};
+use crate::language::form;
+use crate::language::sentence::Sentence;
+use crate::language::word::{Shape, Word};
 
 /// What a sentence must be worth to be kept. What is said among people is mostly talk; what someone tells an assistant is
 /// mostly meant to be known.
@@ -18,7 +18,13 @@ pub(crate) fn enough(among_people: bool) -> f64 {
 
 /// What a sentence is worth; none: its form says that it states nothing. The names of those who are `present` only address
 /// them.
-pub(crate) fn worth(sentence: &Sentence<'_>, words: &[Word], claims: &[Claim], answers: bool, present: &Present) -> Option<f64> {
+pub(crate) fn worth(
+    sentence: &Sentence<'_>,
+    words: &[Word],
+    claims: &[Claim],
+    answers: bool,
+    present: &Present,
+) -> Option<f64> {
     let has = |form: u64| words.iter().any(|word| word.is(form));
     let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
     let body = body(&spoken);
@@ -32,7 +38,10 @@ pub(crate) fn worth(sentence: &Sentence<'_>, words: &[Word], claims: &[Claim], a
     if sentence.asks || asks(body) || telling == 0 || sentence.text.ends_with([':', '：']) {
         return None;
     }
-    if telling < 2 && !number && !(answers && (has(form::LIFE | form::VITAL | form::RELATION) || telling == 1 && spoken.len() <= 4)) {
+    if telling < 2
+        && !number
+        && !(answers && (has(form::LIFE | form::VITAL | form::RELATION) || telling == 1 && spoken.len() <= 4))
+    {
         return None;
     }
     let standing = has(form::STYLE) || has(form::LASTING) || body.iter().take(2).any(|word| word.is(form::NEGATION));
@@ -68,7 +77,7 @@ pub(crate) fn worth(sentence: &Sentence<'_>, words: &[Word], claims: &[Claim], a
         + sign(has(form::LASTING), 0.2)
         + sign(has(form::PLANS) && own, 0.3)
         + sign(has(form::CHANGE), 0.3)
-        + sign(standing && orders(body), 0.8)
+        + sign(standing && orders(body), 1.0)
         + sign(typed, 0.4)
         + sign(!claims.is_empty(), 0.4)
         + sign(answers, 0.7);
@@ -88,7 +97,9 @@ pub(crate) fn worth(sentence: &Sentence<'_>, words: &[Word], claims: &[Claim], a
 fn is_day(word: &str) -> bool {
     use crate::plan::time::words::{month, weekday};
     let word = word.strip_suffix('s').filter(|word| word.len() > 4).unwrap_or(word);
-    word.chars().count() > 2 && (month(word).is_some() || weekday(word).is_some()) && !matches!(word, "may" | "mar" | "sun" | "sat" | "mon")
+    word.chars().count() > 2
+        && (month(word).is_some() || weekday(word).is_some())
+        && !matches!(word, "may" | "mar" | "sun" | "sat" | "mon")
 }
 
 /// The words without the openers before them.
@@ -103,13 +114,16 @@ fn asks(body: &[&Word]) -> bool {
     let Some(first) = body.first() else { return false };
     let next = body.get(1);
     first.is(form::ASKS) && next.is_some_and(|word| word.is(form::AUXILIARY | form::COPULA))
-        || first.is(form::AUXILIARY) && !first.is(form::COPULA) && next.is_some_and(|word| word.is(form::SECOND | form::PRONOUN | form::FIRST))
+        || first.is(form::AUXILIARY)
+            && !first.is(form::COPULA)
+            && next.is_some_and(|word| word.is(form::SECOND | form::PRONOUN | form::FIRST))
 }
 
 /// Whether the listener is asked to do something.
 fn orders(body: &[&Word]) -> bool {
     let Some(first) = body.first() else { return false };
-    first.is(form::ORDER) && !body.iter().take(3).any(|word| word.is(form::FIRST) && word.text != "me" && word.text != "us")
+    first.is(form::ORDER)
+        && !body.iter().take(3).any(|word| word.is(form::FIRST) && word.text != "me" && word.text != "us")
         || first.is(form::NEGATION | form::LASTING) && body.get(1).is_some_and(|word| word.is(form::ORDER))
         || first.text == "do" && body.get(1).is_some_and(|word| word.is(form::NEGATION))
         || first.text == "stop"
@@ -134,7 +148,9 @@ pub(crate) fn leans(words: &[Word]) -> bool {
     let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
     let body = body(&spoken);
     let stands = body.iter().any(|word| word.is(form::FIRST | form::MINE | form::RELATION)) || has_name(words);
-    let pronoun = body.iter().take(3).any(|word| word.is(form::PRONOUN) && !word.is(form::ROLE)) ;
+    let pronoun = body.iter().take(3).any(|word| word.is(form::PRONOUN) && !word.is(form::ROLE));
     let fragment = !stands && spoken.len() <= 6;
-    (pronoun && !has_name(words)) || fragment || spoken.first().is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION))
+    (pronoun && !has_name(words))
+        || fragment
+        || spoken.first().is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION))
 }

@@ -155,7 +155,9 @@ impl Engine {
         let open: Vec<usize> = (0..pairs.len()).filter(open).collect();
         let asked: Vec<(String, String)> = open
             .iter()
-            .map(|place| (crate::reported(&pairs[*place].older).into_owned(), crate::reported(&pairs[*place].newer).into_owned()))
+            .map(|place| {
+                (crate::reported(&pairs[*place].older).into_owned(), crate::reported(&pairs[*place].newer).into_owned())
+            })
             .collect();
         let before = mind.left().unwrap_or(0);
         let verdicts = mind.same_fact(&asked).await;
@@ -164,7 +166,9 @@ impl Engine {
         for (place, verdict) in open.into_iter().zip(verdicts?.0) {
             let pair = &pairs[place];
             match verdict {
-                Verdict::Contradicts { .. } if may_replace(&statement(&pair.newer), &neighbour(&pair.older, pair.similarity)) => {
+                Verdict::Contradicts { .. }
+                    if may_replace(&statement(&pair.newer), &neighbour(&pair.older, pair.similarity)) =>
+                {
                     let reason = "a contradiction, judged by a language model".to_owned();
                     decisions[place] = Decision::Supersede { old: pair.older.id, contradicts: Vec::new(), reason };
                 }

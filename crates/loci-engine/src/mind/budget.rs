@@ -51,8 +51,14 @@ impl Default for Learning {
 /// The categories that the kinds of learned memories have unless others are configured.
 fn categories() -> BTreeMap<String, String> {
     let pairs = [
-        ("fact", "knowledge"), ("preference", "preferences"), ("opinion", "interests"), ("person", "relationships"),
-        ("project", "projects"), ("task", "tasks"), ("decision", "knowledge"), ("procedural", "procedural"),
+        ("fact", "knowledge"),
+        ("preference", "preferences"),
+        ("opinion", "interests"),
+        ("person", "relationships"),
+        ("project", "projects"),
+        ("task", "tasks"),
+        ("decision", "knowledge"),
+        ("procedural", "procedural"),
     ];
     pairs.into_iter().map(|(kind, category)| (kind.to_owned(), category.to_owned())).collect()
 }

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
 use super::{Mind, Spent, items, object, question};
-use crate::extract::language::language_of;
-use crate::extract::word::words;
 use crate::extract::{Candidate, Speaker, Surroundings, Utterance, Voice, claims_of};
+use crate::language::language_of;
+use crate::language::word::words;
 use crate::{Result, normalise, writing};
 
 /// Statements of a turn.
@@ -45,8 +45,11 @@ impl Mind {
         let mut done = Rewritten { read: turns.len(), ..Rewritten::default() };
         let mut spent = Spent::default();
         for (place, turn) in turns.iter().enumerate() {
-            let (requested, stated): (Vec<Candidate>, Vec<Candidate>) =
-                quotations.iter().filter(|one| one.from.first() == Some(&turn.id)).cloned().partition(|one| one.requested);
+            let (requested, stated): (Vec<Candidate>, Vec<Candidate>) = quotations
+                .iter()
+                .filter(|one| one.from.first() == Some(&turn.id))
+                .cloned()
+                .partition(|one| one.requested);
             done.candidates.extend(requested);
             let Some(first) = stated.first() else { continue };
             let before = turns[..place].iter().rev().find(|other| other.speaker != Speaker::Tool);
@@ -116,8 +119,10 @@ fn asked(turn: &Utterance<'_>, before: Option<&Utterance<'_>>, refused: &[(Strin
 
 /// The content words that were said, folded, with the name of who said them.
 fn said(turn: &Utterance<'_>, before: Option<&Utterance<'_>>) -> HashSet<String> {
-    let mut known: HashSet<String> = folded(turn.text).chain(before.into_iter().flat_map(|before| folded(before.text))).collect();
-    let names = [turn.speaker.name().unwrap_or("User"), before.and_then(|before| before.speaker.name()).unwrap_or("User")];
+    let mut known: HashSet<String> =
+        folded(turn.text).chain(before.into_iter().flat_map(|before| folded(before.text))).collect();
+    let names =
+        [turn.speaker.name().unwrap_or("User"), before.and_then(|before| before.speaker.name()).unwrap_or("User")];
     known.extend(names.into_iter().flat_map(|name| name.split(' ').flat_map(folded)));
     known
 }
@@ -125,7 +130,8 @@ fn said(turn: &Utterance<'_>, before: Option<&Utterance<'_>>) -> HashSet<String>
 fn folded(text: &str) -> impl Iterator<Item = String> {
     let language = language_of(text);
     let fold = move |word: &str| language.map_or_else(|| word.to_owned(), |language| language.folded(word));
-    let found: Vec<String> = words(text, language).iter().filter(|word| word.tells()).map(|word| fold(word.bare())).collect();
+    let found: Vec<String> =
+        words(text, language).iter().filter(|word| word.tells()).map(|word| fold(word.bare())).collect();
     found.into_iter()
 }
 
@@ -138,7 +144,8 @@ fn sorted(answer: &Value, known: &HashSet<String>) -> (Vec<String>, Vec<(String,
             known.contains(word) || word.chars().count() > 5 && known.iter().any(|other| other.starts_with(&prefix))
         };
         let breach = writing::validate(fact, Class::Semantic).first().map(writing::Breach::reason);
-        match breach.or_else(|| (!folded(fact).all(|word| stands(&word))).then_some("it has a word that was not said")) {
+        match breach.or_else(|| (!folded(fact).all(|word| stands(&word))).then_some("it has a word that was not said"))
+        {
             Some(reason) => refused.push((fact.to_owned(), reason)),
             None if believed.len() < MOST => believed.push(fact.to_owned()),
             None => {}

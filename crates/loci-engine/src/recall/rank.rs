@@ -148,8 +148,9 @@ impl Engine {
         let ids: Vec<MemoryId> = candidates.iter().map(|candidate| candidate.id).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
-        let hit =
-            |Candidate { id, score, explain }| found.remove(&id).map(|memory| RecallHit { memory, score, newer: None, explain });
+        let hit = |Candidate { id, score, explain }| {
+            found.remove(&id).map(|memory| RecallHit { memory, score, newer: None, explain })
+        };
         let mut hits: Vec<RecallHit> = candidates.into_iter().filter_map(hit).collect();
         for hit in hits.iter_mut().filter(|hit| hit.memory.state == State::Decayed) {
             hit.explain.terms.boost *= DECAYED;

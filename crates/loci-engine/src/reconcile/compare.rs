@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::reading::{Item, Reading, Sort};
-use crate::extract::language::form;
+use crate::language::form;
 
 /// Whether every sentence of `new` says no more than one sentence of `known`.
 pub(super) fn says_nothing_new(new: &Reading, known: &Reading) -> bool {
@@ -17,7 +17,8 @@ pub(super) fn says_nothing_new(new: &Reading, known: &Reading) -> bool {
 /// Whether a known sentence says all that a new one says.
 fn contains(known: &[Item], new: &[Item]) -> bool {
     let tells = |item: &&Item| matches!(item.sort, Sort::Content | Sort::Value);
-    let (said, asked): (Vec<&Item>, Vec<&Item>) = (known.iter().filter(tells).collect(), new.iter().filter(tells).collect());
+    let (said, asked): (Vec<&Item>, Vec<&Item>) =
+        (known.iter().filter(tells).collect(), new.iter().filter(tells).collect());
     if asked.is_empty() || !asked.iter().all(|item| find(&said, item).is_some()) {
         return false;
     }
@@ -38,8 +39,11 @@ fn find<'a>(items: &[&'a Item], wanted: &Item) -> Option<&'a Item> {
 }
 
 fn alike(a: &Item, b: &Item) -> bool {
-    let prefix = |short: &str, long: &str| short.chars().count() >= 5 && long.starts_with(short) && long.len() - short.len() <= 2;
-    a.key == b.key || a.sort == Sort::Content && b.sort == Sort::Content && (prefix(&a.key, &b.key) || prefix(&b.key, &a.key))
+    let prefix = |short: &str, long: &str| {
+        short.chars().count() >= 5 && long.starts_with(short) && long.len() - short.len() <= 2
+    };
+    a.key == b.key
+        || a.sort == Sort::Content && b.sort == Sort::Content && (prefix(&a.key, &b.key) || prefix(&b.key, &a.key))
 }
 
 /// Whether nobody plays a part that the other text gives to someone else: "tabs over spaces", "Mina's manager".
@@ -54,7 +58,11 @@ fn same_parts(known: &[&Item], new: &[&Item]) -> bool {
 fn same_order(known: &[&Item], new: &[&Item]) -> bool {
     let plain = |items: &[&Item], other: &[&Item]| -> Vec<String> {
         let shared = |item: &&&Item| item.role.is_none() && find(other, item).is_some_and(|other| other.role.is_none());
-        items.iter().filter(shared).map(|item| find(known, item).map_or_else(|| item.key.clone(), |item| item.key.clone())).collect()
+        items
+            .iter()
+            .filter(shared)
+            .map(|item| find(known, item).map_or_else(|| item.key.clone(), |item| item.key.clone()))
+            .collect()
     };
     let (before, after) = (plain(known, new), plain(new, known));
     let mut rest = before.iter();
@@ -66,7 +74,11 @@ fn qualified(known: &[&Item], new: &[&Item]) -> bool {
     (0..known.len()).any(|place| {
         let (item, next) = (known[place], known.get(place + 1));
         let shared = |item: &Item| find(new, item).is_some();
-        let full_name = item.capital && place > 0 && known[place - 1].capital && known[place - 1].touches_next && shared(known[place - 1]);
+        let full_name = item.capital
+            && place > 0
+            && known[place - 1].capital
+            && known[place - 1].touches_next
+            && shared(known[place - 1]);
         !shared(item) && item.touches_next && next.is_some_and(|next| shared(next)) && !full_name
     })
 }
@@ -104,10 +116,13 @@ pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
     if !known.is_single() || known.is_negated() || b.iter().any(|item| item.sort == Sort::Limit) {
         return false;
     }
-    let Some(at) = a.iter().position(|item| item.sort == Sort::Negation || item.form & form::ENDS != 0) else { return false };
+    let Some(at) = a.iter().position(|item| item.sort == Sort::Negation || item.form & form::ENDS != 0) else {
+        return false;
+    };
     let said: Vec<&Item> = b.iter().collect();
     let subject = &a[..at];
-    let same_subject = !subject.is_empty() && subject.len() <= b.len() && subject.iter().zip(b).all(|(a, b)| alike(a, b));
+    let same_subject =
+        !subject.is_empty() && subject.len() <= b.len() && subject.iter().zip(b).all(|(a, b)| alike(a, b));
     let rest = &a[at..];
     let instead = rest.iter().position(|item| item.form & form::INSTEAD != 0 && item.form & form::NEGATION == 0);
     let ended: Vec<&Item> = rest[..instead.unwrap_or(rest.len())]
@@ -116,7 +131,9 @@ pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
         .collect();
     let outright = instead.is_some() || rest.iter().any(|item| item.form & form::ENDS != 0);
     // What the known text names beside that would be lost.
-    let lost = b[subject.len().min(b.len())..].iter().any(|item| item.capital && item.form == 0 && a.iter().all(|other| !alike(other, item)));
+    let lost = b[subject.len().min(b.len())..]
+        .iter()
+        .any(|item| item.capital && item.form == 0 && a.iter().all(|other| !alike(other, item)));
     outright && same_subject && !lost && !ended.is_empty() && ended.iter().all(|item| find(&said, item).is_some())
 }
 
@@ -124,7 +141,9 @@ pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
 pub(super) fn share_a_subject(new: &Reading, known: &Reading, most: f64) -> bool {
     let (a, b) = (new.content(), known.content());
     let (names, others) = (new.names(), known.names());
-    let owners = names.is_empty() && others.is_empty() || names.iter().any(|name| others.contains(name) || b.contains(name)) || others.iter().any(|name| a.contains(name));
+    let owners = names.is_empty() && others.is_empty()
+        || names.iter().any(|name| others.contains(name) || b.contains(name))
+        || others.iter().any(|name| a.contains(name));
     let shared = a.iter().filter(|word| b.iter().any(|other| other == *word)).count();
     let least = a.len().min(b.len()).max(1);
     owners && shared >= 2 && shared as f64 >= most * least as f64

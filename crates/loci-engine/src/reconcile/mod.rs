@@ -154,7 +154,9 @@ pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decisio
         }
         Some((old, reason)) => Decision::Supersede { old: old.id, contradicts, reason },
         None if contradicts.is_empty() => Decision::Add { contradicts, reason: "new".to_owned() },
-        None => Decision::Add { contradicts, reason: "new; it may contradict something known, and both stay".to_owned() },
+        None => {
+            Decision::Add { contradicts, reason: "new; it may contradict something known, and both stay".to_owned() }
+        }
     }
 }
 
@@ -198,7 +200,13 @@ fn replaces(new: &Reading, known: &Reading) -> Option<String> {
 /// Two values of the same attribute of the same subject, of which only one holds at a time.
 fn other_value(a: &Claim, b: &Claim) -> bool {
     let same = a.subject == b.subject && a.attribute == b.attribute;
-    same && (a.single || a.changes && b.single) && (b.single || a.changes) && !includes(&a.value, &b.value) && !a.bounded && !b.bounded && !a.negated && !b.negated
+    same && (a.single || a.changes && b.single)
+        && (b.single || a.changes)
+        && !includes(&a.value, &b.value)
+        && !a.bounded
+        && !b.bounded
+        && !a.negated
+        && !b.negated
 }
 
 /// Whether one value only says more than the other: "Acme" and "Acme Corp".
@@ -210,7 +218,9 @@ fn includes(a: &str, b: &str) -> bool {
 /// The same attribute of the same subject with another value or a denial, where it cannot be told which holds.
 fn disputed(new: &Reading, known: &Reading) -> bool {
     let disputed = |a: &Claim, b: &Claim| {
-        a.subject == b.subject && a.attribute == b.attribute && (!includes(&a.value, &b.value) && a.single && b.single || a.value == b.value && a.negated != b.negated)
+        a.subject == b.subject
+            && a.attribute == b.attribute
+            && (!includes(&a.value, &b.value) && a.single && b.single || a.value == b.value && a.negated != b.negated)
     };
     new.claims.iter().any(|a| known.claims.iter().any(|b| disputed(a, b)))
 }

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 
 use crate::extract::Voice;
 use crate::extract::claim::{Claim, claims};
-use crate::extract::language::{Language, form, language_of};
-use crate::extract::sentence::sentences;
-use crate::extract::word::{Shape, Word, words};
+use crate::language::sentence::sentences;
+use crate::language::word::{Shape, Word, words};
+use crate::language::{Language, form, language_of};
 
 /// A text taken apart.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,7 +61,8 @@ impl Reading {
         for sentence in sentences(text) {
             let words = words(sentence.text, language);
             let conditional = words.iter().any(|word| word.is(form::CONDITION));
-            reading.changes |= !conditional && words.iter().any(|word| word.is(form::CHANGE | form::CORRECTION | form::ENDS));
+            reading.changes |=
+                !conditional && words.iter().any(|word| word.is(form::CHANGE | form::CORRECTION | form::ENDS));
             reading.claims.extend(claims(&words, language, voice));
             reading.sentences.push(items(&words, language, voice));
         }
@@ -178,9 +179,22 @@ fn bounded(mut items: Vec<Item>) -> Vec<Item> {
 /// A number with its unit in the smallest unit of its sort.
 fn quantity(number: &str, unit: &str) -> Option<String> {
     const UNITS: [(&str, f64, &str); 16] = [
-        ("km", 1e6, "mm"), ("m", 1e3, "mm"), ("cm", 10.0, "mm"), ("mm", 1.0, "mm"), ("t", 1e9, "mg"), ("kg", 1e6, "mg"), ("g", 1e3, "mg"),
-        ("mg", 1.0, "mg"), ("l", 1e3, "ml"), ("ml", 1.0, "ml"), ("км", 1e6, "mm"), ("м", 1e3, "mm"), ("см", 10.0, "mm"), ("кг", 1e6, "mg"),
-        ("г", 1e3, "mg"), ("т", 1e9, "mg"),
+        ("km", 1e6, "mm"),
+        ("m", 1e3, "mm"),
+        ("cm", 10.0, "mm"),
+        ("mm", 1.0, "mm"),
+        ("t", 1e9, "mg"),
+        ("kg", 1e6, "mg"),
+        ("g", 1e3, "mg"),
+        ("mg", 1.0, "mg"),
+        ("l", 1e3, "ml"),
+        ("ml", 1.0, "ml"),
+        ("км", 1e6, "mm"),
+        ("м", 1e3, "mm"),
+        ("см", 10.0, "mm"),
+        ("кг", 1e6, "mg"),
+        ("г", 1e3, "mg"),
+        ("т", 1e9, "mg"),
     ];
     let (_, factor, base) = UNITS.iter().find(|(name, ..)| *name == unit)?;
     let value: f64 = number.replace(',', ".").parse().ok()?;

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use loci_store::text::{Analyser, says_nothing};
 
-use crate::extract::language::language_of;
-use crate::extract::word::{Shape, Word, words};
+use crate::language::language_of;
+use crate::language::word::{Shape, Word, words};
 use crate::pack::line::{cut, fold};
 use crate::pack::shorten::split;
 

@@ -79,7 +79,13 @@ pub(super) async fn fill(store: &dyn Store) {
         let (scope, session) = (anna.clone(), session.to_owned());
         hand.must(&space, Action::Attend { scope, session, thread: "t".into() }).await;
     }
-    let through = Action::Consolidate { scope: anna.clone(), session: "s".into(), expect: None, through: turns[0], report: serde_json::Value::Null };
+    let through = Action::Consolidate {
+        scope: anna.clone(),
+        session: "s".into(),
+        expect: None,
+        through: turns[0],
+        report: serde_json::Value::Null,
+    };
     hand.must(&space, through).await;
     // The one that is taken up has the smaller number.
     let [one, two] = [hand.name(&anna, "Мурка", &["The CAT", "\0"]).await, hand.name(&anna, "Felix", &[]).await];

@@ -39,7 +39,13 @@ fn end(scope: &Scope, session: &str) -> Action {
 }
 
 fn learn(scope: &Scope, session: &str, expect: Option<MemoryId>, through: MemoryId) -> Action {
-    Action::Consolidate { scope: scope.clone(), session: session.to_owned(), expect, through, report: serde_json::Value::Null }
+    Action::Consolidate {
+        scope: scope.clone(),
+        session: session.to_owned(),
+        expect,
+        through,
+        report: serde_json::Value::Null,
+    }
 }
 
 async fn all(store: &dyn Store, visible: &Visible) -> Vec<Session> {

@@ -38,7 +38,10 @@ pub(crate) fn sentences(text: &str) -> Vec<Sentence<'_>> {
         }
         inside = item;
         if !item {
-            heading = line.strip_suffix([':', '：']).map(|line| line.trim_matches(['#', '*', ' '])).filter(|line| !line.is_empty());
+            heading = line
+                .strip_suffix([':', '：'])
+                .map(|line| line.trim_matches(['#', '*', ' ']))
+                .filter(|line| !line.is_empty());
         }
         let place = Sentence { text: line, asks: false, step, list: item.then_some(list), heading: None };
         split(Sentence { heading: if item { heading } else { None }, ..place }, &mut found);
@@ -109,7 +112,8 @@ fn abbreviated(before: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";
     // "am 13. Juni": a number before a full stop is an ordinal where a word follows in German; a date in any case.
-    let ordinal = (1..=2).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit()) && before.len() > word.len();
+    let ordinal =
+        (1..=2).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit()) && before.len() > word.len();
     initial || ordinal || SHORT.split_whitespace().any(|short| short == word)
 }
 

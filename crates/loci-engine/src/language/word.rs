@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::language::Language;
+use super::Language;
 
 /// What a word is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +56,27 @@ impl Word {
 
     /// Whether it has content of its own.
     pub(crate) fn tells(&self) -> bool {
-        use super::language::form::*;
-        const SILENT: u64 = EMPTY | COPULA | ROLE | NEGATION | LIMIT | FIRST | MINE | SECOND | PRONOUN | ASKS | AUXILIARY | AND
-            | BECAUSE | OPENER | GREETING | REACTION | JOKE | CONFIRMS | VAGUE | TITLE;
+        use super::form::*;
+        const SILENT: u64 = EMPTY
+            | COPULA
+            | ROLE
+            | NEGATION
+            | LIMIT
+            | FIRST
+            | MINE
+            | SECOND
+            | PRONOUN
+            | ASKS
+            | AUXILIARY
+            | AND
+            | BECAUSE
+            | OPENER
+            | GREETING
+            | REACTION
+            | JOKE
+            | CONFIRMS
+            | VAGUE
+            | TITLE;
         match self.shape {
             Shape::Mark => false,
             Shape::Number | Shape::Code => true,
@@ -85,7 +103,8 @@ pub(crate) fn words(text: &str, language: Option<&Language>) -> Vec<Word> {
         let mut end = start + c.len_utf8();
         if !is_unspaced(c) {
             while let Some(&(at, next)) = rest.peek() {
-                let more = next.is_alphanumeric() && !is_unspaced(next) || joins(&text[start..at], next, &text[at + next.len_utf8()..]);
+                let more = next.is_alphanumeric() && !is_unspaced(next)
+                    || joins(&text[start..at], next, &text[at + next.len_utf8()..]);
                 if !more {
                     break;
                 }
@@ -104,16 +123,26 @@ pub(crate) fn words(text: &str, language: Option<&Language>) -> Vec<Word> {
 
 /// "My name's Ana", "the call's been moved": the "'s" of these is a verb, that of "my mother's birthday" an owner's.
 fn split_is(words: &mut Vec<Word>, language: &Language) {
-    use super::language::form::{EMPTY, MINE, NEGATION};
+    use super::form::{EMPTY, MINE, NEGATION};
     let mut place = 0;
     while place + 1 < words.len() {
         let (word, next) = (&words[place], &words[place + 1]);
-        let verb = next.capital && !word.capital || next.is(EMPTY | MINE | NEGATION) && next.text != "own" || next.text.ends_with("ing") && next.text.len() > 5;
+        let verb = next.capital && !word.capital
+            || next.is(EMPTY | MINE | NEGATION) && next.text != "own"
+            || next.text.ends_with("ing") && next.text.len() > 5;
         if word.text.ends_with("'s") && next.shape != Shape::Mark && verb {
             let (bare, at) = (word.bare().to_owned(), word.at.end..word.at.end);
             words[place].form = language.form(&bare);
             words[place].text = bare;
-            let is = Word { text: "is".into(), at, shape: Shape::Plain, capital: false, capitals: false, counts: false, form: language.form("is") };
+            let is = Word {
+                text: "is".into(),
+                at,
+                shape: Shape::Plain,
+                capital: false,
+                capitals: false,
+                counts: false,
+                form: language.form("is"),
+            };
             words.insert(place + 1, is);
         }
         place += 1;
@@ -142,7 +171,10 @@ pub(crate) fn is_unspaced(c: char) -> bool {
 fn piece(found: &mut Vec<Word>, text: &str, at: Range<usize>, language: Option<&Language>) {
     let run = &text[at.clone()];
     if run.starts_with(|c: char| c.is_ascii_digit()) {
-        let digits = run.len() - run.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '-' | '–' | '/')).len();
+        let digits = run.len()
+            - run
+                .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '-' | '–' | '/'))
+                .len();
         let unit = run[digits..].to_lowercase();
         let whole = unit.is_empty() || ["st", "nd", "rd", "th", "k", "m", "bn"].contains(&unit.as_str()) && unit != "m";
         if whole {
@@ -161,11 +193,20 @@ fn piece(found: &mut Vec<Word>, text: &str, at: Range<usize>, language: Option<&
         for (place, part) in expanded.split(' ').enumerate() {
             let at = if place == 0 { at.clone() } else { at.end..at.end };
             let form = language.map_or(0, |language| language.form(part));
-            found.push(Word { text: part.to_owned(), at, shape: Shape::Plain, capital: false, capitals: false, counts: false, form });
+            found.push(Word {
+                text: part.to_owned(),
+                at,
+                shape: Shape::Plain,
+                capital: false,
+                capitals: false,
+                counts: false,
+                form,
+            });
         }
         return;
     }
-    let code = run.chars().any(|c| c.is_ascii_digit() || matches!(c, '_' | '/' | '@' | '\\')) || run.chars().skip(1).any(|c| c == '.');
+    let code = run.chars().any(|c| c.is_ascii_digit() || matches!(c, '_' | '/' | '@' | '\\'))
+        || run.chars().skip(1).any(|c| c == '.');
     push(found, text, at, if code { Shape::Code } else { Shape::Plain }, language);
 }
 
@@ -177,7 +218,9 @@ fn push(found: &mut Vec<Word>, text: &str, at: Range<usize>, shape: Shape, langu
         Shape::Mark => run.to_owned(),
         _ => lower(run),
     };
-    let form = language.map_or(0, |language| language.form(&word) | if word.ends_with("'s") { language.form(&word[..word.len() - 2]) } else { 0 });
+    let form = language.map_or(0, |language| {
+        language.form(&word) | if word.ends_with("'s") { language.form(&word[..word.len() - 2]) } else { 0 }
+    });
     let capital = run.starts_with(char::is_uppercase);
     let capitals = capital && run.chars().skip(1).all(|c| !c.is_lowercase());
     let counts = shape == Shape::Plain && language.is_some_and(|language| language.is_number(&word));
@@ -221,7 +264,7 @@ fn mark_phrases(words: &mut [Word], language: &Language) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::language::{form, language_of};
+    use super::super::{form, language_of};
     use super::*;
 
     #[test]

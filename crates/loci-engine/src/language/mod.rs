@@ -1,120 +1,134 @@
 //! Which words of a language show the form of a sentence?
 //!
-//! Nothing here knows what a sentence is about. A table names the closed-class words of one language (pronouns,
+//! Nothing here knows what a sentence is about. A file names the closed-class words of one language (pronouns,
 //! negations, conditions, openers …) and a few fixed phrases; the rules that use them are the same for all languages.
 //! A language without a table has no forms: its sentences are kept only where someone asks for it outright.
 
-mod english;
-mod french;
-mod german;
-mod russian;
-mod spanish;
+pub(crate) mod sentence;
+pub(crate) mod word;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// The forms that a word can have, as bits.
-pub(crate) mod form {
+/// Names the forms that a word can have: a bit each, and the name by which the files of words call it.
+macro_rules! forms {
+    ($($(#[$doc:meta])* $name:ident,)+) => {
+        /// The forms that a word can have, as bits.
+        pub(crate) mod form {
+            #[expect(clippy::upper_case_acronyms, reason = "only counts the forms")]
+            #[repr(u64)]
+            enum Place { $($name),+ }
+            $($(#[$doc])* pub(crate) const $name: u64 = 1 << Place::$name as u64;)+
+
+            /// The form with this name, in lower case.
+            pub(super) fn named(name: &str) -> Option<u64> {
+                [$((stringify!($name), $name)),+].into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, form)| form)
+            }
+        }
+    };
+}
+
+forms! {
     /// A word without content: an article, a particle, an intensifier.
-    pub(crate) const EMPTY: u64 = 1;
+    EMPTY,
     /// Links a subject with what it is.
-    pub(crate) const COPULA: u64 = 1 << 1;
+    COPULA,
     /// Says which part something plays: a preposition, mostly.
-    pub(crate) const ROLE: u64 = 1 << 2;
+    ROLE,
     /// Denies.
-    pub(crate) const NEGATION: u64 = 1 << 3;
+    NEGATION,
     /// Narrows when or how far something holds: if, until, only, might, was.
-    pub(crate) const LIMIT: u64 = 1 << 4;
+    LIMIT,
     /// The speaker, alone or with others.
-    pub(crate) const FIRST: u64 = 1 << 5;
+    FIRST,
     /// What is the speaker's.
-    pub(crate) const MINE: u64 = 1 << 6;
+    MINE,
     /// The one who is spoken to.
-    pub(crate) const SECOND: u64 = 1 << 7;
+    SECOND,
     /// Stands for something that was named before.
-    pub(crate) const PRONOUN: u64 = 1 << 8;
+    PRONOUN,
     /// Opens a question.
-    pub(crate) const ASKS: u64 = 1 << 9;
+    ASKS,
     /// A verb that opens a question when it comes first.
-    pub(crate) const AUXILIARY: u64 = 1 << 10;
+    AUXILIARY,
     /// Says that something is not so, or not yet: would, imagine, maybe.
-    pub(crate) const UNREAL: u64 = 1 << 11;
+    UNREAL,
     /// A verb that asks the listener for something, when it comes first.
-    pub(crate) const ORDER: u64 = 1 << 12;
+    ORDER,
     /// Says that something holds each time: always, never, usually.
-    pub(crate) const LASTING: u64 = 1 << 13;
+    LASTING,
     /// May be left away at the beginning of a sentence.
-    pub(crate) const OPENER: u64 = 1 << 14;
+    OPENER,
     /// Greets, thanks or says goodbye.
-    pub(crate) const GREETING: u64 = 1 << 15;
+    GREETING,
     /// Reacts to what was said.
-    pub(crate) const REACTION: u64 = 1 << 16;
+    REACTION,
     /// Says that something was a joke.
-    pub(crate) const JOKE: u64 = 1 << 17;
+    JOKE,
     /// Says that something has changed.
-    pub(crate) const CHANGE: u64 = 1 << 18;
+    CHANGE,
     /// Says that something said before was wrong.
-    pub(crate) const CORRECTION: u64 = 1 << 19;
+    CORRECTION,
     /// A verb or noun of what people tell about themselves: live, work, own, love, born.
-    pub(crate) const LIFE: u64 = 1 << 20;
+    LIFE,
     /// Someone or some animal that one has: a mother, a boss, a dog.
-    pub(crate) const RELATION: u64 = 1 << 21;
+    RELATION,
     /// A predicate or noun of which someone can have several at once.
-    pub(crate) const MANY: u64 = 1 << 22;
+    MANY,
     /// A noun of which there is one at a time: a name, a deadline, a password.
-    pub(crate) const SINGLE: u64 = 1 << 23;
+    SINGLE,
     /// Something that happens at a time, and may happen again.
-    pub(crate) const EVENT: u64 = 1 << 24;
+    EVENT,
     /// Joins clauses.
-    pub(crate) const AND: u64 = 1 << 25;
+    AND,
     /// Opens a clause that gives a reason or a detail.
-    pub(crate) const BECAUSE: u64 = 1 << 26;
+    BECAUSE,
     /// Says yes.
-    pub(crate) const CONFIRMS: u64 = 1 << 27;
+    CONFIRMS,
     /// Says what someone else said or thinks.
-    pub(crate) const SAYS: u64 = 1 << 28;
+    SAYS,
     /// Health, diet and what must not be forgotten.
-    pub(crate) const VITAL: u64 = 1 << 29;
+    VITAL,
     /// A liking or a wish.
-    pub(crate) const LIKES: u64 = 1 << 30;
+    LIKES,
     /// A decision or a plan.
-    pub(crate) const PLANS: u64 = 1 << 31;
+    PLANS,
     /// A time that moves with the speaker: now, these days, currently.
-    pub(crate) const NOW: u64 = 1 << 32;
+    NOW,
     /// A verb that changes a value: raised, moved, postponed.
-    pub(crate) const SETS: u64 = 1 << 33;
+    SETS,
     /// Precedes the new value after such a verb: to.
-    pub(crate) const TO: u64 = 1 << 34;
+    TO,
     /// Has: the verb before a count.
-    pub(crate) const HAS: u64 = 1 << 35;
+    HAS,
     /// A form of the past.
-    pub(crate) const PAST: u64 = 1 << 36;
+    PAST,
     /// Ends something: stopped, quit.
-    pub(crate) const ENDS: u64 = 1 << 37;
+    ENDS,
     /// Opens the value that holds instead, after a negation: but, sondern.
-    pub(crate) const INSTEAD: u64 = 1 << 38;
+    INSTEAD,
     /// A title before a name.
-    pub(crate) const TITLE: u64 = 1 << 39;
+    TITLE,
     /// Says since when.
-    pub(crate) const SINCE: u64 = 1 << 40;
+    SINCE,
     /// Says little: thing, stuff, something.
-    pub(crate) const VAGUE: u64 = 1 << 41;
+    VAGUE,
     /// The past of a verb of what people do.
-    pub(crate) const DID: u64 = 1 << 42;
+    DID,
     /// Says under which condition something holds.
-    pub(crate) const CONDITION: u64 = 1 << 43;
+    CONDITION,
     /// How the listener should speak or write.
-    pub(crate) const STYLE: u64 = 1 << 44;
+    STYLE,
     /// A feeling or a value, of which nothing follows: joy, support, journey.
-    pub(crate) const FEELING: u64 = 1 << 45;
+    FEELING,
     /// Something that is shown and not told: a photo, here is.
-    pub(crate) const SHOWS: u64 = 1 << 46;
+    SHOWS,
     /// Help that is wanted at the moment: having trouble, not sure how.
-    pub(crate) const HELP: u64 = 1 << 48;
+    HELP,
     /// A time: yesterday, last, ago, week.
-    pub(crate) const TIME: u64 = 1 << 47;
+    TIME,
 }
 
 /// What a fixed phrase says of its subject.
@@ -151,6 +165,29 @@ pub(crate) enum Attribute {
 }
 
 impl Attribute {
+    const ALL: [Attribute; 14] = [
+        Attribute::Home,
+        Attribute::Address,
+        Attribute::Employer,
+        Attribute::Name,
+        Attribute::Born,
+        Attribute::Birthday,
+        Attribute::Allergy,
+        Attribute::Language,
+        Attribute::Pronouns,
+        Attribute::Cost,
+        Attribute::Weight,
+        Attribute::Hours,
+        Attribute::Port,
+        Attribute::Is,
+    ];
+
+    /// Whether it is said of things, and not of a person.
+    pub(crate) fn is_of_things(self) -> bool {
+        use Attribute::{Cost, Hours, Is, Port, Weight};
+        matches!(self, Is | Cost | Weight | Hours | Port)
+    }
+
     /// Its name, in triples and reasons.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -172,79 +209,98 @@ impl Attribute {
     }
 }
 
-/// The words of one language. Words stand between spaces, phrases and groups between bars.
-pub(crate) struct Table {
-    /// Its code, as in ISO 639-1.
-    pub(crate) code: &'static str,
-    stemmer: Algorithm,
-    /// Words by their forms.
-    forms: &'static [(u64, &'static str)],
-    /// Groups of words that mean the same where texts are compared: all become the first of their group.
-    same: &'static str,
-    /// What contractions stand for: `don't=do not`.
-    contractions: &'static str,
-    /// How someone asks for something to be remembered. What follows is kept.
-    requests: &'static str,
-    /// How someone asks to be reminded. The whole sentence is kept.
-    reminders: &'static str,
-    /// Phrases with a form.
-    phrases: &'static [(u64, &'static str)],
-    /// Phrases that state something of the subject before them.
-    claims: &'static [(Attribute, &'static str)],
-    /// Nouns that name an attribute of their owner: "my address is …" says where I live.
-    nouns: &'static [(Attribute, &'static str)],
-}
-
-/// A table made ready for looking up.
+/// The words of one language.
 pub(crate) struct Language {
+    /// Its code, as in ISO 639-1.
     pub(crate) code: &'static str,
     stemmer: Stemmer,
     forms: HashMap<&'static str, u64>,
+    /// Words that mean the same where texts are compared: all become the first of their group.
     same: HashMap<&'static str, &'static str>,
+    /// What contractions stand for.
     contractions: HashMap<&'static str, &'static str>,
+    /// How someone asks for something to be remembered; the longest first. What follows is kept.
     pub(crate) requests: Vec<Vec<&'static str>>,
+    /// How someone asks to be reminded. The whole sentence is kept.
     pub(crate) reminders: Vec<Vec<&'static str>>,
     phrases: Phrases<u64>,
     claims: Phrases<Attribute>,
     nouns: HashMap<&'static str, Attribute>,
 }
 
+type Phrases<T> = HashMap<&'static str, Vec<(T, Vec<&'static str>)>>;
+
 static LANGUAGES: LazyLock<[Language; 5]> = LazyLock::new(|| {
-    [&english::TABLE, &german::TABLE, &spanish::TABLE, &french::TABLE, &russian::TABLE].map(Language::new)
+    [
+        Language::read("en", Algorithm::English, include_str!("english.words")).0,
+        Language::read("de", Algorithm::German, include_str!("german.words")).0,
+        Language::read("es", Algorithm::Spanish, include_str!("spanish.words")).0,
+        Language::read("fr", Algorithm::French, include_str!("french.words")).0,
+        Language::read("ru", Algorithm::Russian, include_str!("russian.words")).0,
+    ]
 });
 
 impl Language {
-    fn new(table: &Table) -> Self {
-        let mut forms: HashMap<&'static str, u64> = HashMap::new();
-        for (form, words) in table.forms {
-            for word in words.split_whitespace() {
-                *forms.entry(word).or_default() |= form;
+    /// Reads a file of words, and returns the lines that say nothing known; a test sees that there are none.
+    ///
+    /// A line begins with what it gives: `FORM[+FORM] words`, `phrase FORM a b|c d`, `claim ATTRIBUTE a b|c d`, `noun ATTRIBUTE
+    /// words`, `same a b|c d`, `contraction a=b c|…`, `request a b|…`, `reminder a b|…`. `#` begins a comment.
+    fn read(code: &'static str, stemmer: Algorithm, file: &'static str) -> (Self, Vec<&'static str>) {
+        let mut language = Self {
+            code,
+            stemmer: Stemmer::create(stemmer),
+            forms: HashMap::new(),
+            same: HashMap::new(),
+            contractions: HashMap::new(),
+            requests: Vec::new(),
+            reminders: Vec::new(),
+            phrases: HashMap::new(),
+            claims: HashMap::new(),
+            nouns: HashMap::new(),
+        };
+        let lines = file.lines().filter(|line| !line.starts_with('#'));
+        let unknown = lines.filter(|line| language.take(line).is_none()).collect();
+        for phrases in [&mut language.requests, &mut language.reminders] {
+            phrases.sort_by_key(|words| std::cmp::Reverse(words.len()));
+        }
+        (language, unknown)
+    }
+
+    fn take(&mut self, line: &'static str) -> Option<()> {
+        let (head, rest) = line.split_once(' ')?;
+        let split = |text: &'static str| text.split('|').map(|phrase| phrase.split_whitespace().collect::<Vec<_>>());
+        match head {
+            "same" => {
+                for group in split(rest) {
+                    self.same.extend(group.iter().skip(1).map(|word| (*word, group[0])));
+                }
+            }
+            "contraction" => self.contractions.extend(rest.split('|').filter_map(|row| row.split_once('='))),
+            "request" => self.requests.extend(split(rest)),
+            "reminder" => self.reminders.extend(split(rest)),
+            "phrase" => {
+                let (name, rest) = rest.split_once(' ')?;
+                let form = form::named(name)?;
+                split(rest).for_each(|words| self.phrases.entry(words[0]).or_default().push((form, words)));
+            }
+            "claim" | "noun" => {
+                let (name, rest) = rest.split_once(' ')?;
+                let attribute = Attribute::ALL.into_iter().find(|attribute| attribute.name() == name)?;
+                match head {
+                    "noun" => self.nouns.extend(rest.split_whitespace().map(|word| (word, attribute))),
+                    _ => {
+                        split(rest).for_each(|words| self.claims.entry(words[0]).or_default().push((attribute, words)))
+                    }
+                }
+            }
+            forms => {
+                let form = forms.split('+').map(form::named).sum::<Option<u64>>()?;
+                for word in rest.split_whitespace() {
+                    *self.forms.entry(word).or_default() |= form;
+                }
             }
         }
-        let mut same = HashMap::new();
-        for row in table.same.split('|') {
-            let mut words = row.split_whitespace();
-            let Some(first) = words.next() else { continue };
-            same.extend(words.map(|word| (word, first)));
-        }
-        let split = |phrases: &'static str| {
-            let mut split: Vec<Vec<&'static str>> =
-                phrases.split('|').map(|phrase| phrase.split_whitespace().collect()).collect();
-            split.sort_by_key(|words| std::cmp::Reverse(words.len()));
-            split
-        };
-        Self {
-            code: table.code,
-            stemmer: Stemmer::create(table.stemmer),
-            forms,
-            same,
-            contractions: table.contractions.split('|').filter_map(|row| row.trim().split_once('=')).collect(),
-            requests: split(table.requests),
-            reminders: split(table.reminders),
-            phrases: by_first_word(table.phrases),
-            claims: by_first_word(table.claims),
-            nouns: table.nouns.iter().flat_map(|(of, row)| row.split_whitespace().map(|word| (word, *of))).collect(),
-        }
+        Some(())
     }
 
     /// The forms of a word in lower case.
@@ -271,7 +327,8 @@ impl Language {
 
     /// Whether a word is a number in letters.
     pub(crate) fn is_number(&self, word: &str) -> bool {
-        self.same.get(word).is_some_and(|same| same.bytes().all(|byte| byte.is_ascii_digit())) && !matches!(word, "one" | "first" | "second" | "uno" | "eins")
+        self.same.get(word).is_some_and(|same| same.bytes().all(|byte| byte.is_ascii_digit()))
+            && !matches!(word, "one" | "first" | "second" | "uno" | "eins")
     }
 
     /// The phrases that begin at a place: the form of each, and how many words it has.
@@ -293,21 +350,6 @@ impl Language {
     }
 }
 
-type Phrases<T> = HashMap<&'static str, Vec<(T, Vec<&'static str>)>>;
-
-fn by_first_word<T: Copy>(phrases: &[(T, &'static str)]) -> Phrases<T> {
-    let mut found: Phrases<T> = HashMap::new();
-    for (meaning, row) in phrases {
-        for phrase in row.split('|') {
-            let words: Vec<&'static str> = phrase.split_whitespace().collect();
-            if let Some(first) = words.first() {
-                found.entry(*first).or_default().push((*meaning, words));
-            }
-        }
-    }
-    found
-}
-
 /// The language of a text, by its script and by how many of its words a table knows; none: no table fits.
 pub(crate) fn language_of(text: &str) -> Option<&'static Language> {
     let languages = &*LANGUAGES;
@@ -326,10 +368,12 @@ pub(crate) fn language_of(text: &str) -> Option<&'static Language> {
     }
     let lower = text.to_lowercase().replace('’', "'");
     let words = || lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
-    let known = |language: &Language| {
-        // A word that is a table's own letters ("ß", "ñ") or closed-class words counts; others say nothing.
-        words().filter(|word| language.form(word) & COMMON != 0 || language.expanded(word).is_some()).count()
+    // A closed-class word says most; any other word that a table knows says something.
+    let weigh = |language: &Language, word: &str| match language.form(word) {
+        0 => 2 * usize::from(language.expanded(word).is_some()),
+        form => 1 + usize::from(form & COMMON != 0),
     };
+    let known = |language: &Language| words().map(|word| weigh(language, word)).sum::<usize>();
     // English comes first: where nothing can be told, text in Latin script is read as English.
     let mut best = (&languages[0], known(&languages[0]));
     for language in &languages[1..4] {
@@ -371,6 +415,19 @@ mod tests {
             ("أعيش في عمّان", None),
         ] {
             assert_eq!(language_of(text).map(|language| language.code), expect, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_line_of_the_files_is_understood() {
+        for (code, file) in [
+            ("en", include_str!("english.words")),
+            ("de", include_str!("german.words")),
+            ("es", include_str!("spanish.words")),
+            ("fr", include_str!("french.words")),
+            ("ru", include_str!("russian.words")),
+        ] {
+            assert_eq!(Language::read(code, Algorithm::English, file).1, Vec::<&str>::new(), "{code}");
         }
     }
 
