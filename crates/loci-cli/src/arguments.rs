@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use crate::command::{
     agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
     erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
-    migrate, operations, pin, pool, query, recall, reembed, remember, restore, restore_backup, search, serve, session,
-    stats, summarise, supersede, undo, update, vectors, weak, working,
+    migrate, operations, pin, pool, query, recall, reembed, remember, resolve, restore, restore_backup, search, serve,
+    session, stats, summarise, supersede, undo, update, vectors, weak, working,
 };
 
 /// Long-term memory for AI agents.
@@ -86,6 +86,8 @@ pub(crate) enum Command {
     Correct(correct::CorrectArgs),
     /// Say that a memory is right
     Confirm(confirm::ConfirmArgs),
+    /// Settle which of two memories that may contradict each other holds
+    Resolve(resolve::ResolveArgs),
     /// Keep a memory whatever happens
     Pin(pin::PinArgs),
     /// Show all versions of what a memory says
@@ -176,6 +178,7 @@ impl Command {
             Command::Supersede(_) => "supersede",
             Command::Correct(_) => "correct",
             Command::Confirm(_) => "confirm",
+            Command::Resolve(_) => "resolve",
             Command::Pin(_) => "pin",
             Command::Chain(_) => "chain",
             Command::Edges(_) => "edges",

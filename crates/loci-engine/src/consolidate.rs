@@ -156,6 +156,7 @@ impl Engine {
         let mut report = Consolidated::default();
         let entities = Register::new(known);
         let (mut found, read) = self.candidates(tenant, session, turns, &entities, &mut report).await?;
+        keep_few(&mut found.candidates, self.config.learning.writes_per_turn);
         let left = self.left_today(&visible, &session.scope, at).await?;
         let read = within_cap(&mut found.candidates, &turns[..read], left);
         let turns = &turns[..read];
@@ -210,7 +211,7 @@ impl Engine {
         let before = mind.left().unwrap_or(0);
         let rewritten = mind.rewrite_all(&utterances, std::mem::take(&mut found.candidates), &surroundings).await;
         self.record_spending(tenant, &mind, before).await?;
-        let rewritten = rewritten?;
+        let rewritten = rewritten?.0;
         for reason in rewritten.refused {
             *report.refused.entry(reason.to_owned()).or_default() += 1;
         }
@@ -510,6 +511,17 @@ impl Consolidated {
         self.missed.extend(more.missed);
         self.waits_until = self.waits_until.max(more.waits_until);
     }
+}
+
+/// Drops what is over the number that may be learned from one turn. What someone asked for is kept.
+fn keep_few(candidates: &mut Vec<Candidate>, most: u32) {
+    let mut by_turn: HashMap<MemoryId, u32> = HashMap::new();
+    candidates.retain(|candidate| {
+        let Some(turn) = candidate.from.first() else { return true };
+        let count = by_turn.entry(*turn).or_default();
+        *count += 1;
+        candidate.requested || *count <= most
+    });
 }
 
 /// Drops the candidates of turns that are over the cap. Returns how many turns are learned from now.

@@ -6,6 +6,7 @@
 use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, Visible};
 use serde::Serialize;
 
+use crate::contradict::Newer;
 use crate::policy::Caller;
 use crate::{Engine, Result};
 
@@ -30,6 +31,9 @@ pub struct Provenance {
     pub entities: Vec<Entity>,
     /// Its other links.
     pub edges: Vec<Edge>,
+    /// What was said later and may contradict it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub newer: Option<Newer>,
     /// What happened to it, oldest first.
     pub history: Vec<LedgerEntry>,
 }
@@ -57,6 +61,7 @@ impl Engine {
             chain: self.chain(&visible, &memory).await?,
             entities: entities?,
             edges,
+            newer: self.newer_visible(&visible, &ids).await?.remove(&id),
             history: history?,
             memory,
         })

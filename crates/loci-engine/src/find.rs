@@ -1,15 +1,14 @@
 //! What is remembered about this, of that thing, from those days?
 //!
-//! Recall for those who also know whom it is about or when it was. What has a date of its own is
-//! judged by it, anything else by the day on which it came in. Nothing is found here that recall
-//! would not find: a thing and a time only narrow.
+//! Recall for those who also know whom it is about or when it was. What has a date of its own is judged by it, anything else
+//! by the day on which it was said. Nothing is found here that recall would not find: a thing and a time only narrow.
 
 use std::collections::HashSet;
 
 use loci_types::{Filter, MemoryId, TimeRange};
 
 use crate::policy::Caller;
-use crate::{Engine, Recall, RecallHit, RecallRequest, Result};
+use crate::{Engine, Recall, RecallRequest, Result};
 
 /// So many memories that speak of a thing are looked at.
 const SPOKEN_OF: usize = 10_000;
@@ -21,7 +20,7 @@ pub struct FindRequest {
     pub recall: RecallRequest,
     /// Only what speaks of the thing that goes by this name or has this id.
     pub entity: Option<String>,
-    /// Only what happened then; what has no date, only if it came in then.
+    /// Only what happened then; what has no date of its own, only if it was said then.
     pub when: TimeRange,
 }
 
@@ -39,11 +38,11 @@ impl Engine {
         if about.is_some() {
             recall.limit = Some(self.config.retrieval.max_limit);
         }
-        let mut found = if when.is_open() {
-            self.recall(caller, recall).await?
-        } else {
-            self.recall_from(caller, recall, when, now).await?
-        };
+        if !when.is_open() {
+            let filter = recall.filter.clone().unwrap_or_else(|| Filter::at(now));
+            recall.filter = Some(Filter { happened: when, ..filter });
+        }
+        let mut found = self.recall(caller, recall).await?;
         found.hits.retain(|hit| about.as_ref().is_none_or(|ids| ids.contains(&hit.memory.id)));
         found.hits.truncate(limit);
         if !uncounted {
@@ -59,23 +58,5 @@ impl Engine {
         let filter = recall.filter.clone().unwrap_or_else(|| Filter::at(self.now()));
         let hits = self.store.mentioning(&visible, &filter, &[entity.id], SPOKEN_OF).await?;
         Ok(hits.into_iter().map(|hit| hit.id).collect())
-    }
-
-    /// What happened in a stretch of time, and what came in then and has no date of its own.
-    async fn recall_from(
-        &self,
-        caller: &Caller,
-        recall: RecallRequest,
-        when: TimeRange,
-        now: jiff::Timestamp,
-    ) -> Result<Recall> {
-        let filter = recall.filter.clone().unwrap_or_else(|| Filter::at(now));
-        let happened = RecallRequest { filter: Some(Filter { event: when, ..filter.clone() }), ..recall.clone() };
-        let came_in = RecallRequest { filter: Some(Filter { created: when, ..filter }), ..recall };
-        let mut found = self.recall(caller, happened).await?;
-        let undated = |hit: &RecallHit| hit.memory.event_time.is_none();
-        found.hits.extend(self.recall(caller, came_in).await?.hits.into_iter().filter(undated));
-        found.hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.memory.id.cmp(&a.memory.id)));
-        Ok(found)
     }
 }

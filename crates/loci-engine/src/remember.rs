@@ -209,6 +209,7 @@ impl Engine {
             relevance: 1.0,
             event_time: new.event_time,
             said_at: new.said_at,
+            imported_at: None,
             created_at: now,
             updated_at: now,
             valid_from: new.valid_from,

@@ -364,8 +364,10 @@ pub struct Ageing {
     pub access_count: u64,
     /// When recall last did.
     pub last_accessed_at: Option<Timestamp>,
-    /// When it came.
+    /// When it was made.
     pub created_at: Timestamp,
+    /// When it came into this store, if it was imported.
+    pub imported_at: Option<Timestamp>,
     /// How far time was counted; none: not at all.
     pub aged_at: Option<Timestamp>,
     /// When it stops to be of use.

@@ -88,8 +88,11 @@ pub struct Memory {
     /// When it was said or written, where that is known and not when it came into the store.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_at: Option<Timestamp>,
-    /// When it came into the store.
+    /// When it was made, here or in the system it was imported from.
     pub created_at: Timestamp,
+    /// When it came into this store, if it was imported. It fades from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_at: Option<Timestamp>,
     /// When it last changed in the store.
     pub updated_at: Timestamp,
     /// Since when it holds in the world.

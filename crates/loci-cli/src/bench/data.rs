@@ -157,6 +157,7 @@ pub(super) fn memory(seed: u64, number: u64, at: Timestamp) -> Memory {
         last_accessed_at: None,
         relevance: 1.0,
         said_at: None,
+        imported_at: None,
         event_time: None,
         created_at: at,
         updated_at: at,

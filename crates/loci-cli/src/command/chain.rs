@@ -38,7 +38,7 @@ pub(crate) async fn run(context: &Context, args: &ChainArgs) -> Result<()> {
             format!("{mark}{}{}", place + 1, if version.state.is_live() { "" } else { " (gone)" }),
             shape::instant(since(version)),
             version.valid_until.map_or_else(|| "–".to_owned(), shape::instant),
-            shape::brief(&version.content, 120),
+            shape::brief(&loci_engine::reported(version), 120),
             version.id.to_string(),
         ]
     });

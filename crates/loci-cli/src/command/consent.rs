@@ -78,7 +78,7 @@ async fn list(context: &Context, scope: &ScopeFlags) -> Result<()> {
                 if asked.sensitive { format!("{} (sensitive)", asked.field) } else { asked.field.clone() },
                 asked.signals.to_string(),
                 proposal.lapses_at.map_or_else(|| "–".to_owned(), |at| at.strftime("%Y-%m-%d").to_string()),
-                shape::brief(&proposal.memory.content, 120),
+                shape::brief(&loci_engine::reported(&proposal.memory), 120),
                 proposal.memory.id.to_string(),
             ]
         });

@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context, args: &EdgesArgs) -> Result<()> {
     let mut rows = Vec::new();
     for edge in &edges {
         let (arrow, other) = if edge.source_id == id { ("→", edge.target_id) } else { ("←", edge.source_id) };
-        let text = engine.get(&caller, other).await.map(|memory| shape::brief(&memory.content, 80));
+        let text = engine.get(&caller, other).await.map(|memory| shape::brief(&loci_engine::reported(&memory), 80));
         rows.push(vec![
             format!("{arrow} {}", edge.relation),
             edge.predicate.clone().unwrap_or_default(),

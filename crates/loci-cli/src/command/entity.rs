@@ -117,7 +117,7 @@ fn print(profile: &EntityProfile, now: jiff::Timestamp) {
     }
     for memory in &profile.memories {
         output::line("");
-        output::line(&shape::brief(&memory.content, 200));
+        output::line(&shape::brief(&loci_engine::reported(memory), 200));
         output::line(&output::muted(&about(memory, None, now)));
     }
 }

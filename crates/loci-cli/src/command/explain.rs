@@ -39,7 +39,7 @@ pub(crate) async fn run(context: &Context, args: &ExplainArgs) -> Result<()> {
 
 fn print(found: &Provenance) {
     let memory = &found.memory;
-    output::line(&output::strong(&memory.content));
+    output::line(&output::strong(&loci_engine::shown(memory, found.newer.as_ref())));
     output::line(&output::muted(&format!(
         "{} · {} · version {} · {}",
         memory.kind, memory.state, memory.version, memory.id
@@ -79,7 +79,7 @@ fn other_end(edge: &loci_types::Edge, id: MemoryId) -> (&'static str, MemoryId) 
 }
 
 fn line(memory: &Memory) -> String {
-    format!("{} {}", shape::brief(&memory.content, 80), output::muted(&memory.id.to_string()))
+    format!("{} {}", shape::brief(&loci_engine::reported(memory), 80), output::muted(&memory.id.to_string()))
 }
 
 fn section(title: &str, lines: Vec<String>) {

@@ -31,7 +31,7 @@ pub(crate) async fn run(context: &Context, args: &GetArgs) -> Result<()> {
     if context.json {
         output::json(&memory);
     } else {
-        output::line(&output::strong(&memory.content));
+        output::line(&output::strong(&loci_engine::reported(&memory)));
         output::line(&shape::pairs(&fields(&memory)));
     }
     Ok(())

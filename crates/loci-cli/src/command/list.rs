@@ -51,7 +51,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<()> {
             memory.kind.to_string(),
             memory.scope().map_or_else(|_| memory.layer.to_string(), |scope| scope.to_string()),
             shape::age(shape::since(memory), now),
-            shape::brief(&memory.content, 120),
+            shape::brief(&loci_engine::reported(memory), 120),
         ]
     });
     output::line(&shape::table(&["id", "kind", "whose", "when", "content"], rows.collect()));

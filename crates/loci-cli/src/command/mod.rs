@@ -40,6 +40,7 @@ pub(crate) mod query;
 pub(crate) mod recall;
 pub(crate) mod reembed;
 pub(crate) mod remember;
+pub(crate) mod resolve;
 pub(crate) mod restore;
 pub(crate) mod restore_backup;
 pub(crate) mod search;
@@ -96,6 +97,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Supersede(args) => done(supersede::run(&context, *args).await),
         Command::Correct(args) => done(correct::run(&context, &args).await),
         Command::Confirm(args) => done(confirm::run(&context, &args).await),
+        Command::Resolve(args) => done(resolve::run(&context, &args).await),
         Command::Pin(args) => done(pin::run(&context, &args).await),
         Command::Chain(args) => done(chain::run(&context, &args).await),
         Command::Edges(args) => done(edges::run(&context, &args).await),

@@ -67,7 +67,7 @@ pub(crate) fn print_hits(recall: &Recall, now: Timestamp) {
     let widest = recall.hits.len().to_string().len();
     for (place, hit) in recall.hits.iter().enumerate() {
         let indent = " ".repeat(widest + 3);
-        let content = hit.memory.content.lines().collect::<Vec<_>>().join(&format!("\n{indent}"));
+        let content = hit.text().lines().map(str::to_owned).collect::<Vec<_>>().join(&format!("\n{indent}"));
         output::line(&format!("{:>widest$}.  {}", place + 1, output::strong(&content)));
         output::line(&format!("{indent}{}", output::muted(&about(&hit.memory, Some(hit.score), now))));
     }
@@ -94,7 +94,7 @@ fn explanation(hits: &[RecallHit]) -> String {
         let lanes: Vec<String> = explain.lanes.iter().map(|lane| format!("{} #{}", lane.lane, lane.rank)).collect();
         vec![
             (place + 1).to_string(),
-            shape::brief(&hit.memory.content, 28),
+            shape::brief(&hit.text(), 28),
             if lanes.is_empty() { "beside a hit".to_owned() } else { lanes.join(", ") },
             format!("{:.2}", explain.evidence),
             format!("{:.3}", explain.terms.relevance),

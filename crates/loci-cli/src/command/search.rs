@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, args: SearchArgs) -> Result<()> {
         output::line("Nothing is like it. `loci list` shows what there is.");
     }
     for hit in &response.results {
-        output::line(&output::strong(&hit.memory.content));
+        output::line(&output::strong(&loci_engine::reported(&hit.memory)));
         output::line(&format!("  {}", output::muted(&about(&hit.memory, Some(hit.score), now))));
     }
     let layers: Vec<_> = response.searched_layers.iter().map(ToString::to_string).collect();

@@ -39,7 +39,7 @@ pub(crate) async fn run(context: &Context, args: &WeakArgs) -> Result<()> {
             vec![
                 format!("{:.2}", fact.confidence_now),
                 fact.gone_at.map_or_else(|| "–".to_owned(), |at| at.strftime("%Y-%m-%d").to_string()),
-                shape::brief(&fact.memory.content, 120),
+                shape::brief(&loci_engine::reported(&fact.memory), 120),
                 fact.memory.id.to_string(),
             ]
         });

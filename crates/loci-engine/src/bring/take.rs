@@ -135,6 +135,7 @@ impl Engine {
             let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = draft.created_at {
                 memory.created_at = at;
+                memory.imported_at = Some(self.now());
                 memory.updated_at = draft.updated_at.unwrap_or(at).max(at);
                 if let Some(reference) = &draft.reference {
                     memory.id = derived(format, &scope, &[reference], part, at);
@@ -206,6 +207,7 @@ impl Engine {
                 metadata: metadata.clone(),
                 source: Some(source),
                 event_time: turn.at,
+                said_at: turn.at,
                 thread_id: Some(thread.to_owned()),
                 role: Some(turn.role.clone()),
                 ..NewMemory::default()
@@ -214,6 +216,7 @@ impl Engine {
             let mut memory = self.admit(&caller, &scope, new, None)?.memory;
             if let Some(at) = turn.at {
                 memory.created_at = at;
+                memory.imported_at = Some(self.now());
                 memory.updated_at = at;
             }
             memories.push(memory);

@@ -41,7 +41,7 @@ impl Mind {
         turns: &[Utterance<'_>],
         quotations: Vec<Candidate>,
         surroundings: &Surroundings,
-    ) -> Result<Rewritten> {
+    ) -> Result<(Rewritten, Spent)> {
         let mut done = Rewritten { read: turns.len(), ..Rewritten::default() };
         let mut spent = Spent::default();
         for (place, turn) in turns.iter().enumerate() {
@@ -54,10 +54,10 @@ impl Mind {
             let Some(first) = stated.first() else { continue };
             let before = turns[..place].iter().rev().find(|other| other.speaker != Speaker::Tool);
             let asked = asked(turn, before, &[]);
-            // The first turn is always asked, so that a budget that is too small says so.
-            if place > 0 && !done.candidates.is_empty() && !self.affords(&asked) {
+            // The first one is always asked for, so that a budget that is too small says so.
+            if spent.tokens > 0 && !self.affords(&asked) {
                 done.read = place;
-                return Ok(done);
+                return Ok((done, spent));
             }
             let voice = Voice::of(turn.speaker.name(), surroundings.owner.as_deref());
             let (facts, refused) = self.rewrite(turn, before, &asked, &mut spent).await?;
@@ -72,7 +72,7 @@ impl Mind {
                 done.candidates.push(Candidate { content: fact, claims, pattern, quoted, context, ..first.clone() });
             }
         }
-        Ok(done)
+        Ok((done, spent))
     }
 
     /// The statements of one turn that are believed, and why others are not.

@@ -25,6 +25,7 @@ pub(crate) struct Reading {
     pub(crate) kind: Kind,
     pub(crate) importance: f64,
     pub(crate) created_at: Timestamp,
+    pub(crate) said_at: Timestamp,
     pub(crate) event_time: Option<Timestamp>,
     pub(crate) speaker: Speaker,
     /// The terms in order, as numbers.
@@ -71,6 +72,7 @@ impl Reading {
             kind: memory.kind.clone(),
             importance: memory.importance,
             created_at: memory.created_at,
+            said_at: memory.when_said(),
             event_time: memory.event_time,
             speaker,
             terms: analyser.terms(&memory.content).iter().map(|term| key(term)).collect(),

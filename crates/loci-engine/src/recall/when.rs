@@ -18,8 +18,8 @@ const MOST: usize = 8;
 /// Years around the one that is meant.
 const YEARS: i32 = 40;
 
-/// What the day counts on which a memory came in, if nobody said when it happened.
-const CAME_IN: f64 = 0.5;
+/// What the day counts on which a memory was said, if nobody said when it happened.
+const SAID: f64 = 0.5;
 
 /// The stretches that a question names.
 pub(crate) fn spans(plan: &Plan) -> Vec<TimeSpan> {
@@ -38,7 +38,7 @@ pub(crate) fn fits(spans: &[TimeSpan], reading: &Reading) -> f64 {
     let best = |at: Timestamp| spans.iter().map(|span| nearness(span, at)).fold(0.0, f64::max);
     match reading.event_time {
         Some(event) => best(event),
-        None => CAME_IN * best(reading.created_at),
+        None => SAID * best(reading.said_at),
     }
 }
 

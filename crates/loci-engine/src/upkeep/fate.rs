@@ -81,7 +81,7 @@ pub fn confidence(memory: &Ageing, spec: &KindSpec, now: Timestamp) -> f64 {
     if spec.class == Class::Episodic || memory.decay_rate <= 0.0 || memory.pinned {
         return memory.confidence;
     }
-    let used = memory.last_accessed_at.unwrap_or(memory.created_at);
+    let used = memory.last_accessed_at.or(memory.imported_at).unwrap_or(memory.created_at);
     let curve = Curve::Ebbinghaus { rate: memory.decay_rate };
     // What was counted before it was last used has been used up by that use.
     let counted = memory.aged_at.filter(|aged| *aged > used).map_or(1.0, |aged| curve.left(age_days(used, aged)));
@@ -94,7 +94,7 @@ fn relevance(memory: &Ageing, rules: &Lifecycle, now: Timestamp) -> f64 {
     if rules.relevance_rate <= 0.0 || memory.pinned || rules.exempt_layers.contains(&memory.layer) {
         return memory.relevance;
     }
-    let since = memory.aged_at.unwrap_or(memory.created_at);
+    let since = memory.aged_at.or(memory.imported_at).unwrap_or(memory.created_at);
     let left = Curve::DailyRate { rate: rules.relevance_rate }.left(age_days(since, now));
     (memory.relevance * left).clamp(0.0, 1.0)
 }
@@ -124,12 +124,14 @@ fn step(
     if kept {
         return (memory.state == State::Decayed).then_some((Some(State::Active), Cause::Confidence));
     }
-    let used = memory.last_accessed_at.unwrap_or(memory.created_at).max(memory.created_at);
+    // What was imported begins to fade here when it comes in.
+    let came = memory.imported_at.unwrap_or(memory.created_at).max(memory.created_at);
+    let used = memory.last_accessed_at.unwrap_or(came).max(came);
     let unused = used < days_before(now, rules.ttl_days);
     if unused && memory.importance < rules.ttl_importance {
         return gone(Cause::Unused);
     }
-    let recency = Curve::HalfLife { days: spec.half_life_days }.left(age_days(memory.created_at, now));
+    let recency = Curve::HalfLife { days: spec.half_life_days }.left(age_days(came, now));
     if unused && recency < rules.recency_floor {
         return gone(Cause::Faded);
     }
@@ -206,6 +208,7 @@ mod tests {
             access_count: 0,
             last_accessed_at: None,
             created_at: start(),
+            imported_at: None,
             aged_at: None,
             expires_at: None,
             purge_at: None,
@@ -255,6 +258,14 @@ mod tests {
             200,
             Ageing { kind: "task".into(), last_accessed_at: Some(days_after(start(), 190)), ..slow() },
             None,
+        );
+        let imported = Some(days_after(start(), 90));
+        check("an imported episode", 150, Ageing { kind: "episodic".into(), imported_at: imported, ..slow() }, None);
+        check(
+            "an imported one, later",
+            190,
+            Ageing { kind: "episodic".into(), imported_at: imported, ..slow() },
+            faded,
         );
         check("an old episode", 94, Ageing { kind: "episodic".into(), ..slow() }, faded);
         check(

@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(default.len(), 9);
         let full = names(Profile::Full);
         assert!(default.iter().all(|name| full.contains(name)));
-        assert_eq!(full.len(), 9 + 16);
+        assert_eq!(full.len(), 9 + 17);
         assert_eq!(names(Profile::Graph).len(), 9);
         for profile in Profile::ALL {
             let names = names(profile);

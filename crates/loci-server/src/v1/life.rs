@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use loci_engine::{Chain, History, Provenance, Undone, WeakFact};
-use loci_types::{Edge, ErrorKind, Identifiers, Relation, Space};
+use loci_engine::{Chain, History, Keep, Provenance, Undone, WeakFact};
+use loci_types::{Edge, ErrorKind, Identifiers, MemoryId, Relation, Space};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -30,6 +30,7 @@ pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
         .routes(routes!(supersede))
         .routes(routes!(correct))
         .routes(routes!(confirm))
+        .routes(routes!(resolve))
         .routes(routes!(pin))
         .routes(routes!(undo))
         .routes(routes!(weak))
@@ -228,6 +229,42 @@ async fn confirm(
 ) -> Result<Response, Failure> {
     let caller = who.caller(body.identifiers, "confirm")?;
     let receipt = app.verb("confirm", app.engine.confirm(&caller, id)).await?;
+    written(&app, &caller, receipt, wanted.r#return, StatusCode::OK).await
+}
+
+/// Which of two memories holds.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ResolveMemory {
+    /// Whose memories are meant.
+    #[serde(default)]
+    identifiers: Identifiers,
+    /// The other memory.
+    #[schema(value_type = uuid::Uuid)]
+    other: MemoryId,
+    /// Which one holds: the one said later, the one said earlier, or both.
+    keep: Keep,
+}
+
+/// Settles which of two memories that may contradict each other holds.
+///
+/// What does not hold stays readable in the chain of the other.
+#[utoipa::path(
+    post, path = "/v1/memories/{id}/resolve", operation_id = "resolveMemory", tag = "life",
+    params(("id" = uuid::Uuid, Path, description = "One of the two memories"), Wanted),
+    request_body = ResolveMemory,
+    responses((status = 200, description = "Settled", body = Written), Failures),
+    security(("key" = ["writer"]))
+)]
+async fn resolve(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Id(id): Id,
+    Params(wanted): Params<Wanted>,
+    Body(body): Body<ResolveMemory>,
+) -> Result<Response, Failure> {
+    let caller = who.caller(body.identifiers, "resolve")?;
+    let receipt = app.verb("resolve", app.engine.resolve(&caller, id, body.other, body.keep)).await?;
     written(&app, &caller, receipt, wanted.r#return, StatusCode::OK).await
 }
 

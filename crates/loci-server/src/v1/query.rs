@@ -283,8 +283,8 @@ fn answer(found: QueryResponse, wanted: QueryReturn) -> QueryAnswer {
 fn result(hit: RecallHit, wanted: QueryReturn) -> QueryResult {
     let full = wanted == QueryReturn::Full;
     let bullet = hit.bullet();
+    let text = if full { hit.text() } else { bullet };
     let RecallHit { memory, score, .. } = hit;
-    let text = if full { memory.content } else { bullet };
     QueryResult {
         id: memory.id,
         text,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use loci_engine::summarise::{Summary, SummaryStrategy};
 use loci_engine::{SummariseRequest, Turn};
 use loci_types::{Identifiers, Receipt, Session, SessionFilter};
@@ -22,7 +23,12 @@ use crate::guard::Who;
 
 /// The routes of conversations.
 pub(super) fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new().routes(routes!(ingest)).routes(routes!(list)).routes(routes!(end)).routes(routes!(summarise))
+    OpenApiRouter::new()
+        .routes(routes!(ingest))
+        .routes(routes!(list))
+        .routes(routes!(end))
+        .routes(routes!(learn_again))
+        .routes(routes!(summarise))
 }
 
 /// Turns of conversations, in the order they were said.
@@ -129,6 +135,27 @@ async fn end(
     let caller = who.caller(body.identifiers, "end session")?;
     let ended = app.verb("end session", app.engine.end_session(&caller, &name)).await?;
     Ok(Json(Ended { ended }))
+}
+
+/// Lets a session be learned from again, from its first turn.
+///
+/// It is queued; what is known already is not added twice.
+#[utoipa::path(
+    post, path = "/v1/sessions/{name}/learn-again", operation_id = "learnSessionAgain", tag = "sessions",
+    params(("name" = String, Path, description = "The session")),
+    request_body = Option<OnlyWhose>,
+    responses((status = 202, description = "It is queued"), Failures),
+    security(("key" = ["writer"]))
+)]
+async fn learn_again(
+    State(app): State<Arc<App>>,
+    who: Who,
+    Named(name): Named,
+    MaybeBody(body): MaybeBody<OnlyWhose>,
+) -> Result<StatusCode, Failure> {
+    let caller = who.caller(body.identifiers, "learn again")?;
+    app.verb("learn again", app.engine.learn_again(&caller, &name)).await?;
+    Ok(StatusCode::ACCEPTED)
 }
 
 /// What is to be said in few words.

@@ -425,6 +425,7 @@ CREATE INDEX pool_members_by_agent ON pool_members (tenant, agent);
 /// and is let past their policies for this alone.
 pub(super) const THIRD: &str = "
 ALTER TABLE memories ADD COLUMN said_at bigint;
+ALTER TABLE memories ADD COLUMN imported_at bigint;
 ALTER TABLE memories NO FORCE ROW LEVEL SECURITY;
 UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source_type = 'conversation';
 UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';

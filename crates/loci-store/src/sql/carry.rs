@@ -258,7 +258,7 @@ impl Desk<'_> {
         self.sql(row::update(self.connection, before.row, memory))?;
         self.sql(self.connection.execute(
             "UPDATE memories SET unless = ?2, claim = ?3, access_count = ?4, last_accessed_at = ?5, created_at = ?6, \
-             thread_id = ?7, run_id = ?8, actor_id = ?9, role = ?10, aged_at = ?11 WHERE row = ?1",
+             thread_id = ?7, run_id = ?8, actor_id = ?9, role = ?10, aged_at = ?11, said_at = ?12, imported_at = ?13 WHERE row = ?1",
             params![
                 before.row,
                 addition.unless.map(|hash| hash.0),
@@ -271,6 +271,8 @@ impl Desk<'_> {
                 &memory.actor_id,
                 &memory.role,
                 addition.aged_at.map(Timestamp::as_microsecond),
+                memory.said_at.map(Timestamp::as_microsecond),
+                memory.imported_at.map(Timestamp::as_microsecond),
             ],
         ))?;
         // Who said it decides what answers what.

@@ -44,7 +44,7 @@ impl Desk<'_> {
 
 const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidence, m.relevance, m.decay_rate, \
     m.pinned, m.access_count, m.last_accessed_at, m.created_at, m.aged_at, m.expires_at, m.purge_at, \
-    m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row";
+    m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row, m.imported_at";
 
 /// The next memories within the clause in the order of their rows, as far as time is concerned.
 pub(crate) fn ages(connection: &Connection<'_>, clause: &Clause, after: i64, limit: usize) -> sql::Result<Vec<Ageing>> {
@@ -81,6 +81,7 @@ fn read(row: &Row<'_>) -> sql::Result<Ageing> {
         agent_id: row.get(17)?,
         session_id: row.get(18)?,
         place: row.get(19)?,
+        imported_at: maybe(20)?,
     })
 }
 

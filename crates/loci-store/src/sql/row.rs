@@ -17,7 +17,7 @@ pub(crate) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_i
     m.content, m.content_hash, m.tokens, m.tags, m.metadata, m.source_type, m.source_role, m.source_reference, \
     m.knowledge_pointer, m.access_policy, m.importance, m.confidence, m.decay_rate, m.pinned, m.access_count, \
     m.last_accessed_at, m.relevance, m.event_time, m.created_at, m.updated_at, m.valid_from, m.valid_until, \
-    m.expires_at, m.purge_at, m.supersedes_id, m.superseded_by_id, m.state, m.said_at";
+    m.expires_at, m.purge_at, m.supersedes_id, m.superseded_by_id, m.state, m.said_at, m.imported_at";
 
 /// Reads a memory from a row of [`COLUMNS`].
 pub(crate) fn read(row: &Row<'_>) -> sql::Result<Memory> {
@@ -68,6 +68,7 @@ pub(crate) fn read(row: &Row<'_>) -> sql::Result<Memory> {
         superseded_by_id: column.id()?,
         state: column.word()?,
         said_at: column.time()?,
+        imported_at: column.time()?,
     })
 }
 
@@ -134,9 +135,9 @@ pub(crate) fn insert(
              unless, tokens, tags, metadata, source_type, source_role, source_reference, knowledge_pointer, \
              access_policy, importance, confidence, decay_rate, pinned, access_count, last_accessed_at, relevance, \
              event_time, created_at, updated_at, valid_from, valid_until, expires_at, purge_at, supersedes_id, \
-             superseded_by_id, state, claim, said_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
+             superseded_by_id, state, claim, said_at, imported_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
              ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, \
-             ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48) RETURNING row",
+             ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49) RETURNING row",
         )?
         .query_row(params![
             memory.id.as_bytes(),
@@ -187,6 +188,7 @@ pub(crate) fn insert(
             memory.state.name(),
             claim.map(|hash| hash.0),
             memory.said_at.map(Timestamp::as_microsecond),
+            memory.imported_at.map(Timestamp::as_microsecond),
         ], |row| row.get(0))?;
     insert_tags(connection, row, &memory.tags)?;
     Ok(row)

@@ -323,6 +323,7 @@ DROP TABLE lexicon;
 /// and what was learned from them as the start of its validity.
 const SPACE_6: &str = "
 ALTER TABLE memories ADD COLUMN said_at INTEGER;
+ALTER TABLE memories ADD COLUMN imported_at INTEGER;
 UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source_type = 'conversation';
 UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';
 ";

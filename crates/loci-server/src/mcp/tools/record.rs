@@ -18,7 +18,7 @@ pub(super) fn brief(memory: &Memory) -> Value {
         told.insert(name.to_owned(), value);
     };
     tell("id", json!(memory.id));
-    tell("content", json!(memory.content));
+    tell("content", json!(loci_engine::reported(memory)));
     tell("kind", json!(memory.kind));
     tell("layer", json!(memory.layer));
     tell("confidence", rounded(memory.confidence));
@@ -27,6 +27,7 @@ pub(super) fn brief(memory: &Memory) -> Value {
     let optional = [
         ("category", memory.category.clone()),
         ("eventTime", memory.event_time.map(seconds)),
+        ("saidAt", memory.said_at.map(seconds)),
         ("validUntil", memory.valid_until.map(seconds)),
         ("role", memory.role.clone()),
         ("actorId", memory.actor_id.clone()),

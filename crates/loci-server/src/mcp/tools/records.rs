@@ -1,6 +1,6 @@
 //! How does a model look after single memories?
 
-use loci_engine::{ListRequest, NewMemory, Update};
+use loci_engine::{Keep, ListRequest, NewMemory, Update};
 use loci_types::{Filter, Layer, Memory, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -83,6 +83,18 @@ pub(super) const TOOLS: &[Tool] = &[
          Example: {\"fact_id\": \"0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50\", \"fact\": \"Ann moved to Porto\"}"
     ),
     tool!(
+        "resolve_contradiction",
+        "Resolve a contradiction",
+        Writer,
+        Replaces,
+        Resolve => resolve,
+        "Settle which of two memories holds that may contradict each other: search_memory shows the later one as `newer`. Use \
+         it when the user says which is right, or that both are. What does not hold stays in the chain of the other. Returns \
+         `id` and `event`. \
+         Example: {\"memory_id\": \"0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50\", \"other_id\": \
+         \"0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f51\", \"keep\": \"newer\"}"
+    ),
+    tool!(
         "pin_memory",
         "Pin a memory",
         Writer,
@@ -92,6 +104,18 @@ pub(super) const TOOLS: &[Tool] = &[
          Example: {\"memory_id\": \"0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50\", \"pinned\": true}"
     ),
 ];
+
+/// Which two memories, and which of them holds.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Resolve {
+    /// The id of one.
+    memory_id: String,
+    /// The id of the other.
+    other_id: String,
+    /// Which one holds: `newer`, `older` or `both`.
+    keep: String,
+}
 
 /// Which memories.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -290,6 +314,22 @@ async fn supersede(asked: &Asked, given: Supersede) -> Result<Answer, Failure> {
     let write =
         |value: &Value| format!("{} holds from now on; {} held before.", text(value, "id"), text(value, "superseded"));
     Ok(Answer::new(value, write))
+}
+
+async fn resolve(asked: &Asked, given: Resolve) -> Result<Answer, Failure> {
+    let caller = asked.caller("resolve")?;
+    let (one, other) = (id("memory_id", &given.memory_id)?, id("other_id", &given.other_id)?);
+    let keep = match given.keep.as_str() {
+        "newer" => Keep::Newer,
+        "older" => Keep::Older,
+        "both" => Keep::Both,
+        other => {
+            let problem = format!("unknown value `{other}`: expected one of newer, older, both");
+            return Err(wrong("keep", &loci_types::Error::invalid("keep", problem)));
+        }
+    };
+    let done = verb(asked, "resolve", asked.app.engine.resolve(&caller, one, other, keep)).await?;
+    Ok(Answer::new(receipt(&done), |value: &Value| format!("Settled; {} holds.", text(value, "id"))))
 }
 
 async fn pin(asked: &Asked, given: Pin) -> Result<Answer, Failure> {

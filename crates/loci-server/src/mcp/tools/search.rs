@@ -74,6 +74,10 @@ async fn search(asked: &Asked, search: Search) -> Result<Answer, Failure> {
 /// A hit in brief.
 pub(super) fn scored(hit: &RecallHit) -> Value {
     let mut told = brief(&hit.memory);
+    if let Some(newer) = &hit.newer {
+        told["newer"] =
+            json!({ "id": newer.id, "content": newer.text, "saidAt": super::record::seconds(newer.said_at) });
+    }
     told["score"] = rounded(hit.score);
     told
 }

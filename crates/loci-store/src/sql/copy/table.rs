@@ -188,6 +188,7 @@ const MEMORIES: &[(&str, Sort)] = &[
     ("relevance", Real),
     ("event_time", Number),
     ("said_at", Number),
+    ("imported_at", Number),
     ("created_at", Number),
     ("updated_at", Number),
     ("valid_from", Number),
