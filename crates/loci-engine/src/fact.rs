@@ -213,7 +213,7 @@ impl Engine {
         at: Timestamp,
     ) -> Option<Action> {
         let claim = claim.filter(|claim| !claim.negated)?;
-        let mut words = [kind.to_owned(), claim.subject.clone(), claim.attribute.to_owned(), claim.value.clone()];
+        let mut words = [kind.to_owned(), claim.about.clone(), claim.attribute.to_owned(), claim.said.clone()];
         let mut pass = Pass::quiet(&self.redactor);
         for word in &mut words {
             pass.text("fact", word).ok()?;

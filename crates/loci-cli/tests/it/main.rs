@@ -6,7 +6,6 @@ mod bad;
 mod bring;
 mod carry;
 mod crash;
-mod day;
 mod drive;
 mod events;
 mod files;

@@ -192,7 +192,7 @@ fn a_memory_is_changed_forgotten_and_restored() {
 
     let events = home.json(&["history", &id])["events"].clone();
     let names: Vec<_> = events.as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap()).collect();
-    assert_eq!(names, ["ADD", "UPDATE", "DELETE", "RESTORE"]);
+    assert_eq!(names, ["ADD", "ENTITY", "UPDATE", "DELETE", "RESTORE"]);
     let table = home.run(&["history", &id]).out;
     assert!(table.contains("moved") && table.contains("→") && table.contains("Lisbon"), "{table}");
 }

@@ -12,12 +12,16 @@ use crate::language::{Attribute, Language, form};
 /// A statement taken apart. All texts are folded, so that two ways to say the same are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Whose and what it is: the owner, all qualifiers and the noun, sorted: `acme port`, `ana`.
+    /// Whose and what it is: the owner, all qualifiers and the noun, folded and sorted: `acm port`, `ana`.
     pub subject: String,
+    /// The same as it was said: `acme port`.
+    pub about: String,
     /// Which side of it: `home`, `employer`, `is`.
     pub attribute: &'static str,
-    /// What is said of that side: `lisbon`, `9090`.
+    /// What is said of that side, folded: `lisbon`, `9090`.
     pub value: String,
+    /// The same as it was said.
+    pub said: String,
     /// It says that this is not so.
     pub negated: bool,
     /// There can be only one value at a time: another one replaces it.
@@ -37,6 +41,23 @@ enum Type {
     Text,
 }
 
+/// A word of a subject or a value, as it is compared and as it was said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Term {
+    key: String,
+    said: String,
+}
+
+impl Term {
+    fn of(word: &Word, language: &Language) -> Self {
+        Self { key: language.folded(word.bare()), said: word.bare().to_owned() }
+    }
+
+    fn named(name: &str) -> Self {
+        Self { key: name.to_owned(), said: name.to_owned() }
+    }
+}
+
 /// A clause: words without the marks around them.
 type Clause<'a> = &'a [Word];
 
@@ -49,7 +70,7 @@ pub(crate) fn claims(words: &[Word], language: Option<&Language>, voice: &Voice)
         return Vec::new();
     }
     let mut found: Vec<Claim> = Vec::new();
-    let mut before: Option<Vec<String>> = None;
+    let mut before: Option<Vec<Term>> = None;
     for clause in clauses(words) {
         let claim = from_clause(clause, language, voice, before.as_ref());
         if let Some((claim, subject)) = claim {
@@ -90,8 +111,8 @@ fn from_clause(
     clause: Clause<'_>,
     language: &Language,
     voice: &Voice,
-    before: Option<&Vec<String>>,
-) -> Option<(Claim, Vec<String>)> {
+    before: Option<&Vec<Term>>,
+) -> Option<(Claim, Vec<Term>)> {
     changed(clause, language, voice).or_else(|| stated(clause, language, voice, before))
 }
 
@@ -100,8 +121,8 @@ fn stated(
     clause: Clause<'_>,
     language: &Language,
     voice: &Voice,
-    before: Option<&Vec<String>>,
-) -> Option<(Claim, Vec<String>)> {
+    before: Option<&Vec<Term>>,
+) -> Option<(Claim, Vec<Term>)> {
     let texts: Vec<&str> = clause.iter().map(|word| if word.mark(":") { "=" } else { word.text.as_str() }).collect();
     // Adverbs of now stand between the words of a phrase: "is now", "now works at".
     let phrase = |at: usize| {
@@ -129,7 +150,7 @@ fn stated(
     let mut subject = match subject(subject_words, language, voice) {
         Some(subject) => subject,
         None if subject_words.iter().all(|word| (!word.tells() || word.is(form::NOW)) && !word.is(form::PRONOUN)) => {
-            before.cloned().or_else(|| clause[at].is(form::FIRST).then(|| vec![voice.key.clone()]))?
+            before.cloned().or_else(|| clause[at].is(form::FIRST).then(|| vec![Term::named(&voice.key)]))?
         }
         None => return None,
     };
@@ -148,12 +169,22 @@ fn stated(
     let limits = |words: &[Word]| words.iter().any(|word| word.is(form::LIMIT) && !word.is(form::COPULA));
     let bounded = past || limits(&clause[..at]) || limits(&clause[end..]);
     let changes = clause.iter().any(|word| word.is(form::CHANGE | form::NOW));
-    let claim = Claim { subject: key(subject), attribute: attribute.name(), value, negated, single, changes, bounded };
+    let claim = Claim {
+        about: said(&subject),
+        subject: key(subject),
+        attribute: attribute.name(),
+        said: said(&value),
+        value: joined(&value),
+        negated,
+        single,
+        changes,
+        bounded,
+    };
     (!claim.subject.is_empty() && !claim.value.is_empty()).then_some((claim, owner))
 }
 
 /// "⟨subject⟩ was moved to ⟨value⟩", "we raised ⟨subject⟩ to ⟨value⟩".
-fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Claim, Vec<String>)> {
+fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Claim, Vec<Term>)> {
     let verb = clause.iter().position(|word| word.is(form::SETS))?;
     let to = verb + 1 + clause[verb + 1..].iter().position(|word| word.is(form::TO))?;
     let (value, sort, rest) = value(&clause[to + 1..], Attribute::Is, language)?;
@@ -180,9 +211,11 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
     let owner = subject.clone();
     subject.extend(rest);
     let claim = Claim {
+        about: said(&subject),
         subject: key(subject),
         attribute: Attribute::Is.name(),
-        value,
+        said: said(&value),
+        value: joined(&value),
         negated: false,
         single: true,
         changes: true,
@@ -192,13 +225,13 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
 }
 
 /// The noun phrase before a phrase as folded words, the speaker by their key; none: it is unknown who or what is meant.
-fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<String>> {
+fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Term>> {
     let mut found = Vec::new();
     for word in words {
         if word.is(form::FIRST) || word.is(form::MINE) {
-            found.push(voice.key.clone());
+            found.push(Term::named(&voice.key));
         } else if voice.is_owner(word.bare()) {
-            found.push("user".to_owned());
+            found.push(Term::named("user"));
         } else if word.is(form::PRONOUN) && !word.is(form::EMPTY) || word.is(form::ASKS | form::SECOND | form::SAYS) {
             return None;
         } else if word.shape != Shape::Mark
@@ -206,7 +239,7 @@ fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Str
             && (word.tells() || word.is(form::LIMIT | form::ROLE))
         {
             if !word.is(form::ROLE) {
-                found.push(language.folded(word.bare()));
+                found.push(Term::of(word, language));
             }
         }
     }
@@ -215,23 +248,23 @@ fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Str
 }
 
 /// The subject that a clause without a claim leaves to the next: its first person or its first name.
-fn leading(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<Vec<String>> {
+fn leading(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<Vec<Term>> {
     let first = clause.iter().find(|word| word.shape != Shape::Mark && !word.is(form::OPENER | form::NOW))?;
     match () {
-        () if first.is(form::FIRST) => Some(vec![voice.key.clone()]),
-        () if voice.is_owner(first.bare()) => Some(vec!["user".to_owned()]),
-        () if first.capital && first.tells() && first.form == 0 => Some(vec![language.folded(first.bare())]),
+        () if first.is(form::FIRST) => Some(vec![Term::named(&voice.key)]),
+        () if voice.is_owner(first.bare()) => Some(vec![Term::named("user")]),
+        () if first.capital && first.tells() && first.form == 0 => Some(vec![Term::of(first, language)]),
         () => None,
     }
 }
 
 /// "My address is …" says where I live: the noun names the attribute, and the rest is its owner.
-fn renamed(attribute: Attribute, subject: &mut Vec<String>, words: &[Word], language: &Language) -> Attribute {
+fn renamed(attribute: Attribute, subject: &mut Vec<Term>, words: &[Word], language: &Language) -> Attribute {
     let noun = words.iter().rev().find(|word| word.tells());
     match noun.and_then(|noun| language.noun(noun.bare()).map(|attribute| (attribute, noun))) {
         Some((named, noun)) if attribute == Attribute::Is && subject.len() > 1 => {
             let folded = language.folded(noun.bare());
-            subject.retain(|word| *word != folded);
+            subject.retain(|word| word.key != folded);
             named
         }
         _ => attribute,
@@ -239,7 +272,7 @@ fn renamed(attribute: Attribute, subject: &mut Vec<String>, words: &[Word], lang
 }
 
 /// The value at the start of these words, its type, and the qualifiers behind it.
-fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(String, Type, Vec<String>)> {
+fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(Vec<Term>, Type, Vec<Term>)> {
     let skipped = |word: &Word| word.is(form::NOW | form::TITLE) || word.is(form::EMPTY) && !word.capital;
     let start = words.iter().position(|word| word.shape != Shape::Mark && !skipped(word) || word.mark("«\"“»"))?;
     let words = &words[start..];
@@ -270,6 +303,12 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(S
     {
         return None;
     }
+    let fold = |word: &Word| Term::of(word, language);
+    if attribute == Attribute::Count {
+        // What is counted is part of what it is about: "5 nodes" of a cluster are not its 3 disks.
+        let counted = words[1..].iter().filter(|word| word.tells() || word.is(form::LIMIT)).map(fold).collect();
+        return (sort == Type::Number && words.len() > 1).then(|| (vec![fold(first)], sort, counted));
+    }
     let end = match sort {
         Type::Name => words
             .iter()
@@ -291,8 +330,7 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(S
         Type::Text => words.iter().position(|word| word.is(form::BECAUSE | form::SINCE)).unwrap_or(words.len()),
     };
     let end = end.max(1);
-    let fold = |word: &Word| language.folded(word.bare());
-    let said: Vec<String> = words[..end]
+    let said: Vec<Term> = words[..end]
         .iter()
         .filter(|word| {
             word.shape != Shape::Mark && (word.capital || !word.is(form::EMPTY | form::NOW | form::TITLE | form::ROLE))
@@ -305,7 +343,7 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(S
         rest = &rest[..cut];
     }
     let rest = rest.iter().filter(|word| word.tells() || word.is(form::LIMIT)).map(fold).collect();
-    Some((said.join(" "), sort, rest))
+    Some((said, sort, rest))
 }
 
 /// A day of the week or a month.
@@ -326,7 +364,7 @@ fn single(attribute: Attribute, sort: Type, subject: &[Word], clause: Clause<'_>
         | Attribute::Birthday
         | Attribute::Pronouns => true,
         Attribute::Name => !has(form::MANY),
-        Attribute::Cost | Attribute::Weight | Attribute::Hours | Attribute::Port => !past,
+        Attribute::Cost | Attribute::Weight | Attribute::Hours | Attribute::Port | Attribute::Count => !past,
         Attribute::Is => {
             let now = clause.iter().any(|word| word.is(form::NOW));
             match sort {
@@ -340,8 +378,19 @@ fn single(attribute: Attribute, sort: Type, subject: &[Word], clause: Clause<'_>
 }
 
 /// The words of a subject in one order, each once.
-fn key(mut words: Vec<String>) -> String {
-    words.sort();
-    words.dedup();
-    words.join(" ")
+fn key(words: Vec<Term>) -> String {
+    let mut keys: Vec<String> = words.into_iter().map(|word| word.key).collect();
+    keys.sort();
+    keys.dedup();
+    keys.join(" ")
+}
+
+/// Words as they are compared.
+fn joined(words: &[Term]) -> String {
+    words.iter().map(|word| word.key.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Words as they were said.
+fn said(words: &[Term]) -> String {
+    words.iter().map(|word| word.said.as_str()).collect::<Vec<_>>().join(" ")
 }

@@ -21,8 +21,8 @@ use jiff::tz::TimeZone;
 use loci_types::{EntityType, MemoryId};
 
 pub use claim::Claim;
-pub(crate) use quote::mentioned;
 pub use quote::{Extracted, Missed, extract};
+pub(crate) use quote::{kind_by_form, mentioned};
 
 /// The most that is learned from one turn.
 pub const MOST: usize = 3;

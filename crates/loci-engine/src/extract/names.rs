@@ -55,7 +55,11 @@ pub(crate) fn names(
         };
         let addressed =
             present.contains(words[place].bare()) && (aside(place.checked_sub(1)) || aside(Some(place + length)));
-        let doubtful = (german || starts || heading) && !marked || addressed;
+        // "Robert, aka Bob" says that the first word is a name.
+        let alias = place + length + 1 < words.len()
+            && (place + length + 1..words.len().min(place + length + 6))
+                .any(|end| is_alias(&words[place + length..end]));
+        let doubtful = (german || starts || heading) && !marked && !alias || addressed;
         if !doubtful {
             let name = text(sentence.text, &words[place..place + length]);
             let entity_type = sort(words, place, length, claims, language);

@@ -75,6 +75,8 @@ struct Passage {
     worth: f64,
     requested: bool,
     reminder: bool,
+    /// It is about what was said before the turn.
+    leans: bool,
 }
 
 /// What can be learned from turns, in their order.
@@ -113,14 +115,15 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
             &Hearing { asked: context.is_some_and(|context| context.asks), listens, present: &present },
         );
         let said = turn.at.to_zoned(surroundings.time_zone.clone());
-        let (passages, missed) = passages(&reads, enough);
+        let (passages, missed) = passages(&reads, enough, context.is_some());
         for sentence in missed {
             found.missed.push(Missed { turn: turn.id, request: reads[sentence].sentence.text.to_owned() });
         }
         for passage in passages {
-            let context = context
-                .filter(|context| passage.first == 0 && needs_context(&reads[0], context, language))
-                .map(|context| shortened(context.text, CONTEXT));
+            let needed = |context: &Sentence<'_>| {
+                passage.leans || passage.first == 0 && needs_context(&reads[0], context, language)
+            };
+            let context = context.filter(needed).map(|context| shortened(context.text, CONTEXT));
             let candidate = candidate(turn, &reads, &passage, context, &said, language, &voice);
             keep(&mut found.candidates, candidate);
         }
@@ -157,7 +160,7 @@ struct Hearing<'a> {
 fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, hearing: &Hearing<'_>) -> Vec<Read<'a>> {
     let one = |(place, sentence): (usize, Sentence<'a>)| {
         let words = words(sentence.text, language);
-        let request = request(sentence.text, &words, language).filter(|_| hearing.listens);
+        let request = request(sentence.text, sentence.asks, &words, language).filter(|_| hearing.listens);
         // "No, Tuesday" answers whatever was said before.
         let lead = words.iter().take_while(|word| word.is(form::NEGATION | form::CONFIRMS)).count();
         let denies = lead > 0 && words.get(lead).is_some_and(|word| word.shape == Shape::Mark);
@@ -170,7 +173,7 @@ fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, he
 }
 
 /// The passages of a turn that are kept, and the sentences that ask for something that is not there.
-fn passages(reads: &[Read<'_>], enough: f64) -> (Vec<Passage>, Vec<usize>) {
+fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Vec<usize>) {
     let mut used = vec![false; reads.len()];
     let mut found = Vec::new();
     let mut missed = Vec::new();
@@ -178,7 +181,7 @@ fn passages(reads: &[Read<'_>], enough: f64) -> (Vec<Passage>, Vec<usize>) {
         if let Some(request) = &reads[place].request
             && !used[place]
         {
-            match requested(reads, place, request, &used) {
+            match requested(reads, place, request, &used, answers) {
                 Some(passage) => {
                     used[passage.first..=passage.last].fill(true);
                     used[place] = true;
@@ -208,7 +211,8 @@ fn passages(reads: &[Read<'_>], enough: f64) -> (Vec<Passage>, Vec<usize>) {
         found.extend(open.take());
         let text =
             joined(reads, place, place).unwrap_or_else(|| shortened(reads[place].sentence.text, LONGEST - AROUND));
-        open = Some(Passage { first: place, last: place, text, worth, requested: false, reminder: false });
+        open =
+            Some(Passage { first: place, last: place, text, worth, requested: false, reminder: false, leans: false });
     }
     found.extend(open.take());
     let mut place = 0;
@@ -270,7 +274,10 @@ fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
         let word = &words[place];
         let marked = words.get(place + 1).is_some_and(|next| next.shape == Shape::Mark && !next.mark("'\"“«("));
         let filler = word.is(form::OPENER | form::GREETING) && !word.is(form::NEGATION | form::CORRECTION);
-        if !(filler && (marked || word.is(form::EMPTY | form::AND)) && words[place + 1..].iter().any(Word::tells)) {
+        if !(filler
+            && (marked || word.is(form::EMPTY | form::AND | form::FILLER))
+            && words[place + 1..].iter().any(Word::tells))
+        {
             break;
         }
         place += 1;
@@ -283,10 +290,10 @@ fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
 }
 
 /// What a request asks for: its own words, the list behind it, or the sentence beside it.
-fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool]) -> Option<Passage> {
+fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool], answers: bool) -> Option<Passage> {
     let passage = |first: usize, last: usize, text: String| {
         let text = if text.chars().count() > REQUESTED { shortened(&text, REQUESTED) } else { text };
-        Passage { first, last, text, worth: 9.0, requested: true, reminder: request.reminder }
+        Passage { first, last, text, worth: 9.0, requested: true, reminder: request.reminder, leans: false }
     };
     let listed = (place + 1..reads.len()).take_while(|next| reads[*next].sentence.list.is_some()).last();
     let texts = |first: usize, last: usize| -> Vec<String> {
@@ -302,18 +309,29 @@ fn requested(reads: &[Read<'_>], place: usize, request: &Request, used: &[bool])
         (Some(own), None) => Some(passage(place, place, own)),
         (None, Some(last)) => Some(passage(place, last, texts(place + 1, last).join(" "))),
         (None, None) => {
-            let states = |other: &usize| {
-                !used[*other]
-                    && reads[*other].request.is_none()
-                    && !reads[*other].sentence.asks
-                    && reads[*other].words.iter().any(Word::tells)
-            };
+            let told = |other: &usize| reads[*other].words.iter().filter(|word| word.tells()).count();
+            let free = |other: &usize| !used[*other] && reads[*other].request.is_none();
+            let states = |other: &usize| free(other) && !reads[*other].sentence.asks && told(other) > 0;
             // "Remember this: …" points ahead, "…. Remember that." back.
             let ahead = reads[place].sentence.text.ends_with([':', '：']);
             let (after, before) = (Some(place + 1).filter(|next| *next < reads.len()), place.checked_sub(1));
             let order = if ahead { [after, before] } else { [before, after] };
-            let other = order.into_iter().flatten().find(states)?;
-            Some(passage(other, other, reads[other].sentence.text.to_owned()))
+            let other = order.into_iter().flatten().find(states);
+            let other = other.or_else(|| before.filter(|before| free(before) && told(before) > 1));
+            let strong = |other: &usize| reads[*other].worth.is_some_and(|worth| worth >= SOME) || !answers;
+            match other {
+                Some(other) if other > place || strong(&other) => {
+                    Some(passage(other, other, reads[other].sentence.text.to_owned()))
+                }
+                // "Perfect. Remember this": it may be what someone else just said, which is kept with it.
+                _ if answers => {
+                    let first = place.saturating_sub(1);
+                    let text = joined(reads, first, place).unwrap_or_else(|| reads[place].sentence.text.to_owned());
+                    Some(Passage { leans: true, ..passage(first, place, text) })
+                }
+                Some(other) => Some(passage(other, other, reads[other].sentence.text.to_owned())),
+                None => None,
+            }
         }
     }
 }
@@ -381,12 +399,11 @@ fn kind(words: &[&Word], passage: &Passage, steps: usize) -> &'static str {
     let has = |form: u64| words.iter().any(|word| word.is(form));
     let own = has(form::FIRST | form::MINE);
     let spoken: Vec<&Word> = words.iter().copied().filter(|word| word.shape != Shape::Mark).collect();
-    let thinks = body(&spoken).windows(2).take(3).any(|two| two[0].is(form::FIRST) && two[1].is(form::SAYS));
     match () {
         () if steps > 1 => "procedural",
         () if passage.reminder => "task",
         () if instructs(&spoken) => "preference",
-        () if thinks => "opinion",
+        () if thinks(&spoken) => "opinion",
         () if likes(&spoken) => "preference",
         () if words.iter().any(|word| {
             matches!(
@@ -414,6 +431,23 @@ fn likes(words: &[&Word]) -> bool {
     (0..words.len()).any(|place| {
         words[place].is(form::FIRST | form::MINE) && words[place..].iter().take(4).any(|word| word.is(form::LIKES))
     })
+}
+
+/// The kind of a text that its forms tell: a liking or an opinion of the one who speaks.
+pub(crate) fn kind_by_form(text: &str) -> Option<&'static str> {
+    let language = language_of(text)?;
+    let words = words(text, Some(language));
+    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
+    match () {
+        () if thinks(&spoken) => Some("opinion"),
+        () if likes(&spoken) => Some("preference"),
+        () => None,
+    }
+}
+
+/// "I think …".
+fn thinks(spoken: &[&Word]) -> bool {
+    body(spoken).windows(2).take(3).any(|two| two[0].is(form::FIRST) && two[1].is(form::SAYS))
 }
 
 /// How much a quotation matters, by what it is.

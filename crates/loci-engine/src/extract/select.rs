@@ -44,7 +44,13 @@ pub(crate) fn worth(
     {
         return None;
     }
-    let standing = has(form::STYLE) || has(form::LASTING) || body.iter().take(2).any(|word| word.is(form::NEGATION));
+    // "Write me a short invitation" is done once; "answer in short sentences" holds for all that follows.
+    let once = spoken
+        .iter()
+        .take(5)
+        .any(|word| matches!(word.text.as_str(), "a" | "an" | "ein" | "eine" | "einen" | "un" | "una" | "une"));
+    let standing =
+        has(form::STYLE) && !once || has(form::LASTING) || body.iter().take(2).any(|word| word.is(form::NEGATION));
     if orders(body) && !standing {
         return None;
     }

@@ -61,6 +61,8 @@ forms! {
     LASTING,
     /// May be left away at the beginning of a sentence.
     OPENER,
+    /// Says nothing at all: um, btw.
+    FILLER,
     /// Greets, thanks or says goodbye.
     GREETING,
     /// Reacts to what was said.
@@ -125,6 +127,8 @@ forms! {
     FEELING,
     /// Something that is shown and not told: a photo, here is.
     SHOWS,
+    /// Asks the listener for something: can, could, please, mind.
+    INVITES,
     /// Help that is wanted at the moment: having trouble, not sure how.
     HELP,
     /// A time: yesterday, last, ago, week.
@@ -160,12 +164,14 @@ pub(crate) enum Attribute {
     Hours,
     /// On which port something listens.
     Port,
+    /// How many of something it has.
+    Count,
     /// What a thing is.
     Is,
 }
 
 impl Attribute {
-    const ALL: [Attribute; 14] = [
+    const ALL: [Attribute; 15] = [
         Attribute::Home,
         Attribute::Address,
         Attribute::Employer,
@@ -179,13 +185,14 @@ impl Attribute {
         Attribute::Weight,
         Attribute::Hours,
         Attribute::Port,
+        Attribute::Count,
         Attribute::Is,
     ];
 
     /// Whether it is said of things, and not of a person.
     pub(crate) fn is_of_things(self) -> bool {
-        use Attribute::{Cost, Hours, Is, Port, Weight};
-        matches!(self, Is | Cost | Weight | Hours | Port)
+        use Attribute::{Cost, Count, Hours, Is, Port, Weight};
+        matches!(self, Is | Cost | Weight | Hours | Port | Count)
     }
 
     /// Its name, in triples and reasons.
@@ -204,6 +211,7 @@ impl Attribute {
             Attribute::Weight => "weight",
             Attribute::Hours => "hours",
             Attribute::Port => "port",
+            Attribute::Count => "count",
             Attribute::Is => "is",
         }
     }
@@ -220,12 +228,32 @@ pub(crate) struct Language {
     /// What contractions stand for.
     contractions: HashMap<&'static str, &'static str>,
     /// How someone asks for something to be remembered; the longest first. What follows is kept.
-    pub(crate) requests: Vec<Vec<&'static str>>,
+    pub(crate) requests: Vec<Phrase>,
     /// How someone asks to be reminded. The whole sentence is kept.
-    pub(crate) reminders: Vec<Vec<&'static str>>,
+    pub(crate) reminders: Vec<Phrase>,
     phrases: Phrases<u64>,
     claims: Phrases<Attribute>,
     nouns: HashMap<&'static str, Attribute>,
+}
+
+/// How someone asks for something: `remember that`, `write _ down`, `~ making a note that`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Phrase {
+    /// Its words up to the gap.
+    pub(crate) words: Vec<&'static str>,
+    /// Its words behind the gap.
+    pub(crate) rest: Vec<&'static str>,
+    /// It asks for something only behind words that ask: "could you …".
+    pub(crate) infinitive: bool,
+}
+
+impl Phrase {
+    fn read(text: &'static str) -> Self {
+        let plain = text.trim().trim_start_matches('~');
+        let (words, rest) = plain.split_once('_').unwrap_or((plain, ""));
+        let split = |text: &'static str| text.split_whitespace().collect();
+        Self { words: split(words), rest: split(rest), infinitive: text.trim().starts_with('~') }
+    }
 }
 
 type Phrases<T> = HashMap<&'static str, Vec<(T, Vec<&'static str>)>>;
@@ -244,7 +272,8 @@ impl Language {
     /// Reads a file of words, and returns the lines that say nothing known; a test sees that there are none.
     ///
     /// A line begins with what it gives: `FORM[+FORM] words`, `phrase FORM a b|c d`, `claim ATTRIBUTE a b|c d`, `noun ATTRIBUTE
-    /// words`, `same a b|c d`, `contraction a=b c|…`, `request a b|…`, `reminder a b|…`. `#` begins a comment.
+    /// words`, `same a b|c d`, `contraction a=b c|…`, `request a b|a _ b|~ a b`, `reminder a b|…`: `_`
+    /// stands for a gap, `~` for a form that must be asked for. `#` begins a comment.
     fn read(code: &'static str, stemmer: Algorithm, file: &'static str) -> (Self, Vec<&'static str>) {
         let mut language = Self {
             code,
@@ -261,7 +290,7 @@ impl Language {
         let lines = file.lines().filter(|line| !line.starts_with('#'));
         let unknown = lines.filter(|line| language.take(line).is_none()).collect();
         for phrases in [&mut language.requests, &mut language.reminders] {
-            phrases.sort_by_key(|words| std::cmp::Reverse(words.len()));
+            phrases.sort_by_key(|phrase| std::cmp::Reverse(phrase.words.len() + phrase.rest.len()));
         }
         (language, unknown)
     }
@@ -276,8 +305,8 @@ impl Language {
                 }
             }
             "contraction" => self.contractions.extend(rest.split('|').filter_map(|row| row.split_once('='))),
-            "request" => self.requests.extend(split(rest)),
-            "reminder" => self.reminders.extend(split(rest)),
+            "request" => self.requests.extend(rest.split('|').map(Phrase::read)),
+            "reminder" => self.reminders.extend(rest.split('|').map(Phrase::read)),
             "phrase" => {
                 let (name, rest) = rest.split_once(' ')?;
                 let form = form::named(name)?;

@@ -71,6 +71,7 @@ impl Word {
             | AND
             | BECAUSE
             | OPENER
+            | FILLER
             | GREETING
             | REACTION
             | JOKE

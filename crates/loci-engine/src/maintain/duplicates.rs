@@ -39,6 +39,9 @@ struct Pair {
 impl Engine {
     pub(super) async fn dedup_step(&self, run: &Run<'_>) -> Result<StepReport> {
         let mut report = StepReport::new(Step::Dedup);
+        if !self.config.bands.reconcile {
+            return Ok(report);
+        }
         for space in self.all_spaces(&run.caller.tenant).await? {
             let pairs = self.pairs(run, &space).await?;
             let decisions = self.judge(run, &pairs, &mut report).await?;

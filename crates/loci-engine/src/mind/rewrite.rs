@@ -15,7 +15,7 @@ use super::prompt::Purpose;
 use super::{Mind, Spent, items, object, question};
 use crate::extract::{Candidate, Speaker, Surroundings, Utterance, Voice, claims_of};
 use crate::language::language_of;
-use crate::language::word::words;
+use crate::language::word::{Word, words};
 use crate::{Result, normalise, writing};
 
 /// Statements of a turn.
@@ -117,22 +117,17 @@ fn asked(turn: &Utterance<'_>, before: Option<&Utterance<'_>>, refused: &[(Strin
     question(Purpose::Rewrite, fence(&lines), object([("facts", facts)]), TOKENS)
 }
 
-/// The content words that were said, folded, with the name of who said them.
+/// The words that were said, folded, with the names of who said them.
 fn said(turn: &Utterance<'_>, before: Option<&Utterance<'_>>) -> HashSet<String> {
-    let mut known: HashSet<String> =
-        folded(turn.text).chain(before.into_iter().flat_map(|before| folded(before.text))).collect();
-    let names =
-        [turn.speaker.name().unwrap_or("User"), before.and_then(|before| before.speaker.name()).unwrap_or("User")];
-    known.extend(names.into_iter().flat_map(|name| name.split(' ').flat_map(folded)));
-    known
+    let names = [turn.speaker.name(), before.and_then(|before| before.speaker.name()), Some("User")];
+    let texts = [Some(turn.text), before.map(|before| before.text)].into_iter().chain(names).flatten();
+    texts.flat_map(|text| folded(text, |_| true)).collect()
 }
 
-fn folded(text: &str) -> impl Iterator<Item = String> {
+fn folded(text: &str, wanted: impl Fn(&Word) -> bool) -> Vec<String> {
     let language = language_of(text);
-    let fold = move |word: &str| language.map_or_else(|| word.to_owned(), |language| language.folded(word));
-    let found: Vec<String> =
-        words(text, language).iter().filter(|word| word.tells()).map(|word| fold(word.bare())).collect();
-    found.into_iter()
+    let fold = |word: &str| language.map_or_else(|| word.to_owned(), |language| language.folded(word));
+    words(text, language).iter().filter(|word| wanted(word)).map(|word| fold(word.bare())).collect()
 }
 
 /// Those of an answer's statements that are believed, and the others with the reason.
@@ -144,7 +139,8 @@ fn sorted(answer: &Value, known: &HashSet<String>) -> (Vec<String>, Vec<(String,
             known.contains(word) || word.chars().count() > 5 && known.iter().any(|other| other.starts_with(&prefix))
         };
         let breach = writing::validate(fact, Class::Semantic).first().map(writing::Breach::reason);
-        match breach.or_else(|| (!folded(fact).all(|word| stands(&word))).then_some("it has a word that was not said"))
+        match breach
+            .or_else(|| (!folded(fact, Word::tells).iter().all(stands)).then_some("it has a word that was not said"))
         {
             Some(reason) => refused.push((fact.to_owned(), reason)),
             None if believed.len() < MOST => believed.push(fact.to_owned()),

@@ -189,7 +189,7 @@ pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
 fn replaces(new: &Reading, known: &Reading) -> Option<String> {
     let claimed = new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b)).map(|b| (a, b)));
     if let Some((a, b)) = claimed {
-        return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.subject, b.value, a.value));
+        return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.about, b.said, a.said));
     }
     if one_value_apart(new, known) {
         return Some("the same statement with another value".to_owned());

@@ -63,7 +63,9 @@ impl Reading {
             let conditional = words.iter().any(|word| word.is(form::CONDITION));
             reading.changes |=
                 !conditional && words.iter().any(|word| word.is(form::CHANGE | form::CORRECTION | form::ENDS));
-            reading.claims.extend(claims(&words, language, voice));
+            let claims = claims(&words, language, voice);
+            reading.changes |= claims.iter().any(|claim| claim.changes);
+            reading.claims.extend(claims);
             reading.sentences.push(items(&words, language, voice));
         }
         reading.context = context.map(|context| items(&words(context, language), language, voice)).unwrap_or_default();
@@ -124,13 +126,14 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             () if word.is(form::NEGATION) => Sort::Negation,
             () if word.is(form::LIMIT) => Sort::Limit,
             () if word.is(form::ROLE) => {
-                role = Some(word.text.clone());
                 break_touch(&mut found);
+                // "Off at night": one that governs nothing is a word of its own.
+                found.extend(role.replace(word.text.clone()).map(particle));
                 continue;
             }
             // "Not a diesel but a hybrid": what follows holds instead.
             () if word.is(form::INSTEAD) && found.iter().any(|item| item.sort == Sort::Negation) => Sort::Limit,
-            () if word.is(form::EMPTY | form::COPULA | form::AND | form::NOW | form::TITLE) => {
+            () if word.is(form::EMPTY | form::COPULA | form::AND | form::NOW | form::TITLE | form::FILLER) => {
                 break_touch(&mut found);
                 continue;
             }
@@ -156,10 +159,14 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
         let role = if owner || word.is(form::MINE) { Some("'s".to_owned()) } else { role.take() };
         found.push(Item { key, role, sort, capital: word.capital, form: word.form, touches_next: true });
     }
-    if let Some(last) = found.last_mut() {
-        last.touches_next = false;
-    }
+    break_touch(&mut found);
+    found.extend(role.map(particle));
     bounded(found)
+}
+
+/// A preposition that governs nothing: it must stand in both texts.
+fn particle(text: String) -> Item {
+    Item { key: text, role: None, sort: Sort::Limit, capital: false, form: 0, touches_next: false }
 }
 
 fn break_touch(found: &mut [Item]) {

@@ -70,6 +70,10 @@ fn nothing_that_says_more_is_skipped() {
         ("Joost is Mina's manager", "Mina is Joost's manager", "add"),
         ("Ana prefers tabs over spaces", "Ana prefers spaces over tabs", "add"),
         ("The dog bit the man", "The man bit the dog", "add"),
+        ("Turn the alarm on at night", "Turn the alarm off at night", "add"),
+        ("Ana wants the report before the meeting", "Ana wants the report after the meeting", "add"),
+        ("Deploy to staging then production", "Deploy to production then staging", "add"),
+        ("Ana owes Bo 50 euros", "Bo owes Ana 50 euros", "add"),
         ("The plant needs 2 litres", "The plant needs 3 litres", "add"),
     ] {
         assert_eq!(decide(old, new), expect, "{old} | {new}");
@@ -133,6 +137,7 @@ fn what_has_changed_is_replaced() {
         ("The dentist appointment is on 3 June", "The dentist appointment was moved to 9 June"),
         ("Ana smokes ten cigarettes a day", "Ana no longer smokes"),
         ("The car is a diesel", "The car is not a diesel but a hybrid"),
+        ("User's cluster has 3 nodes", "User's cluster has 5 nodes (scaled from 3 in Feb 2026)"),
         ("Sessions expire after 15 minutes", "Sessions expire after 20 minutes"),
         ("UPLOAD_MB is set to 25 in production", "We raised UPLOAD_MB in production to 60"),
         ("I was born in 1986", "Actually I was born in 1968, I mistyped that"),

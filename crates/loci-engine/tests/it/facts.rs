@@ -152,7 +152,7 @@ async fn sessions_teach_triples_and_close_them() {
         let source = memories.iter().find(|memory| fact.sources == [memory.id]).expect("its memory");
         assert_eq!((fact.confidence, fact.fact_type.as_str()), (source.confidence, source.kind.name()));
     }
-    let nodes = FactRequest { predicate: Some("count of node".into()), ..FactRequest::default() };
+    let nodes = FactRequest { predicate: Some("count".into()), ..FactRequest::default() };
     let count = async |request: &FactRequest| {
         let facts = house.engine.facts(&user("ana"), request.clone()).await.unwrap();
         facts.into_iter().map(|fact| fact.object).collect::<Vec<_>>()
@@ -160,7 +160,7 @@ async fn sessions_teach_triples_and_close_them() {
     assert_eq!(count(&nodes).await, ["3"]);
     let next = in_session("ana", "s2");
     house.later(1);
-    house.say(&next, "t2", "user", "We scaled the cluster to 5 nodes.").await;
+    house.say(&next, "t2", "user", "Our cluster has 5 nodes now.").await;
     house.end(&next, "s2").await;
     assert_eq!(count(&nodes).await, ["5"], "the old one no longer holds");
     let mut all = count(&FactRequest { include_past: true, ..nodes }).await;
@@ -175,7 +175,7 @@ async fn what_is_consented_to_is_a_triple_then() {
     let ana = in_session("ana", "s1");
     house.say(&ana, "t", "user", "I live in Graz.").await;
     house.end(&ana, "s1").await;
-    let cities = FactRequest { predicate: Some("city".into()), ..FactRequest::default() };
+    let cities = FactRequest { predicate: Some("home".into()), ..FactRequest::default() };
     assert_eq!(house.engine.facts(&user("ana"), cities.clone()).await.unwrap(), []);
     let waiting = house.engine.proposals(&user("ana")).await.unwrap();
     let id = waiting.first().expect("a proposal").memory.id;

@@ -97,7 +97,7 @@ async fn what_is_forgotten_comes_back_when_restored() {
     assert_eq!(house.recall(&ana, "Lisbon").await, ["Ana lives in Lisbon"]);
     let events: Vec<String> =
         house.engine.history(&ana, id, 100).await.unwrap().events.into_iter().map(|entry| entry.event).collect();
-    assert_eq!(events, ["ADD", "DELETE", "RESTORE"]);
+    assert_eq!(events, ["ADD", "ENTITY", "DELETE", "RESTORE"]);
     assert_eq!(house.engine.history(&user("bo"), id, 100).await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 

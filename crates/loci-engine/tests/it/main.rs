@@ -23,6 +23,7 @@ mod pools;
 mod rank;
 mod recall;
 mod redact;
+mod requests;
 mod rerank;
 mod session;
 mod skew;

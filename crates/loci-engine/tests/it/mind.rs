@@ -195,13 +195,14 @@ async fn pairs_are_judged_eight_at_a_time_between_two_beyond_doubt() {
         (2, "same", "neither"),
         (10, "contradicts", "b"),
     ]);
-    let second = verdicts(&[(1, "same", "neither"), (2, "different", "neither"), (3, "contradicts", "a")]);
+    let second = verdicts(&[(1, "same", "neither"), (2, "contradicts", "a"), (3, "different", "neither")]);
     let (mind, server) = mind(&[&first, &second]).await;
     let (found, spent) = mind.same_fact(&pairs(9)).await.unwrap();
     assert_eq!((found.len(), spent.tokens), (9, 200));
     assert_eq!(found[0], Verdict::Same { newer: None });
     assert!(found[1..7].iter().all(|verdict| *verdict == Verdict::Unanswered), "{found:?}");
     assert_eq!(found[7], Verdict::Contradicts { newer: Some(Side::Second) });
+    assert_eq!(found[8], Verdict::Contradicts { newer: Some(Side::First) });
     let calls = sent(&server).await;
     assert_eq!(calls.len(), 2);
     assert!(input(&calls[0]).contains(r#"[2] a: "left 1" b: "right 1""#), "{}", input(&calls[0]));
@@ -218,7 +219,7 @@ async fn whoever_always_says_the_same_is_not_believed() {
 
 #[tokio::test]
 async fn a_verdict_that_does_not_exist_is_sent_back() {
-    let said = |verdict| verdicts(&[(1, "same", "neither"), (2, "different", "neither"), (3, verdict, "a")]);
+    let said = |verdict| verdicts(&[(1, "same", "neither"), (2, verdict, "a"), (3, "different", "neither")]);
     let (mind, server) = mind(&[&said("similar"), &said("same")]).await;
     let (verdicts, _) = mind.same_fact(&pairs(1)).await.unwrap();
     assert_eq!(verdicts, [Verdict::Same { newer: Some(Side::First) }]);

@@ -284,7 +284,8 @@ async fn provenance_tells_sources_versions_and_what_happened() {
     assert_eq!(told.sources.iter().map(|memory| memory.id).collect::<Vec<_>>(), [turn]);
     assert_eq!(told.chain.iter().map(|memory| memory.id).collect::<Vec<_>>(), [fact]);
     assert_eq!(told.history[0].reason, "remembered");
-    assert!(told.edges.is_empty() && told.entities.is_empty());
+    assert!(told.edges.is_empty());
+    assert_eq!(told.entities.iter().map(|entity| entity.canonical_name.as_str()).collect::<Vec<_>>(), ["Porto"]);
     // From the other end the link is one among others, not a source.
     let told = house.engine.explain(&ana, turn).await.unwrap();
     assert!(told.sources.is_empty());

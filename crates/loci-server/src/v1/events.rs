@@ -23,7 +23,7 @@ use crate::follow::{Follow, Wish};
 use crate::guard::Who;
 
 /// What each line of the ledger is called in the stream.
-const NAMES: [(Event, &str); 15] = [
+const NAMES: [(Event, &str); 16] = [
     (Event::Add, "created"),
     (Event::Update, "updated"),
     (Event::Delete, "deleted"),
@@ -39,6 +39,7 @@ const NAMES: [(Event, &str); 15] = [
     (Event::Embed, "embedded"),
     (Event::Entity, "entity"),
     (Event::Fact, "fact"),
+    (Event::Learn, "learned"),
 ];
 
 /// The routes of events.

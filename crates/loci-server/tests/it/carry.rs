@@ -12,7 +12,7 @@ fn lines(text: &str) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_leaves_comes_in_elsewhere() {
     let (house, copy) = (House::guarded().await, House::guarded().await);
-    for (user, content) in [("ann", "Ann lives in Graz."), ("ann", "Ann plays chess."), ("bo", "Bo paints.")] {
+    for (user, content) in [("ann", "ann lives by the sea."), ("ann", "ann plays chess."), ("bo", "bo paints.")] {
         let body = json!({ "identifiers": { "userId": user }, "content": content });
         house.post("/v1/memories", body).await.expect(201);
     }

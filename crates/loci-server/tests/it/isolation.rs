@@ -225,11 +225,12 @@ pub(crate) fn body(id: &str, memory: MemoryId) -> Option<Value> {
         "buildContext" => json!({ "input": "where does the cache of Meridian lie?" }),
         "memoryQuery" => json!({ "query": "where does the cache of Meridian lie?" }),
         "supersedeMemory" | "correctMemory" => json!({ "content": "a stranger was here" }),
-        "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "retryJob"
-        | "runJobs" => {
+        "confirmMemory" | "restoreMemory" | "acceptConsent" | "rejectConsent" | "endSession" | "learnSessionAgain"
+        | "retryJob" | "runJobs" => {
             return None;
         }
         "pinMemory" => json!({ "pinned": true }),
+        "resolveMemory" => json!({ "other": "0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50", "keep": "newer" }),
         "undo" => json!({ "space": "agent_memory_keeper", "sequence": 1 }),
         "ingestTurns" => json!({ "turns": [{ "threadId": "t", "content": "a stranger was here" }] }),
         "summarise" => json!({ "threadId": "monday" }),
@@ -373,6 +374,7 @@ pub(crate) fn arguments(tool: &str, memory: MemoryId) -> Option<Value> {
         "confirm_fact" | "explain_fact" => json!({ "fact_id": memory }),
         "get_memory" | "forget_memory" | "restore_memory" | "memory_history" => json!({ "memory_id": memory }),
         "pin_memory" => json!({ "memory_id": memory, "pinned": true }),
+        "resolve_contradiction" => json!({ "memory_id": memory, "other_id": memory, "keep": "newer" }),
         "get_entity_info" => json!({ "entity_name": "Anna Petrova" }),
         "memory_stats" | "weak_facts" | "list_memories" | "list_entities" | "list_consents" | "recent_changes"
         | "read_graph" => json!({}),

@@ -165,7 +165,11 @@ pub async fn what_was_learned_does_not_wait_again(store: &dyn Store) {
     assert!(!the(store, "s").await.pending);
     assert_eq!(unlearned(store, &whole(), &anna, "s").await, []);
     assert_eq!(unlearned(store, &whole(), &anna, "other").await, [other]);
-    assert_eq!(good(store.stats(&whole()).await).ledger, lines, "a mark is not history");
+    assert_eq!(good(store.stats(&whole()).await).ledger, lines + 2, "each leaves a line with what was learned");
+    // Whoever wants it learned from again has all of it waiting again.
+    hand.must(&anna.space(), Action::Unlearn { scope: anna.clone(), session: "s".to_owned() }).await;
+    assert_eq!(unlearned(store, &whole(), &anna, "s").await, [one, two, three]);
+    hand.must(&anna.space(), learn(&anna, "s", None, three)).await;
     let four = say(&hand, &anna, "s").await;
     assert!(the(store, "s").await.pending);
     assert_eq!(unlearned(store, &whole(), &anna, "s").await, [four]);
