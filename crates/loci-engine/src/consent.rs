@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::extract::{Candidate, Claim};
-use crate::learn::{Reach, reading, statement};
+use crate::learn::{reading, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, claim_key, reconcile};
 use crate::remember::receipt;
@@ -113,14 +113,8 @@ impl Engine {
         let model = self.model().map_or("", |model| &model.name);
         let vector = self.store.vectors(&visible, model, &[id]).await?.pop().map(|(_, vector)| vector);
         let addition = Addition { claim, vector, ..Addition::new(memory.clone()) };
-        let known = self
-            .neighbours(
-                &policy::only(caller, &scope, visible.categories().cloned()),
-                &addition,
-                Some(id),
-                Reach::Thorough,
-            )
-            .await?;
+        let known =
+            self.neighbours(&policy::only(caller, &scope, visible.categories().cloned()), &addition, Some(id)).await?;
         let decision = reconcile(&statement, &known, &self.config.bands);
         let (accept, over, reason) = match &decision {
             Decision::Skip { .. } => (false, None, "consented, and known already".to_owned()),

@@ -19,7 +19,7 @@ use serde_json::{Map, json};
 use crate::consent::{Consented, Pending};
 use crate::entity::Register;
 use crate::extract::{Candidate, Extracted, Mention, Speaker, Surroundings, Utterance, extract};
-use crate::learn::{CONTEXT, Reach, neighbour, repeats, statement};
+use crate::learn::{CONTEXT, neighbour, repeats, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, claim_key, reconcile};
 use crate::report::{DATES, SAID, as_name};
@@ -308,7 +308,7 @@ impl Engine {
             lesson.report.skipped += 1;
             return Ok(());
         }
-        let mut known = self.neighbours(&lesson.visible, &addition, None, Reach::Thorough).await?;
+        let mut known = self.neighbours(&lesson.visible, &addition, None).await?;
         // What this round has replaced no longer holds; what it has added does.
         known.retain(|one| !lesson.replaced(one.id));
         known.extend(lesson.fresh.iter().map(|(one, vector)| Neighbour {

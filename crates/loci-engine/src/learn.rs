@@ -35,15 +35,6 @@ pub(crate) const AS_IS: &str = "asIs";
 /// Where a quotation says what it answers.
 pub(crate) const CONTEXT: &str = "context";
 
-/// How far it is looked for what is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// Where someone waits: by claim and by vector.
-    Quick,
-    /// Where nobody does: by words as well, where there is no vector.
-    Thorough,
-}
-
 impl Engine {
     /// Finds the place of one new memory and keeps it.
     pub(crate) async fn learn_one(
@@ -74,7 +65,7 @@ impl Engine {
         let statement = statement(&addition.memory);
         let single = statement.reading.claim().is_some_and(|claim| claim.single) && circle(&addition.memory).is_none();
         for attempt in 1.. {
-            let known = self.neighbours(&visible, &addition, None, Reach::Quick).await?;
+            let known = self.neighbours(&visible, &addition, None).await?;
             // Whoever sees only some of them cannot tell what else there is.
             let whole = single && visible.categories().is_none() && known.len() < CLAIMED;
             addition.seen = whole.then(|| known.iter().map(|one| one.id).collect());
@@ -109,13 +100,12 @@ impl Engine {
         unreachable!("the last try returns")
     }
 
-    /// What is known and may be about the same: by what it claims, by its vector, and without one perhaps by its words.
+    /// What is known and may be about the same: by what it claims, by its vector, and without one by its words.
     pub(crate) async fn neighbours(
         &self,
         visible: &Visible,
         addition: &Addition,
         except: Option<MemoryId>,
-        reach: Reach,
     ) -> Result<Vec<Neighbour>> {
         let memory = &addition.memory;
         let filter = Filter { kinds: self.told_kinds(), ..Filter::at(memory.created_at) };
@@ -130,9 +120,6 @@ impl Engine {
         };
         let mut found: Vec<(MemoryId, Option<f64>)> = match near {
             Some(near) => near.into_iter().map(|hit| (hit.id, Some(hit.score))).collect(),
-            // Looking by words costs more than a write should; what is said again in other words is found when a session
-            // is learned from, and in the night.
-            None if reach == Reach::Quick => Vec::new(),
             None => {
                 let near = self.store.lexical(visible, &memory.content, &filter, NEAREST).await?;
                 near.into_iter().map(|hit| (hit.id, None)).collect()

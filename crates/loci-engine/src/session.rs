@@ -12,7 +12,7 @@ use loci_types::{
 };
 use serde_json::{Map, json};
 
-use crate::learn::{Reach, statement};
+use crate::learn::statement;
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, reconcile};
 use crate::{Engine, Result};
@@ -110,7 +110,7 @@ impl Engine {
         let unless = Some(self.twin_key(&new));
         let addition = Addition { unless, claim: self.claim_of(&new), vector, jobs, ..Addition::new(new) };
         let whose = policy::upkeep(tenant, user);
-        let known = self.neighbours(&whose, &addition, None, Reach::Thorough).await?;
+        let known = self.neighbours(&whose, &addition, None).await?;
         let statement = statement(&addition.memory);
         let decision = reconcile(&statement, &known, &self.config.bands);
         let id = match &decision {

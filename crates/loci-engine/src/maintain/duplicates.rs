@@ -14,7 +14,7 @@ use loci_types::{
 use serde_json::json;
 
 use super::{Run, Step, StepReport};
-use crate::learn::{Reach, neighbour, statement};
+use crate::learn::{neighbour, statement};
 use crate::mind::Verdict;
 use crate::policy;
 use crate::reconcile::{Decision, may_replace, reconcile};
@@ -122,7 +122,7 @@ impl Engine {
         let mut addition = Addition { claim, vector, ..Addition::new(memory) };
         // What holds now is asked for, whenever it came.
         addition.memory.created_at = run.at;
-        let known = self.neighbours(&seen, &addition, None, Reach::Thorough).await?;
+        let known = self.neighbours(&seen, &addition, None).await?;
         let ids: Vec<MemoryId> = known.iter().map(|one| one.id).collect();
         let others = self.store.fetch(&seen, &ids).await?;
         let mut pairs = Vec::new();
