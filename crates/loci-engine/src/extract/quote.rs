@@ -481,25 +481,25 @@ fn keep(candidates: &mut Vec<Candidate>, candidate: Candidate) {
 /// The things that a text names which someone wrote down on purpose.
 pub(crate) fn mentioned(text: &str, voice: &Voice) -> Vec<Mention> {
     let language = language_of(text);
-    let turn = Utterance {
-        id: MemoryId(uuid::Uuid::nil()),
-        text,
-        speaker: Speaker::User(None),
-        actor: None,
-        at: jiff::Timestamp::UNIX_EPOCH,
-    };
-    let hearing = Hearing { asked: false, listens: false, present: &Present::default() };
-    mentions(&read(&turn, language, voice, &hearing), language, &Present::default())
+    let nobody = Present::default();
+    let named = sentences(text).into_iter().flat_map(|sentence| {
+        let words = words(sentence.text, language);
+        names(&sentence, &words, language, &claims(&words, language, voice), &nobody)
+    });
+    once_each(named)
 }
 
 fn mentions(reads: &[Read<'_>], language: Option<&Language>, present: &Present) -> Vec<Mention> {
+    once_each(reads.iter().flat_map(|read| names(&read.sentence, &read.words, language, &read.claims, present)))
+}
+
+/// Each thing once, with all its other names.
+fn once_each(named: impl Iterator<Item = Mention>) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::new();
-    for read in reads {
-        for mention in names(&read.sentence, &read.words, language, &read.claims, present) {
-            match found.iter_mut().find(|known| known.name == mention.name) {
-                Some(known) => known.aliases.extend(mention.aliases),
-                None => found.push(mention),
-            }
+    for mention in named {
+        match found.iter_mut().find(|known| known.name == mention.name) {
+            Some(known) => known.aliases.extend(mention.aliases),
+            None => found.push(mention),
         }
     }
     found

@@ -222,18 +222,18 @@ pub(crate) struct Language {
     /// Its code, as in ISO 639-1.
     pub(crate) code: &'static str,
     stemmer: Stemmer,
-    forms: HashMap<&'static str, u64>,
+    forms: Table<u64>,
     /// Words that mean the same where texts are compared: all become the first of their group.
-    same: HashMap<&'static str, &'static str>,
+    same: Table<&'static str>,
     /// What contractions stand for.
-    contractions: HashMap<&'static str, &'static str>,
+    contractions: Table<&'static str>,
     /// How someone asks for something to be remembered; the longest first. What follows is kept.
     pub(crate) requests: Vec<Phrase>,
     /// How someone asks to be reminded. The whole sentence is kept.
     pub(crate) reminders: Vec<Phrase>,
     phrases: Phrases<u64>,
     claims: Phrases<Attribute>,
-    nouns: HashMap<&'static str, Attribute>,
+    nouns: Table<Attribute>,
 }
 
 /// How someone asks for something: `remember that`, `write _ down`, `~ making a note that`.
@@ -256,7 +256,9 @@ impl Phrase {
     }
 }
 
-type Phrases<T> = HashMap<&'static str, Vec<(T, Vec<&'static str>)>>;
+/// Words are looked up all the time, and nobody chooses them to collide.
+type Table<T> = HashMap<&'static str, T, foldhash::fast::RandomState>;
+type Phrases<T> = Table<Vec<(T, Vec<&'static str>)>>;
 
 static LANGUAGES: LazyLock<[Language; 5]> = LazyLock::new(|| {
     [
@@ -278,14 +280,14 @@ impl Language {
         let mut language = Self {
             code,
             stemmer: Stemmer::create(stemmer),
-            forms: HashMap::new(),
-            same: HashMap::new(),
-            contractions: HashMap::new(),
+            forms: Table::default(),
+            same: Table::default(),
+            contractions: Table::default(),
             requests: Vec::new(),
             reminders: Vec::new(),
-            phrases: HashMap::new(),
-            claims: HashMap::new(),
-            nouns: HashMap::new(),
+            phrases: Table::default(),
+            claims: Table::default(),
+            nouns: Table::default(),
         };
         let lines = file.lines().filter(|line| !line.starts_with('#'));
         let unknown = lines.filter(|line| language.take(line).is_none()).collect();
@@ -396,23 +398,32 @@ pub(crate) fn language_of(text: &str) -> Option<&'static Language> {
         return None;
     }
     let lower = text.to_lowercase().replace('’', "'");
-    let words = || lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
-    // A closed-class word says most; any other word that a table knows says something.
-    let weigh = |language: &Language, word: &str| match language.form(word) {
-        0 => 2 * usize::from(language.expanded(word).is_some()),
-        form => 1 + usize::from(form & COMMON != 0),
-    };
-    let known = |language: &Language| words().map(|word| weigh(language, word)).sum::<usize>();
+    let words = lower.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
+    let mut known = [0_usize; LATIN];
+    for weights in words.filter_map(|word| WEIGHTS.get(word)) {
+        known.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += usize::from(*weight));
+    }
     // English comes first: where nothing can be told, text in Latin script is read as English.
-    let mut best = (&languages[0], known(&languages[0]));
-    for language in &languages[1..4] {
-        let count = known(language);
-        if count > best.1 {
-            best = (language, count);
+    let best = (0..LATIN).rev().max_by_key(|place| known[*place])?;
+    Some(&languages[best])
+}
+
+/// So many languages, the first ones, are written in Latin script.
+const LATIN: usize = 4;
+
+/// What a word says for each language in Latin script: a closed-class word most, any other that its table knows something.
+static WEIGHTS: LazyLock<Table<[u8; LATIN]>> = LazyLock::new(|| {
+    let mut weights = Table::<[u8; LATIN]>::default();
+    for (place, language) in LANGUAGES[..LATIN].iter().enumerate() {
+        for word in language.contractions.keys() {
+            weights.entry(*word).or_default()[place] = 2;
+        }
+        for (word, form) in &language.forms {
+            weights.entry(*word).or_default()[place] = 1 + u8::from(form & COMMON != 0);
         }
     }
-    Some(best.0)
-}
+    weights
+});
 
 /// A name as it is compared: in lower case, and in Russian by its stem, because names are inflected.
 pub(crate) fn name_key(name: &str) -> String {

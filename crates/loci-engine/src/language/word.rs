@@ -237,6 +237,9 @@ fn thousands(run: &str) -> bool {
 
 /// Lower case, with one sort of apostrophe and "е" for "ё"; letters drawn out ("sooo") count as one.
 fn lower(run: &str) -> String {
+    if run.is_ascii() && run.as_bytes().windows(3).all(|three| three[0] != three[1] || three[1] != three[2]) {
+        return run.to_ascii_lowercase();
+    }
     let lower = run.to_lowercase().replace('’', "'").replace('ё', "е");
     let mut word = String::with_capacity(lower.len());
     let mut characters = lower.chars().peekable();
@@ -252,14 +255,12 @@ fn lower(run: &str) -> String {
 }
 
 fn mark_phrases(words: &mut [Word], language: &Language) {
-    let texts: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    for place in 0..words.len() {
-        for (form, length) in language.phrases(&texts[place..]) {
-            for word in &mut words[place..place + length] {
-                word.form |= form;
-            }
-        }
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let found: Vec<(usize, u64, usize)> = (0..texts.len())
+        .flat_map(|place| language.phrases(&texts[place..]).map(move |(form, length)| (place, form, length)))
+        .collect();
+    for (place, form, length) in found {
+        words[place..place + length].iter_mut().for_each(|word| word.form |= form);
     }
 }
 

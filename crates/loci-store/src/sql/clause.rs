@@ -21,8 +21,6 @@ pub(crate) struct Clause {
     pub(crate) scopes: Option<Vec<i64>>,
     /// Whether only some categories are seen.
     pub(crate) narrowed: bool,
-    /// Whether it asks for more than what holds now: few of a scope may pass.
-    pub(crate) picky: bool,
     dialect: Dialect,
 }
 
@@ -34,7 +32,6 @@ impl Clause {
             values: Vec::new(),
             scopes: None,
             narrowed: false,
-            picky: false,
             dialect: connection.dialect(),
         };
         if let Some(scopes) = visible.scopes_in(space) {
@@ -46,7 +43,7 @@ impl Clause {
             clause.scopes = Some(numbers);
         }
         if let Some(categories) = visible.categories() {
-            (clause.narrowed, clause.picky) = (true, true);
+            clause.narrowed = true;
             clause.any("m.category", categories.iter().cloned());
         }
         if *visible.reach() != Reach::Whole {
@@ -78,7 +75,6 @@ impl Clause {
     fn meant(&mut self, filter: &Filter) {
         self.any("m.state", filter.states.iter().map(|state| state.name().to_owned()));
         self.time(filter);
-        let usual = self.sql.len();
         for (column, wanted) in [
             ("m.kind", &filter.kinds),
             ("m.category", &filter.categories),
@@ -138,7 +134,6 @@ impl Clause {
             self.values.push(Value::Text(key.clone()));
             self.values.push(Value::Text(value.to_string()));
         }
-        self.picky |= self.sql.len() > usual;
     }
 
     fn time(&mut self, filter: &Filter) {

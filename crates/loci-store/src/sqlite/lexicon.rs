@@ -20,7 +20,7 @@ use crate::text::{Analyser, with_question};
 use crate::{Frequencies, Hit};
 
 /// So many matches beyond those wanted are looked at, at least: some may not pass.
-const SPARE: usize = 30;
+const SPARE: usize = 6;
 
 /// Takes the words of a memory away.
 pub(crate) fn clear_words(connection: &Connection, row: i64) -> sql::Result<()> {
@@ -144,15 +144,15 @@ impl Lexicon {
         }
         let asked: Vec<u32> = asked_for(terms).into_iter().map(|term| fingerprint(term)).collect();
         let mut found = self.scores(connection, clause, &asked)?;
-        // Nearly all pass, and only those that may be told are looked up; a picky clause may let few of many pass.
-        let want = if clause.picky { found.len() } else { limit.saturating_add((limit / 4).max(SPARE)) };
-        let hits = passing(connection, clause, best(&mut found, want))?;
-        let hits = if hits.len() < limit && want < found.len() {
-            passing(connection, clause, best(&mut found, usize::MAX))?
-        } else {
-            hits
-        };
-        Ok(hits.into_iter().take(limit).collect())
+        // Mostly nearly all pass, and only the best need to be looked up; where few pass, more are tried.
+        let mut want = limit.saturating_add((limit / 4).max(SPARE));
+        loop {
+            let hits = passing(connection, clause, best(&mut found, want))?;
+            if hits.len() >= limit || want >= found.len() {
+                return Ok(hits.into_iter().take(limit).collect());
+            }
+            want = want.saturating_mul(4);
+        }
     }
 
     fn scores(&self, connection: &Connection, clause: &Clause, asked: &[u32]) -> rusqlite::Result<Vec<(i64, f64)>> {

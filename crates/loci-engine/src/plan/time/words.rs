@@ -220,7 +220,8 @@ pub(crate) fn among(row: &str, word: &str) -> bool {
 }
 
 fn row(table: &[&str], word: &str) -> Option<i8> {
-    table.iter().position(|forms| among(forms, word)).map(|place| place as i8)
+    let found = || table.iter().position(|forms| among(forms, word)).map(|place| place as i8);
+    KNOWN.contains(word).then(found).flatten()
 }
 
 /// The month, 1 to 12, if it can be nothing else.
