@@ -142,7 +142,7 @@ pub(crate) struct Llm {
     pub(crate) base_url: String,
     /// The endpoint's model.
     pub(crate) model: String,
-    /// Seconds after which a call is given up.
+    /// Seconds after which a call is given up that is answered in up to 400 tokens; longer answers get longer.
     pub(crate) timeout_seconds: u64,
     /// The environment variable that holds the API key.
     pub(crate) api_key_env: String,

@@ -230,7 +230,7 @@ impl Error {
             Self::Http { status: 404, .. } => "check the base URL and the model name of the language model",
             Self::Http { status: 400..=499, .. } => "check the model name and how much text it can read at once",
             Self::RateLimited { .. } => "wait and try again, or lower the tokens per day",
-            Self::Timeout { .. } => "try again; if it persists, raise the timeout or choose a quicker model",
+            Self::Timeout { .. } => "try again; if it persists, raise llm.timeout_seconds or choose a quicker model",
             Self::BadResponse { .. } => "check that the base URL is that of an API with a `/chat/completions` call",
             other => other.hint(),
         }

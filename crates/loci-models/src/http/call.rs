@@ -130,6 +130,15 @@ impl Service {
 
     /// Sends `question` until there is an answer or no more point in asking.
     pub(super) async fn post<A: DeserializeOwned>(&self, question: &impl Serialize) -> Result<A, Error> {
+        self.post_within(question, self.timeout).await
+    }
+
+    /// The same, with a time of its own for each call.
+    pub(super) async fn post_within<A: DeserializeOwned>(
+        &self,
+        question: &impl Serialize,
+        timeout: Duration,
+    ) -> Result<A, Error> {
         let body = serde_json::to_vec(question).map_err(|error| self.nonsense(error.to_string()))?;
         let backoff = ExponentialBuilder::default()
             .with_min_delay(self.retries.first_delay)
@@ -137,7 +146,7 @@ impl Service {
             .with_factor(2.0)
             .with_max_times(self.retries.attempts.saturating_sub(1))
             .with_jitter();
-        (|| self.once(body.clone()))
+        (|| self.once(body.clone(), timeout))
             .retry(backoff)
             .when(Error::is_transient)
             .adjust(|error, delay| self.patience(error, delay))
@@ -155,25 +164,25 @@ impl Service {
         }
     }
 
-    async fn once<A: DeserializeOwned>(&self, body: Vec<u8>) -> Result<A, Error> {
-        let request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
-        let response = request.send().await.map_err(|error| self.lost(error))?;
+    async fn once<A: DeserializeOwned>(&self, body: Vec<u8>, timeout: Duration) -> Result<A, Error> {
+        let request = self.client.post(self.url.clone()).header("content-type", "application/json").timeout(timeout);
+        let response = request.body(body).send().await.map_err(|error| self.lost(error, timeout))?;
         if !response.status().is_success() {
             return Err(self.refused(response).await);
         }
-        let bytes = self.read(response).await?;
+        let bytes = self.read(response, timeout).await?;
         serde_json::from_slice(&bytes).map_err(|error| self.nonsense(error.to_string()))
     }
 
     /// The body, unless it is too long. One that says its length is refused unread; one that does
     /// not is read until it passes the bound.
-    async fn read(&self, mut response: Response) -> Result<Vec<u8>, Error> {
+    async fn read(&self, mut response: Response, timeout: Duration) -> Result<Vec<u8>, Error> {
         let too_long = || self.nonsense(format!("it is longer than {} bytes", self.most_bytes));
         if response.content_length().is_some_and(|length| length > self.most_bytes as u64) {
             return Err(too_long());
         }
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error, timeout))? {
             if bytes.len() + chunk.len() > self.most_bytes {
                 return Err(too_long());
             }
@@ -202,9 +211,9 @@ impl Service {
     }
 
     /// The service did not answer.
-    fn lost(&self, error: reqwest::Error) -> Error {
+    fn lost(&self, error: reqwest::Error, timeout: Duration) -> Error {
         if error.is_timeout() {
-            return self.late();
+            return Error::Timeout { service: self.shown.clone(), after: timeout };
         }
         let service = self.shown.clone();
         let error = error.without_url();

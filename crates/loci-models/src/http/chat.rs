@@ -26,6 +26,9 @@ const OPTIONAL: &[&str] = &["response_format", "temperature", "max_tokens"];
 /// What a conversation costs beyond its texts: roles, separators, the words of a complaint.
 const OVERHEAD_TOKENS: u64 = 100;
 
+/// Answers of up to so many tokens have the usual time.
+const USUAL_TOKENS: u32 = 400;
+
 /// What must be known to reach a chat service.
 #[derive(Debug, Clone)]
 pub struct ChatConfig {
@@ -35,7 +38,8 @@ pub struct ChatConfig {
     pub model: String,
     /// The key, sent as a bearer token.
     pub api_key: Option<Secret>,
-    /// How long one call may take. A question is at most two calls, each repeated as `retries` says.
+    /// How long one call may take that is answered in up to 400 tokens; a longer answer gets longer in proportion.
+    /// A question is at most two calls, each repeated as `retries` says.
     pub timeout: Duration,
     /// How often and how patiently a call is repeated.
     pub retries: Retries,
@@ -68,6 +72,7 @@ impl ChatConfig {
 pub struct RemoteChat {
     service: Service,
     model: String,
+    timeout: Duration,
     price_in_per_million: f64,
     price_out_per_million: f64,
     /// The fields that the service is known to refuse, a bit for each of [`OPTIONAL`].
@@ -138,6 +143,7 @@ impl RemoteChat {
         Ok(Self {
             service,
             model: config.model,
+            timeout: config.timeout,
             price_in_per_million: config.price_in_per_million,
             price_out_per_million: config.price_out_per_million,
             without: AtomicU8::new(0),
@@ -192,7 +198,7 @@ impl RemoteChat {
         loop {
             let system = instructions(question, without);
             let body = self.body(question, &system, since, without);
-            match self.service.post(&body).await {
+            match self.service.post_within(&body, self.patience(question)).await {
                 Ok(answer) => {
                     // Only now is it known that the field was the trouble.
                     self.without.fetch_or(without, Ordering::Relaxed);
@@ -202,6 +208,11 @@ impl RemoteChat {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// How long the service may take for an answer of this length.
+    fn patience(&self, question: &ChatQuestion) -> Duration {
+        self.timeout.mul_f64((f64::from(question.max_tokens) / f64::from(USUAL_TOKENS)).max(1.0))
     }
 
     fn body<'a>(

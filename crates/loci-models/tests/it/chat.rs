@@ -286,6 +286,18 @@ async fn what_may_pass_is_tried_again_and_silence_is_late() {
     assert!(elapsed >= 2 * timeout && elapsed < Duration::from_secs(10), "{elapsed:?}");
 }
 
+/// A longer answer takes longer to write, and the hint names the setting.
+#[tokio::test]
+async fn the_time_follows_the_length_of_the_answer() {
+    let server = script(&[says(GOOD).set_delay(Duration::from_secs(60))]).await;
+    let retries = Retries { attempts: 1, ..config(&server).retries };
+    let impatient = ChatConfig { timeout: Duration::from_millis(50), retries, ..config(&server) };
+    let long = ChatQuestion { max_tokens: 1200, ..question() };
+    let error = RemoteChat::new(impatient).unwrap().ask(&long).await.unwrap_err();
+    assert!(error.to_string().contains("within 150ms"), "{error}");
+    assert!(error.hint().contains("llm.timeout_seconds"), "{}", error.hint());
+}
+
 #[tokio::test]
 async fn a_long_answer_is_refused_unread() {
     let long = "x".repeat(10 << 20);
