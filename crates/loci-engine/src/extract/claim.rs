@@ -236,11 +236,10 @@ fn subject(words: &[Word], language: &Language, voice: &Voice) -> Option<Vec<Ter
             return None;
         } else if word.shape != Shape::Mark
             && !word.is(form::NOW | form::OPENER | form::TITLE)
-            && (word.tells() || word.is(form::LIMIT | form::ROLE))
+            && !word.is(form::ROLE)
+            && (word.tells() || word.is(form::LIMIT))
         {
-            if !word.is(form::ROLE) {
-                found.push(Term::of(word, language));
-            }
+            found.push(Term::of(word, language));
         }
     }
     found.dedup();

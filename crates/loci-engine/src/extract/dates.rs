@@ -89,7 +89,7 @@ fn settled(phrase: &TimePhrase, named: &str, tense: Tense, said: &Zoned) -> Opti
     let weekly = words().any(|word| weekday(word).is_some());
     // Which Wednesday is meant on a Wednesday, or by words that only some languages have, cannot be told.
     let today = phrase.span.from <= said.timestamp() && said.timestamp() < phrase.span.until;
-    if weekly && !turned && !yearly && (today || !words().filter(|word| !word.is_empty()).all(|word| is_told(word))) {
+    if weekly && !turned && !yearly && (today || !words().filter(|word| !word.is_empty()).all(is_told)) {
         return None;
     }
     if has_year(named) || turned || phrase.span.until > said.timestamp() {

@@ -103,9 +103,8 @@ fn asked_for(text: &str, spoken: &[&Word], start: usize, gap: Range<usize>, end:
     let open = rest
         .first()
         .is_none_or(|word| word.is(form::ROLE | form::AND | form::BECAUSE | form::NOW | form::OPENER | form::LIMIT));
-    if !elsewhere && !(clitic || last.text == "olvide" || last.text == "that") && tells(rest) > 0
-        || !elsewhere && !open && tells(rest) > 0
-    {
+    let refers_back = clitic || last.text == "olvide" || last.text == "that";
+    if !(elsewhere || refers_back && open) && tells(rest) > 0 {
         return trimmed(text, rest[0].at.start..text.len());
     }
     // "Write this down, the code is 4410": the pronoun points ahead.

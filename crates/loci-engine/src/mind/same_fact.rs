@@ -47,12 +47,13 @@ impl Mind {
             // Two pairs whose verdict is beyond doubt stand among the others. Whoever fails them is not believed at all.
             let canary = |(a, b): (&str, &str)| (a.to_owned(), b.to_owned());
             let mut shown: Vec<(String, String)> = chunk.to_vec();
+            let middle = chunk.len().div_ceil(2);
+            shown.insert(middle, canary(CANARIES[1]));
             shown.insert(0, canary(CANARIES[0]));
-            shown.insert(shown.len() / 2 + 1, canary(CANARIES[1]));
             let answer = self.ask(&asked(&shown), &mut spent).await?;
             let mut judged = read(&answer, shown.len());
-            let second = judged.remove((chunk.len() + 1) / 2 + 1);
             let first = judged.remove(0);
+            let second = judged.remove(middle);
             let sound = matches!(first, Verdict::Same { .. }) && second == Verdict::Different;
             verdicts.extend(if sound { judged } else { vec![Verdict::Void; chunk.len()] });
         }
