@@ -137,14 +137,16 @@ pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
     outright && same_subject && !lost && !ended.is_empty() && ended.iter().all(|item| find(&said, item).is_some())
 }
 
-/// Whether both speak of the same: they share an owner, or name nobody, and some words with content.
-pub(super) fn share_a_subject(new: &Reading, known: &Reading, most: f64) -> bool {
+/// Whether both speak of the same: they share an owner, or name nobody, and this share of the longer one's words. Where
+/// they share one word beside who speaks, that word is half of what is said.
+pub(super) fn share_a_subject(new: &Reading, known: &Reading, share: f64) -> bool {
     let (a, b) = (new.content(), known.content());
     let (names, others) = (new.names(), known.names());
     let owners = names.is_empty() && others.is_empty()
         || names.iter().any(|name| others.contains(name) || b.contains(name))
         || others.iter().any(|name| a.contains(name));
-    let shared = a.iter().filter(|word| b.iter().any(|other| other == *word)).count();
-    let least = a.len().min(b.len()).max(1);
-    owners && shared >= 2 && shared as f64 >= most * least as f64
+    let shared = a.iter().filter(|word| b.contains(*word)).count();
+    let speaks = new.speaker().is_some_and(|speaker| known.speaker() == Some(speaker));
+    let share = if speaks && shared == 2 { share.max(0.5) } else { share };
+    owners && shared >= 2 && shared as f64 >= share * a.len().max(b.len()) as f64
 }

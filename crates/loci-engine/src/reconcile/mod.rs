@@ -171,7 +171,7 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
     }
     let near = known.similarity.is_none_or(|cosine| cosine >= bands.check);
     // What only says more contradicts nothing.
-    let changed = a.changes && !b.is_within(a) && share_a_subject(a, b, 0.3) && (near || share_a_subject(a, b, 0.6));
+    let changed = a.changes && !b.is_within(a) && share_a_subject(a, b, if near { 0.33 } else { 0.5 });
     let denied = a.is_negated() != b.is_negated() && near && (a.is_within(b) || b.is_within(a));
     if changed || denied || disputed(a, b) { Meeting::MayContradict } else { Meeting::Unrelated }
 }
@@ -181,7 +181,7 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
 pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
     let (a, b) = (&new.reading, &known.reading);
     let protected = known.as_is || known.confirmed && !new.confirmed || new.copied && !known.copied;
-    let same = share_a_subject(a, b, 0.5) && a.names() == b.names() && a.is_single() && b.is_single();
+    let same = share_a_subject(a, b, 0.4) && a.names() == b.names() && a.is_single() && b.is_single();
     !protected && new.said_at >= known.said_at && same && (a.changes || disputed(a, b))
 }
 

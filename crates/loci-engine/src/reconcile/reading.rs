@@ -92,6 +92,12 @@ impl Reading {
         spoken.filter(|item| item.sort == Sort::Content).map(|item| item.key.as_str()).collect()
     }
 
+    /// Who speaks of themselves.
+    pub(super) fn speaker(&self) -> Option<&str> {
+        let first = self.items().find(|item| item.form & (form::FIRST | form::MINE) != 0);
+        first.map(|item| item.key.as_str())
+    }
+
     /// Whom and what it names.
     pub(super) fn names(&self) -> HashSet<&str> {
         let named = |item: &&Item| item.capital && item.sort == Sort::Content && item.form == 0;
