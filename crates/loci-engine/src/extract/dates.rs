@@ -49,6 +49,10 @@ pub(crate) fn dates(text: &str, words: &[Word], said: &Zoned) -> Dates {
             continue;
         }
         let before: Vec<&Word> = words.iter().filter(|word| word.at.end <= phrase.at.start).collect();
+        // "It feels like just yesterday" names no day.
+        if before.iter().rev().take(3).any(|word| word.text == "like") {
+            continue;
+        }
         let since = among(SINCE, &first) || before.iter().rev().take(2).any(|word| word.is(form::SINCE));
         let tense = if since { Tense::Past } else { tense(words, &before) };
         let Some(span) = settled(&phrase, &named, tense, said) else { continue };
@@ -85,6 +89,10 @@ fn settled(phrase: &TimePhrase, named: &str, tense: Tense, said: &Zoned) -> Opti
     let words = || named.split(|c: char| !c.is_alphanumeric());
     let turned =
         words().any(|word| among(TURNED, word) || ["прошл", "следующ", "эт"].iter().any(|stem| word.starts_with(stem)));
+    // "This weekend" of which someone tells on a Wednesday is the one before.
+    if tense == Tense::Past && phrase.span.from > said.timestamp() && words().next() == Some("this") {
+        return None;
+    }
     let yearly = words().any(|word| month(word).is_some() || season(word).is_some());
     let weekly = words().any(|word| weekday(word).is_some());
     // Which Wednesday is meant on a Wednesday, or by words that only some languages have, cannot be told.
@@ -174,6 +182,8 @@ mod tests {
             ("I'm going to see him tomorrow", vec!["2026-06-02"]),
             ("My mother's birthday is 3 May", vec![]),
             ("I finished it in 2022", vec![]),
+            ("It feels like just yesterday that I wore it", vec![]),
+            ("We tried snowshoeing this weekend", vec![]),
             ("Я переехал вчера", vec!["2026-05-31"]),
             ("Wir treffen uns am 13. Juni zur Prüfung", vec!["2026-06-13"]),
         ] {

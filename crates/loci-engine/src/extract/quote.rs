@@ -33,6 +33,8 @@ const REQUESTED: usize = 2_000;
 const SHORT: usize = 5;
 /// What a sentence must be worth to be kept beside another.
 const SOME: f64 = 0.3;
+/// What a sentence must be worth to stand alone where another stands beside it.
+const ALONE: f64 = 1.2;
 /// A sentence that is worth less may need what was said before it.
 const WEAK: f64 = 1.8;
 /// What a sentence counts beside another.
@@ -102,12 +104,7 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
         if let Some(language) = language {
             spoken.insert(voice.key.clone(), language);
         }
-        let before = turns[..place]
-            .iter()
-            .rev()
-            .find(|other| other.speaker != Speaker::Tool)
-            .filter(|other| other.speaker != turn.speaker);
-        let context = before.and_then(|other| sentences(other.text).last().copied());
+        let context = context(turns, place);
         let reads = read(
             turn,
             language,
@@ -140,6 +137,16 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
         .collect();
     add_first_words(turns, &known, &mut found.mentions);
     found
+}
+
+/// The last sentence that someone else said before a turn. What an assistant tells from a tool is a tool's word, and only its
+/// question counts.
+fn context<'a>(turns: &[Utterance<'a>], place: usize) -> Option<Sentence<'a>> {
+    let before = turns[..place].iter().rposition(|other| other.speaker != Speaker::Tool)?;
+    let relayed = turns[before].speaker == Speaker::Assistant
+        && before.checked_sub(1).is_some_and(|before| turns[before].speaker == Speaker::Tool);
+    let last = sentences(turns[before].text).last().copied();
+    last.filter(|last| turns[before].speaker != turns[place].speaker && (last.asks || !relayed))
 }
 
 /// Too short to tell a language by.
@@ -200,7 +207,7 @@ fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Ve
             continue;
         };
         if let Some(passage) = &mut open
-            && (worth < enough || passage.worth < enough || joins(&reads[place - 1], &reads[place]))
+            && (worth < ALONE || passage.worth < ALONE || joins(&reads[place - 1], &reads[place]))
             && (reads[place].sentence.list == reads[place - 1].sentence.list)
             && let Some(text) = joined(reads, passage.first, place)
         {
@@ -231,7 +238,47 @@ fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Ve
         place <= asked || best.contains(&(place - 1))
     });
     found.sort_by_key(|passage| passage.first);
+    for place in 0..found.len() {
+        widen(&mut found, place, reads);
+    }
     (found, missed)
+}
+
+/// Quotes the few words right before and behind a passage with it: "Signed. 45 days."
+fn widen(found: &mut [Passage], place: usize, reads: &[Read<'_>]) {
+    let taken = |sentence: usize| found.iter().any(|other| (other.first..=other.last).contains(&sentence));
+    let free = |sentence: &usize| reads.get(*sentence).is_some_and(adds) && !taken(*sentence);
+    let passage = &found[place];
+    if passage.requested || reads[passage.first].sentence.list.is_some() {
+        return;
+    }
+    let (before, after) = (passage.first.checked_sub(1).filter(free), Some(passage.last + 1).filter(free));
+    let (first, last) = (before.unwrap_or(passage.first), after.unwrap_or(passage.last));
+    if let Some(text) = joined(reads, first, last) {
+        found[place] = Passage { first, last, text, ..found[place] };
+    }
+}
+
+/// Whether a sentence of a few words states something, though not enough to be kept alone.
+fn adds(read: &Read<'_>) -> bool {
+    const TALK: u64 = form::GREETING
+        | form::REACTION
+        | form::SECOND
+        | form::UNREAL
+        | form::JOKE
+        | form::HELP
+        | form::SHOWS
+        | form::FEELING
+        | form::ORDER
+        | form::ASKS;
+    let spoken = || read.words.iter().filter(|word| word.shape != Shape::Mark);
+    spoken().count() <= SHORT
+        && spoken().any(Word::tells)
+        && !spoken().any(|word| word.is(TALK))
+        && !read.sentence.asks
+        && !read.sentence.text.ends_with([':', '!'])
+        && read.request.is_none()
+        && read.sentence.list.is_none()
 }
 
 /// Whether the next sentence says that this one was a joke.
@@ -274,8 +321,15 @@ fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
         let word = &words[place];
         let marked = words.get(place + 1).is_some_and(|next| next.shape == Shape::Mark && !next.mark("'\"“«("));
         let filler = word.is(form::OPENER | form::GREETING) && !word.is(form::NEGATION | form::CORRECTION);
+        // "Sure, and I'll take up jogging" is not meant so; "so much has happened" begins with what it says.
+        let ironic = word.is(form::CONFIRMS) && words.get(place + 2).is_some_and(|next| next.is(form::AND));
+        let clause = word.text != "so"
+            || words
+                .get(place + 1)
+                .is_some_and(|next| next.capital || next.is(form::FIRST | form::MINE | form::PRONOUN));
         if !(filler
-            && (marked || word.is(form::EMPTY | form::AND | form::FILLER))
+            && (marked || clause && word.is(form::EMPTY | form::AND | form::FILLER))
+            && !ironic
             && words[place + 1..].iter().any(Word::tells))
         {
             break;

@@ -13,7 +13,7 @@ use crate::language::word::{Shape, Word};
 /// What a sentence must be worth to be kept. What is said among people is mostly talk; what someone tells an assistant is
 /// mostly meant to be known.
 pub(crate) fn enough(among_people: bool) -> f64 {
-    if among_people { 1.3 } else { 1.1 }
+    if among_people { 1.3 } else { 0.9 }
 }
 
 /// What a sentence is worth; none: its form says that it states nothing. The names of those who are `present` only address
@@ -100,7 +100,7 @@ pub(crate) fn worth(
 }
 
 /// A month or a day of the week.
-fn is_day(word: &str) -> bool {
+pub(crate) fn is_day(word: &str) -> bool {
     use crate::plan::time::words::{month, weekday};
     let word = word.strip_suffix('s').filter(|word| word.len() > 4).unwrap_or(word);
     word.chars().count() > 2

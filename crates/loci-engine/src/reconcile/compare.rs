@@ -6,7 +6,9 @@
 use std::collections::HashSet;
 
 use super::reading::{Item, Reading, Sort};
+use crate::extract::select::is_day;
 use crate::language::form;
+use crate::plan::time::words::among;
 
 /// Whether every sentence of `new` says no more than one sentence of `known`.
 pub(super) fn says_nothing_new(new: &Reading, known: &Reading) -> bool {
@@ -149,4 +151,70 @@ pub(super) fn share_a_subject(new: &Reading, known: &Reading, share: f64) -> boo
     let speaks = new.speaker().is_some_and(|speaker| known.speaker() == Some(speaker));
     let share = if speaks && shared == 2 { share.max(0.5) } else { share };
     owners && shared >= 2 && shared as f64 >= share * a.len().max(b.len()) as f64
+}
+
+/// Whether `new` takes up what `known` speaks of to say something else of it: it names it and says that it was wrong or has
+/// changed, says that it has ended, or gives another value for the same word.
+pub(super) fn takes_up(new: &Reading, known: &Reading) -> bool {
+    names_again(new, known) || ends_something_of(new, known) || gives_another_value(new, known)
+}
+
+fn names_again(new: &Reading, known: &Reading) -> bool {
+    let (a, b) = (new.content(), known.content());
+    let names = known.names().into_iter().filter(|name| a.contains(name)).count();
+    let measured = valued(known).iter().any(|(word, _)| a.contains(word));
+    let shared = a.iter().filter(|word| b.contains(*word) && new.speaker() != Some(word)).count();
+    let says = |forms: u64, but: u64| new.items().any(|item| item.form & forms != 0 && item.form & but == 0);
+    let settles = says(form::CORRECTION, 0) || says(form::ENDS, form::DID);
+    let changes = says(form::CHANGE, form::NOW | form::DID);
+    let least = if settles { 1 } else { 3 - usize::from(changes) };
+    names > 0 && new.changes && shared >= least || measured && changes
+}
+
+/// "I quit being vegan", "not number 23 any more".
+fn ends_something_of(new: &Reading, known: &Reading) -> bool {
+    let said: Vec<&Item> = known.items().collect();
+    new.sentences.iter().any(|sentence| {
+        let denied = sentence.iter().position(|item| item.sort == Sort::Negation);
+        let at = match denied {
+            Some(denied) => sentence.iter().any(|item| item.form & form::CHANGE != 0).then_some(denied),
+            None => sentence.iter().position(|item| item.form & form::ENDS != 0),
+        };
+        let ended = at.and_then(|at| sentence[at + 1..].iter().find(|item| item.sort != Sort::Limit));
+        ended.is_some_and(|ended| {
+            (ended.sort == Sort::Content || denied.is_some() && ended.sort == Sort::Value)
+                && ended.form & (form::FIRST | form::MINE | form::CHANGE | form::ENDS) == 0
+                && find(&said, ended).is_some()
+        })
+    })
+}
+
+/// "Bisoprolol 5 mg" and "the bisoprolol goes up to 7.5".
+fn gives_another_value(new: &Reading, known: &Reading) -> bool {
+    let (a, b) = (valued(new), valued(known));
+    a.iter().any(|(word, value)| {
+        let mut others = b.iter().filter(|(other, _)| other == word).peekable();
+        others.peek().is_some() && others.all(|(_, other)| other != value)
+    })
+}
+
+/// Words that no table knows, each with the value that follows it or that it counts.
+fn valued(reading: &Reading) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    for sentence in &reading.sentences {
+        for (place, item) in sentence.iter().enumerate().filter(|(_, item)| item.sort == Sort::Value) {
+            let plain = |item: &&Item| item.sort == Sort::Content && item.form == 0 && is_specific(&item.key);
+            let before = sentence[place.saturating_sub(3)..place].iter().filter(plain);
+            let after = sentence.get(place + 1).filter(plain);
+            found.extend(before.chain(after).map(|word| (word.key.as_str(), item.key.as_str())));
+        }
+    }
+    found
+}
+
+/// Whether a word names what is counted or measured, and not a time or money.
+fn is_specific(word: &str) -> bool {
+    const SPANS: &str = "minut hour day night week month year stund tag nacht woch monat jahr día hora noch seman mes año jour heur nuit \
+        semain mois an час день дня ден ноч недел месяц год лет usd eur gbp rub";
+    word.chars().count() > 2 && word.chars().all(char::is_alphabetic) && !is_day(word) && !among(SPANS, word)
 }

@@ -20,7 +20,7 @@ use loci_types::{ContentHash, MemoryId};
 
 use crate::config::Bands;
 use crate::extract::Claim;
-use compare::{ends, one_value_apart, says_nothing_new, share_a_subject};
+use compare::{ends, one_value_apart, says_nothing_new, share_a_subject, takes_up};
 pub use reading::Reading;
 
 /// Something new.
@@ -173,7 +173,7 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
     // What only says more contradicts nothing.
     let changed = a.changes && !b.is_within(a) && share_a_subject(a, b, if near { 0.33 } else { 0.5 });
     let denied = a.is_negated() != b.is_negated() && near && (a.is_within(b) || b.is_within(a));
-    if changed || denied || disputed(a, b) { Meeting::MayContradict } else { Meeting::Unrelated }
+    if changed || denied || disputed(a, b) || takes_up(a, b) { Meeting::MayContradict } else { Meeting::Unrelated }
 }
 
 /// Whether someone else's judgement that `new` contradicts `known` may be followed: both are about the same subject, `known`

@@ -89,7 +89,8 @@ impl Reading {
     /// Its words with content, as a set.
     pub(super) fn content(&self) -> HashSet<&str> {
         let spoken = self.items().chain(&self.context);
-        spoken.filter(|item| item.sort == Sort::Content).map(|item| item.key.as_str()).collect()
+        let tells = |item: &&Item| item.sort == Sort::Content && item.form & (form::PRONOUN | form::SECOND) == 0;
+        spoken.filter(tells).map(|item| item.key.as_str()).collect()
     }
 
     /// Who speaks of themselves.
