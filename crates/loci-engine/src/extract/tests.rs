@@ -91,7 +91,23 @@ fn only_people_teach() {
     ]);
     let [one] = &found.candidates[..] else { panic!("{found:?}") };
     assert_eq!(one.content, "No no, it's apixaban, twice a day.");
-    assert_eq!(one.context.as_deref(), Some("You take warfarin, and your sister lives in Rome."));
+    assert_eq!(one.context, None, "the assistant only passed on what a tool said");
+    let found = learn(&[">You take warfarin, I suppose.", "No no, it's apixaban, twice a day."]);
+    assert_eq!(found.candidates[0].context.as_deref(), Some("You take warfarin, I suppose."));
+}
+
+#[test]
+fn the_few_words_beside_a_statement_are_quoted_with_it() {
+    for (turn, quoted) in [
+        ("Signed. 45 days, 410k per year with Ferrovia.", "Signed. 45 days, 410k per year with Ferrovia."),
+        ("I'm allergic to red dye. Hives everywhere.", "I'm allergic to red dye. Hives everywhere."),
+        ("I moved to Porto in May. Thanks!", "I moved to Porto in May."),
+        ("I moved to Porto in May. Any tips?", "I moved to Porto in May."),
+        ("So much has changed since I moved to Porto in May.", "So much has changed since I moved to Porto in May."),
+        ("Sure, and I'll take up jogging at 5 in Porto.", "Sure, and I'll take up jogging at 5 in Porto."),
+    ] {
+        assert_eq!(texts(&[turn]), [quoted], "{turn}");
+    }
 }
 
 #[test]

@@ -99,7 +99,9 @@ pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> bool {
     let value = |items: &[&Item]| items.len() == 1 && items[0].sort == Sort::Value;
     let told = a[..front].iter().filter(|item| item.sort == Sort::Content).count();
     let settled = |items: &[&Item]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != Sort::Limit);
-    value(mine) && value(theirs) && told >= 2 && settled(&a) && settled(&b)
+    // "Note 7" is no other value of "note 6": something must be said of the subject.
+    let says = |item: &&Item| item.is_next || item.form & (form::LIFE | form::LIKES | form::PLANS) != 0;
+    value(mine) && value(theirs) && told >= 2 && a[..front].iter().any(says) && settled(&a) && settled(&b)
 }
 
 /// The items without what only says that something was wrong or is new.
@@ -140,7 +142,7 @@ pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
 }
 
 /// Whether both speak of the same: they share an owner, or name nobody, and this share of the longer one's words. Where
-/// they share one word beside who speaks, that word is half of what is said.
+/// they share one word beside who speaks, that word is most of what is said.
 pub(super) fn share_a_subject(new: &Reading, known: &Reading, share: f64) -> bool {
     let (a, b) = (new.content(), known.content());
     let (names, others) = (new.names(), known.names());
@@ -149,7 +151,7 @@ pub(super) fn share_a_subject(new: &Reading, known: &Reading, share: f64) -> boo
         || others.iter().any(|name| a.contains(name));
     let shared = a.iter().filter(|word| b.contains(*word)).count();
     let speaks = new.speaker().is_some_and(|speaker| known.speaker() == Some(speaker));
-    let share = if speaks && shared == 2 { share.max(0.5) } else { share };
+    let share = if speaks && shared == 2 { share.max(0.51) } else { share };
     owners && shared >= 2 && shared as f64 >= share * a.len().max(b.len()) as f64
 }
 
@@ -162,7 +164,7 @@ pub(super) fn takes_up(new: &Reading, known: &Reading) -> bool {
 fn names_again(new: &Reading, known: &Reading) -> bool {
     let (a, b) = (new.content(), known.content());
     let names = known.names().into_iter().filter(|name| a.contains(name)).count();
-    let measured = valued(known).iter().any(|(word, _)| a.contains(word));
+    let measured = valued(known).iter().any(|one| a.contains(one.word));
     let shared = a.iter().filter(|word| b.contains(*word) && new.speaker() != Some(word)).count();
     let says = |forms: u64, but: u64| new.items().any(|item| item.form & forms != 0 && item.form & but == 0);
     let settles = says(form::CORRECTION, 0) || says(form::ENDS, form::DID);
@@ -189,24 +191,38 @@ fn ends_something_of(new: &Reading, known: &Reading) -> bool {
     })
 }
 
-/// "Bisoprolol 5 mg" and "the bisoprolol goes up to 7.5".
+/// "Bisoprolol 5 mg" and "the bisoprolol goes up to 7.5"; "ticket 42" says nothing of "ticket 41".
 fn gives_another_value(new: &Reading, known: &Reading) -> bool {
     let (a, b) = (valued(new), valued(known));
-    a.iter().any(|(word, value)| {
-        let mut others = b.iter().filter(|(other, _)| other == word).peekable();
-        others.peek().is_some() && others.all(|(_, other)| other != value)
+    let values = |all: &[Valued<'_>], word: &str| -> HashSet<String> {
+        all.iter().filter(|one| one.word == word).map(|one| one.value.to_owned()).collect()
+    };
+    a.iter().filter(|one| new.changes || !one.label).any(|one| {
+        let (mine, theirs) = (values(&a, one.word), values(&b, one.word));
+        !theirs.is_empty() && mine.is_disjoint(&theirs)
     })
 }
 
-/// Words that no table knows, each with the value that follows it or that it counts.
-fn valued(reading: &Reading) -> Vec<(&str, &str)> {
+/// A word that no table knows, with a value.
+struct Valued<'a> {
+    word: &'a str,
+    value: &'a str,
+    /// The value stands right behind the word and is part of its name.
+    label: bool,
+}
+
+/// Words with the values that follow them or that count them.
+fn valued(reading: &Reading) -> Vec<Valued<'_>> {
     let mut found = Vec::new();
     for sentence in &reading.sentences {
         for (place, item) in sentence.iter().enumerate().filter(|(_, item)| item.sort == Sort::Value) {
-            let plain = |item: &&Item| item.sort == Sort::Content && item.form == 0 && is_specific(&item.key);
-            let before = sentence[place.saturating_sub(3)..place].iter().filter(plain);
-            let after = sentence.get(place + 1).filter(plain);
-            found.extend(before.chain(after).map(|word| (word.key.as_str(), item.key.as_str())));
+            let nearest = place.saturating_sub(3)..place + 1 + usize::from(item.touches_next);
+            let words = nearest.filter(|other| sentence[*other].sort == Sort::Content && sentence[*other].form == 0);
+            found.extend(words.filter(|other| is_specific(&sentence[*other].key)).map(|other| Valued {
+                word: &sentence[other].key,
+                value: &item.key,
+                label: other < place && sentence[other..place].iter().all(|item| item.touches_next),
+            }));
         }
     }
     found

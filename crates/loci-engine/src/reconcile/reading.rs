@@ -38,6 +38,8 @@ pub(super) struct Item {
     pub(super) form: u64,
     /// No other word stands between it and the next item.
     pub(super) touches_next: bool,
+    /// "Is", or a colon, stands between it and the next item.
+    pub(super) is_next: bool,
 }
 
 /// What a word does in a text.
@@ -120,13 +122,16 @@ impl Reading {
 /// The items of a sentence.
 fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item> {
     let fold = |word: &str| language.map_or_else(|| word.to_owned(), |language| language.folded(word));
-    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark || word.mark("€$£%")).collect();
+    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark || word.mark("€$£%:=")).collect();
     let mut found: Vec<Item> = Vec::new();
     let mut role: Option<String> = None;
     let mut place = 0;
     while place < spoken.len() {
         let word = spoken[place];
         place += 1;
+        if let Some(last) = found.last_mut().filter(|_| word.is(form::COPULA) || word.mark(":=")) {
+            last.is_next = true;
+        }
         let owner = word.text.ends_with("'s");
         let sort = match () {
             () if word.is(form::FIRST | form::MINE) => Sort::Content,
@@ -140,6 +145,7 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             }
             // "Not a diesel but a hybrid": what follows holds instead.
             () if word.is(form::INSTEAD) && found.iter().any(|item| item.sort == Sort::Negation) => Sort::Limit,
+            () if word.mark(":=") => continue,
             () if word.is(form::EMPTY | form::COPULA | form::AND | form::NOW | form::TITLE | form::FILLER) => {
                 break_touch(&mut found);
                 continue;
@@ -164,7 +170,15 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             place += 1;
         }
         let role = if owner || word.is(form::MINE) { Some("'s".to_owned()) } else { role.take() };
-        found.push(Item { key, role, sort, capital: word.capital, form: word.form, touches_next: true });
+        found.push(Item {
+            key,
+            role,
+            sort,
+            capital: word.capital,
+            form: word.form,
+            touches_next: true,
+            is_next: false,
+        });
     }
     break_touch(&mut found);
     found.extend(role.map(particle));
@@ -173,7 +187,7 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
 
 /// A preposition that governs nothing: it must stand in both texts.
 fn particle(text: String) -> Item {
-    Item { key: text, role: None, sort: Sort::Limit, capital: false, form: 0, touches_next: false }
+    Item { key: text, role: None, sort: Sort::Limit, capital: false, form: 0, touches_next: false, is_next: false }
 }
 
 fn break_touch(found: &mut [Item]) {

@@ -75,6 +75,8 @@ fn nothing_that_says_more_is_skipped() {
         ("Deploy to staging then production", "Deploy to production then staging", "add"),
         ("Ana owes Bo 50 euros", "Bo owes Ana 50 euros", "add"),
         ("The plant needs 2 litres", "The plant needs 3 litres", "add"),
+        ("Memory number 6 of many", "Memory number 7 of many", "add"),
+        ("Ticket 41: the login is slow", "Ticket 42: the export is slow", "add"),
     ] {
         assert_eq!(decide(old, new), expect, "{old} | {new}");
     }
@@ -92,6 +94,23 @@ fn paraphrases_that_say_nothing_new_are_recognised() {
         ("У меня аллергия на кошек", "У меня аллергия на кошек!"),
     ] {
         assert!(matches!(decide(old, new), "skip") || decide(new, old) == "skip", "{old} | {new}");
+    }
+}
+
+#[test]
+fn what_takes_up_something_known_is_linked() {
+    for (old, new, expect) in [
+        ("Otis is four and eats nothing green, Graham says", "I got it wrong about Otis, he is five", "link"),
+        ("I'm vegan since January, my sister bet on it", "I quit being vegan, lasted six weeks", "link"),
+        ("I play small forward with number 23", "Not 23 any more, the coach gave me 11", "link"),
+        ("Aspirin 75 and bisoprolol 5 mg in the morning", "She says the bisoprolol goes up to 7.5", "link"),
+        ("She put me on ramipril 2.5", "The ramipril made me cough, so it's candesartan 8 mg instead", "link"),
+        ("Mittagessen im Lindenhof, vier Vegetarier", "Der Lindenhof hat abgesagt", "link"),
+        ("I'm swamped with the kids and work", "My kids and I just finished a new painting", "add"),
+        ("I keep chasing my dreams in Porto", "I won't quit, whatever comes", "add"),
+        ("My granddaughter reads law at Durham", "The left one was done in 2022, the right one hurts now", "add"),
+    ] {
+        assert_eq!(decide(old, new), expect, "{old} | {new}");
     }
 }
 
