@@ -26,6 +26,8 @@ pub struct Claim {
     pub negated: bool,
     /// There can be only one value at a time: another one replaces it.
     pub single: bool,
+    /// There are many such values: another one stands beside it, whatever is said of it.
+    pub many: bool,
     /// It says that this has changed.
     pub changes: bool,
     /// It holds only for a while, or only then.
@@ -177,6 +179,7 @@ fn stated(
         value: joined(&value),
         negated,
         single,
+        many: many(attribute, sort, subject_words, past),
         changes,
         bounded,
     };
@@ -200,7 +203,8 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
     let from = between.iter().position(|word| matches!(word.text.as_str(), "from" | "von" | "de" | "с"));
     let between = &between[..from.unwrap_or(between.len())];
     let words: Vec<Word> = if passive {
-        clause[..verb].iter().filter(|word| !word.is(form::AUXILIARY) || word.tells()).cloned().collect()
+        let helps = |word: &&Word| word.is(form::AUXILIARY | form::HAS) || word.is(form::EMPTY) && !word.is(form::MINE);
+        clause[..verb].iter().filter(|word| !helps(word)).cloned().collect()
     } else {
         between.to_vec()
     };
@@ -218,6 +222,7 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
         value: joined(&value),
         negated: false,
         single: true,
+        many: false,
         changes: true,
         bounded: false,
     };
@@ -374,6 +379,14 @@ fn single(attribute: Attribute, sort: Type, subject: &[Word], clause: Clause<'_>
             }
         }
     }
+}
+
+/// Whether there are many such values beside each other.
+fn many(attribute: Attribute, sort: Type, subject: &[Word], past: bool) -> bool {
+    let has = |form: u64| subject.iter().any(|word| word.is(form));
+    past || has(form::MANY)
+        || matches!(attribute, Attribute::Allergy | Attribute::Language)
+        || sort == Type::Number && has(form::EVENT)
 }
 
 /// The words of a subject in one order, each once.

@@ -107,7 +107,7 @@ fn push<'a>(sentence: Sentence<'a>, found: &mut Vec<Sentence<'a>>) {
 
 /// Whether the full stop after this belongs to its last word.
 fn abbreviated(before: &str) -> bool {
-    const SHORT: &str = "Mr Mrs Ms Dr St Prof Dott Sr Sra Hr Fr vs e.g i.e etc No approx Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec \
+    const SHORT: &str = "Mr Mrs Ms Dr St Prof Dott Sr Sra Hr Fr v vs e.g i.e etc No approx Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec \
         Max max Min min ca bzw z.B d.h u.a г ул т.е т.д т.к им";
     let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
     let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I";

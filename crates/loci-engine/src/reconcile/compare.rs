@@ -76,20 +76,28 @@ fn qualified(known: &[&Item], new: &[&Item]) -> bool {
     (0..known.len()).any(|place| {
         let (item, next) = (known[place], known.get(place + 1));
         let shared = |item: &Item| find(new, item).is_some();
-        let full_name = item.capital
-            && place > 0
-            && known[place - 1].capital
-            && known[place - 1].touches_next
-            && shared(known[place - 1]);
+        // "Tomas Silva" and "Tomas", "Ms. Gwendolyn Ravensdale" and "Ms. Ravensdale".
+        let named = |other: Option<&&Item>| other.is_some_and(|other| other.capital && shared(other));
+        let full_name =
+            item.capital && place > 0 && (known[place - 1].touches_next && named(known.get(place - 1)) || named(next));
         !shared(item) && item.touches_next && next.is_some_and(|next| shared(next)) && !full_name
     })
 }
 
-/// Whether two single statements agree but for one value behind the subject and predicate they share.
-pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> bool {
-    let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
+/// How two single statements agree that differ in one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apart {
+    /// The value stands behind the subject and the predicate that they share: it is another value of the same.
+    Behind,
+    /// It may be what the statements are about.
+    Elsewhere,
+}
+
+/// Whether two single statements agree but for one value, and where that stands.
+pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> Option<Apart> {
+    let (a, b) = (new.sentences.first()?, known.sentences.first()?);
     if !(new.is_single() && known.is_single() && new.tabled && known.tabled) {
-        return false;
+        return None;
     }
     const OTHER: u64 = form::MANY | form::EVENT | form::DID | form::PAST | form::CONDITION | form::UNREAL;
     let (a, b) = (plain(a), plain(b));
@@ -97,11 +105,55 @@ pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> bool {
     let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| same(a, b)).count();
     let (mine, theirs) = (&a[front..a.len() - back], &b[front..b.len() - back]);
     let value = |items: &[&Item]| items.len() == 1 && items[0].sort == Sort::Value;
-    let told = a[..front].iter().filter(|item| item.sort == Sort::Content).count();
+    let told = |items: &[&Item]| items.iter().filter(|item| item.sort == Sort::Content).count();
     let settled = |items: &[&Item]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != Sort::Limit);
     // "Note 7" is no other value of "note 6": something must be said of the subject.
     let says = |item: &&Item| item.is_next || item.form & (form::LIFE | form::LIKES | form::PLANS) != 0;
-    value(mine) && value(theirs) && told >= 2 && a[..front].iter().any(says) && settled(&a) && settled(&b)
+    let apart = value(mine) && value(theirs) && settled(&a) && settled(&b) && a.iter().any(says);
+    match told(&a[..front]) {
+        _ if !apart => None,
+        2.. if a[..front].iter().any(says) => Some(Apart::Behind),
+        _ => (told(&a) >= 3).then_some(Apart::Elsewhere),
+    }
+}
+
+/// Whether `new` says that something has changed, and repeats all of `known` but for one value or name, in the place of which
+/// it has another: "the hearing is on 14 March", "we moved the hearing to 2 April".
+pub(super) fn changed_in_one_value(new: &Reading, known: &Reading) -> bool {
+    let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
+    if !(new.changes && new.is_single() && known.is_single() && new.tabled && known.tabled && !known.is_negated()) {
+        return false;
+    }
+    const OTHER: u64 = form::MANY | form::DID | form::PAST | form::CONDITION | form::UNREAL | form::LASTING;
+    let (a, b) = (plain(a), plain(b));
+    let settled = |items: &[&Item], other: u64| items.iter().all(|item| item.form & other == 0);
+    let told = b.iter().filter(|item| item.sort == Sort::Content && find(&a, item).is_some()).count();
+    let (Some(mine), Some(theirs)) = (stands_alone(&a, &b), stands_alone(&b, &a)) else { return false };
+    // Nothing else that is known may be lost.
+    let lost = b.iter().enumerate().any(|(place, item)| {
+        !theirs.contains(&place) && item.form & form::MINE == 0 && item.sort != Sort::Limit && find(&a, item).is_none()
+    });
+    let alike_at = |mine: Option<&&Item>, theirs: Option<&&Item>| {
+        mine.zip(theirs).is_some_and(|(mine, theirs)| alike(mine, theirs))
+    };
+    let role = a[mine.start].role.is_some() && a[mine.start].role == b[theirs.start].role;
+    let before = mine.start > 0 && theirs.start > 0 && alike_at(a.get(mine.start - 1), b.get(theirs.start - 1));
+    let placed = role || before || alike_at(a.get(mine.end), b.get(theirs.end));
+    a[mine.start].sort == b[theirs.start].sort
+        && placed
+        && !lost
+        && told >= 2
+        && settled(&b, OTHER)
+        && settled(&a, OTHER & !form::DID & !form::PAST)
+}
+
+/// The one value or name that only these items have; none: there is none, or more than one.
+fn stands_alone(items: &[&Item], other: &[&Item]) -> Option<std::ops::Range<usize>> {
+    let named = |item: &Item| item.sort == Sort::Value || item.capital && item.form == 0;
+    let own: Vec<usize> =
+        (0..items.len()).filter(|place| named(items[*place]) && find(other, items[*place]).is_none()).collect();
+    let (first, last) = (*own.first()?, *own.last()?);
+    (last + 1 - first == own.len() && own.len() <= 3).then_some(first..last + 1)
 }
 
 /// The items without what only says that something was wrong or is new.
@@ -191,13 +243,14 @@ fn ends_something_of(new: &Reading, known: &Reading) -> bool {
     })
 }
 
-/// "Bisoprolol 5 mg" and "the bisoprolol goes up to 7.5"; "ticket 42" says nothing of "ticket 41".
+/// "Bisoprolol 5 mg" and "the bisoprolol goes up to 7.5".
 fn gives_another_value(new: &Reading, known: &Reading) -> bool {
     let (a, b) = (valued(new), valued(known));
     let values = |all: &[Valued<'_>], word: &str| -> HashSet<String> {
         all.iter().filter(|one| one.word == word).map(|one| one.value.to_owned()).collect()
     };
-    a.iter().filter(|one| new.changes || !one.label).any(|one| {
+    let sets = new.changes || new.items().any(|item| item.form & form::SETS != 0);
+    sets && a.iter().any(|one| {
         let (mine, theirs) = (values(&a, one.word), values(&b, one.word));
         !theirs.is_empty() && mine.is_disjoint(&theirs)
     })
@@ -207,8 +260,6 @@ fn gives_another_value(new: &Reading, known: &Reading) -> bool {
 struct Valued<'a> {
     word: &'a str,
     value: &'a str,
-    /// The value stands right behind the word and is part of its name.
-    label: bool,
 }
 
 /// Words with the values that follow them or that count them.
@@ -218,11 +269,11 @@ fn valued(reading: &Reading) -> Vec<Valued<'_>> {
         for (place, item) in sentence.iter().enumerate().filter(|(_, item)| item.sort == Sort::Value) {
             let nearest = place.saturating_sub(3)..place + 1 + usize::from(item.touches_next);
             let words = nearest.filter(|other| sentence[*other].sort == Sort::Content && sentence[*other].form == 0);
-            found.extend(words.filter(|other| is_specific(&sentence[*other].key)).map(|other| Valued {
-                word: &sentence[other].key,
-                value: &item.key,
-                label: other < place && sentence[other..place].iter().all(|item| item.touches_next),
-            }));
+            found.extend(
+                words
+                    .filter(|other| is_specific(&sentence[*other].key))
+                    .map(|other| Valued { word: &sentence[other].key, value: &item.key }),
+            );
         }
     }
     found

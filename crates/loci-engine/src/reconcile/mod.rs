@@ -20,7 +20,7 @@ use loci_types::{ContentHash, MemoryId};
 
 use crate::config::Bands;
 use crate::extract::Claim;
-use compare::{ends, one_value_apart, says_nothing_new, share_a_subject, takes_up};
+use compare::{Apart, changed_in_one_value, ends, one_value_apart, says_nothing_new, share_a_subject, takes_up};
 pub use reading::Reading;
 
 /// Something new.
@@ -172,8 +172,16 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
     let near = known.similarity.is_none_or(|cosine| cosine >= bands.check);
     // What only says more contradicts nothing.
     let changed = a.changes && !b.is_within(a) && share_a_subject(a, b, if near { 0.33 } else { 0.5 });
-    let denied = a.is_negated() != b.is_negated() && near && (a.is_within(b) || b.is_within(a));
-    if changed || denied || disputed(a, b) || takes_up(a, b) { Meeting::MayContradict } else { Meeting::Unrelated }
+    let denied = a.is_negated() != b.is_negated()
+        && near
+        && (a.is_within(b) || b.is_within(a))
+        && a.items().count().abs_diff(b.items().count()) <= 3;
+    let apart = one_value_apart(a, b).is_some();
+    if changed || denied || apart || disputed(a, b) || !b.is_within(a) && takes_up(a, b) {
+        Meeting::MayContradict
+    } else {
+        Meeting::Unrelated
+    }
 }
 
 /// Whether someone else's judgement that `new` contradicts `known` may be followed: both are about the same subject, `known`
@@ -187,21 +195,22 @@ pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
 
 /// Why `new` takes the place of `known`, if it does.
 fn replaces(new: &Reading, known: &Reading) -> Option<String> {
-    let claimed = new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b)).map(|b| (a, b)));
+    let claimed =
+        new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b, new.changes)).map(|b| (a, b)));
     if let Some((a, b)) = claimed {
         return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.about, b.said, a.said));
     }
-    if one_value_apart(new, known) {
+    if one_value_apart(new, known) == Some(Apart::Behind) || changed_in_one_value(new, known) {
         return Some("the same statement with another value".to_owned());
     }
     ends(new, known).then(|| "says that this has ended".to_owned())
 }
 
-/// Two values of the same attribute of the same subject, of which only one holds at a time.
-fn other_value(a: &Claim, b: &Claim) -> bool {
+/// Two values of the same attribute of the same subject, of which only one holds at a time. Where that is not sure, the new
+/// text must say that something has changed.
+fn other_value(a: &Claim, b: &Claim, changes: bool) -> bool {
     let same = a.subject == b.subject && a.attribute == b.attribute;
-    same && (a.single || a.changes && b.single)
-        && (b.single || a.changes)
+    same && (a.single && b.single || changes && !a.many && !b.many)
         && !includes(&a.value, &b.value)
         && !a.bounded
         && !b.bounded

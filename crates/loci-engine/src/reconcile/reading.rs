@@ -133,7 +133,10 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             last.is_next = true;
         }
         let owner = word.text.ends_with("'s");
+        // "7 May", and not "may".
+        let month = word.text == "may" && word.capital && !found.is_empty();
         let sort = match () {
+            () if month => Sort::Content,
             () if word.is(form::FIRST | form::MINE) => Sort::Content,
             () if word.is(form::NEGATION) => Sort::Negation,
             () if word.is(form::LIMIT) => Sort::Limit,
