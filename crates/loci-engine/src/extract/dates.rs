@@ -36,6 +36,9 @@ const SINCE: &str = "since seit desde depuis с со";
 const UNTIL: &str = "until till before bis hasta jusque до";
 /// Words by which a time is only guessed at.
 const VAGUE: &str = "few several couple some recently lately recent многие несколько пару недавно";
+/// Words by which a day lies ahead: what is arranged is told in the present.
+const AHEAD: &str = "will by starts starting start begins beginning opens opening closes expires ends renews launches arrives leaves getting \
+    wird werden beginnt startet endet öffnet empieza comienza termina abre será commence finit ouvre sera будет начинается откроется";
 /// Words that say which way to count.
 const TURNED: &str = "last past ago next this before yesterday today tomorrow tonight назад вчера сегодня завтра gestern heute morgen ayer hoy hier demain";
 
@@ -61,7 +64,8 @@ pub(crate) fn dates(text: &str, words: &[Word], said: &Zoned) -> Dates {
         } else if !among(UNTIL, &first) && dates.event.is_none() && tense != Tense::Unknown {
             dates.event = Some(span.from);
         }
-        if !has_year(&named) {
+        // "Till October" says when it ends, and nothing of when it begins.
+        if !has_year(&named) && !among(UNTIL, &first) {
             let text = written(span, since, &named, said);
             if !dates.resolved.contains(&text) {
                 dates.resolved.push(text);
@@ -71,16 +75,30 @@ pub(crate) fn dates(text: &str, words: &[Word], said: &Zoned) -> Dates {
     dates
 }
 
+/// The tense around a phrase: of the nearest verb before it in its clause, else of any in its sentence.
 fn tense(words: &[Word], before: &[&Word]) -> Tense {
-    let past = words.iter().any(|word| word.is(form::DID | form::PAST) && !word.is(form::PLANS));
-    let will = |word: &Word| matches!(word.text.as_str(), "will" | "wird" | "werden" | "será" | "sera" | "будет");
+    let clause = before.iter().rposition(|word| word.mark(",;:.!")).map_or(0, |mark| mark + 1);
+    let near = before[clause..].iter().rev().take(8).find_map(|word| verb(word));
+    // "Getting married", "will be moved": the participle says nothing.
+    let ahead = before[clause..].iter().rev().take(4).any(|word| verb(word) == Some(Tense::Ahead));
+    let near = near.map(|tense| if ahead { Tense::Ahead } else { tense });
     // "The appointment is on the 12th" lies ahead; "the second flight of stairs" does not.
     let event = before.iter().rev().take(4).any(|word| word.is(form::EVENT));
-    let plan = event || words.iter().any(|word| word.is(form::PLANS) || will(word));
-    match (past, plan) {
-        (true, _) => Tense::Past,
-        (false, true) => Tense::Ahead,
-        (false, false) => Tense::Unknown,
+    let said: Vec<Tense> = words.iter().filter_map(verb).collect();
+    match near {
+        Some(tense) => tense,
+        None if said.contains(&Tense::Past) => Tense::Past,
+        None if event || said.contains(&Tense::Ahead) => Tense::Ahead,
+        None => Tense::Unknown,
+    }
+}
+
+/// What a verb says about when.
+fn verb(word: &Word) -> Option<Tense> {
+    match () {
+        () if among(AHEAD, &word.text) || word.is(form::PLANS) => Some(Tense::Ahead),
+        () if word.is(form::DID | form::PAST) => Some(Tense::Past),
+        () => None,
     }
 }
 
@@ -182,6 +200,10 @@ mod tests {
             ("I'm going to see him tomorrow", vec!["2026-06-02"]),
             ("My mother's birthday is 3 May", vec![]),
             ("I finished it in 2022", vec![]),
+            ("I'm going to days, starting July 13, Ysolde got me a slot", vec!["2026-07-13"]),
+            ("we hired Ingrid she starts the 15 June and is remote", vec!["2026-06-15"]),
+            ("Saoirse's getting married on 12 September", vec!["2026-09-12"]),
+            ("They gave us six cellars till October", vec![]),
             ("It feels like just yesterday that I wore it", vec![]),
             ("We tried snowshoeing this weekend", vec![]),
             ("Я переехал вчера", vec!["2026-05-31"]),

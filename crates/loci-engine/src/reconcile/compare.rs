@@ -19,8 +19,12 @@ pub(super) fn says_nothing_new(new: &Reading, known: &Reading) -> bool {
 /// Whether a known sentence says all that a new one says.
 fn contains(known: &[Item], new: &[Item]) -> bool {
     let tells = |item: &&Item| matches!(item.sort, Sort::Content | Sort::Value);
-    let (said, asked): (Vec<&Item>, Vec<&Item>) =
-        (known.iter().filter(tells).collect(), new.iter().filter(tells).collect());
+    // "Joelle is my sister and she teaches": who "she" is has been said.
+    let named = new.iter().position(|item| item.capital && item.form == 0);
+    let refers = |place: usize| new[place].form & form::PRONOUN != 0 && named.is_some_and(|named| named < place);
+    let asked: Vec<&Item> =
+        (0..new.len()).filter(|place| !refers(*place)).map(|place| &new[place]).filter(tells).collect();
+    let said: Vec<&Item> = known.iter().filter(tells).collect();
     if asked.is_empty() || !asked.iter().all(|item| find(&said, item).is_some()) {
         return false;
     }
@@ -45,6 +49,7 @@ fn alike(a: &Item, b: &Item) -> bool {
         short.chars().count() >= 5 && long.starts_with(short) && long.len() - short.len() <= 2
     };
     a.key == b.key
+        || a.sort == Sort::Value && b.key.len() == 5 && a.key.len() == 10 && a.key.ends_with(&b.key)
         || a.sort == Sort::Content && b.sort == Sort::Content && (prefix(&a.key, &b.key) || prefix(&b.key, &a.key))
 }
 
@@ -56,17 +61,21 @@ fn same_parts(known: &[&Item], new: &[&Item]) -> bool {
     })
 }
 
-/// Whether the words that no preposition marks come in the same order: who bit whom.
+/// Whether the words that no preposition marks come in the same order: who bit whom. A single value may stand anywhere.
 fn same_order(known: &[&Item], new: &[&Item]) -> bool {
+    let values = |items: &[&Item]| items.iter().filter(|item| item.sort == Sort::Value).count();
+    let ordered = |item: &&Item| item.sort == Sort::Content || values(known).max(values(new)) > 1;
+    let known: Vec<&Item> = known.iter().copied().filter(ordered).collect();
+    let new: Vec<&Item> = new.iter().copied().filter(ordered).collect();
     let plain = |items: &[&Item], other: &[&Item]| -> Vec<String> {
         let shared = |item: &&&Item| item.role.is_none() && find(other, item).is_some_and(|other| other.role.is_none());
         items
             .iter()
             .filter(shared)
-            .map(|item| find(known, item).map_or_else(|| item.key.clone(), |item| item.key.clone()))
+            .map(|item| find(&known, item).map_or_else(|| item.key.clone(), |item| item.key.clone()))
             .collect()
     };
-    let (before, after) = (plain(known, new), plain(new, known));
+    let (before, after) = (plain(&known, &new), plain(&new, &known));
     let mut rest = before.iter();
     after.iter().all(|word| rest.any(|other| other == word))
 }
@@ -104,15 +113,18 @@ pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> Option<Apart> {
     let front = a.iter().zip(&b).take_while(|(a, b)| same(a, b)).count();
     let back = a[front..].iter().rev().zip(b[front..].iter().rev()).take_while(|(a, b)| same(a, b)).count();
     let (mine, theirs) = (&a[front..a.len() - back], &b[front..b.len() - back]);
-    let value = |items: &[&Item]| items.len() == 1 && items[0].sort == Sort::Value;
+    let weekday = |item: &Item| among("mon tue wed thu fri sat sun", &item.key);
+    let value = |items: &[&Item]| items.len() == 1 && (items[0].sort == Sort::Value || weekday(items[0]));
     let told = |items: &[&Item]| items.iter().filter(|item| item.sort == Sort::Content).count();
     let settled = |items: &[&Item]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != Sort::Limit);
     // "Note 7" is no other value of "note 6": something must be said of the subject.
     let says = |item: &&Item| item.is_next || item.form & (form::LIFE | form::LIKES | form::PLANS) != 0;
-    let apart = value(mine) && value(theirs) && settled(&a) && settled(&b) && a.iter().any(says);
+    let measured = |items: &[&Item]| items.iter().all(|item| !is_label(&item.key));
+    let says = |items: &[&Item]| measured(mine) || items.iter().any(says);
+    let apart = value(mine) && value(theirs) && settled(&a) && settled(&b) && says(&a);
     match told(&a[..front]) {
         _ if !apart => None,
-        2.. if a[..front].iter().any(says) => Some(Apart::Behind),
+        2.. if says(&a[..front]) && mine[0].sort == Sort::Value => Some(Apart::Behind),
         _ => (told(&a) >= 3).then_some(Apart::Elsewhere),
     }
 }
@@ -154,6 +166,14 @@ fn stands_alone(items: &[&Item], other: &[&Item]) -> Option<std::ops::Range<usiz
         (0..items.len()).filter(|place| named(items[*place]) && find(other, items[*place]).is_none()).collect();
     let (first, last) = (*own.first()?, *own.last()?);
     (last + 1 - first == own.len() && own.len() <= 3).then_some(first..last + 1)
+}
+
+/// Whether a value may be no more than a name: a bare number or a code, and not a date, a time or a quantity.
+fn is_label(key: &str) -> bool {
+    let digits = key.trim_end_matches(char::is_alphabetic);
+    let unit = &key[digits.len()..];
+    let dated = key.contains(':') || key.len() == 5 && key.as_bytes()[2] == b'-' || key.len() == 10;
+    !dated && !among("mm mg ml s eur usd gbp rub mon tue wed thu fri sat sun", unit)
 }
 
 /// The items without what only says that something was wrong or is new.
@@ -220,9 +240,9 @@ fn names_again(new: &Reading, known: &Reading) -> bool {
     let shared = a.iter().filter(|word| b.contains(*word) && new.speaker() != Some(word)).count();
     let says = |forms: u64, but: u64| new.items().any(|item| item.form & forms != 0 && item.form & but == 0);
     let settles = says(form::CORRECTION, 0) || says(form::ENDS, form::DID);
-    let changes = says(form::CHANGE, form::NOW | form::DID);
+    let changes = says(form::CHANGE, form::NOW | form::DID) || says(form::SETS, form::ROLE);
     let least = if settles { 1 } else { 3 - usize::from(changes) };
-    names > 0 && new.changes && shared >= least || measured && changes
+    names > 0 && (new.changes || changes) && shared >= least || measured && changes
 }
 
 /// "I quit being vegan", "not number 23 any more".
@@ -249,11 +269,11 @@ fn gives_another_value(new: &Reading, known: &Reading) -> bool {
     let values = |all: &[Valued<'_>], word: &str| -> HashSet<String> {
         all.iter().filter(|one| one.word == word).map(|one| one.value.to_owned()).collect()
     };
-    let sets = new.changes || new.items().any(|item| item.form & form::SETS != 0);
-    sets && a.iter().any(|one| {
-        let (mine, theirs) = (values(&a, one.word), values(&b, one.word));
-        !theirs.is_empty() && mine.is_disjoint(&theirs)
-    })
+    (new.changes || new.sets)
+        && a.iter().any(|one| {
+            let (mine, theirs) = (values(&a, one.word), values(&b, one.word));
+            !theirs.is_empty() && mine.is_disjoint(&theirs)
+        })
 }
 
 /// A word that no table knows, with a value.

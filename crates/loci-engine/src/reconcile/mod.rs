@@ -175,7 +175,7 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
     let denied = a.is_negated() != b.is_negated()
         && near
         && (a.is_within(b) || b.is_within(a))
-        && a.items().count().abs_diff(b.items().count()) <= 3;
+        && (a.changes || a.items().count().abs_diff(b.items().count()) <= 3);
     let apart = one_value_apart(a, b).is_some();
     if changed || denied || apart || disputed(a, b) || !b.is_within(a) && takes_up(a, b) {
         Meeting::MayContradict
@@ -226,8 +226,11 @@ fn includes(a: &str, b: &str) -> bool {
 
 /// The same attribute of the same subject with another value or a denial, where it cannot be told which holds.
 fn disputed(new: &Reading, known: &Reading) -> bool {
+    // "Our rent" may be "the rent".
+    let about =
+        |claim: &Claim| claim.subject.split(' ').filter(|word| *word != "user").map(str::to_owned).collect::<Vec<_>>();
     let disputed = |a: &Claim, b: &Claim| {
-        a.subject == b.subject
+        (a.subject == b.subject || !about(a).is_empty() && about(a) == about(b))
             && a.attribute == b.attribute
             && (!includes(&a.value, &b.value) && a.single && b.single || a.value == b.value && a.negated != b.negated)
     };

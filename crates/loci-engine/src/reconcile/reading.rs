@@ -20,6 +20,8 @@ pub struct Reading {
     pub(crate) claims: Vec<Claim>,
     /// It says that something has changed, has ended or was wrong.
     pub(super) changes: bool,
+    /// It says that something is set to a value: "goes up to", "was lowered".
+    pub(super) sets: bool,
     /// What it answers.
     context: Vec<Item>,
     /// It can be read: there is a table for its language.
@@ -65,6 +67,7 @@ impl Reading {
             let conditional = words.iter().any(|word| word.is(form::CONDITION));
             reading.changes |=
                 !conditional && words.iter().any(|word| word.is(form::CHANGE | form::CORRECTION | form::ENDS));
+            reading.sets |= words.iter().any(|word| word.is(form::SETS));
             let claims = claims(&words, language, voice);
             reading.changes |= claims.iter().any(|claim| claim.changes);
             reading.claims.extend(claims);
@@ -162,17 +165,34 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             () => fold(word.bare()),
         };
         let mut sort = sort;
-        if key.bytes().all(|byte| byte.is_ascii_digit()) && !key.is_empty() {
+        if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') {
             sort = Sort::Value;
         }
-        if sort == Sort::Value
-            && let Some(unit) = spoken.get(place).map(|next| fold(&next.text))
-            && let Some(quantity) = quantity(&key, &unit)
+        let folded = |place: usize| spoken.get(place).map(|next| fold(&next.text));
+        if let Some((date, used)) = date(&key, folded(place), folded(place + 1)) {
+            (key, sort, place) = (date, Sort::Value, place + used);
+        } else if sort == Sort::Value {
+            key = amount(key);
+            if let Some((quantity, used)) = folded(place).and_then(|unit| quantity(&key, &unit)).map(|key| (key, 1)) {
+                (key, place) = (quantity, place + used);
+            }
+        } else if let Some((quantity, used)) = folded(place)
+            .map(amount)
+            .and_then(|number| quantity(&number, &key))
+            .filter(|_| word.mark("€$£"))
+            .map(|key| (key, 1))
         {
-            key = quantity;
-            place += 1;
+            (key, sort, place) = (quantity, Sort::Value, place + used);
         }
-        let role = if owner || word.is(form::MINE) { Some("'s".to_owned()) } else { role.take() };
+        // "At Bramble Labs": a name of two words plays one part.
+        let name = found
+            .last()
+            .filter(|last| last.capital && last.touches_next && word.capital && last.role.as_deref() != Some("'s"));
+        let role = match name.and_then(|name| name.role.clone()) {
+            _ if owner || word.is(form::MINE) => Some("'s".to_owned()),
+            Some(part) if role.is_none() => Some(part),
+            _ => role.take(),
+        };
         found.push(Item {
             key,
             role,
@@ -207,9 +227,43 @@ fn bounded(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// A number with its unit in the smallest unit of its sort.
+/// A day with its month, and its year if that is given, as `2025-10-12` or `10-12`; and how many words it took beside the
+/// first.
+fn date(first: &str, second: Option<String>, third: Option<String>) -> Option<(String, usize)> {
+    const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec";
+    let month = |word: &str| MONTHS.split(' ').position(|month| month == word).map(|place| place + 1);
+    let day = |word: &str| {
+        word.trim_end_matches(|c: char| c.is_alphabetic()).parse().ok().filter(|day| (1..=31_u8).contains(day))
+    };
+    let second = second?;
+    let (day, month) = match (month(first), month(&second)) {
+        (Some(month), None) => (day(&second)?, month),
+        (None, Some(month)) => (day(first)?, month),
+        _ => return None,
+    };
+    let year = third.filter(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()));
+    Some(match year {
+        Some(year) => (format!("{year}-{month:02}-{day:02}"), 2),
+        None => (format!("{month:02}-{day:02}"), 1),
+    })
+}
+
+/// A number as it is compared: "2.5k" is "2500", "1st" is "1", "8:30" is "08:30".
+fn amount(number: String) -> String {
+    let plain = |digits: &str| digits.parse::<f64>().ok();
+    let times = |digits: &str, factor: f64| plain(digits).map(|value| format!("{}", value * factor));
+    let ordinal =
+        ["st", "nd", "rd", "th"].iter().find_map(|end| number.strip_suffix(end)).filter(|rest| plain(rest).is_some());
+    match () {
+        () if number.len() == 4 && number.as_bytes()[1] == b':' => format!("0{number}"),
+        () if ordinal.is_some() => ordinal.unwrap_or_default().to_owned(),
+        () => number.strip_suffix('k').and_then(|digits| times(digits, 1e3)).unwrap_or(number),
+    }
+}
+
+/// A number with its unit in the smallest unit of its sort, or an hour of the day as `14:00`.
 fn quantity(number: &str, unit: &str) -> Option<String> {
-    const UNITS: [(&str, f64, &str); 16] = [
+    const UNITS: [(&str, f64, &str); 23] = [
         ("km", 1e6, "mm"),
         ("m", 1e3, "mm"),
         ("cm", 10.0, "mm"),
@@ -226,8 +280,20 @@ fn quantity(number: &str, unit: &str) -> Option<String> {
         ("кг", 1e6, "mg"),
         ("г", 1e3, "mg"),
         ("т", 1e9, "mg"),
+        ("h", 3600.0, "s"),
+        ("min", 60.0, "s"),
+        ("s", 1.0, "s"),
+        ("eur", 1.0, "eur"),
+        ("usd", 1.0, "usd"),
+        ("gbp", 1.0, "gbp"),
+        ("rub", 1.0, "rub"),
     ];
+    if let "am" | "pm" = unit {
+        let (hour, minute) = number.split_once(':').unwrap_or((number, "00"));
+        let hour: u8 = hour.parse().ok().filter(|hour| (1..=12).contains(hour))?;
+        return Some(format!("{:02}:{minute}", hour % 12 + if unit == "pm" { 12 } else { 0 }));
+    }
     let (_, factor, base) = UNITS.iter().find(|(name, ..)| *name == unit)?;
     let value: f64 = number.replace(',', ".").parse().ok()?;
-    Some(format!("{}{base}", (value * factor).round()))
+    Some(format!("{}{base}", (value * factor * 1e3).round() / 1e3))
 }

@@ -90,6 +90,14 @@ fn paraphrases_that_say_nothing_new_are_recognised() {
         ("The trailer may weigh 750 kg at most.", "Max. trailer weight: 0.75 t"),
         ("Tomas Silva owns the checkout module.", "Tomas owns the checkout module."),
         ("I never learned to swim.", "User can't swim."),
+        ("The squad has eighteen players.", "There are 18 players in the squad."),
+        ("The pool is 25 metres long.", "The pool's length: 25 m"),
+        ("The filing is due on 2025-10-12.", "The filing is due on October 12th, 2025"),
+        ("Bramble Labs has a budget of $2.5k for the offsite.", "The offsite budget at Bramble Labs is 2,500 dollars."),
+        ("The backup runs at 2 pm.", "The backup runs at 14:00"),
+        ("Our accountant is Ms. Gwendolyn Ravensdale of Trask & Sons.", "Our accountant is Ms. Ravensdale."),
+        ("The claim HS-2201 was filed on 7 May at the county court.", "Claim HS-2201 was filed."),
+        ("The cache lives 60 minutes", "The cache lives one hour"),
         ("Der Zug fährt um acht Uhr", "der zug fährt um 8 uhr."),
         ("У меня аллергия на кошек", "У меня аллергия на кошек!"),
     ] {
@@ -109,6 +117,37 @@ fn what_takes_up_something_known_is_linked() {
         ("I'm swamped with the kids and work", "My kids and I just finished a new painting", "add"),
         ("I keep chasing my dreams in Porto", "I won't quit, whatever comes", "add"),
         ("My granddaughter reads law at Durham", "The left one was done in 2022, the right one hurts now", "add"),
+    ] {
+        assert_eq!(decide(old, new), expect, "{old} | {new}");
+    }
+}
+
+#[test]
+fn what_has_changed_is_replaced_where_all_else_is_said_again() {
+    for (old, new, expect) in [
+        (
+            "We fly from Gate Hill airport on the 9th.",
+            "Correction, we fly from Southmere airport on the 9th.",
+            "replace",
+        ),
+        ("Our vet is Dr. Plunkett.", "Dr. Plunkett retired, our vet is Dr. Shirazi.", "replace"),
+        (
+            "The hearing in Harrow v. Senn is on 14 March.",
+            "The hearing in Harrow v. Senn was moved to 2 April.",
+            "replace",
+        ),
+        ("I live in Faro with my sister", "We finally moved to Oslo last weekend", "replace"),
+        ("Version 3.8.1 of the app is live", "Version 3.9.0 of the app is live", "link"),
+        ("Our rent is 1,450 euros", "The rent is 1,520 now", "link"),
+        (
+            "Tobias is allergic to peanuts",
+            "Correction: Tobias is not allergic to peanuts, the test was negative",
+            "link",
+        ),
+        ("Die Müllabfuhr kommt dienstags", "Die Müllabfuhr kommt donnerstags", "link"),
+        ("The pool in Eastfield opens at 6:30", "The pool in Westfield opens at 9:00", "add"),
+        ("Room 2.14 seats twelve people", "Room 2.41 seats six people", "add"),
+        ("We cancelled the subscription", "We cancelled the subscription because the price doubled", "add"),
     ] {
         assert_eq!(decide(old, new), expect, "{old} | {new}");
     }
