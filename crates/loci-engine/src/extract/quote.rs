@@ -155,13 +155,13 @@ fn is_short(text: &str) -> bool {
 }
 
 /// What matters of those who hear a turn.
-struct Hearing<'a> {
+pub(crate) struct Hearing<'a> {
     /// The one before asked something.
     asked: bool,
     /// Someone is there who can be asked to remember.
-    listens: bool,
+    pub(crate) listens: bool,
     /// Who is there, by the words of their names.
-    present: &'a Present,
+    pub(crate) present: &'a Present,
 }
 
 fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, hearing: &Hearing<'_>) -> Vec<Read<'a>> {
@@ -172,8 +172,8 @@ fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, he
         let lead = words.iter().take_while(|word| word.is(form::NEGATION | form::CONFIRMS)).count();
         let denies = lead > 0 && words.get(lead).is_some_and(|word| word.shape == Shape::Mark);
         let claims = claims(&words, language, voice);
-        let worth = language
-            .and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing.present));
+        let worth =
+            language.and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing));
         Read { claims, sentence, words, request, worth }
     };
     sentences(turn.text).into_iter().enumerate().map(one).collect()

@@ -5,7 +5,7 @@
 //! has more of these signs; none of them is a word about a topic.
 
 use super::claim::Claim;
-use super::names::Present;
+use super::quote::Hearing;
 use crate::language::form;
 use crate::language::sentence::Sentence;
 use crate::language::word::{Shape, Word};
@@ -16,15 +16,16 @@ pub(crate) fn enough(among_people: bool) -> f64 {
     if among_people { 1.3 } else { 0.9 }
 }
 
-/// What a sentence is worth; none: its form says that it states nothing. The names of those who are `present` only address
-/// them.
+/// What a sentence is worth; none: its form says that it states nothing. The names of those who are present only address
+/// them, and what people tell each other to do is no instruction for whoever listens.
 pub(crate) fn worth(
     sentence: &Sentence<'_>,
     words: &[Word],
     claims: &[Claim],
     answers: bool,
-    present: &Present,
+    hearing: &Hearing<'_>,
 ) -> Option<f64> {
+    let present = hearing.present;
     let has = |form: u64| words.iter().any(|word| word.is(form));
     let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
     let body = body(&spoken);
@@ -51,7 +52,7 @@ pub(crate) fn worth(
         .any(|word| matches!(word.text.as_str(), "a" | "an" | "ein" | "eine" | "einen" | "un" | "una" | "une"));
     let standing =
         has(form::STYLE) && !once || has(form::LASTING) || body.iter().take(2).any(|word| word.is(form::NEGATION));
-    if orders(body) && !standing {
+    if orders(body) && !(standing && hearing.listens) {
         return None;
     }
     let unreal = body.iter().any(|word| word.is(form::UNREAL) && !word.is(form::PLANS));
