@@ -36,6 +36,8 @@ const SINCE: &str = "since seit desde depuis с со";
 const UNTIL: &str = "until till before bis hasta jusque до";
 /// Words by which a time is only guessed at.
 const VAGUE: &str = "few several couple some recently lately recent многие несколько пару недавно";
+/// Words by which any such day is meant.
+const ANY: &str = "a an some any each ein eine einem einer un una une";
 /// Words by which a day lies ahead: what is arranged is told in the present.
 const AHEAD: &str = "will by starts starting start begins beginning opens opening closes expires ends renews launches arrives leaves getting \
     wird werden beginnt startet endet öffnet empieza comienza termina abre será commence finit ouvre sera будет начинается откроется";
@@ -52,8 +54,10 @@ pub(crate) fn dates(text: &str, words: &[Word], said: &Zoned) -> Dates {
             continue;
         }
         let before: Vec<&Word> = words.iter().filter(|word| word.at.end <= phrase.at.start).collect();
-        // "It feels like just yesterday" names no day.
-        if before.iter().rev().take(3).any(|word| word.text == "like") {
+        // "It feels like just yesterday" and "on a Friday" name no day.
+        let any = before.last().is_some_and(|word| among(ANY, &word.text))
+            || named.split_whitespace().any(|word| among(ANY, word));
+        if any || before.iter().rev().take(3).any(|word| word.text == "like") {
             continue;
         }
         let since = among(SINCE, &first) || before.iter().rev().take(2).any(|word| word.is(form::SINCE));
@@ -125,6 +129,8 @@ fn settled(phrase: &TimePhrase, named: &str, tense: Tense, said: &Zoned) -> Opti
         Tense::Past => Some(phrase.span),
         Tense::Ahead if yearly => moved(phrase.span, Span::new().years(1), said),
         Tense::Ahead if weekly => moved(phrase.span, Span::new().weeks(1), said),
+        // "By Christmas".
+        Tense::Ahead if phrase.span.grain == Grain::Day => moved(phrase.span, Span::new().years(1), said),
         Tense::Ahead => Some(phrase.span),
         Tense::Unknown => (!yearly && !weekly).then_some(phrase.span),
     }
@@ -204,6 +210,8 @@ mod tests {
             ("we hired Ingrid she starts the 15 June and is remote", vec!["2026-06-15"]),
             ("Saoirse's getting married on 12 September", vec!["2026-09-12"]),
             ("They gave us six cellars till October", vec![]),
+            ("It was a weld made on a Friday afternoon", vec![]),
+            ("It will be done by Christmas", vec!["2026-12-25"]),
             ("It feels like just yesterday that I wore it", vec![]),
             ("We tried snowshoeing this weekend", vec![]),
             ("Я переехал вчера", vec!["2026-05-31"]),

@@ -14,7 +14,7 @@ use super::consent::field;
 use super::dates::dates;
 use super::names::{Present, names};
 use super::request::{Request, request};
-use super::select::{body, enough, leans, worth};
+use super::select::{body, enough, leans, refers_back, worth};
 use super::{Candidate, MOST, Mention, Speaker, Surroundings, Utterance, Voice};
 use crate::language::sentence::{Sentence, sentences};
 use crate::language::word::{Shape, Word, words};
@@ -120,7 +120,8 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
             let needed = |context: &Sentence<'_>| {
                 passage.leans || passage.first == 0 && needs_context(&reads[0], context, language)
             };
-            let context = context.filter(needed).map(|context| shortened(context.text, CONTEXT));
+            let context = context.filter(needed).or_else(|| own_context(&reads, &passage));
+            let context = context.map(|context| shortened(context.text, CONTEXT));
             let candidate = candidate(turn, &reads, &passage, context, &said, language, &voice);
             keep(&mut found.candidates, candidate);
         }
@@ -397,7 +398,15 @@ fn needs_context(read: &Read<'_>, context: &Sentence<'_>, language: Option<&Lang
     let weak = leans(&read.words) || read.worth.is_none_or(|worth| worth < WEAK);
     let first = read.words.iter().find(|word| word.shape != Shape::Mark);
     let takes_up = first.is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION | form::PRONOUN));
-    weak && (context.asks || told >= 3 && (takes_up || read.words.len() <= SHORT))
+    weak && (context.asks || told >= 3 && (takes_up || read.words.len() <= SHORT || refers_back(&read.words)))
+}
+
+/// The speaker's own sentence before a passage that begins with a pronoun.
+fn own_context<'a>(reads: &[Read<'a>], passage: &Passage) -> Option<Sentence<'a>> {
+    let before = &reads[passage.first.checked_sub(1)?];
+    let refers = refers_back(&reads[passage.first].words) && !passage.requested;
+    let tells = before.words.iter().filter(|word| word.tells()).count() > 1;
+    (refers && tells && !before.sentence.asks).then_some(before.sentence)
 }
 
 fn candidate(

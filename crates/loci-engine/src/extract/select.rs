@@ -150,14 +150,18 @@ fn is_name(word: &Word) -> bool {
     word.capital && word.shape != Shape::Mark && word.form == 0 && word.text.chars().count() > 1
 }
 
+/// Whether a sentence begins with a pronoun and names nobody: "it was a gift", "they love the park".
+pub(crate) fn refers_back(words: &[Word]) -> bool {
+    let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
+    let pronoun = |word: &&Word| word.is(form::PRONOUN) && !word.is(form::ROLE);
+    body(&spoken).iter().take(3).any(pronoun) && !has_name(words)
+}
+
 /// Whether a sentence cannot be understood without the one before: it begins with a pronoun, or names nobody and nothing.
 pub(crate) fn leans(words: &[Word]) -> bool {
     let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
     let body = body(&spoken);
     let stands = body.iter().any(|word| word.is(form::FIRST | form::MINE | form::RELATION)) || has_name(words);
-    let pronoun = body.iter().take(3).any(|word| word.is(form::PRONOUN) && !word.is(form::ROLE));
     let fragment = !stands && spoken.len() <= 6;
-    (pronoun && !has_name(words))
-        || fragment
-        || spoken.first().is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION))
+    refers_back(words) || fragment || spoken.first().is_some_and(|word| word.is(form::CONFIRMS | form::NEGATION))
 }

@@ -119,7 +119,7 @@ pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> Option<Apart> {
     let settled = |items: &[&Item]| items.iter().all(|item| item.form & OTHER == 0 && item.sort != Sort::Limit);
     // "Note 7" is no other value of "note 6": something must be said of the subject.
     let says = |item: &&Item| item.is_next || item.form & (form::LIFE | form::LIKES | form::PLANS) != 0;
-    let measured = |items: &[&Item]| items.iter().all(|item| !is_label(&item.key));
+    let measured = |items: &[&Item]| items.iter().all(|item| !is_label(&item.key) || item.touches_next);
     let says = |items: &[&Item]| measured(mine) || items.iter().any(says);
     let apart = value(mine) && value(theirs) && settled(&a) && settled(&b) && says(&a);
     match told(&a[..front]) {
@@ -241,7 +241,8 @@ fn names_again(new: &Reading, known: &Reading) -> bool {
     let says = |forms: u64, but: u64| new.items().any(|item| item.form & forms != 0 && item.form & but == 0);
     let settles = says(form::CORRECTION, 0) || says(form::ENDS, form::DID);
     let changes = says(form::CHANGE, form::NOW | form::DID) || says(form::SETS, form::ROLE);
-    let least = if settles { 1 } else { 3 - usize::from(changes) };
+    // Among many words some are always shared.
+    let least = if settles { 1 } else { 3 - usize::from(changes) } + a.len().max(b.len()) / 12;
     names > 0 && (new.changes || changes) && shared >= least || measured && changes
 }
 
@@ -282,18 +283,18 @@ struct Valued<'a> {
     value: &'a str,
 }
 
-/// Words with the values that follow them or that count them.
+/// Words with the values that follow them or that count them; "we are 34" has the speaker for a word.
 fn valued(reading: &Reading) -> Vec<Valued<'_>> {
     let mut found = Vec::new();
     for sentence in &reading.sentences {
         for (place, item) in sentence.iter().enumerate().filter(|(_, item)| item.sort == Sort::Value) {
             let nearest = place.saturating_sub(3)..place + 1 + usize::from(item.touches_next);
-            let words = nearest.filter(|other| sentence[*other].sort == Sort::Content && sentence[*other].form == 0);
-            found.extend(
-                words
-                    .filter(|other| is_specific(&sentence[*other].key))
-                    .map(|other| Valued { word: &sentence[other].key, value: &item.key }),
-            );
+            let words = nearest
+                .map(|other| &sentence[other])
+                .filter(|other| other.sort == Sort::Content && other.form == 0 && is_specific(&other.key));
+            let speaker = sentence[..place].iter().rev().find(|other| other.sort != Sort::Limit);
+            let speaker = speaker.filter(|other| other.is_next && other.form & form::FIRST != 0);
+            found.extend(words.chain(speaker).map(|other| Valued { word: &other.key, value: &item.key }));
         }
     }
     found

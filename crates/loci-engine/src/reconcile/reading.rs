@@ -151,7 +151,10 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             }
             // "Not a diesel but a hybrid": what follows holds instead.
             () if word.is(form::INSTEAD) && found.iter().any(|item| item.sort == Sort::Negation) => Sort::Limit,
-            () if word.mark(":=") => continue,
+            () if word.mark(":=") => {
+                break_touch(&mut found);
+                continue;
+            }
             () if word.is(form::EMPTY | form::COPULA | form::AND | form::NOW | form::TITLE | form::FILLER) => {
                 break_touch(&mut found);
                 continue;
