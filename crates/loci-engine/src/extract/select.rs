@@ -147,7 +147,7 @@ pub(crate) fn has_name(words: &[Word]) -> bool {
 }
 
 fn is_name(word: &Word) -> bool {
-    word.capital && word.shape != Shape::Mark && word.form == 0 && word.text.chars().count() > 1
+    word.capital && word.shape != Shape::Mark && word.form == 0 && word.text.chars().count() > 1 && !is_day(&word.text)
 }
 
 /// Whether a sentence begins with a pronoun and names nobody: "it was a gift", "they love the park".

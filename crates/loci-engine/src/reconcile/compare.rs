@@ -242,7 +242,7 @@ fn names_again(new: &Reading, known: &Reading) -> bool {
     let settles = says(form::CORRECTION, 0) || says(form::ENDS, form::DID);
     let changes = says(form::CHANGE, form::NOW | form::DID) || says(form::SETS, form::ROLE);
     // Among many words some are always shared.
-    let least = if settles { 1 } else { 3 - usize::from(changes) } + a.len().max(b.len()) / 12;
+    let least = if settles { 1 } else { 3 - usize::from(changes) } + a.len().max(b.len()) / 20;
     names > 0 && (new.changes || changes) && shared >= least || measured && changes
 }
 
