@@ -230,7 +230,8 @@ pub(super) fn share_a_subject(new: &Reading, known: &Reading, share: f64) -> boo
 /// Whether `new` takes up what `known` speaks of to say something else of it: it names it and says that it was wrong or has
 /// changed, says that it has ended, or gives another value for the same word.
 pub(super) fn takes_up(new: &Reading, known: &Reading) -> bool {
-    names_again(new, known) || ends_something_of(new, known) || gives_another_value(new, known)
+    (new.changes || new.sets)
+        && (names_again(new, known) || ends_something_of(new, known) || gives_another_value(new, known))
 }
 
 fn names_again(new: &Reading, known: &Reading) -> bool {
@@ -239,7 +240,7 @@ fn names_again(new: &Reading, known: &Reading) -> bool {
     let measured = valued(known).iter().any(|one| a.contains(one.word));
     let shared = a.iter().filter(|word| b.contains(*word) && new.speaker() != Some(word)).count();
     let says = |forms: u64, but: u64| new.items().any(|item| item.form & forms != 0 && item.form & but == 0);
-    let settles = says(form::CORRECTION, 0) || says(form::ENDS, form::DID);
+    let settles = new.corrects() || says(form::ENDS, form::DID);
     let changes = says(form::CHANGE, form::NOW | form::DID) || says(form::SETS, form::ROLE);
     // Among many words some are always shared.
     let least = if settles { 1 } else { 3 - usize::from(changes) } + a.len().max(b.len()) / 20;
@@ -270,11 +271,10 @@ fn gives_another_value(new: &Reading, known: &Reading) -> bool {
     let values = |all: &[Valued<'_>], word: &str| -> HashSet<String> {
         all.iter().filter(|one| one.word == word).map(|one| one.value.to_owned()).collect()
     };
-    (new.changes || new.sets)
-        && a.iter().any(|one| {
-            let (mine, theirs) = (values(&a, one.word), values(&b, one.word));
-            !theirs.is_empty() && mine.is_disjoint(&theirs)
-        })
+    a.iter().any(|one| {
+        let (mine, theirs) = (values(&a, one.word), values(&b, one.word));
+        !theirs.is_empty() && mine.is_disjoint(&theirs)
+    })
 }
 
 /// A word that no table knows, with a value.

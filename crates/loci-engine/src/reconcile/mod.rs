@@ -175,13 +175,9 @@ fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
     let denied = a.is_negated() != b.is_negated()
         && near
         && (a.is_within(b) || b.is_within(a))
-        && (a.changes || a.items().count().abs_diff(b.items().count()) <= 3);
-    let apart = one_value_apart(a, b).is_some();
-    if changed || denied || apart || disputed(a, b) || !b.is_within(a) && takes_up(a, b) {
-        Meeting::MayContradict
-    } else {
-        Meeting::Unrelated
-    }
+        && (a.corrects() || a.items().count().abs_diff(b.items().count()) <= 3);
+    let linked = changed || denied || disputed(a, b) || takes_up(a, b) && !b.is_within(a);
+    if linked || one_value_apart(a, b).is_some() { Meeting::MayContradict } else { Meeting::Unrelated }
 }
 
 /// Whether someone else's judgement that `new` contradicts `known` may be followed: both are about the same subject, `known`

@@ -117,6 +117,11 @@ impl Reading {
         self.items().filter(tells).all(|item| theirs.contains(item.key.as_str()))
     }
 
+    /// It says that something was wrong.
+    pub(super) fn corrects(&self) -> bool {
+        self.items().any(|item| item.form & form::CORRECTION != 0)
+    }
+
     pub(super) fn is_negated(&self) -> bool {
         self.items().any(|item| item.sort == Sort::Negation)
     }
@@ -171,21 +176,10 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
         if !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit() || byte == b':') {
             sort = Sort::Value;
         }
-        let folded = |place: usize| spoken.get(place).map(|next| fold(&next.text));
-        if let Some((date, used)) = date(&key, folded(place), folded(place + 1)) {
-            (key, sort, place) = (date, Sort::Value, place + used);
-        } else if sort == Sort::Value {
-            key = amount(key);
-            if let Some((quantity, used)) = folded(place).and_then(|unit| quantity(&key, &unit)).map(|key| (key, 1)) {
-                (key, place) = (quantity, place + used);
-            }
-        } else if let Some((quantity, used)) = folded(place)
-            .map(amount)
-            .and_then(|number| quantity(&number, &key))
-            .filter(|_| word.mark("€$£"))
-            .map(|key| (key, 1))
-        {
-            (key, sort, place) = (quantity, Sort::Value, place + used);
+        if sort == Sort::Value || is_month(&key) || word.mark("€$£") {
+            let next = |ahead: usize| spoken.get(place + ahead).map(|next| fold(&next.text));
+            let (value, used) = value(key, next);
+            (key, sort, place) = (value, if used > 0 { Sort::Value } else { sort }, place + used);
         }
         // "At Bramble Labs": a name of two words plays one part.
         let name = found
@@ -230,25 +224,38 @@ fn bounded(mut items: Vec<Item>) -> Vec<Item> {
     items
 }
 
-/// A day with its month, and its year if that is given, as `2025-10-12` or `10-12`; and how many words it took beside the
-/// first.
-fn date(first: &str, second: Option<String>, third: Option<String>) -> Option<(String, usize)> {
-    const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec";
-    let month = |word: &str| MONTHS.split(' ').position(|month| month == word).map(|place| place + 1);
-    let day = |word: &str| {
-        word.trim_end_matches(|c: char| c.is_alphabetic()).parse().ok().filter(|day| (1..=31_u8).contains(day))
-    };
-    let second = second?;
-    let (day, month) = match (month(first), month(&second)) {
-        (Some(month), None) => (day(&second)?, month),
+/// The value that begins with this word, and how many of the next words belong to it.
+fn value(first: String, next: impl Fn(usize) -> Option<String>) -> (String, usize) {
+    let Some(second) = next(0) else { return (amount(first), 0) };
+    if let Some(date) = date(&first, &second) {
+        let year = next(1).filter(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()));
+        return year.map_or((date.clone(), 1), |year| (format!("{year}-{date}"), 2));
+    }
+    let first = amount(first);
+    // "5 kg", "$5".
+    match quantity(&first, &second).or_else(|| quantity(&amount(second), &first)) {
+        Some(quantity) => (quantity, 1),
+        None => (first, 0),
+    }
+}
+
+const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+fn is_month(key: &str) -> bool {
+    key.len() == 3 && MONTHS.contains(&key)
+}
+
+/// A day with its month, in either order, as `10-12`.
+fn date(first: &str, second: &str) -> Option<String> {
+    let month = |word: &str| MONTHS.iter().position(|month| *month == word).map(|place| place + 1);
+    let day =
+        |word: &str| word.trim_end_matches(char::is_alphabetic).parse().ok().filter(|day| (1..=31_u8).contains(day));
+    let (day, month) = match (month(first), month(second)) {
+        (Some(month), None) => (day(second)?, month),
         (None, Some(month)) => (day(first)?, month),
         _ => return None,
     };
-    let year = third.filter(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()));
-    Some(match year {
-        Some(year) => (format!("{year}-{month:02}-{day:02}"), 2),
-        None => (format!("{month:02}-{day:02}"), 1),
-    })
+    Some(format!("{month:02}-{day:02}"))
 }
 
 /// A number as it is compared: "2.5k" is "2500", "1st" is "1", "8:30" is "08:30".
