@@ -147,7 +147,11 @@ fn what_has_changed_is_replaced_where_all_else_is_said_again() {
         ("Die Müllabfuhr kommt dienstags", "Die Müllabfuhr kommt donnerstags", "link"),
         ("The pool in Eastfield opens at 6:30", "The pool in Westfield opens at 9:00", "add"),
         ("Room 2.14 seats twelve people", "Room 2.41 seats six people", "add"),
-        ("We cancelled the subscription", "We cancelled the subscription because nobody watched it", "add"),
+        (
+            "We cancelled the subscription",
+            "We cancelled the subscription because the price doubled and nobody watched it",
+            "add",
+        ),
     ] {
         assert_eq!(decide(old, new), expect, "{old} | {new}");
     }
