@@ -145,6 +145,8 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
         let month = word.text == "may" && word.capital && !found.is_empty();
         let sort = match () {
             () if month => Sort::Content,
+            // "By the way".
+            () if word.is(form::FILLER) => continue,
             () if word.is(form::FIRST | form::MINE) => Sort::Content,
             () if word.is(form::NEGATION) => Sort::Negation,
             () if word.is(form::LIMIT) => Sort::Limit,
@@ -160,7 +162,7 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
                 break_touch(&mut found);
                 continue;
             }
-            () if word.is(form::EMPTY | form::COPULA | form::AND | form::NOW | form::TITLE | form::FILLER) => {
+            () if word.is(form::EMPTY | form::COPULA | form::AND | form::NOW | form::TITLE) => {
                 break_touch(&mut found);
                 continue;
             }

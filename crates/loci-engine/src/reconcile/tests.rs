@@ -90,6 +90,7 @@ fn paraphrases_that_say_nothing_new_are_recognised() {
         ("The trailer may weigh 750 kg at most.", "Max. trailer weight: 0.75 t"),
         ("Tomas Silva owns the checkout module.", "Tomas owns the checkout module."),
         ("I never learned to swim.", "User can't swim."),
+        ("User is allergic to peanuts", "I'm allergic to peanuts, by the way"),
         ("The squad has eighteen players.", "There are 18 players in the squad."),
         ("The pool is 25 metres long.", "The pool's length: 25 m"),
         ("The filing is due on 2025-10-12.", "The filing is due on October 12th, 2025"),

@@ -83,7 +83,7 @@ fn today() -> Filter {
 
 #[test]
 fn old_files_are_kept_as_they_were() {
-    for format in [1, 2, 4] {
+    for format in [1, 2, 4, 5] {
         let folder = kept(format);
         assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
         assert_eq!(format_of(&folder.join(SPACE)), format);
@@ -103,6 +103,11 @@ async fn a_file_of_format_2_opens_and_goes_on() {
 #[tokio::test]
 async fn a_file_of_format_4_opens_and_goes_on() {
     opens_and_goes_on(4).await;
+}
+
+#[tokio::test]
+async fn a_file_of_format_5_opens_and_goes_on() {
+    opens_and_goes_on(5).await;
 }
 
 /// Until format 4 words were in an index that could not be read back. They are made anew, those of a question with its answer.
