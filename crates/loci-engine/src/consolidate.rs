@@ -33,8 +33,6 @@ const TURNS: usize = 200;
 const TURNS_WITH_MODEL: usize = 20;
 /// Entities of a scope that are known by name.
 const ENTITIES: usize = 2_000;
-/// Requests that are reported by their words.
-const REPORTED: usize = 10;
 
 /// The source type of what was learned.
 pub(crate) const LEARNED: &str = "consolidation";
@@ -158,14 +156,18 @@ impl Engine {
         let (mut found, read) = self.candidates(tenant, session, turns, &entities, &mut report).await?;
         keep_few(&mut found.candidates, self.config.learning.writes_per_turn);
         let left = self.left_today(&visible, &session.scope, at).await?;
-        let read = within_cap(&mut found.candidates, &turns[..read], left);
-        let turns = &turns[..read];
-        report.turns = turns.len();
-        report.candidates = found.candidates.len();
-        report.missed = found.missed.into_iter().take(REPORTED).map(|missed| missed.request).collect();
-        if read == 0 || read < turns.len() {
+        let most = self.config.learning.writes_per_user_per_day as usize;
+        let learned = within_cap(&mut found.candidates, &turns[..read], left, most);
+        if learned < read {
             report.waits_until = Some(next_day(at));
         }
+        let turns = &turns[..learned];
+        let is_read = |id: MemoryId| turns.iter().any(|turn| turn.id == id);
+        found.missed.retain(|missed| is_read(missed.turn));
+        found.mentions.retain(|(turn, _)| is_read(*turn));
+        report.turns = turns.len();
+        report.candidates = found.candidates.len();
+        report.missed = found.missed.into_iter().map(|missed| missed.request).collect();
         let Some(last) = turns.last() else { return Ok(Consolidated { waits_until: Some(next_day(at)), ..report }) };
         let mut lesson = Lesson {
             tenant,
@@ -525,9 +527,17 @@ fn keep_few(candidates: &mut Vec<Candidate>, most: u32) {
 }
 
 /// Drops the candidates of turns that are over the cap. Returns how many turns are learned from now.
-fn within_cap(candidates: &mut Vec<Candidate>, turns: &[Memory], left: usize) -> usize {
+fn within_cap(candidates: &mut Vec<Candidate>, turns: &[Memory], left: usize, most: usize) -> usize {
     if candidates.len() <= left {
         return turns.len();
+    }
+    // A turn that teaches more than a whole day may would wait for ever.
+    if left == most
+        && let Some(first) = turns.first()
+        && candidates.get(left).is_some_and(|one| one.from.first() == Some(&first.id))
+    {
+        candidates.truncate(left);
+        return 1;
     }
     let waits = candidates[left].from.first().copied();
     let read = turns.iter().position(|turn| Some(turn.id) == waits).unwrap_or(turns.len());

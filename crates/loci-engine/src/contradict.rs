@@ -6,8 +6,11 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use loci_types::{Action, Batch, Error, Filter, MemoryId, Patch, Receipt, Relation, Revision, Visible};
+use loci_types::{
+    Action, Batch, Edge, Error, Filter, MemoryId, NoteValue, Patch, Receipt, Relation, Revision, Visible,
+};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::evolve::in_use;
 use crate::policy::{self, Caller};
@@ -76,7 +79,8 @@ impl Engine {
         policy::writer(caller)?;
         let visible = self.visible(caller, None).await?;
         let edges = self.store.edges(&visible, &Filter::at(self.now()), &[one], &[Relation::MayContradict]).await?;
-        let linked = edges.iter().find(|edge| [edge.source_id, edge.target_id].contains(&other));
+        let joins = |edge: &&Edge| [(one, other), (other, one)].contains(&(edge.source_id, edge.target_id));
+        let linked = edges.iter().find(joins);
         let Some(edge) = linked else {
             return Err(Error::invalid("other", format!("memories {one} and {other} are not linked as contradicting"))
                 .hint("`loci explain ID` shows what a memory may contradict; `loci supersede` replaces any memory")
@@ -96,7 +100,15 @@ impl Engine {
             Keep::Newer => (Some(merge(&newer, older.id)), "settled: the newer one holds"),
             Keep::Older => (Some(merge(&older, newer.id)), "settled: the older one holds"),
         };
-        let actions = first.into_iter().chain([unlink]);
+        // The night must not link again what someone has settled.
+        let note = Action::Note {
+            scope: Some(older.scope()?),
+            key: settled_key(older.id, newer.id),
+            value: NoteValue::Set(json!(true)),
+            until: None,
+        };
+        let settled = (keep == Keep::Both).then_some(note);
+        let actions = first.into_iter().chain([unlink]).chain(settled);
         let changes = actions.map(|action| self.change(caller, "operator", reason, action)).collect();
         let batch = Batch { tenant: caller.tenant.clone(), space: older.scope()?.space(), changes };
         let applied = self.store.apply(batch).await?;
@@ -104,4 +116,9 @@ impl Engine {
         self.shelf.forget(newer.id);
         receipt(applied.first(), false, false)
     }
+}
+
+/// The note that two memories were looked at by someone who says that both hold.
+pub(crate) fn settled_key(older: MemoryId, newer: MemoryId) -> String {
+    format!("settled {older} {newer}")
 }

@@ -47,6 +47,9 @@ pub(crate) async fn run(context: &Context, args: &ResolveArgs) -> Result<()> {
         Keep::Both => loci_engine::Keep::Both,
     };
     let receipt = context.engine().await?.resolve(&caller, one, other, keep).await?;
-    print_receipt(&receipt, context.json);
+    match args.keep {
+        Keep::Both if !context.json => crate::output::line("settled: both stay, and neither is marked any more"),
+        _ => print_receipt(&receipt, context.json),
+    }
     Ok(())
 }

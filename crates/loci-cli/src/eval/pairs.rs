@@ -26,7 +26,7 @@ use crate::{output, wiring};
 
 A run line is {\"id\", \"event\", \"visible\": [texts], \"history\": [texts], \"linked\": [[new, known], …]}.")]
 pub(crate) struct PairsArgs {
-    /// Pairs, one JSON object a line: {id, known: [texts], new}
+    /// Pairs, one JSON object a line: {id, known, new}, where `known` is a list of texts
     #[arg(long, value_name = "FILE")]
     pairs: PathBuf,
     /// Where the run is written, one line for each pair

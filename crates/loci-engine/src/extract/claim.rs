@@ -32,11 +32,13 @@ pub struct Claim {
     pub changes: bool,
     /// It holds only for a while, or only then.
     pub bounded: bool,
+    /// The type of its value.
+    pub(crate) sort: Type,
 }
 
 /// What sort of value a claim has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
+pub(crate) enum Type {
     Number,
     Day,
     Name,
@@ -126,18 +128,14 @@ fn stated(
     before: Option<&Vec<Term>>,
 ) -> Option<(Claim, Vec<Term>)> {
     let texts: Vec<&str> = clause.iter().map(|word| if word.mark(":") { "=" } else { word.text.as_str() }).collect();
-    // Adverbs of now stand between the words of a phrase: "is now", "now works at".
+    // Adverbs of now and how long it has been so stand between the words of a phrase: "is now", "wohne seit drei Jahren in".
+    let between = between(clause);
     let phrase = |at: usize| {
-        let rest: Vec<&str> = texts[at..]
-            .iter()
-            .zip(&clause[at..])
-            .filter(|(_, word)| !word.is(form::NOW))
-            .map(|(text, _)| *text)
-            .collect();
-        language.claim(&rest).filter(|_| !clause[at].is(form::NOW)).map(|(attribute, length)| {
+        let rest: Vec<&str> = (at..clause.len()).filter(|place| !between[*place]).map(|place| texts[place]).collect();
+        language.claim(&rest).filter(|_| !between[at]).map(|(attribute, length)| {
             let mut left = length;
             let end = (at..clause.len()).find(|place| {
-                left -= usize::from(!clause[*place].is(form::NOW));
+                left -= usize::from(!between[*place]);
                 left == 0
             });
             (attribute, end.map_or(clause.len(), |end| end + 1))
@@ -168,9 +166,18 @@ fn stated(
     if attribute.is_of_things() {
         subject.extend(rest);
     }
+    // When a shop opens is not when it closes.
+    if attribute == Attribute::Hours {
+        subject.push(Term::of(&clause[at], language));
+    }
     let limits = |words: &[Word]| words.iter().any(|word| word.is(form::LIMIT) && !word.is(form::COPULA));
-    let bounded = past || limits(&clause[..at]) || limits(&clause[end..]);
     let changes = clause.iter().any(|word| word.is(form::CHANGE | form::NOW));
+    // "In summer", "on Mondays": elsewhere at other times. "Main for the docs repository": something else for others.
+    let since = clause[end..].iter().position(|word| word.is(form::SINCE)).map_or(clause.len(), |since| end + since);
+    let timed = clause[end..since].iter().any(|word| word.is(form::TIME | form::LASTING) || is_day(word, language));
+    let sometimes = timed && !changes && !attribute.is_of_things() && sort == Type::Name;
+    let qualified = sort == Type::Text && value_words.iter().any(|word| word.is(form::ROLE));
+    let bounded = past || sometimes || qualified || limits(&clause[..at]) || limits(&clause[end..]);
     let claim = Claim {
         about: said(&subject),
         subject: key(subject),
@@ -182,8 +189,24 @@ fn stated(
         many: many(attribute, sort, subject_words, past),
         changes,
         bounded,
+        sort,
     };
     (!claim.subject.is_empty() && !claim.value.is_empty()).then_some((claim, owner))
+}
+
+/// Which words of a clause only say when: "now", "since 2019" before another preposition.
+fn between(clause: Clause<'_>) -> Vec<bool> {
+    let mut between: Vec<bool> = clause.iter().map(|word| word.is(form::NOW)).collect();
+    if let Some(since) = clause.iter().position(|word| word.is(form::SINCE)) {
+        let behind = &clause[since + 1..];
+        let next = behind.iter().position(|word| word.is(form::ROLE) && !word.is(form::SINCE | form::TIME));
+        let span = next.filter(|next| (1..5).contains(next));
+        let number = |word: &Word| word.shape == Shape::Number || word.counts || word.is(form::TIME);
+        if let Some(span) = span.filter(|span| behind[..*span].iter().any(number)) {
+            between[since..=since + span].fill(true);
+        }
+    }
+    between
 }
 
 /// "⟨subject⟩ was moved to ⟨value⟩", "we raised ⟨subject⟩ to ⟨value⟩".
@@ -225,6 +248,7 @@ fn changed(clause: Clause<'_>, language: &Language, voice: &Voice) -> Option<(Cl
         many: false,
         changes: true,
         bounded: false,
+        sort,
     };
     (!claim.subject.is_empty()).then_some((claim, owner))
 }
@@ -327,7 +351,12 @@ fn value(words: &[Word], attribute: Attribute, language: &Language) -> Option<(V
             };
             let ends = |place: usize| {
                 let word = &words[place];
-                word.is(form::ROLE | form::BECAUSE | form::SINCE | form::NEGATION) && !per(word) && !timed(place)
+                // "3 de mayo".
+                let dated = words.get(place + 1).is_some_and(day);
+                word.is(form::ROLE | form::BECAUSE | form::SINCE | form::NEGATION)
+                    && !per(word)
+                    && !dated
+                    && !timed(place)
             };
             (0..words.len()).find(|place| ends(*place)).unwrap_or(words.len())
         }

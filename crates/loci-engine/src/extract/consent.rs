@@ -15,8 +15,18 @@ pub(crate) fn field(
     language: Option<&Language>,
     speaker: &str,
 ) -> Option<&'static str> {
+    claimed(claims, speaker).or_else(|| named(words, language?))
+}
+
+/// The field that is claimed of the speaker.
+pub(crate) fn claimed(claims: &[Claim], speaker: &str) -> Option<&'static str> {
     let own = claims.iter().filter(|claim| claim.subject == speaker && !claim.negated);
-    own.filter_map(|claim| of(claim.attribute)).next().or_else(|| named(words, language?))
+    own.filter_map(|claim| of(claim.attribute)).next()
+}
+
+/// Whether an attribute of someone needs consent.
+pub(crate) fn is_private(attribute: Attribute) -> bool {
+    of(attribute.name()).is_some()
 }
 
 fn of(attribute: &str) -> Option<&'static str> {
@@ -33,6 +43,11 @@ fn of(attribute: &str) -> Option<&'static str> {
 fn named(words: &[Word], language: &Language) -> Option<&'static str> {
     let spoken: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
     let linked = spoken.iter().any(|word| word.is(form::COPULA)) || words.iter().any(|word| word.mark("—:"));
+    let own = spoken.iter().position(|word| word.is(form::MINE | form::FIRST))?;
+    let noun = spoken[own + 1..].iter().take(4).find_map(|word| language.noun(word.bare()))?;
+    if noun == Attribute::Pronouns {
+        return Some("pronouns");
+    }
     let mine = spoken.iter().position(|word| word.is(form::MINE))?;
     let noun = spoken[mine + 1..].iter().take(3).find_map(|word| language.noun(word.bare()))?;
     let field = match noun {

@@ -36,10 +36,12 @@ const SINCE: &str = "since seit desde depuis с со";
 const UNTIL: &str = "until till before bis hasta jusque до";
 /// Words by which a time is only guessed at.
 const VAGUE: &str = "few several couple some recently lately recent многие несколько пару недавно";
+/// Verbs by which someone was at an event.
+const WENT: &str = "had was were went attended missed ran played hatte hatten war waren tuve fue fui fuimos eu avait был была было были ходил ходила";
 /// Words by which any such day is meant.
 const ANY: &str = "a an some any each ein eine einem einer un una une";
 /// Words by which a day lies ahead: what is arranged is told in the present.
-const AHEAD: &str = "will by starts starting start begins beginning opens opening closes expires ends renews launches arrives leaves getting \
+const AHEAD: &str = "will by starts starting start begins beginning opens opening closes expires ends renews launches arrives leaves come comes getting \
     wird werden beginnt startet endet öffnet empieza comienza termina abre será commence finit ouvre sera будет начинается откроется";
 /// Words that say which way to count.
 const TURNED: &str = "last past ago next this before yesterday today tomorrow tonight назад вчера сегодня завтра gestern heute morgen ayer hoy hier demain";
@@ -54,6 +56,10 @@ pub(crate) fn dates(text: &str, words: &[Word], said: &Zoned) -> Dates {
             continue;
         }
         let before: Vec<&Word> = words.iter().filter(|word| word.at.end <= phrase.at.start).collect();
+        // "Moved from 5 May to 12 May" is no stretch of a week.
+        if among("from von de с", &first) && before.iter().rev().take(4).any(|word| word.is(form::SETS)) {
+            continue;
+        }
         // "It feels like just yesterday" and "on a Friday" name no day.
         let any = before.last().is_some_and(|word| among(ANY, &word.text))
             || named.split_whitespace().any(|word| among(ANY, word));
@@ -86,10 +92,19 @@ fn tense(words: &[Word], before: &[&Word]) -> Tense {
     // "Getting married", "will be moved": the participle says nothing.
     let ahead = before[clause..].iter().rev().take(4).any(|word| verb(word) == Some(Tense::Ahead));
     let near = near.map(|tense| if ahead { Tense::Ahead } else { tense });
+    // "Moved to", "postponed to": what was arranged lies ahead, whenever that was done.
+    let moved = before.last().is_some_and(|word| word.is(form::TO))
+        && before[clause..].iter().rev().take(6).any(|word| word.is(form::SETS | form::CHANGE));
+    if moved {
+        return Tense::Ahead;
+    }
     // "The appointment is on the 12th" lies ahead; "the second flight of stairs" does not.
     let event = before.iter().rev().take(4).any(|word| word.is(form::EVENT));
     let said: Vec<Tense> = words.iter().filter_map(verb).collect();
+    // "I bought tickets for the concert on 15 April" says when it was bought as little as it says which year.
+    let went = before.iter().any(|word| among(WENT, &word.text));
     match near {
+        Some(Tense::Past) if event && !went => Tense::Unknown,
         Some(tense) => tense,
         None if said.contains(&Tense::Past) => Tense::Past,
         None if event || said.contains(&Tense::Ahead) => Tense::Ahead,
@@ -212,6 +227,11 @@ mod tests {
             ("They gave us six cellars till October", vec![]),
             ("It was a weld made on a Friday afternoon", vec![]),
             ("It will be done by Christmas", vec!["2026-12-25"]),
+            ("My exam was postponed to 10 July", vec!["2026-07-10"]),
+            ("The deadline was moved from 5 July to 12 July", vec![]),
+            ("I bought tickets for the concert on 15 July", vec![]),
+            ("I had a dentist appointment on 12 February", vec!["2026-02-12"]),
+            ("My contract ended on 28 February and the new one begins on 1 July", vec!["2026-02-28", "2026-07-01"]),
             ("It feels like just yesterday that I wore it", vec![]),
             ("We tried snowshoeing this weekend", vec![]),
             ("Я переехал вчера", vec!["2026-05-31"]),

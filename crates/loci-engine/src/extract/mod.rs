@@ -5,7 +5,7 @@
 //! assistants say is never learned. What becomes of a candidate is decided by `reconcile`.
 
 pub mod claim;
-mod consent;
+pub(crate) mod consent;
 pub(crate) mod dates;
 mod names;
 mod quote;

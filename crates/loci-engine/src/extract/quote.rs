@@ -2,7 +2,7 @@
 //!
 //! A quotation is one sentence, or a few that lean on each other, in the words in which they were said. Where the first one
 //! leans on what someone else said before ("it", "no, Tuesday"), that sentence goes with it as context. A quotation with its
-//! speaker, date and context has at most 280 characters; what someone asks to be remembered is kept whole.
+//! speaker, date and context has at most 280 characters; what someone asks to be remembered may have 2,000.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,12 +10,12 @@ use jiff::Zoned;
 use loci_types::MemoryId;
 
 use super::claim::{Claim, claims};
-use super::consent::field;
+use super::consent::{field, is_private};
 use super::dates::dates;
 use super::names::{Present, names};
-use super::request::{Request, request};
+use super::request::{Request, declines, request};
 use super::select::{body, enough, leans, refers_back, worth};
-use super::{Candidate, MOST, Mention, Speaker, Surroundings, Utterance, Voice};
+use super::{Candidate, MOST, Mention, Speaker, Surroundings, Utterance, Voice, claims_of};
 use crate::language::sentence::{Sentence, sentences};
 use crate::language::word::{Shape, Word, words};
 use crate::language::{Language, form, language_of};
@@ -112,7 +112,18 @@ pub fn extract(turns: &[Utterance<'_>], surroundings: &Surroundings) -> Extracte
             &Hearing { asked: context.is_some_and(|context| context.asks), listens, present: &present },
         );
         let said = turn.at.to_zoned(surroundings.time_zone.clone());
-        let (passages, missed) = passages(&reads, enough, context.is_some());
+        let (mut passages, missed) = passages(&reads, enough, context.is_some());
+        if passages.is_empty() && context.is_some_and(|context| confirms(&reads, &context, language)) {
+            passages.push(Passage {
+                first: 0,
+                last: reads.len() - 1,
+                text: turn.text.trim().to_owned(),
+                worth: enough,
+                requested: false,
+                reminder: false,
+                leans: true,
+            });
+        }
         for sentence in missed {
             found.missed.push(Missed { turn: turn.id, request: reads[sentence].sentence.text.to_owned() });
         }
@@ -150,6 +161,32 @@ fn context<'a>(turns: &[Utterance<'a>], place: usize) -> Option<Sentence<'a>> {
     last.filter(|last| turns[before].speaker != turns[place].speaker && (last.asks || !relayed))
 }
 
+/// Whether a turn only says yes to something that is stated about its speaker: "So your blood type is A+, right?". What needs
+/// consent is left to be said by themselves.
+fn confirms(reads: &[Read<'_>], context: &Sentence<'_>, language: Option<&Language>) -> bool {
+    const YES: u64 = form::CONFIRMS | form::OPENER | form::REACTION | form::EMPTY | form::COPULA;
+    let Some(language) = language else { return false };
+    let spoken: Vec<&Word> =
+        reads.iter().flat_map(|read| &read.words).filter(|word| word.shape != Shape::Mark).collect();
+    let yes = spoken.len() <= 3 && spoken.first().is_some_and(|word| word.is(form::CONFIRMS));
+    if !yes || !spoken.iter().all(|word| word.is(YES)) {
+        return false;
+    }
+    let words = words(context.text, Some(language));
+    let said: Vec<&Word> = words.iter().filter(|word| word.shape != Shape::Mark).collect();
+    let asks = form::AUXILIARY | form::ASKS | form::INVITES | form::UNREAL;
+    let states = body(&said).first().is_some_and(|first| !first.is(asks));
+    let about =
+        said.iter().any(|word| word.is(form::SECOND)) && said.iter().any(|word| word.is(form::COPULA | form::LIFE));
+    let texts: Vec<&str> = said.iter().map(|word| word.text.as_str()).collect();
+    let private = |at: usize| {
+        language.claim(&texts[at..]).is_some_and(|(attribute, _)| is_private(attribute))
+            || language.noun(said[at].bare()).is_some_and(is_private)
+    };
+    let tells = said.iter().filter(|word| word.tells()).count() >= 2;
+    states && about && tells && !(0..said.len()).any(private)
+}
+
 /// Too short to tell a language by.
 fn is_short(text: &str) -> bool {
     text.split_whitespace().count() < 6
@@ -168,13 +205,15 @@ pub(crate) struct Hearing<'a> {
 fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, hearing: &Hearing<'_>) -> Vec<Read<'a>> {
     let one = |(place, sentence): (usize, Sentence<'a>)| {
         let words = words(sentence.text, language);
-        let request = request(sentence.text, sentence.asks, &words, language).filter(|_| hearing.listens);
+        let declined = declines(&words);
+        let request = request(sentence.text, sentence.asks, &words, language).filter(|_| hearing.listens && !declined);
         // "No, Tuesday" answers whatever was said before.
         let lead = words.iter().take_while(|word| word.is(form::NEGATION | form::CONFIRMS)).count();
         let denies = lead > 0 && words.get(lead).is_some_and(|word| word.shape == Shape::Mark);
         let claims = claims(&words, language, voice);
-        let worth =
-            language.and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing));
+        let worth = language
+            .filter(|_| !declined)
+            .and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing));
         Read { claims, sentence, words, request, worth }
     };
     sentences(turn.text).into_iter().enumerate().map(one).collect()
@@ -428,7 +467,12 @@ fn candidate(
         when.resolved.extend(found.resolved);
     }
     when.resolved.truncate(3);
-    let claims: Vec<Claim> = used.iter().flat_map(|read| read.claims.clone()).collect();
+    // What is asked for claims something; the asking does not.
+    let claims: Vec<Claim> = if passage.requested {
+        claims_of(&passage.text, voice)
+    } else {
+        used.iter().flat_map(|read| read.claims.clone()).collect()
+    };
     let steps = used.iter().filter(|read| read.sentence.step.is_some()).count();
     Candidate {
         content: passage.text.trim().to_owned(),

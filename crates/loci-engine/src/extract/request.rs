@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::language::word::{Shape, Word};
 use crate::language::{Language, Phrase, form};
+use crate::plan::time::words::among;
 
 /// A request to remember something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,20 @@ const GAP: usize = 8;
 /// Requests of languages that have no table, by the word that asks.
 const OTHER: &str = "lembra lembra-te lembre lembre-se lembrar ricorda ricordati annota onthoud vergeet zapamiętaj pamiętaj hatırla unutma husk ingat nhớ";
 const OTHER_UNSPACED: &str = "记住 記住 别忘了 別忘了 记下 覚えて 忘れないで 기억해 تذكر تذكّر याद จำไว้";
+
+/// Verbs of keeping, by which someone may ask that something is not kept.
+const KEEPS: &str = "remember save store record memorize memorise keep merk merke speicher speichere recuerdes guardes apuntes retiens garde запоминай запоминайте сохраняй";
+
+const FORGETS: &str = "forget vergiss vergesst olvida olvídate oublie oubliez забудь забудьте";
+
+/// Whether someone asks that this is not kept: "don't remember this: …", "forget that …".
+pub(crate) fn declines(words: &[Word]) -> bool {
+    let mut spoken = words.iter().filter(|word| word.shape != Shape::Mark && !word.is(form::OPENER | form::INVITES));
+    let forgets = spoken.next().is_some_and(|word| among(FORGETS, &word.text));
+    // "Vergiss nicht" asks for the contrary.
+    forgets && !spoken.take(2).any(|word| word.is(form::NEGATION))
+        || words.windows(2).any(|two| two[0].is(form::NEGATION) && among(KEEPS, &two[1].text))
+}
 
 /// What a sentence asks to be remembered, if it does.
 pub(crate) fn request(text: &str, asks: bool, words: &[Word], language: Option<&Language>) -> Option<Request> {

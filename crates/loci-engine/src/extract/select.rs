@@ -45,6 +45,16 @@ pub(crate) fn worth(
     {
         return None;
     }
+    // "My boss said: I am allergic" are someone else's words.
+    let says = words.iter().position(|word| word.is(form::SAYS));
+    let others = says.is_some_and(|says| {
+        says > 0
+            && !words[..says].iter().any(|word| word.is(form::FIRST))
+            && words.get(says + 1).is_some_and(|word| word.mark(":\"“«„"))
+    });
+    if others {
+        return None;
+    }
     // "Write me a short invitation" is done once; "answer in short sentences" holds for all that follows.
     let once = spoken
         .iter()

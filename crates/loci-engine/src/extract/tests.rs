@@ -97,6 +97,28 @@ fn only_people_teach() {
 }
 
 #[test]
+fn what_someone_confirms_is_learned_as_they_said_it() {
+    let found = learn(&[">So your blood type is A+, right?", "Yes."]);
+    let [one] = &found.candidates[..] else { panic!("{found:?}") };
+    assert_eq!((one.content.as_str(), one.context.as_deref()), ("Yes.", Some("So your blood type is A+, right?")));
+    for question in [">Shall I book it for your team?", ">You live in Lisbon, right?", ">Your name is Ana, right?"] {
+        assert_eq!(learn(&[question, "Yes."]).candidates, [], "{question}");
+    }
+}
+
+#[test]
+fn what_is_not_to_be_kept_is_not() {
+    for turn in [
+        "Don't remember this: my shoe size is 44.",
+        "Forget that I like jazz.",
+        "My boss said: I am allergic to nuts.",
+        "Vergiss, dass ich in Porto war.",
+    ] {
+        assert_eq!(texts(&[turn]), Vec::<String>::new(), "{turn}");
+    }
+}
+
+#[test]
 fn the_few_words_beside_a_statement_are_quoted_with_it() {
     for (turn, quoted) in [
         ("Signed. 45 days, 410k per year with Ferrovia.", "Signed. 45 days, 410k per year with Ferrovia."),

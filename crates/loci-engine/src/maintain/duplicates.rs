@@ -14,6 +14,7 @@ use loci_types::{
 use serde_json::json;
 
 use super::{Run, Step, StepReport};
+use crate::contradict::settled_key;
 use crate::learn::{neighbour, statement};
 use crate::mind::Verdict;
 use crate::policy;
@@ -61,6 +62,12 @@ impl Engine {
                     Decision::Supersede { .. } => ("replace", &pair.older, merged(&pair.newer, &pair.older)),
                     Decision::Add { contradicts, .. } if !contradicts.is_empty() => {
                         let edge = self.edge(pair.newer.id, pair.older.id, Relation::MayContradict, 1.0, run.at);
+                        report.tell(
+                            Some(pair.newer.id),
+                            "link",
+                            pair.newer.content.chars().take(80).collect(),
+                            &reason,
+                        );
                         actions.push((Action::Link(edge), reason));
                         continue;
                     }
@@ -142,7 +149,8 @@ impl Engine {
 
     async fn is_unseen(&self, run: &Run<'_>, pair: &Pair) -> Result<bool> {
         let seen = policy::upkeep(&run.caller.tenant, &pair.scope);
-        Ok(self.store.notes(&seen, &pair.scope.space(), &[key(pair)], run.at).await?.is_empty())
+        let keys = [key(pair), settled_key(pair.older.id, pair.newer.id)];
+        Ok(self.store.notes(&seen, &pair.scope.space(), &keys, run.at).await?.is_empty())
     }
 
     fn fingerprint(&self, run: &Run<'_>, pair: &Pair) -> Action {

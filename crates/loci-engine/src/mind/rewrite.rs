@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use super::fence::{fence, quote};
 use super::prompt::Purpose;
 use super::{Mind, Spent, items, object, question};
+use crate::extract::consent::claimed;
 use crate::extract::{Candidate, Speaker, Surroundings, Utterance, Voice, claims_of};
-use crate::language::language_of;
-use crate::language::word::{Word, words};
+use crate::language::word::{Shape, Word, words};
+use crate::language::{form, language_of};
 use crate::{Result, normalise, writing};
 
 /// Statements of a turn.
@@ -69,7 +70,10 @@ impl Mind {
             for fact in facts {
                 let claims = claims_of(&fact, &voice);
                 let (pattern, quoted, context) = ("rewritten", false, None);
-                done.candidates.push(Candidate { content: fact, claims, pattern, quoted, context, ..first.clone() });
+                // Kind, dates and consent are those of the sentence that it tells.
+                let source = stated.iter().max_by_key(|one| shared(&one.content, &fact)).unwrap_or(first).clone();
+                let field = source.field.or_else(|| claimed(&claims, &voice.key));
+                done.candidates.push(Candidate { content: fact, claims, pattern, quoted, context, field, ..source });
             }
         }
         Ok((done, spent))
@@ -83,11 +87,11 @@ impl Mind {
         asked_first: &ChatQuestion,
         spent: &mut Spent,
     ) -> Result<(Vec<String>, Vec<&'static str>)> {
-        let known = said(turn, before);
-        let (mut facts, mut refused) = sorted(&self.ask(asked_first, spent).await?, &known);
+        let (known, denial) = (said(turn, before), denies(turn, before));
+        let (mut facts, mut refused) = sorted(&self.ask(asked_first, spent).await?, &known, denial);
         if !refused.is_empty() {
             let again = asked(turn, before, &refused);
-            let (more, still) = sorted(&self.ask(&again, spent).await?, &known);
+            let (more, still) = sorted(&self.ask(&again, spent).await?, &known, denial);
             let new = |fact: &String| facts.iter().all(|known| normalise(known) != normalise(fact));
             let more: Vec<String> = more.into_iter().filter(new).collect();
             facts.extend(more);
@@ -121,26 +125,50 @@ fn asked(turn: &Utterance<'_>, before: Option<&Utterance<'_>>, refused: &[(Strin
 fn said(turn: &Utterance<'_>, before: Option<&Utterance<'_>>) -> HashSet<String> {
     let names = [turn.speaker.name(), before.and_then(|before| before.speaker.name()), Some("User")];
     let texts = [Some(turn.text), before.map(|before| before.text)].into_iter().chain(names).flatten();
-    texts.flat_map(|text| folded(text, |_| true)).collect()
+    texts.flat_map(|text| folded(text)).collect()
 }
 
-fn folded(text: &str, wanted: impl Fn(&Word) -> bool) -> Vec<String> {
+fn folded(text: &str) -> Vec<String> {
     let language = language_of(text);
     let fold = |word: &str| language.map_or_else(|| word.to_owned(), |language| language.folded(word));
-    words(text, language).iter().filter(|word| wanted(word)).map(|word| fold(word.bare())).collect()
+    words(text, language).iter().map(|word| fold(word.bare())).collect()
+}
+
+/// How many words two texts share.
+fn shared(a: &str, b: &str) -> usize {
+    let words: HashSet<String> = folded(a).into_iter().collect();
+    folded(b).iter().filter(|word| words.contains(*word)).count()
+}
+
+/// Whether something is denied in a turn or the one before.
+fn denies(turn: &Utterance<'_>, before: Option<&Utterance<'_>>) -> bool {
+    let texts = [Some(turn.text), before.map(|before| before.text)];
+    let denies = |text: &str| words(text, language_of(text)).iter().any(|word| word.is(form::NEGATION | form::ENDS));
+    texts.into_iter().flatten().any(denies)
 }
 
 /// Those of an answer's statements that are believed, and the others with the reason.
-fn sorted(answer: &Value, known: &HashSet<String>) -> (Vec<String>, Vec<(String, &'static str)>) {
+fn sorted(answer: &Value, known: &HashSet<String>, denial: bool) -> (Vec<String>, Vec<(String, &'static str)>) {
     let (mut believed, mut refused) = (Vec::new(), Vec::new());
     for fact in items(answer, "facts").filter_map(Value::as_str).map(str::trim).filter(|fact| !fact.is_empty()) {
-        let stands = |word: &String| {
-            let prefix: String = word.chars().take(5).collect();
-            known.contains(word) || word.chars().count() > 5 && known.iter().any(|other| other.starts_with(&prefix))
+        // Another ending is the same word, but not of a number or a name.
+        let ending = |word: &str| {
+            let stem: String = word.chars().take(5).collect();
+            word.chars().count() > 5 && known.iter().any(|other| other.starts_with(&stem))
         };
+        let language = language_of(fact);
+        let stands = |word: &Word| {
+            let folded = language.map_or_else(|| word.bare().to_owned(), |language| language.folded(word.bare()));
+            let exact = word.shape != Shape::Plain || word.capital;
+            known.contains(&folded) || !exact && ending(&folded)
+        };
+        let said = words(fact, language);
+        let denies = |word: &Word| word.is(form::NEGATION | form::ENDS);
+        let unsaid = said.iter().any(|word| word.tells() && !stands(word));
         let breach = writing::validate(fact, Class::Semantic).first().map(writing::Breach::reason);
         match breach
-            .or_else(|| (!folded(fact, Word::tells).iter().all(stands)).then_some("it has a word that was not said"))
+            .or_else(|| unsaid.then_some("it has a word that was not said"))
+            .or_else(|| (!denial && said.iter().any(denies)).then_some("it denies what was not denied"))
         {
             Some(reason) => refused.push((fact.to_owned(), reason)),
             None if believed.len() < MOST => believed.push(fact.to_owned()),
@@ -169,10 +197,12 @@ mod tests {
             ("Ana moves to Lisbon.", None),
             ("Ana moved to Porto.", Some("it has a word that was not said")),
             ("Ana has 3 sisters.", Some("it has a word that was not said")),
+            ("Ana did not move to Lisbon.", Some("it denies what was not denied")),
+            ("Ana moved to Lisbonne.", Some("it has a word that was not said")),
             ("I moved to Lisbon.", Some("it is in the first person")),
             ("She moved to Lisbon.", Some("it has a pronoun before any name")),
         ] {
-            let (_, refused) = sorted(&json!({ "facts": [fact] }), &known);
+            let (_, refused) = sorted(&json!({ "facts": [fact] }), &known, false);
             assert_eq!(refused.first().map(|(_, reason)| *reason), expect, "{fact}");
         }
     }

@@ -5,15 +5,27 @@
 
 use std::collections::HashSet;
 
-use super::reading::{Item, Reading, Sort};
+use super::reading::{Item, Reading, Sense, Sort};
+use crate::extract::Claim;
+use crate::extract::claim::Type;
 use crate::extract::select::is_day;
 use crate::language::form;
 use crate::plan::time::words::among;
 
 /// Whether every sentence of `new` says no more than one sentence of `known`.
 pub(super) fn says_nothing_new(new: &Reading, known: &Reading) -> bool {
-    let within = |sentence: &Vec<Item>| known.sentences.iter().any(|known| contains(known, sentence));
-    !new.sentences.is_empty() && new.sentences.iter().all(within)
+    let tabled = new.tabled && known.tabled;
+    let within = |(sentence, sense): (&Vec<Item>, &Sense)| {
+        let mut others = known.sentences.iter().zip(&known.senses);
+        let same = |other: &[Item]| if tabled { contains(other, sentence) } else { equal(other, sentence) };
+        others.any(|(other, other_sense)| sense.is_within(other_sense) && same(other))
+    };
+    !new.sentences.is_empty() && new.sentences.iter().zip(&new.senses).all(within)
+}
+
+/// Whether two sentences of which nothing is known have the same words in the same order.
+fn equal(known: &[Item], new: &[Item]) -> bool {
+    known.len() == new.len() && known.iter().zip(new).all(|(a, b)| a.key == b.key)
 }
 
 /// Whether a known sentence says all that a new one says.
@@ -25,7 +37,8 @@ fn contains(known: &[Item], new: &[Item]) -> bool {
     let asked: Vec<&Item> =
         (0..new.len()).filter(|place| !refers(*place)).map(|place| &new[place]).filter(tells).collect();
     let said: Vec<&Item> = known.iter().filter(tells).collect();
-    if asked.is_empty() || !asked.iter().all(|item| find(&said, item).is_some()) {
+    let tells_same = |item: &&Item| find(&said, item).is_some_and(|known| known.past == item.past);
+    if asked.is_empty() || !asked.iter().all(tells_same) {
         return false;
     }
     let of = |items: &[Item], sort: Sort| -> HashSet<String> {
@@ -185,11 +198,33 @@ fn same(a: &Item, b: &Item) -> bool {
     a.sort == b.sort && a.role == b.role && alike(a, b)
 }
 
+/// Whether `known` says anything beside this claim that `new` does not say: that would be lost with it.
+pub(super) fn says_more_than(known: &Reading, claim: &Claim, new: &Reading) -> bool {
+    let claimed: HashSet<&str> = claim.value.split(' ').chain(claim.subject.split(' ')).collect();
+    let repeated: Vec<&Item> = new.items().collect();
+    let since = |item: &Item| item.role.as_deref().is_some_and(|role| among("since seit desde depuis с со", role));
+    let address = |item: &Item| claim.attribute == "address" && item.capital;
+    let missing = |item: &&Item| {
+        item.form & (form::LIFE | form::SETS | form::MINE | form::FIRST | form::HAS) == 0
+            && !since(item)
+            && !address(item)
+            && !claimed.contains(item.key.as_str())
+            && find(&repeated, item).is_none()
+    };
+    let count = |sort: Sort| known.items().filter(|item| item.sort == sort).filter(missing).count();
+    // A number with its unit is one value, and no word of the claim.
+    count(Sort::Content) > 0 || count(Sort::Value) > usize::from(matches!(claim.sort, Type::Number | Type::Day))
+}
+
+/// Words by which a number is not exact.
+const ABOUT: &str = "about around approxim rough ca etwa ungefähr circa environ примерн окол";
+
 /// Whether `new` says outright that what `known` says has ended, or is something else: "no longer smokes", "is not a diesel
 /// but a hybrid".
 pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
     let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
-    if !known.is_single() || known.is_negated() || b.iter().any(|item| item.sort == Sort::Limit) {
+    let limited = |item: &Item| item.sort == Sort::Limit && !among(ABOUT, &item.key);
+    if !known.is_single() || known.is_negated() || b.iter().any(limited) {
         return false;
     }
     let Some(at) = a.iter().position(|item| item.sort == Sort::Negation || item.form & form::ENDS != 0) else {

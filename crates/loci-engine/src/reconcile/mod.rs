@@ -19,8 +19,10 @@ use jiff::Timestamp;
 use loci_types::{ContentHash, MemoryId};
 
 use crate::config::Bands;
-use crate::extract::Claim;
-use compare::{Apart, changed_in_one_value, ends, one_value_apart, says_nothing_new, share_a_subject, takes_up};
+use crate::extract::{self, Claim};
+use compare::{
+    Apart, changed_in_one_value, ends, one_value_apart, says_more_than, says_nothing_new, share_a_subject, takes_up,
+};
 pub use reading::Reading;
 
 /// Something new.
@@ -136,6 +138,8 @@ pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decisio
     let mut linked: Vec<(&Neighbour, f64)> = Vec::new();
     for one in known {
         match meet(new, one, bands) {
+            // What was said again after it had changed holds again.
+            Meeting::Same(_) if known.iter().any(|later| is_between(new, one, later)) => {}
             Meeting::Same(reason) => return Decision::Skip { of: one.id, reason: reason.to_owned() },
             Meeting::Replaces(reason) => {
                 let later = replaced.as_ref().is_none_or(|(other, _)| other.said_at < one.said_at);
@@ -158,6 +162,14 @@ pub fn reconcile(new: &Statement, known: &[Neighbour], bands: &Bands) -> Decisio
             Decision::Add { contradicts, reason: "new; it may contradict something known, and both stay".to_owned() }
         }
     }
+}
+
+/// Whether something was said after `known` that `new`, which only repeats that, takes back.
+fn is_between(new: &Statement, known: &Neighbour, later: &Neighbour) -> bool {
+    later.id != known.id
+        && later.said_at > known.said_at
+        && later.said_at <= new.said_at
+        && replaces(&new.reading, &later.reading).is_some()
 }
 
 fn meet(new: &Statement, known: &Neighbour, bands: &Bands) -> Meeting {
@@ -193,7 +205,7 @@ pub fn may_replace(new: &Statement, known: &Neighbour) -> bool {
 fn replaces(new: &Reading, known: &Reading) -> Option<String> {
     let claimed =
         new.claims.iter().find_map(|a| known.claims.iter().find(|b| other_value(a, b, new.changes)).map(|b| (a, b)));
-    if let Some((a, b)) = claimed {
+    if let Some((a, b)) = claimed.filter(|(_, b)| !says_more_than(known, b, new)) {
         return Some(format!("same attribute ({} of {}), value {} → {}", a.attribute, a.about, b.said, a.said));
     }
     if one_value_apart(new, known) == Some(Apart::Behind) || changed_in_one_value(new, known) {
@@ -207,11 +219,25 @@ fn replaces(new: &Reading, known: &Reading) -> Option<String> {
 fn other_value(a: &Claim, b: &Claim, changes: bool) -> bool {
     let same = a.subject == b.subject && a.attribute == b.attribute;
     same && (a.single && b.single || changes && !a.many && !b.many)
+        && comparable(a, b, changes)
         && !includes(&a.value, &b.value)
         && !a.bounded
         && !b.bounded
         && !a.negated
         && !b.negated
+}
+
+/// Whether two values are of the same type and dimension: "30" and "165 cm" are not, "1,450 euros" and "1,520" are.
+fn comparable(a: &Claim, b: &Claim, changes: bool) -> bool {
+    let unit = |claim: &Claim| -> Vec<String> {
+        let words = claim.value.split(' ').filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+        words.map(str::to_owned).collect()
+    };
+    let (mine, theirs) = (unit(a), unit(b));
+    let currency = |unit: &[String]| unit.iter().all(|word| ["eur", "usd", "gbp", "rub", "%"].contains(&word.as_str()));
+    let bare = |one: &[String], other: &[String]| one.is_empty() && currency(other);
+    let number = a.sort == extract::claim::Type::Number;
+    a.sort == b.sort && (!number || changes || mine == theirs || bare(&mine, &theirs) || bare(&theirs, &mine))
 }
 
 /// Whether one value only says more than the other: "Acme" and "Acme Corp".
@@ -228,7 +254,8 @@ fn disputed(new: &Reading, known: &Reading) -> bool {
     let disputed = |a: &Claim, b: &Claim| {
         (a.subject == b.subject || !about(a).is_empty() && about(a) == about(b))
             && a.attribute == b.attribute
-            && (!includes(&a.value, &b.value) && a.single && b.single || a.value == b.value && a.negated != b.negated)
+            && (!includes(&a.value, &b.value) && a.single && b.single && comparable(a, b, new.changes)
+                || a.value == b.value && a.negated != b.negated)
     };
     new.claims.iter().any(|a| known.claims.iter().any(|b| disputed(a, b)))
 }

@@ -10,12 +10,15 @@ use crate::extract::claim::{Claim, claims};
 use crate::language::sentence::sentences;
 use crate::language::word::{Shape, Word, words};
 use crate::language::{Language, form, language_of};
+use crate::plan::time::words::among;
 
 /// A text taken apart.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reading {
     /// Its sentences.
     pub(super) sentences: Vec<Vec<Item>>,
+    /// How each sentence is meant, beside what its words say.
+    pub(super) senses: Vec<Sense>,
     /// What it states, where that is sure.
     pub(crate) claims: Vec<Claim>,
     /// It says that something has changed, has ended or was wrong.
@@ -24,8 +27,59 @@ pub struct Reading {
     pub(super) sets: bool,
     /// What it answers.
     context: Vec<Item>,
-    /// It can be read: there is a table for its language.
+    /// It can be read: there is a table for its language, and a word that only this has.
     pub(super) tabled: bool,
+}
+
+/// Short words that languages without a table have too.
+const SHARED: &str = "in is was an as me so of no on at to de en la do al van met un una";
+/// Words by which something is only attempted.
+const TRIES: &str = "try tries tried trying attempted versuche versucht versuchte intento intenté intentó essaie essayé пытаюсь пытался пыталась";
+
+/// How a sentence is meant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Sense {
+    /// Wished, planned, said by someone, asked, past.
+    mood: u64,
+    /// Signs that change what is said: the minus of a number, the plus of a blood group, `<`, `#`.
+    signs: Vec<char>,
+    /// Signs that say something themselves.
+    pictures: Vec<char>,
+}
+
+impl Sense {
+    fn of(text: &str, asks: bool, words: &[Word]) -> Self {
+        const MOOD: u64 = form::PLANS | form::SAYS | form::UNREAL | form::PAST | form::CONDITION;
+        let mood = words.iter().fold(0, |mood, word| mood | word.form & MOOD);
+        let tries = words.iter().any(|word| among(TRIES, &word.text));
+        let mood = mood | if asks { form::ASKS } else { 0 } | if tries { form::DID } else { 0 };
+        let mut sense = Self { mood, ..Self::default() };
+        let around: Vec<char> = text.chars().collect();
+        for (place, c) in around.iter().copied().enumerate() {
+            let before = place.checked_sub(1).map(|before| around[before]);
+            let after = around.get(place + 1).copied();
+            let number = before.is_none_or(char::is_whitespace) && after.is_some_and(|c| c.is_ascii_digit());
+            let grade = before.is_some_and(char::is_alphanumeric) && after.is_none_or(|c| !c.is_alphanumeric());
+            match c {
+                '+' | '#' | '<' | '>' | '≠' | '±' | '~' => sense.signs.push(c),
+                '-' | '−' if number || grade => sense.signs.push('-'),
+                '!' if after == Some('=') => sense.signs.push('≠'),
+                _ if c > '\u{2190}' && !c.is_alphanumeric() && !"。！？、，：；「」『』（）　".contains(c) => {
+                    sense.pictures.push(c)
+                }
+                _ => {}
+            }
+        }
+        sense.signs.sort_unstable();
+        sense
+    }
+
+    /// Whether a sentence that is meant so says no more than one that is meant as `known`.
+    pub(super) fn is_within(&self, known: &Sense) -> bool {
+        self.mood == known.mood
+            && self.signs == known.signs
+            && self.pictures.iter().all(|picture| known.pictures.contains(picture))
+    }
 }
 
 /// A word as it is compared.
@@ -40,6 +94,8 @@ pub(super) struct Item {
     pub(super) form: u64,
     /// No other word stands between it and the next item.
     pub(super) touches_next: bool,
+    /// An English verb in the past: "lived".
+    pub(super) past: bool,
     /// "Is", or a colon, stands between it and the next item.
     pub(super) is_next: bool,
 }
@@ -61,18 +117,26 @@ impl Reading {
     /// Reads a text, said in this voice; `context` is what it answers, which says nothing of its own.
     pub fn of(text: &str, context: Option<&str>, voice: &Voice) -> Self {
         let language = language_of(text);
-        let mut reading = Self { tabled: language.is_some(), ..Self::default() };
+        let mut reading = Self::default();
+        let mut known = false;
         for sentence in sentences(text) {
             let words = words(sentence.text, language);
             let conditional = words.iter().any(|word| word.is(form::CONDITION));
-            reading.changes |=
-                !conditional && words.iter().any(|word| word.is(form::CHANGE | form::CORRECTION | form::ENDS));
+            // "Finished" and "left" tell of an event; whether anything has changed by it cannot be told.
+            let changes =
+                |word: &Word| word.is(form::CHANGE | form::CORRECTION) || word.is(form::ENDS) && !word.is(form::DID);
+            reading.changes |= !conditional && words.iter().any(changes);
             reading.sets |= words.iter().any(|word| word.is(form::SETS));
             let claims = claims(&words, language, voice);
             reading.changes |= claims.iter().any(|claim| claim.changes);
             reading.claims.extend(claims);
+            known |=
+                words.iter().any(|word| word.form != 0 && word.text.chars().count() > 1 && !among(SHARED, &word.text));
+            reading.senses.push(Sense::of(sentence.text, sentence.asks, &words));
             reading.sentences.push(items(&words, language, voice));
         }
+        // A text in Latin script is read as English unless more speaks for another.
+        reading.tabled = language.is_some() && known;
         reading.context = context.map(|context| items(&words(context, language), language, voice)).unwrap_or_default();
         reading
     }
@@ -199,6 +263,7 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
             capital: word.capital,
             form: word.form,
             touches_next: true,
+            past: word.is(form::LIFE | form::MANY) && word.text.len() > 3 && word.text.ends_with("ed"),
             is_next: false,
         });
     }
@@ -209,7 +274,16 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
 
 /// A preposition that governs nothing: it must stand in both texts.
 fn particle(text: String) -> Item {
-    Item { key: text, role: None, sort: Sort::Limit, capital: false, form: 0, touches_next: false, is_next: false }
+    Item {
+        key: text,
+        role: None,
+        sort: Sort::Limit,
+        capital: false,
+        form: 0,
+        touches_next: false,
+        past: false,
+        is_next: false,
+    }
 }
 
 fn break_touch(found: &mut [Item]) {
@@ -304,6 +378,10 @@ fn quantity(number: &str, unit: &str) -> Option<String> {
         let (hour, minute) = number.split_once(':').unwrap_or((number, "00"));
         let hour: u8 = hour.parse().ok().filter(|hour| (1..=12).contains(hour))?;
         return Some(format!("{:02}:{minute}", hour % 12 + if unit == "pm" { 12 } else { 0 }));
+    }
+    // "1.500 kg" is one thing in Berlin and another in Boston.
+    if number.split_once('.').is_some_and(|(_, rest)| rest.len() == 3) {
+        return None;
     }
     let (_, factor, base) = UNITS.iter().find(|(name, ..)| *name == unit)?;
     let value: f64 = number.replace(',', ".").parse().ok()?;

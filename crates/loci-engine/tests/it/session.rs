@@ -299,6 +299,8 @@ async fn what_may_contradict_is_linked_told_and_resolved() {
     assert!(packed.text.contains("(newer: "), "{}", packed.text);
     let stranger = house.engine.resolve(&user("bo"), diet, vegan.id, loci_engine::Keep::Newer).await.unwrap_err();
     assert_eq!(stranger.kind(), ErrorKind::InvalidInput);
+    let itself = house.engine.resolve(&ana, diet, diet, loci_engine::Keep::Newer).await.unwrap_err();
+    assert_eq!(itself.kind(), ErrorKind::InvalidInput, "one memory contradicts nothing");
     house.engine.resolve(&ana, diet, vegan.id, loci_engine::Keep::Newer).await.unwrap();
     assert_eq!(texts(&house, &ana).await, ["Ana stopped the keto diet and eats vegan food now"]);
     let chain = house.engine.versions(&ana, vegan.id).await.unwrap().versions;
@@ -306,6 +308,21 @@ async fn what_may_contradict_is_linked_told_and_resolved() {
         chain.iter().any(|memory| memory.id == diet)
             || house.engine.get(&ana, diet).await.unwrap().superseded_by_id == Some(vegan.id)
     );
+}
+
+#[tokio::test]
+async fn what_was_settled_is_not_linked_again_in_the_night() {
+    let house = House::new();
+    let ana = user("ana");
+    let nuts = house.remember(&ana, "Bob is allergic to nuts").await.id;
+    house.later(1);
+    let fine = house.remember(&ana, "Bob is not allergic to nuts").await.id;
+    assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer.map(|newer| newer.id), Some(fine));
+    house.engine.resolve(&ana, nuts, fine, loci_engine::Keep::Both).await.unwrap();
+    assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer, None);
+    let night = loci_engine::MaintainRequest { only: vec![loci_engine::Step::Dedup], ..Default::default() };
+    house.engine.maintain(&operator(), night, |_| {}).await.unwrap();
+    assert_eq!(house.engine.explain(&ana, nuts).await.unwrap().newer, None, "it was settled");
 }
 
 #[tokio::test]
