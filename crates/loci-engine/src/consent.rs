@@ -14,7 +14,7 @@ use loci_types::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::extract::{Candidate, Claim};
+use crate::extract::{Candidate, Claim, Extracted};
 use crate::learn::{reading, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, claim_key, reconcile};
@@ -121,7 +121,16 @@ impl Engine {
             Decision::Add { .. } | Decision::AddAsHistory { .. } => (true, None, "consented".to_owned()),
             Decision::Supersede { old, reason, .. } => (true, Some(*old), format!("consented; {reason}")),
         };
-        self.decide(caller, &memory, accept, over, &reason).await
+        let receipt = self.decide(caller, &memory, accept, over, &reason).await?;
+        if accept {
+            let links = self.relations(&addition, &known, &decision);
+            let changes = links.into_iter().map(|link| self.change(caller, "operator", decision.reason(), link));
+            let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: changes.collect() };
+            if !batch.changes.is_empty() {
+                self.store.apply(batch).await?;
+            }
+        }
+        Ok(receipt)
     }
 
     /// Rejects a proposal: it is never known.
@@ -176,6 +185,23 @@ impl Engine {
         let ids: Vec<MemoryId> = edges.iter().filter(|edge| edge.source_id == id).map(|edge| edge.target_id).collect();
         let sources = self.store.fetch(&visible, &ids).await?;
         Ok(sources.iter().filter(|turn| turn.state == State::Archived).map(|turn| turn.id).collect())
+    }
+
+    /// Whether a statement tells something that its speaker must agree to.
+    fn is_sensitive(&self, candidate: &Candidate) -> bool {
+        let rules = &self.config.consent;
+        rules.enabled
+            && !candidate.requested
+            && candidate.field.is_some_and(|field| rules.sensitive.iter().any(|listed| listed == field))
+    }
+
+    /// Takes away whom and what a sentence names that waits for consent: they wait with it.
+    pub(crate) fn withhold_names(&self, found: &mut Extracted) {
+        for candidate in found.candidates.iter().filter(|one| self.is_sensitive(one)) {
+            for (_, mentions) in found.mentions.iter_mut().filter(|(turn, _)| candidate.from.contains(turn)) {
+                mentions.retain(|mention| !candidate.content.contains(&mention.name));
+            }
+        }
     }
 
     /// What must be asked before this statement is known; none: nobody.

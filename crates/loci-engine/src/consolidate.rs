@@ -165,6 +165,7 @@ impl Engine {
         let is_read = |id: MemoryId| turns.iter().any(|turn| turn.id == id);
         found.missed.retain(|missed| is_read(missed.turn));
         found.mentions.retain(|(turn, _)| is_read(*turn));
+        self.withhold_names(&mut found);
         report.turns = turns.len();
         report.candidates = found.candidates.len();
         report.missed = found.missed.into_iter().map(|missed| missed.request).collect();

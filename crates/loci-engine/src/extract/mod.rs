@@ -7,6 +7,7 @@
 pub mod claim;
 pub(crate) mod consent;
 pub(crate) mod dates;
+mod kind;
 mod names;
 mod quote;
 mod request;
@@ -21,8 +22,9 @@ use jiff::tz::TimeZone;
 use loci_types::{EntityType, MemoryId};
 
 pub use claim::Claim;
+pub(crate) use kind::kind_by_form;
+pub(crate) use quote::mentioned;
 pub use quote::{Extracted, Missed, extract};
-pub(crate) use quote::{kind_by_form, mentioned};
 
 /// The most that is learned from one turn.
 pub const MOST: usize = 3;

@@ -125,7 +125,7 @@ fn asked(turn: &Utterance<'_>, before: Option<&Utterance<'_>>, refused: &[(Strin
 fn said(turn: &Utterance<'_>, before: Option<&Utterance<'_>>) -> HashSet<String> {
     let names = [turn.speaker.name(), before.and_then(|before| before.speaker.name()), Some("User")];
     let texts = [Some(turn.text), before.map(|before| before.text)].into_iter().chain(names).flatten();
-    texts.flat_map(|text| folded(text)).collect()
+    texts.flat_map(folded).collect()
 }
 
 fn folded(text: &str) -> Vec<String> {
