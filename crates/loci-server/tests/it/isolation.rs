@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 use loci_engine::{
     Caller, FactRequest, ListRequest, NewCheckpoint, NewEntry, NewFact, NewKey, NewMemory, NewMessage, Turn,
 };
-use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, Tenant};
+use loci_types::{Bounds, Grant, Identifiers, MemoryId, Role, SessionFilter, Tenant};
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -99,7 +99,11 @@ impl World {
         engine.set_scratchpad(&victim(), SECRET).await.unwrap();
         let entry = NewEntry { content: format!("Anna waits in {SECRET}"), ..NewEntry::default() };
         engine.put_entry(&victim(), "Anna Petrova", entry).await.unwrap();
-        engine.work(&Caller::operator(), &[], 16).await.unwrap();
+        // A job that ends a session may be due a moment later than it was made.
+        let pending = SessionFilter { name: Some("monday".to_owned()), pending: true, ..SessionFilter::default() };
+        while !engine.sessions(&victim(), pending.clone()).await.unwrap().is_empty() {
+            engine.work(&Caller::operator(), &[], 16).await.unwrap();
+        }
         let strangers = Self::strangers(&house).await;
         Self { house, memory, strangers }
     }
