@@ -60,9 +60,12 @@ pub(crate) fn dates(text: &str, words: &[Word], said: &Zoned) -> Dates {
         if among("from von de с", &first) && before.iter().rev().take(4).any(|word| word.is(form::SETS)) {
             continue;
         }
-        // "It feels like just yesterday" and "on a Friday" name no day.
+        // "It feels like just yesterday", "on a Friday" and "every second Saturday" name no day.
         let any = before.last().is_some_and(|word| among(ANY, &word.text))
-            || named.split_whitespace().any(|word| among(ANY, word));
+            || before.iter().rev().take(2).any(|word| word.is(form::LASTING))
+            || named
+                .split_whitespace()
+                .any(|word| among(ANY, word) || among("every jeden cada chaque каждый каждую", word));
         if any || before.iter().rev().take(3).any(|word| word.text == "like") {
             continue;
         }
@@ -226,6 +229,7 @@ mod tests {
             ("Saoirse's getting married on 12 September", vec!["2026-09-12"]),
             ("They gave us six cellars till October", vec![]),
             ("It was a weld made on a Friday afternoon", vec![]),
+            ("He comes to me every second Saturday", vec![]),
             ("It will be done by Christmas", vec!["2026-12-25"]),
             ("My exam was postponed to 10 July", vec!["2026-07-10"]),
             ("The deadline was moved from 5 July to 12 July", vec![]),

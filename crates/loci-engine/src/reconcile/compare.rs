@@ -324,9 +324,9 @@ fn valued(reading: &Reading) -> Vec<Valued<'_>> {
     for sentence in &reading.sentences {
         for (place, item) in sentence.iter().enumerate().filter(|(_, item)| item.sort == Sort::Value) {
             let nearest = place.saturating_sub(3)..place + 1 + usize::from(item.touches_next);
-            let words = nearest
-                .map(|other| &sentence[other])
-                .filter(|other| other.sort == Sort::Content && other.form == 0 && is_specific(&other.key));
+            let words = nearest.map(|other| &sentence[other]).filter(|other| {
+                other.sort == Sort::Content && other.form & !form::SINGLE == 0 && is_specific(&other.key)
+            });
             let speaker = sentence[..place].iter().rev().find(|other| other.sort != Sort::Limit);
             let speaker = speaker.filter(|other| other.is_next && other.form & form::FIRST != 0);
             found.extend(words.chain(speaker).map(|other| Valued { word: &other.key, value: &item.key }));

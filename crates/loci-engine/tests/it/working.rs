@@ -261,7 +261,10 @@ async fn what_is_left_at_the_end_is_kept_as_turns() {
 
 fn redis() -> Option<impl Fn() -> Arc<dyn Tier>> {
     let url = servers::redis()?;
-    let options = TierOptions { prefix: format!("loci-test-{}", uuid::Uuid::new_v4()), ..TierOptions::default() };
+    // A busy machine is no server that is away.
+    let deadline = Duration::from_secs(10);
+    let prefix = format!("loci-test-{}", uuid::Uuid::new_v4());
+    let options = TierOptions { prefix, deadline, ..TierOptions::default() };
     Some(move || Arc::new(RedisTier::new(&url, options.clone()).unwrap()) as Arc<dyn Tier>)
 }
 

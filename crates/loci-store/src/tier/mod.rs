@@ -35,6 +35,8 @@ pub struct TierOptions {
     pub session_entries: usize,
     /// How long a shared embedding lasts.
     pub embedding_life: Duration,
+    /// How long a server is waited for before it counts as away.
+    pub deadline: Duration,
 }
 
 impl Default for TierOptions {
@@ -46,6 +48,7 @@ impl Default for TierOptions {
             session_idle: Duration::from_secs(60 * 60),
             session_entries: 100_000,
             embedding_life: Duration::from_secs(7 * 24 * 60 * 60),
+            deadline: Duration::from_millis(250),
         }
     }
 }

@@ -29,9 +29,6 @@ use super::{Conversation, Desk, Jotting, SessionEntry, Taken, Tier, TierError, T
 
 const NAME: &str = "redis";
 
-/// How long a caller waits at most.
-const DEADLINE: Duration = Duration::from_millis(250);
-
 /// Writes down that `key` belongs to a user and lives for so many milliseconds; what has ended is
 /// struck out, so that the list never grows beyond what lives. Every script that writes begins with it.
 const OWN: &str = r"
@@ -193,13 +190,13 @@ impl RedisTier {
         work: impl FnOnce(MultiplexedConnection) -> F,
     ) -> TierResult<T> {
         let mut number = 0;
-        let asked = timeout(DEADLINE, async {
+        let asked = timeout(self.options.deadline, async {
             let (found, connection) = self.connected().await?;
             number = found;
             work(connection).await
         })
         .await;
-        let late = TierError::Late { name: NAME, milliseconds: DEADLINE.as_millis() };
+        let late = TierError::Late { name: NAME, milliseconds: self.options.deadline.as_millis() };
         let (failure, broken) = match asked {
             Ok(Ok(answer)) => return Ok(answer),
             // The connection has the same deadline for a single answer.
@@ -225,8 +222,8 @@ impl RedisTier {
         if let (number, Some(connection)) = &*shared {
             return Ok((*number, connection.clone()));
         }
-        let config =
-            AsyncConnectionConfig::new().set_connection_timeout(Some(DEADLINE)).set_response_timeout(Some(DEADLINE));
+        let deadline = Some(self.options.deadline);
+        let config = AsyncConnectionConfig::new().set_connection_timeout(deadline).set_response_timeout(deadline);
         let connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
         *shared = (shared.0 + 1, Some(connection.clone()));
         Ok((shared.0, connection))

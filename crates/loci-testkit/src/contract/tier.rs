@@ -23,7 +23,12 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// Bounds so small that a test reaches them.
 pub fn options() -> TierOptions {
-    TierOptions { working_entries: 4, session_entries: 3, ..TierOptions::default() }
+    TierOptions {
+        working_entries: 4,
+        session_entries: 3,
+        deadline: std::time::Duration::from_secs(10),
+        ..TierOptions::default()
+    }
 }
 
 /// Names that look alike once they are joined carelessly.
