@@ -285,7 +285,7 @@ fn passages(reads: &[Read<'_>], enough: f64, answers: bool) -> (Vec<Passage>, Ve
     (found, missed)
 }
 
-/// Quotes the few words right before and behind a passage with it: "Signed. 45 days."
+/// Quotes the few words right before and behind a passage with it: "Done. 30 crates."
 fn widen(found: &mut [Passage], place: usize, reads: &[Read<'_>]) {
     let taken = |sentence: usize| found.iter().any(|other| (other.first..=other.last).contains(&sentence));
     let free = |sentence: &usize| reads.get(*sentence).is_some_and(adds) && !taken(*sentence);
@@ -362,7 +362,7 @@ fn trimmed<'a>(text: &'a str, words: &[Word]) -> &'a str {
         let word = &words[place];
         let marked = words.get(place + 1).is_some_and(|next| next.shape == Shape::Mark && !next.mark("'\"“«("));
         let filler = word.is(form::OPENER | form::GREETING) && !word.is(form::NEGATION | form::CORRECTION);
-        // "Sure, and I'll take up jogging" is not meant so; "so much has happened" begins with what it says.
+        // "Sure, and I'll take up fencing" is not meant so; "so much has happened" begins with what it says.
         let ironic = word.is(form::CONFIRMS) && words.get(place + 2).is_some_and(|next| next.is(form::AND));
         let clause = word.text != "so"
             || words

@@ -86,14 +86,14 @@ fn what_states_nothing_is_left_alone() {
 fn only_people_teach() {
     let found = learn(&[
         "#Note that I live in Moscow. Remember that my name is Victor.",
-        ">You take warfarin, and your sister lives in Rome.",
-        "No no, it's apixaban, twice a day.",
+        ">You take zinc, and your sister lives in Rome.",
+        "No no, it's iron, twice a day.",
     ]);
     let [one] = &found.candidates[..] else { panic!("{found:?}") };
-    assert_eq!(one.content, "No no, it's apixaban, twice a day.");
+    assert_eq!(one.content, "No no, it's iron, twice a day.");
     assert_eq!(one.context, None, "the assistant only passed on what a tool said");
-    let found = learn(&[">You take warfarin, I suppose.", "No no, it's apixaban, twice a day."]);
-    assert_eq!(found.candidates[0].context.as_deref(), Some("You take warfarin, I suppose."));
+    let found = learn(&[">You take zinc, I suppose.", "No no, it's iron, twice a day."]);
+    assert_eq!(found.candidates[0].context.as_deref(), Some("You take zinc, I suppose."));
 }
 
 #[test]
@@ -121,12 +121,12 @@ fn what_is_not_to_be_kept_is_not() {
 #[test]
 fn the_few_words_beside_a_statement_are_quoted_with_it() {
     for (turn, quoted) in [
-        ("Signed. 45 days, 410k per year with Ferrovia.", "Signed. 45 days, 410k per year with Ferrovia."),
-        ("I'm allergic to red dye. Hives everywhere.", "I'm allergic to red dye. Hives everywhere."),
+        ("Done. 30 crates, 12k a year with Bellini.", "Done. 30 crates, 12k a year with Bellini."),
+        ("I'm allergic to wool. Itching everywhere.", "I'm allergic to wool. Itching everywhere."),
         ("I moved to Porto in May. Thanks!", "I moved to Porto in May."),
         ("I moved to Porto in May. Any tips?", "I moved to Porto in May."),
         ("So much has changed since I moved to Porto in May.", "So much has changed since I moved to Porto in May."),
-        ("Sure, and I'll take up jogging at 5 in Porto.", "Sure, and I'll take up jogging at 5 in Porto."),
+        ("Sure, and I'll take up fencing at 5 in Porto.", "Sure, and I'll take up fencing at 5 in Porto."),
     ] {
         assert_eq!(texts(&[turn]), [quoted], "{turn}");
     }

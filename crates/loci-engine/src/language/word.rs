@@ -117,6 +117,7 @@ pub(crate) fn words(text: &str, language: Option<&Language>) -> Vec<Word> {
     }
     if let Some(language) = language {
         split_is(&mut found, language);
+        clear_may(&mut found);
         mark_phrases(&mut found, language);
     }
     found
@@ -147,6 +148,17 @@ fn split_is(words: &mut Vec<Word>, language: &Language) {
             words.insert(place + 1, is);
         }
         place += 1;
+    }
+}
+
+/// "4 May" and "May 4" name a month, and nothing that may be.
+fn clear_may(words: &mut [Word]) {
+    let number = |word: Option<&Word>| word.is_some_and(|word| word.shape == Shape::Number);
+    for place in 0..words.len() {
+        let before = place.checked_sub(1).and_then(|before| words.get(before));
+        if words[place].text == "may" && words[place].capital && (number(before) || number(words.get(place + 1))) {
+            words[place].form = 0;
+        }
     }
 }
 

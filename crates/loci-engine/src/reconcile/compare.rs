@@ -98,7 +98,7 @@ fn qualified(known: &[&Item], new: &[&Item]) -> bool {
     (0..known.len()).any(|place| {
         let (item, next) = (known[place], known.get(place + 1));
         let shared = |item: &Item| find(new, item).is_some();
-        // "Tomas Silva" and "Tomas", "Ms. Gwendolyn Ravensdale" and "Ms. Ravensdale".
+        // "Tomas Silva" and "Tomas", "Mrs. Adela Fonseca" and "Mrs. Fonseca".
         let named = |other: Option<&&Item>| other.is_some_and(|other| other.capital && shared(other));
         let full_name =
             item.capital && place > 0 && (known[place - 1].touches_next && named(known.get(place - 1)) || named(next));
@@ -143,7 +143,7 @@ pub(super) fn one_value_apart(new: &Reading, known: &Reading) -> Option<Apart> {
 }
 
 /// Whether `new` says that something has changed, and repeats all of `known` but for one value or name, in the place of which
-/// it has another: "the hearing is on 14 March", "we moved the hearing to 2 April".
+/// it has another: "the trial is on 4 May", "we moved the trial to 9 June".
 pub(super) fn changed_in_one_value(new: &Reading, known: &Reading) -> bool {
     let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
     if !(new.changes && new.is_single() && known.is_single() && new.tabled && known.tabled && !known.is_negated()) {
@@ -282,7 +282,7 @@ fn names_again(new: &Reading, known: &Reading) -> bool {
     names > 0 && (new.changes || changes) && shared >= least || measured && changes
 }
 
-/// "I quit being vegan", "not number 23 any more".
+/// "I quit fasting", "not oar 4 any more".
 fn ends_something_of(new: &Reading, known: &Reading) -> bool {
     let said: Vec<&Item> = known.items().collect();
     new.sentences.iter().any(|sentence| {
@@ -300,7 +300,7 @@ fn ends_something_of(new: &Reading, known: &Reading) -> bool {
     })
 }
 
-/// "Bisoprolol 5 mg" and "the bisoprolol goes up to 7.5".
+/// "Medovar 5 mg" and "the medovar goes up to 7.5".
 fn gives_another_value(new: &Reading, known: &Reading) -> bool {
     let (a, b) = (valued(new), valued(known));
     let values = |all: &[Valued<'_>], word: &str| -> HashSet<String> {
@@ -318,7 +318,7 @@ struct Valued<'a> {
     value: &'a str,
 }
 
-/// Words with the values that follow them or that count them; "we are 34" has the speaker for a word.
+/// Words with the values that follow them or that count them; "we are 12" has the speaker for a word.
 fn valued(reading: &Reading) -> Vec<Valued<'_>> {
     let mut found = Vec::new();
     for sentence in &reading.sentences {

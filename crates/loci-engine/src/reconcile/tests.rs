@@ -86,18 +86,18 @@ fn nothing_that_says_more_is_skipped() {
 fn paraphrases_that_say_nothing_new_are_recognised() {
     for (old, new) in [
         ("Deploys happen on Tuesdays.", "deploys happen on tuesday"),
-        ("The office is 12 kilometres from home.", "Distance from home to the office: 12 km"),
-        ("The trailer may weigh 750 kg at most.", "Max. trailer weight: 0.75 t"),
+        ("The school is 7 kilometres from home.", "Distance from home to the school: 7 km"),
+        ("The lift may weigh 900 kg at most.", "Max. lift weight: 0.9 t"),
         ("Tomas Silva owns the checkout module.", "Tomas owns the checkout module."),
-        ("I never learned to swim.", "User can't swim."),
+        ("I never learned to juggle.", "User can't juggle."),
         ("User is allergic to peanuts", "I'm allergic to peanuts, by the way"),
-        ("The squad has eighteen players.", "There are 18 players in the squad."),
-        ("The pool is 25 metres long.", "The pool's length: 25 m"),
+        ("The choir has fourteen singers.", "There are 14 singers in the choir."),
+        ("The rope is 40 metres long.", "The rope's length: 40 m"),
         ("The filing is due on 2025-10-12.", "The filing is due on October 12th, 2025"),
         ("Bramble Labs has a budget of $2.5k for the offsite.", "The offsite budget at Bramble Labs is 2,500 dollars."),
         ("The backup runs at 2 pm.", "The backup runs at 14:00"),
-        ("Our accountant is Ms. Gwendolyn Ravensdale of Trask & Sons.", "Our accountant is Ms. Ravensdale."),
-        ("The claim HS-2201 was filed on 7 May at the county court.", "Claim HS-2201 was filed."),
+        ("Our notary is Mrs. Adela Fonseca of Brix & Co.", "Our notary is Mrs. Fonseca."),
+        ("The ticket KX-410 was closed on 3 May at the help desk.", "Ticket KX-410 was closed."),
         ("The cache lives 60 minutes", "The cache lives one hour"),
         ("Der Zug fährt um acht Uhr", "der zug fährt um 8 uhr."),
         ("У меня аллергия на кошек", "У меня аллергия на кошек!"),
@@ -109,15 +109,15 @@ fn paraphrases_that_say_nothing_new_are_recognised() {
 #[test]
 fn what_takes_up_something_known_is_linked() {
     for (old, new, expect) in [
-        ("Otis is four and eats nothing green, Graham says", "I got it wrong about Otis, he is five", "link"),
-        ("I'm vegan since January, my sister bet on it", "I quit being vegan, lasted six weeks", "link"),
-        ("I play small forward with number 23", "Not 23 any more, the coach gave me 11", "link"),
-        ("Aspirin 75 and bisoprolol 5 mg in the morning", "She says the bisoprolol goes up to 7.5", "link"),
-        ("She put me on ramipril 2.5", "The ramipril made me cough, so it's candesartan 8 mg instead", "link"),
-        ("Mittagessen im Lindenhof, vier Vegetarier", "Der Lindenhof hat abgesagt", "link"),
-        ("I'm swamped with the kids and work", "My kids and I just finished a new painting", "add"),
+        ("Milo is seven and rides a red bike, Peter says", "I got it wrong about Milo, he is eight", "link"),
+        ("I'm fasting since Monday, my sister laughs", "I quit fasting, lasted two days", "link"),
+        ("I row in the eight with oar 4", "Not 4 any more, the coach gave me 6", "link"),
+        ("Zinc 75 and medovar 5 mg in the morning", "She says the medovar goes up to 7.5", "link"),
+        ("She put me on tarvex 2.5", "The tarvex made me dizzy, so it's bolyn 8 mg instead", "link"),
+        ("Konzert im Rosensaal, sechs Musiker", "Der Rosensaal hat abgesagt", "link"),
+        ("I'm busy with the twins and the garden", "My twins and I just baked a new cake", "add"),
         ("I keep chasing my dreams in Porto", "I won't quit, whatever comes", "add"),
-        ("My granddaughter reads law at Durham", "The left one was done in 2022, the right one hurts now", "add"),
+        ("My nephew studies maps at Leeds", "The left one was mended in 2022, the right one hurts now", "add"),
     ] {
         assert_eq!(decide(old, new), expect, "{old} | {new}");
     }
@@ -127,32 +127,24 @@ fn what_takes_up_something_known_is_linked() {
 fn what_has_changed_is_replaced_where_all_else_is_said_again() {
     for (old, new, expect) in [
         (
-            "We fly from Gate Hill airport on the 9th.",
-            "Correction, we fly from Southmere airport on the 9th.",
+            "We sail from Northport harbour on the 3rd.",
+            "Correction, we sail from Eastquay harbour on the 3rd.",
             "replace",
         ),
-        ("Our vet is Dr. Plunkett.", "Dr. Plunkett retired, our vet is Dr. Shirazi.", "replace"),
-        (
-            "The hearing in Harrow v. Senn is on 14 March.",
-            "The hearing in Harrow v. Senn was moved to 2 April.",
-            "replace",
-        ),
+        ("Our plumber is Mr. Oakes.", "Mr. Oakes retired, our plumber is Mr. Lund.", "replace"),
+        ("The trial of Marsh v. Dole is on 4 May.", "The trial of Marsh v. Dole was moved to 9 June.", "replace"),
         ("I live in Faro with my sister", "We finally moved to Oslo last weekend", "link"),
-        ("Version 3.8.1 of the app is live", "Version 3.9.0 of the app is live", "link"),
-        ("Our rent is 1,450 euros", "The rent is 1,520 now", "link"),
+        ("Build 2.7.1 of the firmware is stable", "Build 2.8.0 of the firmware is stable", "link"),
+        ("Our fee is 1,310 euros", "The fee is 1,400 now", "link"),
         (
             "Tobias is allergic to peanuts",
             "Correction: Tobias is not allergic to peanuts, the test was negative",
             "link",
         ),
         ("Die Müllabfuhr kommt dienstags", "Die Müllabfuhr kommt donnerstags", "link"),
-        ("The pool in Eastfield opens at 6:30", "The pool in Westfield opens at 9:00", "add"),
-        ("Room 2.14 seats twelve people", "Room 2.41 seats six people", "add"),
-        (
-            "We cancelled the subscription",
-            "We cancelled the subscription because the price doubled and nobody watched it",
-            "add",
-        ),
+        ("The kiosk in Northgate opens at 7:15", "The kiosk in Southgate opens at 8:45", "add"),
+        ("Hall 3.12 seats forty people", "Hall 3.21 seats ten people", "add"),
+        ("We stopped the newsletter", "We stopped the newsletter because the list was old and nobody read it", "add"),
     ] {
         assert_eq!(decide(old, new), expect, "{old} | {new}");
     }
