@@ -42,7 +42,7 @@ pub(super) const SAID: [&str; 20] = [
     "I'm tired, let's go on tomorrow.",
     "Project Atlas{n} uses Rust and Svelte.",
     "sounds good to me",
-    "My favourite editor is Helix.",
+    "My favourite editor is Kakoune.",
     "Can you explain how TLS works?",
     "I'm allergic to peanuts, by the way.",
 ];

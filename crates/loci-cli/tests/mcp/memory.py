@@ -87,6 +87,10 @@ async def records(call, fact):
     assert history and {"space", "sequence"} <= set(history[0]), history
     assert (await call.good("forget_memory", memory_id=newer["id"]))["event"] == "deleted"
     assert (await call.good("restore_memory", memory_id=newer["id"]))["event"] == "restored"
+    older = await call.good("remember_fact", fact="Bob follows a keto diet")
+    later = await call.good("remember_fact", fact="Bob stopped the keto diet and eats vegan food now")
+    settled = await call.good("resolve_contradiction", memory_id=older["id"], other_id=later["id"], keep="newer")
+    assert settled["id"] == later["id"], settled
     slip = await call.good("remember_fact", fact="Bob plays the cello on Sundays")
     changes = (await call.good("recent_changes", limit=5))["changes"]
     assert changes[0]["memoryId"] == slip["id"], changes
@@ -180,7 +184,7 @@ async def main():
             failed(await call("get_entity_info", entity_name="Zebulon"), "MEMORY_NOT_FOUND", "entity_name")
         missed = {tool.name for tool in tools} - called
         assert not missed, f"no call for {missed}"
-        assert len(tools) == {"default": 9, "full": 25}[GIVEN["profile"]], len(tools)
+        assert len(tools) == {"default": 9, "full": 26}[GIVEN["profile"]], len(tools)
         await failures(call)
         await around(open_client)
         await budget(call)

@@ -222,7 +222,7 @@ mod tests {
             ("The appointment is on 12 June", vec!["2026-06-12"]),
             ("The appointment is on 12 May", vec!["2027-05-12"]),
             ("I'm going to see him tomorrow", vec!["2026-06-02"]),
-            ("My mother's birthday is 3 May", vec![]),
+            ("My uncle's birthday is 8 May", vec![]),
             ("I finished it in 2022", vec![]),
             ("I'm joining the night crew, starting July 13, Ed got me in", vec!["2026-07-13"]),
             ("we found Nora she starts the 15 June and works from home", vec!["2026-06-15"]),

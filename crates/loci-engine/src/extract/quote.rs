@@ -68,6 +68,8 @@ struct Read<'a> {
     request: Option<Request>,
     claims: Vec<Claim>,
     worth: Option<f64>,
+    /// It asks that something is not kept.
+    declines: bool,
 }
 
 /// Sentences of a turn that are kept together.
@@ -215,7 +217,7 @@ fn read<'a>(turn: &Utterance<'a>, language: Option<&Language>, voice: &Voice, he
         let worth = language
             .filter(|_| !declined)
             .and_then(|_| worth(&sentence, &words, &claims, (hearing.asked || denies) && place == 0, hearing));
-        Read { claims, sentence, words, request, worth }
+        Read { claims, sentence, words, request, worth, declines: declined }
     };
     sentences(turn.text).into_iter().enumerate().map(one).collect()
 }
@@ -317,16 +319,18 @@ fn adds(read: &Read<'_>) -> bool {
         && spoken().any(Word::tells)
         && !spoken().any(|word| word.is(TALK))
         && !read.sentence.asks
+        && !read.declines
         && !read.sentence.text.ends_with([':', '!'])
         && read.request.is_none()
         && read.sentence.list.is_none()
 }
 
-/// Whether the next sentence says that this one was a joke.
+/// Whether the next sentence says that this one was a joke, or is not to be kept.
 fn is_taken_back(reads: &[Read<'_>], place: usize) -> bool {
     let next = reads.get(place + 1);
     next.is_some_and(|next| {
-        next.words.iter().any(|word| word.is(form::JOKE)) && next.words.iter().filter(|word| word.tells()).count() < 3
+        let takes_back = next.declines || next.words.iter().any(|word| word.is(form::JOKE));
+        takes_back && next.words.iter().filter(|word| word.tells()).count() < 3
     })
 }
 

@@ -260,7 +260,7 @@ mod tests {
             ("Schreib dir das endlich auf!", Some(None)),
             ("Recuerda que vivo en Sevilla", Some(Some("vivo en Sevilla"))),
             ("Soy zurdo, memorízalo por favor", Some(Some("Soy zurdo"))),
-            ("Запомни, пожалуйста: у меня аллергия на кошек", Some(Some("у меня аллергия на кошек"))),
+            ("Запомни, пожалуйста: у меня непереносимость лактозы", Some(Some("у меня непереносимость лактозы"))),
             ("记住我住在北京", Some(Some("我住在北京"))),
             ("remind me to call Bob", Some(Some("remind me to call Bob"))),
             ("remind me what the difference is", None),

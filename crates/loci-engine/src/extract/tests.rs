@@ -111,6 +111,7 @@ fn what_is_not_to_be_kept_is_not() {
     for turn in [
         "Don't remember this: my shoe size is 44.",
         "Forget that I like jazz.",
+        "My shoe size is 44. Don't remember this.",
         "My boss said: I am allergic to nuts.",
         "Vergiss, dass ich in Porto war.",
     ] {

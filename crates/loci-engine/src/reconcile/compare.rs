@@ -219,8 +219,8 @@ pub(super) fn says_more_than(known: &Reading, claim: &Claim, new: &Reading) -> b
 /// Words by which a number is not exact.
 const ABOUT: &str = "about around approxim rough ca etwa ungefähr circa environ примерн окол";
 
-/// Whether `new` says outright that what `known` says has ended, or is something else: "no longer smokes", "is not a diesel
-/// but a hybrid".
+/// Whether `new` says outright that what `known` says has ended, or is something else: "no longer smokes", "is not a ketch
+/// but a sloop".
 pub(super) fn ends(new: &Reading, known: &Reading) -> bool {
     let (Some(a), Some(b)) = (new.sentences.first(), known.sentences.first()) else { return false };
     let limited = |item: &Item| item.sort == Sort::Limit && !among(ABOUT, &item.key);

@@ -1,6 +1,6 @@
 //! What does a text say, taken apart for comparison?
 //!
-//! Words become their stems, numbers with units one quantity ("0.75 t" is "750 kg"), the speaker their key, and every word
+//! Words become their stems, numbers with units one quantity ("0.9 t" is "900 kg"), the speaker their key, and every word
 //! remembers the part it plays ("over spaces", "Mina's"). Two readings are compared word by word, never by a score.
 
 use std::collections::HashSet;
@@ -220,7 +220,7 @@ fn items(words: &[Word], language: Option<&Language>, voice: &Voice) -> Vec<Item
                 found.extend(role.replace(word.text.clone()).map(particle));
                 continue;
             }
-            // "Not a diesel but a hybrid": what follows holds instead.
+            // "Not a ketch but a sloop": what follows holds instead.
             () if word.is(form::INSTEAD) && found.iter().any(|item| item.sort == Sort::Negation) => Sort::Limit,
             () if word.mark(":=") => {
                 break_touch(&mut found);
@@ -292,7 +292,7 @@ fn break_touch(found: &mut [Item]) {
     }
 }
 
-/// "May weigh 750 kg at most" and "max. weight 750 kg" set the same bound.
+/// "May weigh 900 kg at most" and "max. weight 900 kg" set the same bound.
 fn bounded(mut items: Vec<Item>) -> Vec<Item> {
     if items.iter().any(|item| item.key == "max") {
         items.retain(|item| item.sort != Sort::Limit || !matches!(item.key.as_str(), "may" | "must" | "should"));
