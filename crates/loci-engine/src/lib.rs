@@ -114,7 +114,9 @@ pub use pool::{NewPool, PoolDetails};
 pub use pool_sync::Synced;
 pub use query::{QueryRequest, QueryResponse};
 pub use read::{History, Learned, ListRequest, ListResponse};
-pub use recall::{Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy};
+pub use recall::{
+    Answered, Clue, ClueWeight, Explanation, LaneRank, Recall, RecallHit, RecallRequest, RelatedMemory, Strategy,
+};
 pub use redact::{Redaction, RedactionPattern};
 pub use reembed::{Estimate, Reembedded};
 pub use remember::NewMemory;

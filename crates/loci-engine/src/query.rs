@@ -80,7 +80,7 @@ impl Engine {
         if !uncounted {
             self.count_cited(caller, told.as_deref(), &found, &cited).await;
         }
-        let Recall { hits, degraded, intent } = found;
+        let Recall { hits, degraded, intent, .. } = found;
         Ok(QueryResponse { text, tokens, budget_tokens, cited, left_out, shortened, revision, hits, degraded, intent })
     }
 

@@ -1,4 +1,6 @@
-//! What does a conversation with questions look like?
+//! What do memories with questions look like?
+//!
+//! A line is a turn of a conversation or a memory by itself; a question belongs to a conversation or to a user.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -7,17 +9,25 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime;
-use loci_engine::Turn;
+use loci_engine::{NewMemory, Turn};
 use loci_types::Error;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+/// One line of a corpus.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Line {
+    Turn(TurnLine),
+    Memory(MemoryLine),
+}
+
 /// One turn.
-#[derive(Debug, Deserialize)]
-pub(super) struct Line {
-    pub(super) conv: String,
-    pub(super) id: String,
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct TurnLine {
+    conv: String,
+    id: String,
     session: Value,
     #[serde(default)]
     date: Option<String>,
@@ -27,19 +37,71 @@ pub(super) struct Line {
     caption: Option<String>,
 }
 
+/// One memory.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MemoryLine {
+    user: String,
+    id: String,
+    text: String,
+    /// How old it is when the questions are asked.
+    #[serde(default)]
+    created_days_ago: f64,
+}
+
 /// One question.
 #[derive(Debug, Deserialize)]
 pub(super) struct Question {
     pub(super) qid: String,
+    #[serde(alias = "user")]
     pub(super) conv: String,
     pub(super) question: String,
     #[serde(default)]
     pub(super) category: Option<String>,
+    /// What answers it; none: nothing that is stored does.
     #[serde(default)]
     pub(super) evidence: Vec<String>,
+    /// What held before and must stand behind the evidence.
+    #[serde(default)]
+    pub(super) stale: Vec<String>,
 }
 
 impl Line {
+    /// Whose it is: a conversation or a user.
+    pub(super) fn owner(&self) -> &str {
+        match self {
+            Line::Turn(turn) => &turn.conv,
+            Line::Memory(memory) => &memory.user,
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Line::Turn(turn) => &turn.id,
+            Line::Memory(memory) => &memory.id,
+        }
+    }
+
+    /// When it was said, if it tells.
+    pub(super) fn said_at(&self, now: Timestamp) -> Option<Timestamp> {
+        match self {
+            Line::Turn(turn) => turn.date.as_deref().and_then(read_date),
+            Line::Memory(memory) => {
+                let seconds = (memory.created_days_ago * 86_400.0) as i64;
+                now.checked_sub(jiff::SignedDuration::from_secs(seconds)).ok()
+            }
+        }
+    }
+}
+
+impl MemoryLine {
+    /// The memory as an agent would give it to Loci.
+    pub(super) fn memory(&self, as_is: bool) -> NewMemory {
+        NewMemory { content: self.text.clone(), as_is, ..NewMemory::default() }
+    }
+}
+
+impl TurnLine {
     pub(super) fn session(&self) -> String {
         match &self.session {
             Value::String(text) => text.clone(),

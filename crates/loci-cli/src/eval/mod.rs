@@ -1,15 +1,16 @@
 //! How well does recall find what it should?
 //!
-//! Each conversation goes into a store of its own through the product's own `ingest`, and each of
-//! its questions through the product's own `recall`, with the settings in force. There is no path
-//! here that a user would not take, and one configuration serves all sets.
+//! Turns go through the product's own `ingest`, memories through its `remember`, and questions through its `recall`, with the
+//! settings in force. There is no path here that a user would not take, and one configuration serves all sets.
 
 mod ablation;
 mod corpus;
 mod measure;
+mod memories;
 mod pairs;
 mod set;
 mod talk;
+mod waiting;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ use loci_types::Error;
 use serde_json::{Value, json};
 
 use self::measure::Measures;
-use self::set::{Answer, Set, Times};
+use self::set::{Answer, Set, Times, Ways};
 use crate::output;
 use crate::settings::Settings;
 
@@ -33,7 +34,9 @@ use crate::settings::Settings;
   loci eval --corpus turns.jsonl --questions questions.jsonl --out run.jsonl
   loci eval --corpus a.jsonl --questions qa.jsonl --corpus b.jsonl --questions qb.jsonl --ablation quality.md
 
-Several sets are measured one after the other with the same configuration; the run holds the answers of all."
+A corpus holds turns or memories (`loci eval memories --help`). Turns are stored when they were said, and the questions are
+asked the day after the last one. Several sets are measured one after the other with the same configuration; the run holds
+the answers of all."
 )]
 pub(crate) struct EvalArgs {
     #[command(subcommand)]
@@ -50,6 +53,9 @@ pub(crate) struct EvalArgs {
     /// Ids to rank for each question
     #[arg(long, default_value_t = 20)]
     limit: usize,
+    /// Store everything now, however long ago it was said
+    #[arg(long)]
+    fresh: bool,
     /// Keep the stores in this folder, and ask those that are there instead of making them anew
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
@@ -66,6 +72,8 @@ pub(crate) struct EvalArgs {
 enum Other {
     /// Measure what happens when a new text meets stored ones
     Pairs(pairs::PairsArgs),
+    /// Measure whether questions find single memories of different ages
+    Memories(memories::MemoriesArgs),
     /// Measure what is learned from conversations
     Talk(talk::TalkArgs),
 }
@@ -79,6 +87,7 @@ pub(crate) async fn run(
 ) -> Result<()> {
     match args.other {
         Some(Other::Pairs(args)) => return pairs::run(settings, embedder, args, as_json).await,
+        Some(Other::Memories(args)) => return memories::run(settings, embedder, args, as_json).await,
         Some(Other::Talk(args)) => return talk::run(settings, embedder, args, as_json).await,
         None => {}
     }
@@ -94,13 +103,14 @@ pub(crate) async fn run(
     let stores = args.keep.clone().unwrap_or_else(|| scratch.path().to_owned());
     let mut sets = Vec::new();
     for (corpus, questions) in args.corpus.iter().zip(&args.questions) {
-        sets.push(Set::read(corpus, questions, &stores)?);
+        let ways = Ways { fresh: args.fresh, ..Ways::default() };
+        sets.push(Set::read(corpus, questions, &stores, ways)?);
     }
     let mut out = args.out.as_deref().map(create).transpose()?;
     let mut explained = args.explain.as_deref().map(create).transpose()?;
     let mut told = Vec::new();
     for set in &mut sets {
-        set.ingest(settings, embedder.clone()).await?;
+        set.store(settings, embedder.clone()).await?;
         let (answers, times) = set.ask(settings, embedder.clone(), args.limit).await?;
         let measures = set.measure(&answers);
         write_run(&answers, out.as_mut(), explained.as_mut())?;
@@ -132,8 +142,13 @@ fn write_run(
 ) -> Result<()> {
     for answer in answers {
         let ranked: Vec<&String> = answer.hits.iter().map(|(id, _)| id).collect();
+        let scores: Vec<f64> = answer.hits.iter().map(|(_, hit)| hit.score).collect();
         if let Some(out) = &mut out {
-            writeln!(out, "{}", json!({ "qid": answer.qid, "ranked": ranked }))?;
+            let (answered, confidence) = (answer.answered, answer.confidence);
+            let line = json!({
+                "qid": answer.qid, "ranked": ranked, "scores": scores, "answered": answered, "confidence": confidence,
+            });
+            writeln!(out, "{line}")?;
         }
         if let Some(explained) = &mut explained {
             let why = |(id, hit): &(String, loci_engine::RecallHit)| json!({ "id": id, "score": hit.score, "explain": hit.explain });
@@ -155,12 +170,12 @@ fn print(set: &Set, measures: &Measures, times: &Times) {
     output::line(&measures.to_string());
     let speed = times.told();
     let number = |path: &str| speed.pointer(path).and_then(Value::as_f64).unwrap_or(0.0);
-    if number("/turns") > 0.0 {
+    if number("/lines") > 0.0 {
         output::line(&format!(
-            "ingested {} turns, {:.0} a second; embedded {:.0} a second",
-            number("/turns"),
-            number("/ingestPerSecond"),
-            number("/embedPerSecond")
+            "stored {} lines, {:.0} a second; embedded {:.0} a second",
+            number("/lines"),
+            number("/storedPerSecond"),
+            number("/embeddedPerSecond")
         ));
     }
     output::line(&format!(

@@ -73,6 +73,23 @@ pub struct Recall {
     pub degraded: Vec<String>,
     /// What the question was taken to be after: `why, when, who, what, general`.
     pub intent: String,
+    /// Whether what is known answers it.
+    pub answered: Answered,
+    /// How likely the first hits answer it, 0..1.
+    pub confidence: f64,
+}
+
+/// Whether what is known answers a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Answered {
+    /// Most likely.
+    Yes,
+    /// What was found is about it, and may not answer it.
+    Unsure,
+    /// Nothing that is known is about it.
+    No,
 }
 
 /// One memory that recall found.
@@ -149,7 +166,8 @@ impl Engine {
         if !request.uncounted {
             self.count_access(caller, request.for_thread.as_deref(), &hits).await;
         }
-        Ok(Recall { hits, degraded, intent })
+        let answered = if hits.is_empty() { Answered::No } else { Answered::Yes };
+        Ok(Recall { hits, degraded, intent, answered, confidence: 0.0 })
     }
 
     /// Checks a question and fills in what it leaves open.
