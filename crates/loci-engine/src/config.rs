@@ -92,10 +92,6 @@ pub struct Retrieval {
     pub threshold: Option<f64>,
     /// Cosine below which recall does not even look.
     pub vector_floor: f64,
-    /// Relevance below which recall's hybrid strategy returns nothing.
-    pub relevance_floor: f64,
-    /// Score below which recall returns nothing.
-    pub score_threshold: f64,
     /// The weights of the score.
     pub weights: Weights,
     /// What the strongest relation of a memory adds to its score.
@@ -105,8 +101,6 @@ pub struct Retrieval {
     pub time_zone: String,
     /// Weights of clues that are not the usual ones.
     pub clues: BTreeMap<Clue, f64>,
-    /// The same for where no token states can be compared, but words and perhaps sentence vectors.
-    pub clues_without_tokens: BTreeMap<Clue, f64>,
     /// Whether the states of content tokens are kept and compared.
     pub late_interaction: bool,
     /// Bytes of readings kept in memory, so that a memory is not taken apart for every question.
@@ -126,13 +120,10 @@ impl Default for Retrieval {
             candidates: 100,
             threshold: None,
             vector_floor: 0.15,
-            relevance_floor: 0.2,
-            score_threshold: 0.3,
             weights: Weights::default(),
             relation_weight: 0.05,
             time_zone: String::new(),
             clues: BTreeMap::new(),
-            clues_without_tokens: BTreeMap::new(),
             late_interaction: true,
             reading_bytes: 256 << 20,
             layer_bonus: 0.05,
@@ -423,8 +414,6 @@ impl Config {
         let shares = [
             ("retrieval.threshold", self.retrieval.threshold.unwrap_or(0.0), 0.0, 1.0),
             ("retrieval.vector_floor", self.retrieval.vector_floor, 0.0, 1.0),
-            ("retrieval.relevance_floor", self.retrieval.relevance_floor, 0.0, 1.0),
-            ("retrieval.score_threshold", self.retrieval.score_threshold, 0.0, 1.0),
             ("retrieval.duplicate_similarity", self.retrieval.duplicate_similarity, 0.0, 1.0),
             ("retrieval.relation_weight", self.retrieval.relation_weight, 0.0, 1.0),
             ("retrieval.layer_bonus", self.retrieval.layer_bonus, 0.0, 1.0),
@@ -446,7 +435,7 @@ impl Config {
                 return Err(wrong(field, format!("{field} is {value}, but must lie between {from} and {until}")));
             }
         }
-        for (clue, weight) in self.retrieval.clues.iter().chain(&self.retrieval.clues_without_tokens) {
+        for (clue, weight) in &self.retrieval.clues {
             if !(-100.0..=100.0).contains(weight) {
                 let message = format!("retrieval.clues.{clue} is {weight}, but must lie between -100 and 100");
                 return Err(wrong("retrieval.clues", message));

@@ -1,7 +1,8 @@
 //! Which of the relevant memories matter most now?
 //!
-//! Pure. The score is a weighted sum of relevance, recency and utility, times the boost of the
-//! kind, plus a little for specific layers and strong relations; the terms are kept, so that they add up to it exactly.
+//! Pure. The score is the weighted sum of relevance, recency and utility, plus a little for specific layers and strong
+//! relations. All but relevance count as far as a memory is as relevant as the best: among equals the sum holds as it stands.
+//! The terms are kept, so that they add up to it exactly.
 
 use jiff::Timestamp;
 use loci_types::{KindSpec, Layer};
@@ -24,29 +25,54 @@ pub fn utility(importance: f64, access_count: u64) -> f64 {
 }
 
 /// The terms of a score.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Terms {
     /// Relevance to the question, 0..1.
     pub relevance: f64,
+    /// How close it is to the most relevant, 0..1: so far recency, utility, layer and relation count. Among equals they
+    /// decide; what is clearly less relevant they do not lift.
+    pub closeness: f64,
     /// Recency, 0..1.
     pub recency: f64,
     /// Utility, 0..1.
     pub utility: f64,
-    /// The boost of its kind.
-    pub boost: f64,
     /// What its layer adds.
     pub layer: f64,
     /// What its strongest relation adds.
     pub relation: f64,
 }
 
+/// Evidence is lost at this rate: so many nats less make a memory a third as relevant.
+const RELEVANCE: f64 = 3.0;
+
+/// The width of closeness in nats where recency and utility weigh as much as relevance.
+const CLOSENESS: f64 = 0.4;
+
+/// How relevant a memory is that has so much less evidence than the best.
+pub fn relevance(behind: f64) -> f64 {
+    (-behind / RELEVANCE).exp()
+}
+
+/// How close a memory is to the best, by the relevances of both.
+pub fn closeness(relevance: f64, best: f64, weights: &Weights) -> f64 {
+    let width = CLOSENESS * (weights.recency + weights.utility) / weights.similarity;
+    if best <= 0.0 || !width.is_finite() {
+        return 1.0;
+    }
+    if width == 0.0 {
+        return 0.0;
+    }
+    (relevance / best).powf(RELEVANCE / width)
+}
+
 impl Terms {
-    /// The sum.
+    /// The score, 0..1: the weighted sum, and of what is left to one the share that layer and relation add.
     pub fn score(&self, weights: &Weights) -> f64 {
-        let sum = weights.similarity * self.relevance + weights.recency * self.recency + weights.utility * self.utility;
-        sum * self.boost + self.layer + self.relation
+        let among_equals = weights.recency * self.recency + weights.utility * self.utility;
+        let sum = weights.similarity * self.relevance + self.closeness * among_equals;
+        sum + (1.0 - sum).max(0.0) * self.closeness * (self.layer + self.relation)
     }
 }
 
@@ -71,9 +97,25 @@ mod tests {
 
     #[test]
     fn terms_add_up() {
-        let terms = Terms { relevance: 0.8, recency: 0.5, utility: 0.25, boost: 1.1, layer: 0.02, relation: 0.01 };
-        let score = terms.score(&Weights::default());
-        assert!((score - ((0.4 + 0.15 + 0.05) * 1.1 + 0.02 + 0.01)).abs() < 1e-12);
+        let mut terms =
+            Terms { relevance: 0.8, closeness: 1.0, recency: 0.5, utility: 0.25, layer: 0.02, relation: 0.01 };
+        assert!((terms.score(&Weights::default()) - (0.6 + 0.4 * 0.03)).abs() < 1e-12);
+        terms.closeness = 0.0;
+        assert!((terms.score(&Weights::default()) - 0.4).abs() < 1e-12);
+        let most = Terms { relevance: 1.0, closeness: 1.0, recency: 1.0, utility: 1.0, layer: 0.05, relation: 0.05 };
+        assert!((most.score(&Weights::default()) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_as_relevant_is_close_and_what_is_not_is_far() {
+        let usual = Weights::default();
+        assert_eq!(closeness(0.7, 0.7, &usual), 1.0);
+        assert!(closeness(relevance(0.4), relevance(0.0), &usual) < 0.4);
+        assert!(closeness(relevance(3.0), relevance(0.0), &usual) < 1e-3);
+        let recent = Weights { similarity: 0.1, recency: 0.8, utility: 0.1 };
+        assert!(closeness(relevance(3.0), relevance(0.0), &recent) > 0.4);
+        assert_eq!(closeness(0.1, 0.9, &Weights { similarity: 0.0, recency: 1.0, utility: 0.0 }), 1.0);
+        assert_eq!(closeness(0.1, 0.9, &Weights { similarity: 1.0, recency: 0.0, utility: 0.0 }), 0.0);
     }
 
     #[test]

@@ -3,11 +3,14 @@
 //! The plain search by similarity that memory providers offer: so many per layer, above a
 //! threshold, layers merged by precedence. Without a model the words decide, and it says so.
 
-use loci_types::{Layer, Memory};
+use std::collections::HashMap;
+
+use loci_models::dot;
+use loci_types::{Class, Layer, Memory, MemoryId, Vector, Visible};
 use serde::Serialize;
 
 use crate::policy::Caller;
-use crate::recall::Near;
+use crate::recall::{Near, alike};
 use crate::score::Terms;
 use crate::settings;
 use crate::{Engine, RecallHit, RecallRequest, Result};
@@ -79,7 +82,7 @@ impl Engine {
             let scores: std::collections::HashMap<_, _> = hits.iter().map(|hit| (hit.id, hit.score)).collect();
             merged.extend(memories.into_iter().map(|memory| plain(scores[&memory.id], memory)));
         }
-        self.one_of_each(&visible, &self.config.retrieval.weights, &mut merged).await?;
+        self.most_specific(&visible, &mut merged).await?;
         merged.sort_by(|a, b| {
             let precedence = a.memory.layer.precedence().cmp(&b.memory.layer.precedence());
             precedence.then(b.score.total_cmp(&a.score)).then(a.memory.id.cmp(&b.memory.id))
@@ -93,6 +96,38 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Leaves the most specific of those that say the same in several layers.
+    async fn most_specific(&self, visible: &Visible, hits: &mut Vec<RecallHit>) -> Result<()> {
+        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
+        let vectors: HashMap<MemoryId, Vector> = match self.model() {
+            Some(model) => self.store.vectors(visible, &model.name, &ids).await?.into_iter().collect(),
+            None => HashMap::new(),
+        };
+        let lasts = |memory: &Memory| self.kinds.spec(&memory.kind).class != Class::Episodic;
+        let same = |a: &Memory, b: &Memory| {
+            let cosine = vectors.get(&a.id).zip(vectors.get(&b.id)).map(|(a, b)| f64::from(dot(&a.values, &b.values)));
+            let near = cosine.is_some_and(|cosine| cosine >= self.config.retrieval.duplicate_similarity);
+            a.content_hash == b.content_hash || (near && alike(&a.content, &b.content))
+        };
+        // Layers come in the order of precedence, so the first of those that say the same is the most specific.
+        let mut kept: Vec<RecallHit> = Vec::with_capacity(hits.len());
+        for hit in hits.drain(..) {
+            let twin = kept.iter().any(|other| {
+                other.memory.layer != hit.memory.layer
+                    && lasts(&other.memory)
+                    && lasts(&hit.memory)
+                    && same(&other.memory, &hit.memory)
+            });
+            if !twin {
+                kept.push(hit);
+            }
+        }
+        *hits = kept;
+        Ok(())
+    }
+}
+
 /// A memory as a hit that no lane has weighed.
 pub(crate) fn plain(score: f64, memory: Memory) -> RecallHit {
     RecallHit {
@@ -100,17 +135,10 @@ pub(crate) fn plain(score: f64, memory: Memory) -> RecallHit {
         score,
         newer: None,
         explain: crate::Explanation {
-            lanes: Vec::new(),
             similarity: Some(score),
-            clues: Vec::new(),
-            evidence: 0.0,
-            best: 0.0,
-            clarity: score,
-            reranked: None,
-            terms: Terms { relevance: score, recency: 0.0, utility: 0.0, boost: 1.0, layer: 0.0, relation: 0.0 },
-            overrides: Vec::new(),
-            related: Vec::new(),
-            weights: crate::Weights::default(),
+            confidence: 1.0,
+            terms: Terms { relevance: score, ..Terms::default() },
+            ..crate::Explanation::default()
         },
     }
 }

@@ -87,42 +87,61 @@ pub(crate) fn about(memory: &Memory, score: Option<f64>, now: Timestamp) -> Stri
     parts.join(" · ")
 }
 
-/// Two tables: where each hit was found and what its score is made of, and what spoke for it most.
+/// For each hit one line per term of its score, in plain words, and what spoke for it most.
 fn explanation(hits: &[RecallHit]) -> String {
-    let rows = hits.iter().enumerate().map(|(place, hit)| {
-        let explain = &hit.explain;
-        let lanes: Vec<String> = explain.lanes.iter().map(|lane| format!("{} #{}", lane.lane, lane.rank)).collect();
-        vec![
-            (place + 1).to_string(),
-            shape::brief(&hit.text(), 28),
-            if lanes.is_empty() { "beside a hit".to_owned() } else { lanes.join(", ") },
-            format!("{:.2}", explain.evidence),
-            format!("{:.3}", explain.terms.relevance),
-            format!("{:.3}", explain.terms.recency),
-            format!("{:.3}", explain.terms.utility),
-            format!("×{:.2}", explain.terms.boost),
-            format!("+{:.3}", explain.terms.layer),
-            format!("+{:.3}", explain.terms.relation),
-            format!("{:.3}", hit.score),
-        ]
-    });
-    let head =
-        ["", "memory", "found by", "evidence", "relevance", "recency", "utility", "kind", "layer", "links", "score"];
-    let table = shape::table(&head, rows.collect());
-    let told: Vec<String> = hits.iter().enumerate().map(|(place, hit)| clues(place + 1, hit)).collect();
-    let clarity = hits.first().map_or(1.0, |hit| hit.explain.clarity);
-    format!("{table}\n\nevidence, the loudest clues first (how clear the best is: {clarity:.2}):\n{}", told.join("\n"))
+    let told: Vec<String> = hits.iter().enumerate().map(|(place, hit)| one_explanation(place + 1, hit)).collect();
+    let confidence = hits.first().map_or(1.0, |hit| hit.explain.confidence);
+    format!("how likely the first answer the question: {confidence:.2}\n\n{}", told.join("\n\n"))
+}
+
+fn one_explanation(place: usize, hit: &RecallHit) -> String {
+    let (explain, terms) = (&hit.explain, &hit.explain.terms);
+    let lanes: Vec<String> = explain.lanes.iter().map(|lane| format!("{} #{}", lane.lane, lane.rank)).collect();
+    let mut lines = vec![
+        format!("{place}. {}", shape::brief(&hit.text(), 60)),
+        format!("found by   {}", if lanes.is_empty() { "standing beside a hit".to_owned() } else { lanes.join(", ") }),
+        format!("relevance  {:.3} × {}", terms.relevance, explain.weights.similarity),
+    ];
+    if terms.closeness >= 0.005 {
+        let share =
+            if terms.closeness > 0.995 { String::new() } else { format!(", counted {:.2} times", terms.closeness) };
+        lines.push(format!("recency    {:.3} × {}{share}", terms.recency, explain.weights.recency));
+        lines.push(format!("utility    {:.3} × {}{share}", terms.utility, explain.weights.utility));
+        if terms.layer + terms.relation > 0.0 {
+            lines.push(format!(
+                "layer      {:.3}, relations {:.3}, of what is left to 1{share}",
+                terms.layer, terms.relation
+            ));
+        }
+    } else {
+        lines.push(
+            "recency, utility, layer and relations do not count: it is clearly less relevant than the best".to_owned(),
+        );
+    }
+    lines.push(format!("score      {:.3}", hit.score));
+    lines.push(clues(hit));
+    let indent = "\n     ";
+    lines.join(indent)
 }
 
 /// What spoke for a hit and against it, the loudest first, and whom it overrides.
-fn clues(place: usize, hit: &RecallHit) -> String {
+fn clues(hit: &RecallHit) -> String {
     let mut clues: Vec<&ClueWeight> = hit.explain.clues.iter().filter(|clue| clue.weight != 0.0).collect();
     clues.sort_by(|a, b| (b.value * b.weight).abs().total_cmp(&(a.value * a.weight).abs()));
     let told: Vec<String> =
         clues.iter().map(|clue| format!("{} {:+.2}", clue.clue, clue.value * clue.weight)).collect();
-    let mut line = format!("{place:>3}.  {}", told.join(", "));
+    let mut line = format!("evidence   {:.2}: {}", hit.explain.evidence, told.join(", "));
+    if hit.explain.kind != 0.0 {
+        line.push_str(&format!(", its kind {:+.2}", hit.explain.kind));
+    }
+    if hit.explain.lift != 0.0 {
+        line.push_str(&format!(", lifted {:+.2} above what it replaces or speaks for", hit.explain.lift));
+    }
     for id in &hit.explain.overrides {
-        line.push_str(&format!("\n      overrides {id}, which says the same in a wider layer"));
+        line.push_str(&format!("\n      overrides {id}, which says the same"));
+    }
+    for id in &hit.explain.sources {
+        line.push_str(&format!("\n      learned from {id}"));
     }
     for related in &hit.explain.related {
         line.push_str(&format!("\n      {} {}: {}", related.relation, related.id, shape::brief(&related.content, 60)));

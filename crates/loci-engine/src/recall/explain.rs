@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::clue::Clue;
 use crate::config::Weights;
-use crate::score::Terms;
+use crate::score::{self, Terms};
 
 /// Why a memory was found and ranked as it was:
 ///
-/// * `evidence` = Σ `weight · value` over the clues;
-/// * `relevance` = `clarity / (1 + ((best − evidence) / 5)²)`, or what a reranker said;
-/// * `score` = (`wₛ·relevance + wᵣ·recency + wᵤ·utility`) · `boost` + `layer` + `relation`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// * `evidence` = Σ `weight · value` over the clues + `kind` + `lift`;
+/// * `relevance` = `confidence · exp((evidence − best) / 3)`, or what a reranker said;
+/// * `sum` = `wₛ·relevance + closeness · (wᵣ·recency + wᵤ·utility)`;
+/// * `score` = `sum + (1 − sum) · closeness · (layer + relation)`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
@@ -27,21 +28,29 @@ pub struct Explanation {
     /// What speaks for it, and how loudly: only what was observed.
     #[serde(default)]
     pub clues: Vec<ClueWeight>,
-    /// The weighted sum of the clues.
+    /// The weighted sum of the clues, with what its kind and those it replaces add.
     pub evidence: f64,
+    /// What its kind and state add.
+    pub kind: f64,
+    /// What is added to stand above an older one that says the same, or in the place of one that it speaks for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lift: f64,
     /// The evidence of the best candidate.
     pub best: f64,
-    /// How clearly the best one answers at all, 0..1.
-    pub clarity: f64,
+    /// How likely the best ones answer at all, 0..1.
+    pub confidence: f64,
     /// What a reranker said, 0..1; it takes the place of the evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranked: Option<f64>,
     /// What the score is made of.
     #[serde(flatten)]
     pub terms: Terms,
-    /// Memories of wider layers that say the same and gave way to this one.
+    /// Memories that say the same and gave way to this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<MemoryId>,
+    /// Turns that it was learned from and that were found too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<MemoryId>,
     /// The weights of relevance, recency and utility.
     pub weights: Weights,
     /// Memories that it hangs together with.
@@ -91,18 +100,15 @@ pub struct RelatedMemory {
     pub content: String,
 }
 
-/// So much less evidence than the best halves relevance.
-const HALF: f64 = 5.0;
-
 impl Explanation {
-    /// The sum of the clues.
+    /// The sum of the clues, and what is added to it.
     pub fn sum_of_clues(&self) -> f64 {
-        self.clues.iter().map(|clue| clue.weight * clue.value).sum()
+        self.clues.iter().map(|clue| clue.weight * clue.value).sum::<f64>() + self.kind + self.lift
     }
 
     /// The relevance that the evidence makes, unless a reranker spoke.
     pub fn judged_relevance(&self) -> f64 {
-        self.reranked.unwrap_or_else(|| relevance(self.evidence, self.best, self.clarity))
+        self.reranked.unwrap_or_else(|| self.confidence * score::relevance(self.best - self.evidence))
     }
 
     /// The score that these terms make with these weights.
@@ -111,9 +117,7 @@ impl Explanation {
     }
 }
 
-/// How relevant a candidate is: nearly as much as the best while little evidence is lacking, half as
-/// much at [`HALF`], and hardly at all far behind. So the order among the many that are far behind
-/// is left to recency and use, and the order of the few that matter is not.
-pub(crate) fn relevance(evidence: f64, best: f64, clarity: f64) -> f64 {
-    clarity / (1.0 + ((best - evidence) / HALF).powi(2))
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }

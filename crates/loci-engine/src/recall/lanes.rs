@@ -99,12 +99,6 @@ impl Found {
         if self.lane_missed { vec!["vector".to_owned()] } else { Vec::new() }
     }
 
-    /// The best cosine of the vector lane.
-    pub(crate) fn nearest(&self) -> f64 {
-        let vector = self.lanes.iter().filter(|(lane, _)| *lane == "vector");
-        vector.flat_map(|(_, hits)| hits.first()).map(|hit| hit.score).fold(0.0, f64::max)
-    }
-
     /// The places of every memory that was found.
     pub(crate) fn ranks(&self) -> HashMap<MemoryId, Vec<Rank>> {
         let mut ranks: HashMap<MemoryId, Vec<Rank>> = HashMap::new();

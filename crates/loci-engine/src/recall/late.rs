@@ -1,15 +1,22 @@
-//! Which token of the memory answers each token of the question?
+//! How well is each token of the question met in a memory?
 //!
-//! Late interaction: every token of the question looks for its best match among the tokens of a
-//! memory, by the cosine of their states in context. The states come from the pass that makes the
-//! sentence vector; only tokens that say something are kept.
+//! Late interaction: every token of the question looks for its best match among the tokens of a memory, by the cosine of their
+//! states in context. The states come from the pass that makes the sentence vector; only tokens that say something are kept.
+//! Where a memory has no states yet, or the model cannot read it, its letters say what the states would most likely say.
 
 use loci_models::projection::{self, Projection, State};
 use loci_models::{Embedding, Token};
 use loci_store::text::says_nothing;
 
-use super::pool::Pool;
+use super::letters::Letters;
+use super::pool::{Member, Pool};
 use super::question::Question;
+
+/// What a token is expected to be met by where there are no states: so much, and so much more if its word stands there.
+const EXPECTED: (f32, f32) = (0.3, 0.6);
+
+/// The same where another model has read both: a share of its cosine comes on top.
+const EXPECTED_BY_OTHER: (f32, f32, f32) = (0.33, 0.46, 0.87);
 
 /// What is kept of a text's tokens, for a model whose states can be made small.
 pub(crate) fn kept(model: &str, embedding: &Embedding) -> Option<Vec<u8>> {
@@ -43,28 +50,58 @@ pub(crate) fn all(tokens: &[Token]) -> Vec<(String, &Token)> {
     found
 }
 
-/// For each member and each token of the question the best cosine in that member.
+/// For each member and each token of the question how well it is met.
 pub(crate) struct Matches {
     width: usize,
     best: Vec<f32>,
+    /// By letters alone; empty where no member needed them.
+    letters: Vec<f32>,
 }
 
 impl Matches {
-    /// Compares every token of the question with every kept token of the pool.
+    /// Compares every token of the question with every member of the pool.
     pub(crate) fn new(question: &Question, pool: &Pool) -> Self {
         let width = question.tokens.len();
-        let mut best = vec![0.0_f32; width * pool.members.len()];
-        if width > 0 {
-            let asked: Vec<State> = question.tokens.iter().map(|token| projection::halves(&token.state)).collect();
-            for (row, member) in best.chunks_exact_mut(width).zip(&pool.members) {
-                projection::raise(&asked, member.reading.states(), row);
-            }
+        let mut matches = Self { width, best: vec![0.0; width * pool.members.len()], letters: Vec::new() };
+        if width == 0 {
+            return matches;
         }
-        Self { width, best }
+        let asked: Vec<State> = question.tokens.iter().map(|token| projection::halves(&token.state)).collect();
+        let letters = Letters::new(question);
+        for (at, member) in pool.members.iter().enumerate() {
+            let row = &mut matches.best[at * width..][..width];
+            if question.compares(&member.reading) {
+                projection::raise(&asked, member.reading.states(), row);
+                continue;
+            }
+            if matches.letters.is_empty() {
+                matches.letters = vec![0.0; width * pool.members.len()];
+            }
+            let met = &mut matches.letters[at * width..][..width];
+            letters.meet(&member.reading, met);
+            expect(question, member, met, row);
+        }
+        matches
     }
 
-    /// The row of one member.
+    /// How well one member meets each token.
     pub(crate) fn of(&self, member: usize) -> &[f32] {
         &self.best[member * self.width..][..self.width]
+    }
+
+    /// The same by letters alone, for a member that cannot be compared otherwise.
+    pub(crate) fn met(&self, member: usize) -> &[f32] {
+        if self.letters.is_empty() { &[] } else { &self.letters[member * self.width..][..self.width] }
+    }
+}
+
+/// What the states would most likely say.
+fn expect(question: &Question, member: &Member, met: &[f32], row: &mut [f32]) {
+    let other = question.other_cosine(&member.reading);
+    for (row, met) in row.iter_mut().zip(met) {
+        *row = match other {
+            Some(cosine) => EXPECTED_BY_OTHER.0 + EXPECTED_BY_OTHER.1 * met + EXPECTED_BY_OTHER.2 * cosine as f32,
+            None => EXPECTED.0 + EXPECTED.1 * met,
+        };
     }
 }

@@ -44,6 +44,11 @@ impl Lookup {
         None
     }
 
+    /// How many different numbers were put in.
+    pub(crate) fn len(&self) -> usize {
+        self.count as usize
+    }
+
     fn start(&self, number: u64) -> usize {
         // Fibonacci hashing: the high bits of the product are well mixed.
         (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (self.slots.len() - 1)

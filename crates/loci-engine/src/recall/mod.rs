@@ -8,12 +8,16 @@ mod clue;
 mod evidence;
 mod explain;
 mod graph;
+mod known;
 mod lanes;
 pub(crate) mod late;
+mod letters;
 mod lookup;
+mod newest;
 mod pool;
 mod question;
 mod rank;
+mod readable;
 mod reading;
 mod related;
 mod rerank;
@@ -32,6 +36,7 @@ pub use self::clue::Clue;
 pub use self::explain::{ClueWeight, Explanation, LaneRank, RelatedMemory};
 pub(crate) use self::lanes::Near;
 pub use self::lanes::Strategy;
+pub(crate) use self::same::alike;
 pub(crate) use self::shelf::Shelf;
 use crate::contradict::Newer;
 use crate::plan::Plan;
@@ -147,27 +152,23 @@ impl Engine {
         plan.asks.important &= vague;
         let found = self.ask_lanes(&visible, &filter, &request, &mut plan, limit).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
-        let candidates = self.rank(&visible, &filter, plan, found, &weights, limit, now).await?;
-        let mut hits = self.fetch_hits(&visible, candidates).await?;
-        let hybrid = request.strategy == Strategy::Hybrid;
-        if hybrid && !self.rerank(&request.query, &weights, &mut hits).await? {
+        let ranking = self.rank(&visible, &filter, plan, found, &weights, limit, now).await?;
+        let (mut hits, confidence) = (ranking.hits, ranking.confidence);
+        if ranking.degraded {
             degraded.push("rerank".to_owned());
         }
-        let relations = self.relate(&visible, &filter, &weights, &mut hits).await?;
-        self.one_of_each(&visible, &weights, &mut hits).await?;
-        if !hybrid {
-            // One lane alone keeps its own order.
-            hits.sort_by_key(|hit| hit.explain.lanes.first().map_or(usize::MAX, |lane| lane.rank));
+        let answered = if hits.is_empty() { Answered::No } else { known::answered(confidence) };
+        // What nothing is about has no answer, unless whatever there is was asked for.
+        if answered == Answered::No && request.threshold != Some(0.0) {
+            hits.clear();
         }
-        hits.retain(|hit| hit.score >= self.config.retrieval.score_threshold);
         hits.truncate(limit);
-        self.tell_related(&visible, relations, &mut hits).await?;
+        self.tell_related(&visible, ranking.edges, &mut hits).await?;
         self.tell_newer(&visible, &mut hits).await?;
         if !request.uncounted {
             self.count_access(caller, request.for_thread.as_deref(), &hits).await;
         }
-        let answered = if hits.is_empty() { Answered::No } else { Answered::Yes };
-        Ok(Recall { hits, degraded, intent, answered, confidence: 0.0 })
+        Ok(Recall { hits, degraded, intent, answered, confidence })
     }
 
     /// Checks a question and fills in what it leaves open.

@@ -31,6 +31,13 @@ pub(crate) struct Member {
     pub(crate) question: Option<usize>,
 }
 
+impl Member {
+    /// Whether nothing stands beside it.
+    pub(crate) fn alone(&self) -> bool {
+        self.before.is_none() && self.after.is_none()
+    }
+}
+
 impl Pool {
     /// Adds a run of memories that follow each other in one session.
     pub(crate) fn push(&mut self, session: usize, run: Vec<(Arc<Reading>, u64)>) {

@@ -7,15 +7,20 @@
 use std::collections::HashSet;
 
 use loci_models::Embedding;
-use loci_models::projection::{self, Projection, State};
+use loci_models::projection::{self, DIMENSIONS, Projection, State};
 use loci_store::Frequencies;
 use loci_store::text::Analyser;
-use loci_types::{TimeSpan, Vector};
+use loci_types::TimeSpan;
 
 use super::late;
-use super::reading::{fold, key};
+use super::readable::readable;
+use super::reading::{Reading, key};
 use super::when;
 use crate::plan::Plan;
+
+/// So many terms and tokens of a question are looked for.
+const MOST_TERMS: usize = 96;
+const MOST_TOKENS: usize = 64;
 
 /// A question, taken apart.
 #[derive(Debug)]
@@ -27,7 +32,12 @@ pub(crate) struct Question {
     pub(crate) pairs: Vec<(u32, u32)>,
     /// Its tokens that say something, when a model has seen it.
     pub(crate) tokens: Vec<Token>,
-    pub(crate) vector: Option<Vector>,
+    /// Its vector, without the names of those who speak where they are known.
+    vector: Option<Vec<f32>>,
+    /// Whether the model can read it.
+    readable: bool,
+    /// Whether its tokens have states.
+    compared: bool,
     /// The stretches of time that it names, in every year that may be meant.
     pub(crate) spans: Vec<TimeSpan>,
     /// The one speaker that it names, in lower case.
@@ -46,7 +56,9 @@ pub(crate) struct Term {
     /// It is the name of a speaker.
     pub(crate) name: bool,
     /// It is part of a time that the question names.
-    pub(crate) time: bool,
+    time: bool,
+    /// It stands in nothing that is visible.
+    unknown: bool,
 }
 
 /// A token of the question.
@@ -57,15 +69,18 @@ pub(crate) struct Token {
     pub(crate) weight: f64,
     /// It belongs to the name of a speaker.
     pub(crate) name: bool,
-    /// The term it is part of.
-    term: u32,
+    /// The word it is part of, in lower case, and its term.
+    pub(crate) word: String,
+    pub(crate) term: u32,
 }
 
 impl Question {
     /// Takes a question apart. What its words weigh is told later, by [`Question::weigh`].
     pub(crate) fn new(analyser: &Analyser, plan: Plan) -> Self {
         let mut terms: Vec<Term> = Vec::new();
-        let said = analyser.query_terms(&plan.text);
+        let mut said = analyser.query_terms(&plan.text);
+        // Whole documents are pasted for questions.
+        said.truncate(MOST_TERMS);
         let times: HashSet<String> =
             plan.times.iter().flat_map(|time| analyser.terms(&plan.text[time.at.clone()])).collect();
         for term in &said {
@@ -74,17 +89,24 @@ impl Question {
                 None => {
                     let (text, key) = (term.clone(), key(term));
                     let time = times.contains(term);
-                    terms.push(Term { text, key, count: 1.0, weight: 1.0, name: false, time });
+                    terms.push(Term { text, key, count: 1.0, weight: 1.0, name: false, time, unknown: false });
                 }
             }
         }
         let pairs = said.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| (key(&pair[0]), key(&pair[1])));
+        let token = |term: &Term| {
+            let (word, term) = (term.text.clone(), term.key);
+            Token { state: [0; DIMENSIONS], weight: 1.0, name: false, word, term }
+        };
         Self {
             pairs: pairs.collect(),
             spans: when::spans(&plan),
+            readable: readable(&plan.text),
+            compared: false,
             plan,
+            // Until a model has seen it, its tokens are its terms.
+            tokens: terms.iter().map(token).collect(),
             terms,
-            tokens: Vec::new(),
             vector: None,
             speaker: None,
         }
@@ -92,16 +114,59 @@ impl Question {
 
     /// Takes in what the model saw.
     pub(crate) fn see(&mut self, analyser: &Analyser, model: &str, embedding: Embedding) {
-        if let Some(projection) = Projection::of(model) {
-            let telling = late::telling(&embedding.tokens);
-            let all = if telling.is_empty() { late::all(&embedding.tokens) } else { telling };
-            for (word, token) in all {
-                let Some(state) = projection.apply(&token.state) else { continue };
-                let term = key(&analyser.stem(&word));
-                self.tokens.push(Token { state: projection::fine(&state), weight: 1.0, name: false, term });
-            }
+        self.vector = Some(embedding.vector);
+        let Some(projection) = Projection::of(model).filter(|_| self.readable) else { return };
+        let telling = late::telling(&embedding.tokens);
+        let all = if telling.is_empty() { late::all(&embedding.tokens) } else { telling };
+        let token = |(word, token): (String, &loci_models::Token)| {
+            let (state, term) = (projection::fine(&projection.apply(&token.state)?), key(&analyser.stem(&word)));
+            Some(Token { state, weight: 1.0, name: false, word, term })
+        };
+        let tokens: Vec<Token> = all.into_iter().take(MOST_TOKENS).filter_map(token).collect();
+        if !tokens.is_empty() {
+            self.tokens = tokens;
+            self.compared = true;
         }
-        self.vector = Some(Vector { model: model.to_owned(), values: embedding.vector, token_states: None });
+    }
+
+    /// Takes in what the model saw without the names.
+    pub(crate) fn see_nameless(&mut self, embedding: Embedding) {
+        self.vector = Some(embedding.vector);
+    }
+
+    /// Whether the model can read both the question and a memory.
+    pub(crate) fn reads(&self, reading: &Reading) -> bool {
+        self.readable && reading.readable
+    }
+
+    /// Whether the tokens of the question and of a memory can be compared by their states.
+    pub(crate) fn compares(&self, reading: &Reading) -> bool {
+        self.compared && reading.readable && !reading.states.is_empty()
+    }
+
+    /// The cosine to a memory; none if one of them has no vector or cannot be read.
+    pub(crate) fn cosine(&self, reading: &Reading) -> Option<f64> {
+        let (asked, codes) = (self.vector.as_ref()?, reading.vector.as_ref()?);
+        if self.reads(reading) { codes.cosine(asked) } else { self.other_cosine(reading) }
+    }
+
+    /// The cosine by a model that reads other languages.
+    pub(crate) fn other_cosine(&self, _reading: &Reading) -> Option<f64> {
+        None
+    }
+
+    /// The question without the names of those who speak; none: it names none, or says nothing else.
+    pub(crate) fn nameless(&self, analyser: &Analyser) -> Option<String> {
+        let names: HashSet<u32> = self.terms.iter().filter(|term| term.name).map(|term| term.key).collect();
+        if names.is_empty() || names.len() == self.terms.len() {
+            return None;
+        }
+        let is_name = |word: &&str| {
+            let terms = analyser.terms(word);
+            !terms.is_empty() && terms.iter().all(|term| names.contains(&key(term)))
+        };
+        let words: Vec<&str> = self.plan.text.split_whitespace().filter(|word| !is_name(word)).collect();
+        Some(words.join(" "))
     }
 
     /// Weighs its words by how rare they are among what is visible.
@@ -109,7 +174,7 @@ impl Question {
         let all = frequencies.memories as f64;
         let rarity = |count: u64| (1.0 + (all - count as f64 + 0.5).max(0.0) / (count as f64 + 0.5)).ln();
         for (term, count) in self.terms.iter_mut().zip(&frequencies.of) {
-            term.weight = rarity(*count);
+            (term.weight, term.unknown) = (rarity(*count), *count == 0);
         }
         for token in &mut self.tokens {
             let known = self.terms.iter().find(|term| term.key == token.term);
@@ -135,15 +200,37 @@ impl Question {
         };
     }
 
-    /// Its words without filler and speakers' names, folded; all of it if nothing else is left.
-    pub(crate) fn folded(&self, analyser: &Analyser) -> String {
-        let names: HashSet<&str> = self.terms.iter().filter(|term| term.name).map(|term| term.text.as_str()).collect();
-        let folded = fold(&self.plan.text);
-        let telling = |word: &&str| {
-            let stem = analyser.stem(word);
-            !names.contains(stem.as_str()) && self.terms.iter().any(|term| term.text == stem)
-        };
-        let words: Vec<&str> = folded.split(' ').filter(|word| !word.is_empty()).filter(telling).collect();
-        if words.is_empty() { folded } else { format!(" {} ", words.join(" ")) }
+    /// Whether it asks for codes, and none of them was ever mentioned.
+    pub(crate) fn names_unknown_code(&self) -> bool {
+        let codes = || self.terms.iter().filter(|term| !term.time && is_code(&term.text));
+        codes().next().is_some() && codes().all(|term| term.unknown)
+    }
+
+    /// Whether it names someone or something, and none of them was ever mentioned. Other languages than English write
+    /// capitals elsewhere too.
+    pub(crate) fn names_unknown(&self, analyser: &Analyser) -> bool {
+        let words = self.plan.text.split_whitespace().skip(1).filter(|word| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let mut letters = word.chars();
+            letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
+        });
+        let terms: Vec<String> = words.flat_map(|word| analyser.terms(word)).collect();
+        let mut named = self.terms.iter().filter(|term| !term.time && terms.contains(&term.text)).peekable();
+        self.readable && named.peek().is_some() && named.all(|term| term.unknown)
+    }
+}
+
+/// Whether a term is a code: letters and digits, or many digits that are no year. `3rd` and `10am` are none.
+fn is_code(term: &str) -> bool {
+    let digits = term.chars().filter(char::is_ascii_digit).count();
+    let letters = term.chars().filter(|c| c.is_alphabetic()).count();
+    let counted = term.trim_start_matches(|c: char| c.is_ascii_digit()).chars().count() <= 2
+        && term.starts_with(|c: char| c.is_ascii_digit());
+    let year = digits == 4 && (term.starts_with("19") || term.starts_with("20"));
+    match (digits, letters) {
+        // `src.main` is one, `i.e` is none.
+        (0, _) => term.split('.').filter(|part| part.chars().count() > 2).count() > 1,
+        (_, 0) => digits >= 4 && !year,
+        _ => !counted,
     }
 }

@@ -1,42 +1,73 @@
 //! In which order do the candidates stand?
 //!
-//! The pool is read, its clues are weighed into evidence, and the evidence becomes the relevance of
-//! the score. A strategy of one lane skips the evidence: its own order is the relevance.
+//! The pool is read and its clues are weighed into evidence. The best are fetched whole; what their kind says, whom they speak
+//! for and what they replace is added; then one score is made of all that, in one place, and they are sorted once. A strategy
+//! of one lane skips the evidence: its own order stands.
 
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use loci_types::{Filter, Memory, MemoryId, State, Visible};
+use loci_types::{Edge, Filter, Memory, MemoryId, Relation, State, Visible};
 
 use super::clue::{Clue, Clues, Voices};
-use super::explain::{ClueWeight, Explanation, relevance};
+use super::explain::{ClueWeight, Explanation};
 use super::lanes::{Found, Rank, Strategy};
+use super::late::Matches;
 use super::pool::{Member, Pool};
 use super::question::Question;
-use super::{RecallHit, evidence};
+use super::{RecallHit, evidence, known, newest, same};
 use crate::config::Weights;
 use crate::plan::Plan;
-use crate::plan::intent::Asks;
 use crate::score::{self, Terms};
 use crate::{Engine, Result};
 
-/// What a decayed memory's rank is multiplied by: it is offered, behind what is surer.
-const DECAYED: f64 = 0.8;
+/// What a decayed memory loses: it is offered, behind what is surer.
+const DECAYED: f64 = -0.67;
+
+/// What the boost of a kind is in nats.
+const BOOST: f64 = 3.0;
 
 /// So many turns before and after a candidate are read with it.
 const REACH: usize = 3;
 
-/// A cosine at which two texts are clearly about the same.
-const CLEAR: f64 = 0.45;
+/// Candidates that lie so far behind the best say nothing, unless they hang together with it.
+const BEHIND: f64 = 12.0;
 
-/// The share of the question's words that makes a memory clearly an answer.
-const COVERED: f64 = 0.5;
+/// What says less than this by its own text says nothing of the question.
+const OWN: f64 = 3.0;
 
-/// A memory with its explanation, not yet fetched whole.
+/// From here on what is found by its relations is told, whatever its text says.
+const LINKED: f64 = 0.5;
+
+/// Relations that say something of the content. That one turn followed another does not, and that two are alike does not
+/// make either an answer.
+const TELLING: [Relation; 5] =
+    [Relation::RelatedTo, Relation::Causal, Relation::Entity, Relation::DerivedFrom, Relation::MayContradict];
+
+/// What was found, weighed and in order.
+pub(crate) struct Ranking {
+    pub(crate) hits: Vec<RecallHit>,
+    /// How likely the first of them answer the question, 0..1.
+    pub(crate) confidence: f64,
+    /// What the hits hang together with.
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) degraded: bool,
+}
+
+/// A memory that may be told, with its place in the pool.
 pub(crate) struct Candidate {
-    id: MemoryId,
-    score: f64,
-    explain: Explanation,
+    pub(crate) at: usize,
+    pub(crate) memory: Memory,
+    pub(crate) explain: Explanation,
+}
+
+/// What was seen of the pool.
+pub(crate) struct Seen {
+    pub(crate) question: Question,
+    pub(crate) pool: Pool,
+    pub(crate) matches: Matches,
+    clues: Vec<Clues>,
+    voices: Voices,
 }
 
 impl Engine {
@@ -51,136 +82,193 @@ impl Engine {
         weights: &Weights,
         limit: usize,
         now: Timestamp,
-    ) -> Result<Vec<Candidate>> {
-        let mut ranks = found.ranks();
-        let ids: Vec<MemoryId> = ranks.keys().copied().collect();
-        let reach = if found.strategy == Strategy::Hybrid { REACH } else { 0 };
-        let strips = self.store.around(visible, filter, &ids, reach).await?;
-        let pool = self.read_pool(visible, &strips).await?;
-        let nearest = found.nearest();
-        let with_model = found.embedding.as_ref().is_some_and(|embedding| !embedding.tokens.is_empty());
-        let voices = self.voices(&pool, with_model);
-        let floor = if found.strategy == Strategy::Hybrid { self.config.retrieval.relevance_floor } else { 0.0 };
-        let (clues, judged): (Vec<Clues>, Vec<(f64, f64)>) = match found.strategy {
-            Strategy::Hybrid => {
-                let mut question = Question::new(&self.analyser, plan);
-                if let (Some(embedding), Some(model)) = (found.embedding, self.model()) {
-                    question.see(&self.analyser, &model.name, embedding);
-                }
-                question.weigh(&found.frequencies);
-                question.know_speakers(&self.analyser, &pool.names());
-                let mut clues = evidence::gather(&question, &self.analyser, &pool, &voices);
-                for (member, clues) in pool.members.iter().zip(&mut clues) {
-                    let Some(lanes) = ranks.get(&member.reading.id) else { continue };
-                    let rank = lanes.iter().find(|lane| lane.lane == "recency").map(|lane| lane.rank);
-                    clues.set(Clue::Graph, lane(lanes, "graph").unwrap_or(0.0));
-                    clues.set(Clue::Newest, rank.map_or(0.0, |rank| 1.0 / rank as f64));
-                    clues.set(Clue::Important, lane(lanes, "importance").unwrap_or(0.0));
-                }
-                let clarity = clarity(&clues, nearest, &question.plan.asks);
-                let judged = clues.iter().map(|clues| (voices.sum(clues), clarity)).collect();
-                (clues, judged)
-            }
-            strategy => {
-                let alone = |member: &Member| lane_alone(strategy, ranks.get(&member.reading.id));
-                (Vec::new(), pool.members.iter().map(|member| (0.0, alone(member))).collect())
-            }
-        };
-        let best = judged.iter().map(|(evidence, _)| *evidence).fold(f64::NEG_INFINITY, f64::max);
-        let mut ordered: Vec<(f64, usize, Terms)> = Vec::with_capacity(judged.len());
-        for (at, (member, (evidence, clarity))) in pool.members.iter().zip(&judged).enumerate() {
-            let terms = self.terms(member, relevance(*evidence, best, *clarity), now);
-            if terms.relevance >= floor {
-                ordered.push((terms.score(weights), at, terms));
-            }
+    ) -> Result<Ranking> {
+        let ranks = found.ranks();
+        if found.strategy != Strategy::Hybrid {
+            return self.rank_by_lane(visible, &found, &ranks, weights, limit, now).await;
         }
-        let id = |at: usize| pool.members[at].reading.id;
-        ordered.sort_by(|a, b| b.0.total_cmp(&a.0).then(id(a.1).cmp(&id(b.1))));
-        // Some to spare for those that turn out to say the same; only who may be told is explained.
-        ordered.truncate(limit + limit / 2 + 5);
-        let explain = |(score, at, terms): (f64, usize, Terms)| {
-            let (evidence, clarity) = judged[at];
-            let clues = clues.get(at).unwrap_or(&Clues::NONE);
-            let lanes = ranks.remove(&id(at)).unwrap_or_default();
-            let told = |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: voices.get(*clue) };
-            let explain = Explanation {
+        let query = plan.text.clone();
+        let strips = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
+        let pool = self.read_pool(visible, &strips).await?;
+        let seen = self.see(plan, found, pool, &ranks).await;
+        let evidence: Vec<f64> = seen.clues.iter().map(|clues| seen.voices.sum(clues)).collect();
+        let mut order: Vec<usize> = (0..evidence.len()).collect();
+        order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| seen.id(*a).cmp(&seen.id(*b))));
+        // Some to spare for those that turn out to say the same or to be replaced.
+        order.truncate(limit + limit / 2 + newest::AMONG);
+        let ids: Vec<MemoryId> = order.iter().map(|at| seen.id(*at)).collect();
+        let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
+        let mut candidates = self.fetch_candidates(visible, &seen, &order, &ranks, now).await?;
+        self.relate(&edges, &mut candidates);
+        let judged = self.rerank(&query, &mut candidates).await;
+        if judged != Some(true) {
+            newest::lift(&seen, &edges, &mut candidates);
+        }
+        same::unite(&seen, self.config.retrieval.duplicate_similarity, &edges, &mut candidates);
+        let best = candidates.iter().map(|one| one.explain.evidence).fold(f64::NEG_INFINITY, f64::max);
+        let confidence = known::confidence(&seen, &self.analyser, &candidates);
+        for candidate in &mut candidates {
+            (candidate.explain.best, candidate.explain.confidence) = (best, confidence);
+            candidate.explain.terms.relevance = candidate.explain.judged_relevance();
+        }
+        if judged != Some(true) {
+            candidates
+                .retain(|one| best - one.explain.evidence <= BEHIND || seen.clues[one.at].get(Clue::Graph) >= LINKED);
+        }
+        let hits = finish(candidates, weights);
+        Ok(Ranking { hits, confidence, edges, degraded: judged == Some(false) })
+    }
+
+    /// Weighs every member of the pool.
+    async fn see(&self, plan: Plan, found: Found, pool: Pool, ranks: &HashMap<MemoryId, Vec<Rank>>) -> Seen {
+        let mut question = Question::new(&self.analyser, plan);
+        if let (Some(embedding), Some(model)) = (found.embedding, self.model()) {
+            question.see(&self.analyser, &model.name, embedding);
+        }
+        question.weigh(&found.frequencies);
+        question.know_speakers(&self.analyser, &pool.names());
+        if let Some(text) = question.nameless(&self.analyser)
+            && let Some((_, embedding)) = self.embed_question(&text).await
+        {
+            question.see_nameless(embedding);
+        }
+        let voices = Voices::new(question.tokens.len(), &self.config.retrieval.clues);
+        let matches = Matches::new(&question, &pool);
+        let mut clues = evidence::gather(&question, &pool, &matches);
+        for (member, clues) in pool.members.iter().zip(&mut clues) {
+            let Some(lanes) = ranks.get(&member.reading.id) else { continue };
+            let newest = lanes.iter().find(|lane| lane.lane == "recency").map_or(0.0, |lane| 1.0 / lane.rank as f64);
+            clues.set(Clue::Graph, lane(lanes, "graph").unwrap_or(0.0));
+            clues.set(Clue::Foremost, newest.max(lane(lanes, "importance").unwrap_or(0.0)));
+        }
+        Seen { question, pool, matches, clues, voices }
+    }
+
+    /// Fetches members of the pool whole, with why they are here.
+    async fn fetch_candidates(
+        &self,
+        visible: &Visible,
+        seen: &Seen,
+        order: &[usize],
+        ranks: &HashMap<MemoryId, Vec<Rank>>,
+        now: Timestamp,
+    ) -> Result<Vec<Candidate>> {
+        let ids: Vec<MemoryId> = order.iter().map(|at| seen.id(*at)).collect();
+        let memories = self.store.fetch(visible, &ids).await?;
+        let mut memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
+        let whole = |at: &usize| {
+            let memory = memories.remove(&seen.id(*at))?;
+            let (member, clues) = (&seen.pool.members[*at], &seen.clues[*at]);
+            let told =
+                |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: seen.voices.get(*clue) };
+            let decayed = if memory.state == State::Decayed { DECAYED } else { 0.0 };
+            let kind = BOOST * self.kinds.spec(&memory.kind).boost.max(f64::MIN_POSITIVE).ln() + decayed;
+            let lanes = ranks.get(&memory.id).cloned().unwrap_or_default();
+            let mut explain = Explanation {
                 similarity: lane(&lanes, "vector"),
                 lanes: lanes.into_iter().map(Into::into).collect(),
                 clues: Clue::ALL.iter().map(told).filter(|clue| clue.value != 0.0).collect(),
-                evidence,
-                best,
-                clarity,
-                reranked: None,
-                terms,
-                overrides: Vec::new(),
-                related: Vec::new(),
-                weights: *weights,
+                kind,
+                terms: self.terms(&memory, member, now),
+                ..Explanation::default()
             };
-            Candidate { id: id(at), score, explain }
+            explain.evidence = explain.sum_of_clues();
+            Some(Candidate { at: *at, memory, explain })
         };
-        Ok(ordered.into_iter().map(explain).collect())
+        Ok(order.iter().filter_map(whole).collect())
     }
 
-    /// How loudly the clues speak about this pool: token states count where most of it has them.
-    fn voices(&self, pool: &Pool, with_model: bool) -> Voices {
-        let retrieval = &self.config.retrieval;
-        let embedded = pool.members.iter().filter(|member| member.reading.vector.is_some()).count();
-        let with_states = pool.members.iter().filter(|member| !member.reading.states.is_empty()).count();
-        let with_tokens = with_model && with_states * 2 > embedded;
-        Voices::new(with_tokens, if with_tokens { &retrieval.clues } else { &retrieval.clues_without_tokens })
-    }
-
-    fn terms(&self, member: &Member, relevance: f64, now: Timestamp) -> Terms {
-        let reading = &member.reading;
-        let kind = self.kinds.spec(&reading.kind);
-        Terms {
-            relevance,
-            recency: score::recency(reading.created_at, kind, now),
-            utility: score::utility(reading.importance, member.access_count),
-            boost: kind.boost,
-            layer: score::layer_bonus(reading.layer, self.config.retrieval.layer_bonus),
-            relation: 0.0,
-        }
-    }
-
-    /// Fetches the candidates whole, in their order.
-    pub(crate) async fn fetch_hits(&self, visible: &Visible, candidates: Vec<Candidate>) -> Result<Vec<RecallHit>> {
-        let ids: Vec<MemoryId> = candidates.iter().map(|candidate| candidate.id).collect();
+    /// One lane alone keeps its own order and cuts nothing.
+    async fn rank_by_lane(
+        &self,
+        visible: &Visible,
+        found: &Found,
+        ranks: &HashMap<MemoryId, Vec<Rank>>,
+        weights: &Weights,
+        limit: usize,
+        now: Timestamp,
+    ) -> Result<Ranking> {
+        let found_hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits);
+        let ids: Vec<MemoryId> = found_hits.iter().take(limit).map(|hit| hit.id).collect();
+        let strips = self.store.around(visible, &Filter::everything(now), &ids, 0).await?;
+        let pool = self.read_pool(visible, &strips).await?;
         let memories = self.store.fetch(visible, &ids).await?;
-        let mut found: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
-        let hit = |Candidate { id, score, explain }| {
-            found.remove(&id).map(|memory| RecallHit { memory, score, newer: None, explain })
+        let memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
+        let whole = |(place, id): (usize, &MemoryId)| {
+            let memory = memories.get(id)?.clone();
+            let member = pool.members.iter().find(|member| member.reading.id == *id)?;
+            let lanes = ranks.get(id).cloned().unwrap_or_default();
+            let first = lanes.first().map_or(0.0, |lane| lane.score.clamp(0.0, 1.0));
+            let relevance = if found.strategy == Strategy::Recency { 1.0 / (place + 1) as f64 } else { first };
+            let explain = Explanation {
+                similarity: lane(&lanes, "vector"),
+                lanes: lanes.into_iter().map(Into::into).collect(),
+                confidence: 1.0,
+                reranked: Some(relevance),
+                terms: Terms { relevance, ..self.terms(&memory, member, now) },
+                ..Explanation::default()
+            };
+            Some(Candidate { at: 0, memory, explain })
         };
-        let mut hits: Vec<RecallHit> = candidates.into_iter().filter_map(hit).collect();
-        for hit in hits.iter_mut().filter(|hit| hit.memory.state == State::Decayed) {
-            hit.explain.terms.boost *= DECAYED;
-            hit.score = hit.explain.score(&hit.explain.weights);
-        }
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
-        Ok(hits)
+        let candidates = ids.iter().enumerate().filter_map(whole).collect();
+        let mut hits = finish(candidates, weights);
+        hits.sort_by_key(|hit| hit.explain.lanes.first().map_or(usize::MAX, |lane| lane.rank));
+        let edges = self.store.edges(visible, &Filter::everything(now), &ids, &TELLING).await?;
+        Ok(Ranking { hits, confidence: 1.0, edges, degraded: false })
     }
+
+    fn terms(&self, memory: &Memory, member: &Member, now: Timestamp) -> Terms {
+        Terms {
+            recency: score::recency(memory.created_at, self.kinds.spec(&memory.kind), now),
+            utility: score::utility(memory.importance, member.access_count),
+            layer: score::layer_bonus(memory.layer, self.config.retrieval.layer_bonus),
+            ..Terms::default()
+        }
+    }
+
+    /// Writes down what the strongest relation of each is worth.
+    fn relate(&self, edges: &[Edge], candidates: &mut [Candidate]) {
+        for candidate in candidates {
+            let id = candidate.memory.id;
+            let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
+            // That two are alike says nothing of the question.
+            let telling = at.filter(|edge| matches!(edge.relation, Relation::Causal | Relation::Entity));
+            let strongest = telling.map(|edge| edge.strength).fold(0.0, f64::max);
+            candidate.explain.terms.relation = self.config.retrieval.relation_weight * strongest;
+        }
+    }
+}
+
+impl Seen {
+    pub(crate) fn id(&self, at: usize) -> MemoryId {
+        self.pool.members[at].reading.id
+    }
+
+    /// Whether a member hangs together with what was found, or speaks of someone that the question names.
+    pub(crate) fn mentions(&self, at: usize) -> bool {
+        self.clues[at].get(Clue::Graph) >= LINKED
+    }
+
+    /// What the text of a member itself says, and that it happened when the question says.
+    pub(crate) fn own(&self, at: usize) -> f64 {
+        let date = self.voices.get(Clue::Date) * self.clues[at].get(Clue::Date);
+        self.voices.own(&self.clues[at]) + date
+    }
+}
+
+/// The score of each, and the best first.
+fn finish(candidates: Vec<Candidate>, weights: &Weights) -> Vec<RecallHit> {
+    let best = candidates.iter().map(|one| one.explain.terms.relevance).fold(0.0, f64::max);
+    let hit = |Candidate { memory, mut explain, .. }: Candidate| {
+        explain.weights = *weights;
+        explain.terms.closeness = score::closeness(explain.terms.relevance, best, weights);
+        RecallHit { score: explain.score(weights), memory, newer: None, explain }
+    };
+    let mut hits: Vec<RecallHit> = candidates.into_iter().map(hit).collect();
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
+    hits
 }
 
 fn lane(lanes: &[Rank], name: &str) -> Option<f64> {
     lanes.iter().find(|lane| lane.lane == name).map(|lane| lane.score)
-}
-
-/// The relevance of a strategy of one lane: the cosine, the share of the best, the importance, or the place in line.
-fn lane_alone(strategy: Strategy, lanes: Option<&Vec<Rank>>) -> f64 {
-    let Some(first) = lanes.and_then(|lanes| lanes.first()) else { return 0.0 };
-    match strategy {
-        Strategy::Recency => 1.0 / first.rank as f64,
-        _ => first.score.clamp(0.0, 1.0),
-    }
-}
-
-/// The best is clear when it holds half of the question's words, is plainly alike, hangs together
-/// with what is named or happened when it says, or when the newest or most important is what is
-/// asked; else all of them may be beside the point.
-fn clarity(clues: &[Clues], nearest: f64, asks: &Asks) -> f64 {
-    if asks.newest || asks.important {
-        return 1.0;
-    }
-    let best = |clue: Clue| clues.iter().map(|clues| clues.get(clue)).fold(0.0, f64::max);
-    (best(Clue::Coverage) / COVERED).max(nearest / CLEAR).max(best(Clue::Graph)).max(best(Clue::Date)).min(1.0)
 }

@@ -9,9 +9,10 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use loci_models::projection::PACKED;
 use loci_store::text::{self, Analyser};
-use loci_types::{Kind, Layer, Memory, MemoryId, Vector};
+use loci_types::{Memory, MemoryId, Vector};
 use multiversion::multiversion;
 
+use super::readable::readable;
 use crate::plan::intent::{tells_number, tells_time};
 
 /// Letters beyond this many are not looked at for parts of words.
@@ -21,18 +22,17 @@ const FOLDED: usize = 1_500;
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) id: MemoryId,
-    pub(crate) layer: Layer,
-    pub(crate) kind: Kind,
-    pub(crate) importance: f64,
-    pub(crate) created_at: Timestamp,
     pub(crate) said_at: Timestamp,
     pub(crate) event_time: Option<Timestamp>,
     pub(crate) speaker: Speaker,
+    /// It is no utterance: a fact, a note.
+    pub(crate) lasting: bool,
+    /// Whether the model can read it.
+    pub(crate) readable: bool,
     /// The terms in order, as numbers.
     pub(crate) terms: Box<[u32]>,
     /// Lower case, everything else a single space.
     pub(crate) folded: Box<str>,
-    pub(crate) characters: usize,
     /// It ends in a question.
     pub(crate) asks: bool,
     /// Whether it tells a time and a number, once someone has asked.
@@ -57,9 +57,11 @@ pub(crate) enum Speaker {
 }
 
 impl Reading {
-    /// Reads a memory.
-    pub(crate) fn new(analyser: &Analyser, memory: &Memory, vector: Option<Vector>) -> Self {
+    /// Reads a memory; `episode` if its kind tells what happened. Who wrote a fact down is not who speaks in it.
+    pub(crate) fn new(analyser: &Analyser, memory: &Memory, episode: bool, vector: Option<Vector>) -> Self {
+        let lasting = !(episode && (memory.role.is_some() || memory.actor_id.is_some()));
         let speaker = match (memory.role.as_deref(), memory.actor_id.as_deref()) {
+            _ if lasting => Speaker::Nobody,
             (Some("user"), _) => Speaker::User,
             (Some("assistant"), _) => Speaker::Assistant,
             (None, Some(actor)) => Speaker::Named(actor.to_lowercase().into()),
@@ -68,16 +70,13 @@ impl Reading {
         let states = vector.as_ref().and_then(|vector| vector.token_states.clone()).unwrap_or_default();
         Self {
             id: memory.id,
-            layer: memory.layer,
-            kind: memory.kind.clone(),
-            importance: memory.importance,
-            created_at: memory.created_at,
             said_at: memory.when_said(),
             event_time: memory.event_time,
             speaker,
+            lasting,
+            readable: readable(&memory.content),
             terms: analyser.terms(&memory.content).iter().map(|term| key(term)).collect(),
             folded: fold(&memory.content).into(),
-            characters: memory.content.chars().count(),
             asks: text::asks(&memory.content),
             tells_time: OnceLock::new(),
             tells_number: OnceLock::new(),

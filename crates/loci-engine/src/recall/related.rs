@@ -1,47 +1,18 @@
 //! What do the hits hang together with?
 //!
-//! A memory with strong relations counts a little more, and brings one or two of those it hangs
-//! together with.
+//! Each brings one or two memories that it hangs together with, and what was said later and may contradict it.
 
 use std::collections::HashMap;
 
-use loci_types::{Edge, Filter, Memory, MemoryId, Relation, Visible};
+use loci_types::{Edge, Memory, MemoryId, Relation, Visible};
 
 use super::{RecallHit, RelatedMemory};
-use crate::config::Weights;
 use crate::{Engine, Result};
-
-/// Relations that say something of the content. That one turn followed another does not.
-const TELLING: [Relation; 4] = [Relation::RelatedTo, Relation::Causal, Relation::Entity, Relation::DerivedFrom];
 
 /// So many related memories are told with a hit.
 const TOLD: usize = 2;
 
 impl Engine {
-    /// Adds to each score what its strongest relation is worth, and returns the relations.
-    pub(crate) async fn relate(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        weights: &Weights,
-        hits: &mut [RecallHit],
-    ) -> Result<Vec<Edge>> {
-        let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
-        let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
-        if edges.is_empty() {
-            return Ok(edges);
-        }
-        for hit in &mut *hits {
-            let id = hit.memory.id;
-            let at = edges.iter().filter(|edge| edge.source_id == id || edge.target_id == id);
-            let strongest = at.map(|edge| edge.strength).fold(0.0, f64::max);
-            hit.explain.terms.relation = self.config.retrieval.relation_weight * strongest;
-            hit.score = hit.explain.score(weights);
-        }
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
-        Ok(edges)
-    }
-
     /// Tells of each hit what was said later and may contradict it.
     pub(crate) async fn tell_newer(&self, visible: &Visible, hits: &mut [RecallHit]) -> Result<()> {
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.memory.id).collect();
@@ -59,6 +30,7 @@ impl Engine {
         mut edges: Vec<Edge>,
         hits: &mut [RecallHit],
     ) -> Result<()> {
+        edges.retain(|edge| edge.relation != Relation::MayContradict);
         edges.retain(|edge| hits.iter().any(|hit| [edge.source_id, edge.target_id].contains(&hit.memory.id)));
         edges.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.id.cmp(&b.id)));
         let other = |edge: &Edge, id: MemoryId| if edge.source_id == id { edge.target_id } else { edge.source_id };

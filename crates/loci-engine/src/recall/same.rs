@@ -1,87 +1,104 @@
-//! Which hits say the same?
+//! Which candidates say the same?
 //!
-//! The same thing may be known in several layers. The most specific one speaks for all of them and
-//! names those it overrides.
+//! The same thing may be known in several layers: the most specific one speaks for all. Within a layer the latest does. Alike
+//! is not the same: a number, a name or a "not" that one of them has makes two. Two episodes alike are two events. A memory
+//! that was learned from a turn and the turn itself are one: the memory, with the turn as its source.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
-use loci_models::dot;
-use loci_types::{Class, Memory, MemoryId, Visible};
+use loci_types::{Edge, Memory, Relation};
 
-use super::RecallHit;
-use crate::config::Weights;
-use crate::{Engine, Result};
+use super::rank::{Candidate, Seen};
 
-impl Engine {
-    /// Leaves one of those that say the same in several layers: the most specific. Within a layer
-    /// all stay, and so do texts whose numbers differ: alike is not the same. Episodes stay too: two
-    /// alike are two events.
-    pub(crate) async fn one_of_each(
-        &self,
-        visible: &Visible,
-        weights: &Weights,
-        hits: &mut Vec<RecallHit>,
-    ) -> Result<()> {
-        let lasting: Vec<&RecallHit> = hits.iter().filter(|hit| self.lasts(hit)).collect();
-        if lasting.len() < 2 {
-            return Ok(());
-        }
-        if lasting.iter().all(|hit| hit.memory.layer == lasting[0].memory.layer) {
-            by_score(hits);
-            return Ok(());
-        }
-        let lasting: Vec<MemoryId> = lasting.iter().map(|hit| hit.memory.id).collect();
-        let vectors: HashMap<MemoryId, Vec<f32>> = match self.model() {
-            Some(model) => {
-                let found = self.store.vectors(visible, &model.name, &lasting).await?;
-                found.into_iter().map(|(id, vector)| (id, vector.values)).collect()
-            }
-            None => HashMap::new(),
+/// Words that turn a sentence around.
+const NEGATIONS: &str = "not no never none without cannot can't don't doesn't didn't isn't aren't wasn't won't nicht kein keine \
+    keinen nie ohne sin nunca ningún pas jamais sans aucun не нет никогда без não nem sem";
+
+/// Leaves one of those that say the same.
+pub(crate) fn unite(seen: &Seen, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {
+    let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
+    for mut candidate in candidates.drain(..) {
+        let learned = |a: &Candidate, b: &Candidate| {
+            edges.iter().any(|edge| {
+                edge.relation == Relation::DerivedFrom && edge.source_id == a.memory.id && edge.target_id == b.memory.id
+            })
         };
-        let same = self.config.retrieval.duplicate_similarity;
-        let alike = |a: &Memory, b: &Memory| {
-            let near = vectors.get(&a.id).zip(vectors.get(&b.id)).is_some_and(|(a, b)| f64::from(dot(a, b)) >= same);
-            a.content_hash == b.content_hash || (near && numbers(&a.content) == numbers(&b.content))
+        let twin = kept.iter_mut().find(|other| {
+            learned(other, &candidate)
+                || learned(&candidate, other)
+                || say_the_same(seen, similarity, other, &candidate)
+        });
+        let Some(twin) = twin else {
+            kept.push(candidate);
+            continue;
         };
-        let mut kept: Vec<RecallHit> = Vec::with_capacity(hits.len());
-        for mut hit in hits.drain(..) {
-            let twin = kept.iter_mut().find(|other| {
-                other.memory.layer != hit.memory.layer
-                    && self.lasts(other)
-                    && self.lasts(&hit)
-                    && alike(&other.memory, &hit.memory)
-            });
-            match twin {
-                None => kept.push(hit),
-                Some(twin) => {
-                    if hit.memory.layer.precedence() < twin.memory.layer.precedence() {
-                        std::mem::swap(twin, &mut hit);
-                        twin.explain.overrides.append(&mut hit.explain.overrides);
-                        // The specific one speaks for both, so it does not stand behind the general one.
-                        twin.explain.terms.layer += (hit.score - twin.score).max(0.0);
-                        twin.score = twin.explain.score(weights);
-                    }
-                    twin.explain.overrides.push(hit.memory.id);
-                }
-            }
+        let source = learned(twin, &candidate) || learned(&candidate, twin);
+        if if source { learned(&candidate, twin) } else { speaks_for(&candidate.memory, &twin.memory) } {
+            std::mem::swap(twin, &mut candidate);
+            twin.explain.overrides.append(&mut candidate.explain.overrides);
+            twin.explain.sources.append(&mut candidate.explain.sources);
         }
-        by_score(&mut kept);
-        *hits = kept;
-        Ok(())
+        let told = if source { &mut twin.explain.sources } else { &mut twin.explain.overrides };
+        told.push(candidate.memory.id);
+        // It speaks for both, so it stands where the better of them would.
+        twin.explain.lift += (candidate.explain.evidence - twin.explain.evidence).max(0.0);
+        twin.explain.evidence = twin.explain.sum_of_clues();
+        if let (Some(judged), Some(other)) = (&mut twin.explain.reranked, candidate.explain.reranked) {
+            *judged = judged.max(other);
+        }
     }
-
-    /// Two episodes alike are two events; two facts alike are one.
-    fn lasts(&self, hit: &RecallHit) -> bool {
-        self.kinds.spec(&hit.memory.kind).class != Class::Episodic
-    }
+    *candidates = kept;
 }
 
-/// The best first.
-fn by_score(hits: &mut [RecallHit]) {
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
+/// Whether one is the more specific of two that say the same, or the later.
+fn speaks_for(one: &Memory, other: &Memory) -> bool {
+    let rank = |memory: &Memory| (memory.layer.precedence(), std::cmp::Reverse(memory.when_said()));
+    rank(one) < rank(other)
 }
 
-/// The numbers in a text, in order.
-fn numbers(text: &str) -> Vec<&str> {
-    text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect()
+fn say_the_same(seen: &Seen, similarity: f64, one: &Candidate, other: &Candidate) -> bool {
+    let (a, b) = (&seen.pool.members[one.at].reading, &seen.pool.members[other.at].reading);
+    if !(a.lasting && b.lasting) {
+        return false;
+    }
+    let cosine = || a.vector.as_ref().zip(b.vector.as_ref()).map(|(a, b)| a.cosine_to(b));
+    one.memory.content_hash == other.memory.content_hash
+        || (cosine().is_some_and(|cosine| cosine >= similarity) && alike(&one.memory.content, &other.memory.content))
+}
+
+/// Whether two texts have the same numbers, names and negations.
+pub(crate) fn alike(one: &str, other: &str) -> bool {
+    telling(one) == telling(other)
+}
+
+/// The words of a text that make it another if they differ.
+fn telling(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (place, word) in text.split_whitespace().enumerate() {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let lower = word.to_lowercase().replace('’', "'");
+        let name = place > 0 && word.chars().next().is_some_and(char::is_uppercase);
+        if name || word.chars().any(char::is_numeric) || NEGATIONS.split_whitespace().any(|one| one == lower) {
+            found.insert(lower.trim_end_matches("'s").to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_a_name_or_a_not_makes_two() {
+        for (one, other, expect) in [
+            ("the red lamp stands on the desk", "The red lamp stands on the desk.", true),
+            ("invoice 4411 was paid", "invoice 4412 was paid", false),
+            ("the keys are with Rui", "the keys are with Eva", false),
+            ("the lamp is broken", "the lamp is not broken", false),
+            ("I don't eat fish", "I eat fish", false),
+        ] {
+            assert_eq!(alike(one, other), expect, "{one} / {other}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use loci_store::{Place, Strip};
-use loci_types::{Memory, MemoryId, Visible};
+use loci_types::{Class, Memory, MemoryId, Visible};
 
 use super::pool::Pool;
 use super::reading::Reading;
@@ -142,7 +142,8 @@ impl Engine {
         };
         let read = |memory: &Memory| {
             let vector = vectors.remove(&memory.id);
-            (memory.id, Arc::new(Reading::new(&self.analyser, memory, vector)))
+            let episode = self.kinds.spec(&memory.kind).class == Class::Episodic;
+            (memory.id, Arc::new(Reading::new(&self.analyser, memory, episode, vector)))
         };
         let fresh: HashMap<MemoryId, Arc<Reading>> = memories.iter().map(read).collect();
         self.shelf.put(fresh.iter().map(|(id, reading)| (stamps[id], reading.clone())));
@@ -161,7 +162,7 @@ mod tests {
         let analyser = loci_store::text::Analyser::default();
         let read = |number: u64| {
             let memory = memory(number, &user("anna"), "a lantern on the table");
-            Arc::new(Reading::new(&analyser, &memory, None))
+            Arc::new(Reading::new(&analyser, &memory, false, None))
         };
         let place = |number: u64, stamp: u64| Place { id: read(number).id, stamp, access_count: 0 };
         let shelf = Shelf::new(read(1).bytes() as u64 * 10);

@@ -30,8 +30,12 @@ async fn an_explanation_adds_up_to_the_score() {
         assert_eq!(explain.evidence, explain.sum_of_clues());
         assert_eq!(explain.terms.relevance, explain.judged_relevance());
         assert_eq!(hit.score, explain.score(&weights));
-        let sum = 0.5 * explain.terms.relevance + 0.3 * explain.terms.recency + 0.2 * explain.terms.utility;
-        assert_eq!(hit.score, sum * explain.terms.boost + explain.terms.layer + explain.terms.relation);
+        let terms = &explain.terms;
+        let sum = 0.5 * terms.relevance + terms.closeness * (0.3 * terms.recency + 0.2 * terms.utility);
+        assert_eq!(
+            hit.score,
+            sum + (1.0 - sum) * explain.terms.closeness * (explain.terms.layer + explain.terms.relation)
+        );
         assert!(!explain.lanes.is_empty() && explain.lanes.iter().all(|lane| lane.rank >= 1));
     }
 }

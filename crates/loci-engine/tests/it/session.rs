@@ -140,7 +140,8 @@ async fn sensitive_sides_wait_for_consent() {
     assert_eq!(house.engine.accept(&user("bo"), id).await.unwrap_err().kind(), ErrorKind::NotFound);
     house.engine.accept(&user("ana"), id).await.unwrap();
     assert_eq!(house.known(&user("ana")).await[0].state, State::Active);
-    assert_eq!(house.recall(&user("ana"), "Porto").await.len(), 2, "the memory, and its turn again");
+    let hits = house.engine.recall(&user("ana"), ask("Porto")).await.unwrap().hits;
+    assert_eq!((hits.len(), hits[0].explain.sources.len()), (1, 1), "the memory, and its turn as its source");
     assert_eq!(house.engine.accept(&user("ana"), id).await.unwrap_err().kind(), ErrorKind::InvalidInput);
     // A later city takes its place when it is accepted, and not before.
     let ana = in_session("ana", "s2");

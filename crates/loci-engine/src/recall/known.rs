@@ -1,0 +1,56 @@
+//! Does anything that is known answer the question?
+//!
+//! The evidence of the best says how likely it is about what is asked. It cannot tell whether the very detail is there: of
+//! "what does the gold plan cost?" a memory about the gold plan without a price looks as good as one with it. What it can tell
+//! is that nothing is about the question at all, or that the code or name it asks for was never mentioned.
+
+use loci_store::text::Analyser;
+
+use super::Answered;
+use super::rank::{Candidate, Seen};
+
+/// So much evidence by its own text makes a memory as likely as not to answer, and so fast it grows.
+const GROWTH: f64 = 0.24;
+const FROM: f64 = -2.0;
+
+/// What it costs if no code, or no name, of the question was ever mentioned.
+const UNKNOWN_CODE: f64 = -6.0;
+const UNKNOWN_NAME: f64 = -2.0;
+
+/// The best so many are looked at.
+const FIRST: usize = 3;
+
+/// Below this nothing is returned.
+const NOTHING: f64 = -1.0;
+
+/// From here on it is most likely an answer.
+const LIKELY: f64 = 1.0;
+
+/// How likely the best candidates answer the question, 0..1.
+pub(crate) fn confidence(seen: &Seen, analyser: &Analyser, candidates: &[Candidate]) -> f64 {
+    let asks = &seen.question.plan.asks;
+    if asks.newest || asks.important {
+        return 1.0;
+    }
+    let mut first: Vec<&Candidate> = candidates.iter().collect();
+    first.sort_by(|a, b| b.explain.evidence.total_cmp(&a.explain.evidence));
+    let own = first.iter().take(FIRST).map(|one| seen.own(one.at)).fold(0.0, f64::max);
+    let mark = |holds: bool, cost: f64| if holds { cost } else { 0.0 };
+    let question = &seen.question;
+    let unknown =
+        mark(question.names_unknown_code(), UNKNOWN_CODE) + mark(question.names_unknown(analyser), UNKNOWN_NAME);
+    chance(GROWTH * own + FROM + unknown)
+}
+
+/// What such a confidence says.
+pub(crate) fn answered(confidence: f64) -> Answered {
+    match () {
+        () if confidence < chance(NOTHING) => Answered::No,
+        () if confidence < chance(LIKELY) => Answered::Unsure,
+        () => Answered::Yes,
+    }
+}
+
+fn chance(logit: f64) -> f64 {
+    1.0 / (1.0 + (-logit).exp())
+}

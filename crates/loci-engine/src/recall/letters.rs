@@ -1,0 +1,82 @@
+//! Which words of the question stand in a memory, by their letters?
+//!
+//! Words that both texts write the same way are met. In a language that Loci has no stemmer for, words change their endings and
+//! grow together, so there a word is met as far as its runs of three and four letters are; of scripts that write no spaces
+//! the single characters and pairs of them.
+
+use super::lookup::Lookup;
+use super::question::Question;
+use super::reading::{Reading, fold};
+
+/// The words of a question, ready to be looked for.
+pub(crate) struct Letters<'a> {
+    question: &'a Question,
+    terms: Lookup,
+    runs: Lookup,
+    /// The places of each token's term and runs.
+    of_token: Vec<(usize, Vec<usize>)>,
+}
+
+impl<'a> Letters<'a> {
+    pub(crate) fn new(question: &'a Question) -> Self {
+        let mut terms = Lookup::for_most(question.tokens.len());
+        let folded: Vec<String> = question.tokens.iter().map(|token| fold(&token.word)).collect();
+        let mut runs = Lookup::for_most(folded.iter().map(|word| 4 * word.len()).sum());
+        let of_token = question.tokens.iter().zip(&folded).map(|(token, word)| {
+            let mut own: Vec<usize> = Vec::new();
+            runs_of(word, |run| own.push(runs.insert(run)));
+            (terms.insert(u64::from(token.term)), own)
+        });
+        let of_token = of_token.collect();
+        Self { question, terms, runs, of_token }
+    }
+
+    /// How well each token is met by a memory, 0..1.
+    pub(crate) fn meet(&self, reading: &Reading, met: &mut [f32]) {
+        let mut found = vec![false; self.terms.len()];
+        for term in &reading.terms {
+            if let Some(place) = self.terms.find(u64::from(*term)) {
+                found[place] = true;
+            }
+        }
+        let mut seen = vec![false; if self.question.reads(reading) { 0 } else { self.runs.len() }];
+        if !seen.is_empty() {
+            runs_of(&reading.folded, |run| {
+                if let Some(place) = self.runs.find(run) {
+                    seen[place] = true;
+                }
+            });
+        }
+        for (met, (term, runs)) in met.iter_mut().zip(&self.of_token) {
+            let share = || runs.iter().filter(|run| seen[**run]).count() as f32 / runs.len().max(1) as f32;
+            *met = if found[*term] || seen.is_empty() { f32::from(u8::from(found[*term])) } else { share() };
+        }
+    }
+}
+
+/// Every run of a folded text, as a number.
+fn runs_of(folded: &str, mut take: impl FnMut(u64)) {
+    let mut run = 0_u64;
+    for (at, c) in folded.chars().enumerate() {
+        // Sixteen bits each: characters beyond them are rare and may share a number.
+        run = run << 16 | u64::from(c as u32 & 0xffff);
+        if is_wide(c) {
+            take(run & 0xffff);
+            if at >= 1 && is_wide(char::from_u32((run >> 16 & 0xffff) as u32).unwrap_or(' ')) {
+                take(run & 0xffff_ffff);
+            }
+            continue;
+        }
+        if at >= 2 {
+            take(run & 0xffff_ffff_ffff);
+        }
+        if at >= 3 {
+            take(run);
+        }
+    }
+}
+
+/// Whether a character stands for a word or a syllable.
+fn is_wide(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
+}

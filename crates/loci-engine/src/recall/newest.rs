@@ -1,0 +1,89 @@
+//! Which of those about the same is the newest?
+//!
+//! Where two memories answer a question as well and say the same of it, the later one holds. No weight of recency does that
+//! without drowning older answers to other questions, so it is decided between two at a time: the later one is lifted just
+//! above the earlier. What was said in passing replaces nothing; what is kept replaces what was said.
+
+use loci_types::{Edge, MemoryId, Relation};
+
+use super::rank::{Candidate, Seen};
+use super::reading::Reading;
+
+/// So many of the best are compared.
+pub(crate) const AMONG: usize = 20;
+
+/// The later one may have so much less evidence,
+const LESS: f64 = 3.0;
+
+/// or so much if it is known to contradict the earlier,
+const LESS_LINKED: f64 = 6.0;
+
+/// and is lifted so far above it.
+const ABOVE: f64 = 0.02;
+
+/// No token of the question may be met so much better by the earlier one.
+const BETTER: f32 = 0.15;
+
+/// Texts so alike are about the same,
+const ALIKE: f64 = 0.6;
+
+/// and so are these if they share words of the question.
+const ALIKE_WITH_WORDS: f64 = 0.35;
+const SHARED_WORDS: u32 = 2;
+
+/// Lifts later memories above earlier ones that say the same of the question.
+pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
+    let among = candidates.len().min(AMONG);
+    let held: Vec<u128> = candidates[..among].iter().map(|one| held(seen, one)).collect();
+    let reading = |one: &Candidate| seen.pool.members[one.at].reading.clone();
+    let mut by_age: Vec<usize> = (0..among).collect();
+    by_age.sort_by_key(|at| reading(&candidates[*at]).said_at);
+    for &old in &by_age {
+        for new in 0..among {
+            let (before, after) = (reading(&candidates[old]), reading(&candidates[new]));
+            if after.said_at <= before.said_at || !after.lasting {
+                continue;
+            }
+            // What holds for everyone does not replace what holds here.
+            if candidates[new].memory.layer.precedence() > candidates[old].memory.layer.precedence() {
+                continue;
+            }
+            let linked = is_linked(edges, candidates[new].memory.id, candidates[old].memory.id);
+            let ahead = candidates[old].explain.evidence - candidates[new].explain.evidence;
+            if ahead <= -ABOVE || ahead > if linked { LESS_LINKED } else { LESS } {
+                continue;
+            }
+            let (old_at, new_at) = (candidates[old].at, candidates[new].at);
+            let rows = || seen.matches.of(old_at).iter().zip(seen.matches.of(new_at));
+            let same = || {
+                held[old] & !held[new] == 0
+                    && rows().all(|(old, new)| old - new <= BETTER)
+                    && alike(&before, &after, (held[old] & held[new]).count_ones())
+            };
+            if linked || same() {
+                candidates[new].explain.lift += ahead + ABOVE;
+                candidates[new].explain.evidence = candidates[new].explain.sum_of_clues();
+            }
+        }
+    }
+}
+
+/// Whether one memory is known to say something later that may contradict another.
+fn is_linked(edges: &[Edge], new: MemoryId, old: MemoryId) -> bool {
+    edges.iter().any(|edge| edge.relation == Relation::MayContradict && edge.source_id == new && edge.target_id == old)
+}
+
+/// Which of the question's terms a memory holds.
+fn held(seen: &Seen, candidate: &Candidate) -> u128 {
+    let terms = &seen.pool.members[candidate.at].reading.terms;
+    let asked = seen.question.terms.iter().enumerate();
+    asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
+}
+
+fn alike(old: &Reading, new: &Reading, shared: u32) -> bool {
+    if !(old.readable && new.readable) {
+        return false;
+    }
+    let cosine = old.vector.as_ref().zip(new.vector.as_ref()).map(|(old, new)| old.cosine_to(new));
+    cosine.is_some_and(|cosine| cosine >= ALIKE || (shared >= SHARED_WORDS && cosine >= ALIKE_WITH_WORDS))
+}
