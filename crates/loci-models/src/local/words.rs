@@ -33,8 +33,7 @@ pub(super) struct Written {
 impl Words {
     /// The tokenizer of `folder`.
     pub(super) fn load(folder: &Folder) -> Result<Self, Error> {
-        let path = folder.path.join("tokenizer.json");
-        let invalid = |error: tokenizers::Error| Error::invalid(&path, "tokenizer", error.to_string());
+        let invalid = |error: tokenizers::Error| Error::invalid(&folder.tokenizer_path, "tokenizer", error.to_string());
         let mut tokenizer = Tokenizer::from_bytes(&folder.tokenizer).map_err(invalid)?;
         let truncation = TruncationParams { max_length: folder.max_tokens(), ..TruncationParams::default() };
         tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(invalid)?;
@@ -50,7 +49,7 @@ impl Words {
             return Ok(());
         }
         let problem = format!("the tokenizer counts up to {last}, but the model knows {rows} pieces");
-        Err(Error::invalid(folder.path.join("tokenizer.json"), "vocab", problem))
+        Err(Error::invalid(&folder.tokenizer_path, "vocab", problem))
     }
 
     /// Each text as ids, in order.

@@ -10,3 +10,4 @@ mod reference;
 mod remote;
 mod rerank;
 mod table;
+mod use_multilingual;
