@@ -5,6 +5,10 @@
 //! touched. Or `weights.npz` and `sp.model`: the multilingual Universal Sentence Encoder, which has no
 //! config, since there is only one of it.
 //!
+//! A BERT encoder may have any tokenizer: multilingual-e5-small and paraphrase-multilingual-MiniLM-L12-v2
+//! have that of XLM-R and run too. Loci adds no prefixes to texts; e5 models want `query: ` and
+//! `passage: ` before them and rank less well without.
+//!
 //! The model's name is made from the content: the known weights have their known name, any other
 //! folder is called by its own name and a fingerprint, so that two models in folders of the same
 //! name are still two models.

@@ -1,7 +1,8 @@
 //! How does a text become numbers?
 //!
 //! The folder's own `tokenizer.json`, with its padding and truncation replaced: Loci packs texts
-//! without padding, and cuts at the model's limit rather than at the limit of the file.
+//! without padding, and cuts at the model's limit rather than at the limit of the file. Nothing here
+//! depends on how the pieces are found: WordPiece with `##` and unigram with `▁` both work.
 
 use std::fmt;
 
@@ -80,7 +81,12 @@ impl Words {
 /// The id of the tokenizer's word for the unknown, if it has one.
 fn unknown(file: &[u8], tokenizer: &Tokenizer) -> Option<u32> {
     let file: serde_json::Value = serde_json::from_slice(file).ok()?;
-    tokenizer.token_to_id(file["model"]["unk_token"].as_str()?)
+    let model = &file["model"];
+    // Unigram models name it by its number, the others by its text.
+    match model["unk_token"].as_str() {
+        Some(text) => tokenizer.token_to_id(text),
+        None => model["unk_id"].as_u64().and_then(|id| u32::try_from(id).ok()),
+    }
 }
 
 impl fmt::Debug for Words {
