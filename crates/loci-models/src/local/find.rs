@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::folder::{MINILM, USE_FILES, USE_MULTILINGUAL, WEIGHTS, is_complete, is_use_multilingual};
+pub use super::folder::USE_FILES;
+use super::folder::{MINILM, USE_MULTILINGUAL, WEIGHTS, is_complete, is_use_multilingual};
 use super::hub::{Hub, Progress};
 use crate::error::Error;
 

@@ -29,7 +29,7 @@ pub const USE_MULTILINGUAL: &str = "use-multilingual-v3";
 pub(super) const WEIGHTS: &str = "model.safetensors";
 
 /// The files of the multilingual Universal Sentence Encoder: its weights and its pieces.
-pub(super) const USE_FILES: [&str; 2] = ["weights.npz", "sp.model"];
+pub const USE_FILES: [&str; 2] = ["weights.npz", "sp.model"];
 
 /// The files of every other model: its config, its pieces and its weights.
 const USUAL_FILES: [&str; 3] = ["config.json", "tokenizer.json", WEIGHTS];
