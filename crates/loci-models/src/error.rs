@@ -190,11 +190,12 @@ impl Error {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::ModelMissing { .. } => {
-                "run `loci model fetch` (or `make model`) to fetch the weights, or set LOCI_MODEL_DIR to a folder that has them"
+                "run `loci model fetch` (or `make model`) to fetch the weights, or set LOCI_MODEL_DIR to a folder \
+                 that has them"
             }
             Self::ModelInvalid { .. } => {
-                "run `loci model fetch` (or `make model`) to fetch a sound copy, or point LOCI_MODEL_DIR at a folder whose config.json, \
-                 tokenizer.json and model.safetensors belong to the same model"
+                "run `loci model fetch` (or `make model`) to fetch a sound copy, or point LOCI_MODEL_DIR at a \
+                 folder whose files belong to the same model"
             }
             Self::WrongDimensions { .. } => {
                 "vectors of different models are never mixed: go back to the earlier model, or re-embed under the \
