@@ -30,7 +30,7 @@ run: model build ## Fetch the model, build, show a first remember and recall, th
 build: ## The release binary
 	cargo build --release --locked --package loci-cli
 
-model: ## Fetch the embedding model (83 MB, once) and check its hash
+model: ## Fetch the embedding models (83 MB, and 32 MB for other languages, once) and check their hashes
 	@scripts/fetch-model.sh
 
 test: model test-tools ## Everything that is tested, with what it needs

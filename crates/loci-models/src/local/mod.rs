@@ -1,7 +1,8 @@
 //! How does Loci embed without anyone's help?
 //!
 //! [`Local`] runs a model from a folder on this machine's processor: a BERT sentence model such as
-//! all-MiniLM-L6-v2, or a static model2vec table. The folder's `config.json` decides which.
+//! all-MiniLM-L6-v2, a static model2vec table, or the multilingual Universal Sentence Encoder. The
+//! folder's files decide which.
 //!
 //! Inference is heavy, so it never runs on the async threads. Work is cut into packs of bounded
 //! size, so that memory stays bounded however many texts come at once; results come back in the
@@ -13,8 +14,11 @@ pub mod find;
 mod folder;
 mod hub;
 mod kernels;
+mod npz;
+mod sentencepiece;
 mod table;
 mod tensors;
+mod use_multilingual;
 mod words;
 
 use std::path::Path;
@@ -28,12 +32,14 @@ use crate::error::Error;
 
 use bert::Bert;
 pub use dense::Precision;
-pub use folder::MINILM;
 use folder::{Folder, Sort};
+pub use folder::{MINILM, USE_MULTILINGUAL};
+use sentencepiece::SentencePiece;
 use table::Table;
+use use_multilingual::UseMultilingual;
 use words::{Words, Written};
 
-pub use find::{Places, Weights, find, look, verify};
+pub use find::{Places, Weights, find, look, look_multilingual, verify, verify_multilingual};
 pub use hub::{Hub, Progress};
 
 /// The most tokens that go through the model at once. Cores take whole packs, and what a pack needs on its way stays
@@ -49,14 +55,15 @@ pub struct Local {
 #[derive(Debug)]
 struct Inner {
     model: Model,
-    words: Words,
     network: Network,
 }
 
+/// What embeds: the way from a text to numbers, and from these to a vector.
 #[derive(Debug)]
 enum Network {
-    Bert(Bert),
-    Table(Table),
+    Bert(Words, Bert),
+    Table(Words, Table),
+    UseMultilingual(SentencePiece, Box<UseMultilingual>),
 }
 
 impl Local {
@@ -68,14 +75,23 @@ impl Local {
     /// The same, with the given precision; a static table has only one.
     pub fn load_with(folder: &Path, precision: Precision) -> Result<Self, Error> {
         let folder = Folder::open(folder)?;
-        let ((words, name), network) =
-            rayon::join(|| (Words::load(&folder), folder.model_name()), || load_network(&folder, precision));
-        let (words, (network, dimensions, vocabulary)) = (words?, network?);
-        words.fits(&folder, vocabulary)?;
-        let model =
-            Model { name, dimensions, similarity_threshold: SIMILARITY_THRESHOLD, max_tokens: folder.max_tokens() };
+        let (name, network) = rayon::join(|| folder.model_name(), || Network::load(&folder, precision));
+        let network = network?;
+        let (dimensions, similarity_threshold) = (network.dimensions(), network.similarity_threshold());
+        let model = Model { name, dimensions, similarity_threshold, max_tokens: folder.max_tokens() };
         tracing::debug!(model = model.name, dimensions, "local model loaded");
-        Ok(Self { inner: Arc::new(Inner { model, words, network }) })
+        Ok(Self { inner: Arc::new(Inner { model, network }) })
+    }
+
+    /// The ids of the text's tokens, with the model's own markers, as far as the model sees the text.
+    pub fn token_ids(&self, text: &str) -> Result<Vec<u32>, Error> {
+        match &self.inner.network {
+            Network::Bert(words, _) | Network::Table(words, _) => {
+                let written = words.write(&[text.to_owned()], Detail::Sentence)?;
+                Ok(written.into_iter().flat_map(|written| written.ids).collect())
+            }
+            Network::UseMultilingual(pieces, _) => Ok(pieces.write(text).ids),
+        }
     }
 
     /// Embeds on the calling thread and the processor's other cores.
@@ -84,34 +100,71 @@ impl Local {
     }
 }
 
-/// The network, the length of its vectors and how many pieces it knows.
-fn load_network(folder: &Folder, precision: Precision) -> Result<(Network, usize, usize), Error> {
-    match &folder.sort {
-        Sort::Bert(config) => {
-            let bert = Bert::load(folder, config, precision)?;
-            Ok((Network::Bert(bert), config.hidden_size, config.vocab_size))
+impl Network {
+    fn load(folder: &Folder, precision: Precision) -> Result<Self, Error> {
+        match &folder.sort {
+            Sort::Bert(config) => {
+                let (words, bert) = rayon::join(|| Words::load(folder), || Bert::load(folder, config, precision));
+                let (words, bert) = (words?, bert?);
+                words.fits(folder, config.vocab_size)?;
+                Ok(Self::Bert(words, bert))
+            }
+            Sort::Table { hidden_dim } => {
+                let (words, table) = rayon::join(|| Words::load(folder), || Table::load(folder, *hidden_dim));
+                let (words, table) = (words?, table?);
+                words.fits(folder, table.vocabulary())?;
+                Ok(Self::Table(words, table))
+            }
+            Sort::UseMultilingual => {
+                let (path, file, most) = (&folder.tokenizer_path, &folder.tokenizer, folder.max_tokens());
+                let (pieces, network) = rayon::join(
+                    || SentencePiece::load(path, file, use_multilingual::PIECES, most),
+                    || UseMultilingual::load(folder, precision),
+                );
+                Ok(Self::UseMultilingual(pieces?, Box::new(network?)))
+            }
         }
-        Sort::Table { hidden_dim } => {
-            let table = Table::load(folder, *hidden_dim)?;
-            let (dimensions, vocabulary) = (table.dimensions, table.vocabulary());
-            Ok((Network::Table(table), dimensions, vocabulary))
+    }
+
+    fn dimensions(&self) -> usize {
+        match self {
+            Self::Bert(_, bert) => bert.size,
+            Self::Table(_, table) => table.dimensions,
+            Self::UseMultilingual(..) => use_multilingual::DIMENSIONS,
+        }
+    }
+
+    fn similarity_threshold(&self) -> f32 {
+        match self {
+            Self::Bert(..) | Self::Table(..) => SIMILARITY_THRESHOLD,
+            Self::UseMultilingual(..) => use_multilingual::SIMILARITY_THRESHOLD,
         }
     }
 }
 
 impl Inner {
     fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
-        let written = self.words.write(texts, detail)?;
         match &self.network {
-            Network::Table(table) => Ok(written.iter().map(|text| table.embed(text, detail)).collect()),
-            Network::Bert(bert) => {
-                let packs: Vec<_> = packs(&written).collect();
-                let embeddings: Vec<_> =
-                    packs.into_par_iter().map(|pack| bert.embed(pack, detail)).collect::<Result<_, _>>()?;
-                Ok(embeddings.into_iter().flatten().collect())
+            Network::Table(words, table) => {
+                Ok(words.write(texts, detail)?.iter().map(|text| table.embed(text, detail)).collect())
+            }
+            Network::Bert(words, bert) => in_packs(&words.write(texts, detail)?, |pack| bert.embed(pack, detail)),
+            Network::UseMultilingual(pieces, network) => {
+                let written: Vec<_> = texts.par_iter().map(|text| pieces.write(text)).collect();
+                in_packs(&written, |pack| network.embed(pack))
             }
         }
     }
+}
+
+/// Embeds pack by pack, on all cores.
+fn in_packs(
+    texts: &[Written],
+    embed: impl Fn(&[Written]) -> Result<Vec<Embedding>, Error> + Send + Sync,
+) -> Result<Vec<Embedding>, Error> {
+    let packs: Vec<_> = packs(texts).collect();
+    let embeddings: Vec<_> = packs.into_par_iter().map(embed).collect::<Result<_, _>>()?;
+    Ok(embeddings.into_iter().flatten().collect())
 }
 
 /// Cuts the texts into runs of at most [`PACK_TOKENS`] tokens, or of one text if that is longer.

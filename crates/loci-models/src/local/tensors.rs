@@ -20,7 +20,7 @@ impl<'a> Tensors<'a> {
     /// The file of `folder`, whose head is read and checked here.
     pub(super) fn open(folder: &'a Folder) -> Result<Self, Error> {
         let file = SafeTensors::deserialize(&folder.weights)
-            .map_err(|error| Error::invalid(folder.weights_path(), "safetensors", error.to_string()))?;
+            .map_err(|error| Error::invalid(&folder.weights_path, "safetensors", error.to_string()))?;
         Ok(Self { folder, file })
     }
 
@@ -63,7 +63,7 @@ impl<'a> Tensors<'a> {
 
     /// A complaint about the tensor `name`.
     pub(super) fn invalid(&self, name: &str, problem: String) -> Error {
-        Error::invalid(self.folder.weights_path(), name, problem)
+        Error::invalid(&self.folder.weights_path, name, problem)
     }
 
     fn view(&self, name: &str) -> Result<TensorView<'a>, Error> {

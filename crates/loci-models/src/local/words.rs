@@ -1,7 +1,8 @@
 //! How does a text become numbers?
 //!
 //! The folder's own `tokenizer.json`, with its padding and truncation replaced: Loci packs texts
-//! without padding, and cuts at the model's limit rather than at the limit of the file.
+//! without padding, and cuts at the model's limit rather than at the limit of the file. Nothing here
+//! depends on how the pieces are found: WordPiece with `##` and unigram with `▁` both work.
 
 use std::fmt;
 
@@ -33,8 +34,7 @@ pub(super) struct Written {
 impl Words {
     /// The tokenizer of `folder`.
     pub(super) fn load(folder: &Folder) -> Result<Self, Error> {
-        let path = folder.path.join("tokenizer.json");
-        let invalid = |error: tokenizers::Error| Error::invalid(&path, "tokenizer", error.to_string());
+        let invalid = |error: tokenizers::Error| Error::invalid(&folder.tokenizer_path, "tokenizer", error.to_string());
         let mut tokenizer = Tokenizer::from_bytes(&folder.tokenizer).map_err(invalid)?;
         let truncation = TruncationParams { max_length: folder.max_tokens(), ..TruncationParams::default() };
         tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(invalid)?;
@@ -50,7 +50,7 @@ impl Words {
             return Ok(());
         }
         let problem = format!("the tokenizer counts up to {last}, but the model knows {rows} pieces");
-        Err(Error::invalid(folder.path.join("tokenizer.json"), "vocab", problem))
+        Err(Error::invalid(&folder.tokenizer_path, "vocab", problem))
     }
 
     /// Each text as ids, in order.
@@ -81,7 +81,12 @@ impl Words {
 /// The id of the tokenizer's word for the unknown, if it has one.
 fn unknown(file: &[u8], tokenizer: &Tokenizer) -> Option<u32> {
     let file: serde_json::Value = serde_json::from_slice(file).ok()?;
-    tokenizer.token_to_id(file["model"]["unk_token"].as_str()?)
+    let model = &file["model"];
+    // Unigram models name it by its number, the others by its text.
+    match model["unk_token"].as_str() {
+        Some(text) => tokenizer.token_to_id(text),
+        None => model["unk_id"].as_u64().and_then(|id| u32::try_from(id).ok()),
+    }
 }
 
 impl fmt::Debug for Words {

@@ -8,19 +8,23 @@ use serde_json::{Value, json};
 
 use crate::table::{Tensor, save, small_table};
 
-/// A BERT of one thin layer. Its weights are zeros of the shapes that `config` asks for.
+/// A BERT of one thin layer, whose weights are zeros, with the tokenizer of the small table.
 fn small_bert(folder: &Path) {
     small_table(folder, 2, &[]);
-    edit(&folder.join("config.json"), |config| {
-        *config = json!({
-            "model_type": "bert", "hidden_act": "gelu", "hidden_size": 4, "intermediate_size": 8,
-            "num_attention_heads": 2, "num_hidden_layers": 1, "vocab_size": 5, "max_position_embeddings": 16,
-            "layer_norm_eps": 1e-12,
-        });
+    write_bert(folder, 5, |_| 0.0);
+}
+
+/// The config and the weights of a BERT of one thin layer for `pieces` pieces. `number` gives the weights by their count.
+pub(crate) fn write_bert(folder: &Path, pieces: usize, number: impl Fn(usize) -> f32) {
+    let config = json!({
+        "model_type": "bert", "hidden_act": "gelu", "hidden_size": 4, "intermediate_size": 8,
+        "num_attention_heads": 2, "num_hidden_layers": 1, "vocab_size": pieces, "max_position_embeddings": 16,
+        "layer_norm_eps": 1e-12,
     });
+    std::fs::write(folder.join("config.json"), config.to_string()).unwrap();
     let layer = "encoder.layer.0";
     let mut shapes: Vec<(String, Vec<usize>)> = vec![
-        ("embeddings.word_embeddings.weight".into(), vec![5, 4]),
+        ("embeddings.word_embeddings.weight".into(), vec![pieces, 4]),
         ("embeddings.position_embeddings.weight".into(), vec![16, 4]),
         ("embeddings.token_type_embeddings.weight".into(), vec![2, 4]),
         (format!("{layer}.intermediate.dense.weight"), vec![8, 4]),
@@ -40,8 +44,13 @@ fn small_bert(folder: &Path) {
         shapes.push((format!("{norm}.weight"), vec![4]));
         shapes.push((format!("{norm}.bias"), vec![4]));
     }
-    let zeros = |shape: Vec<usize>| Tensor::floats(&shape, &vec![0.0; shape.iter().product()]);
-    let tensors: Vec<_> = shapes.into_iter().map(|(name, shape)| (name, zeros(shape))).collect();
+    let mut count = 0;
+    let mut tensor = |shape: Vec<usize>| {
+        let size: usize = shape.iter().product();
+        count += size;
+        Tensor::floats(&shape, &(count - size..count).map(&number).collect::<Vec<_>>())
+    };
+    let tensors: Vec<_> = shapes.into_iter().map(|(name, shape)| (name, tensor(shape))).collect();
     save(folder, &tensors);
 }
 

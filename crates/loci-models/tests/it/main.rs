@@ -10,3 +10,5 @@ mod reference;
 mod remote;
 mod rerank;
 mod table;
+mod unigram;
+mod use_multilingual;

@@ -16,17 +16,21 @@ fn reference() -> Vec<Row> {
     serde_json::from_str(include_str!("fixtures/reference.json")).unwrap()
 }
 
-/// The folder of the model that `make model` fetches. Its absence is a failure with a hint: a
-/// test that passes without its model proves nothing.
+/// The places where `make model` puts what it fetches.
 #[expect(clippy::disallowed_methods, reason = "a test must find the model that `make model` has fetched")]
-pub(crate) fn model_folder() -> PathBuf {
+pub(crate) fn places() -> Places {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME")
         .or_else(|| variable("HOME").map(|home| home.join(".cache")))
         .unwrap_or_default()
         .join("loci");
-    let places = Places { explicit: variable("LOCI_MODEL_DIR"), cache, hub: false };
-    look(&places).unwrap_or_else(|error| panic!("{error}; {}", error.hint()))
+    Places { explicit: variable("LOCI_MODEL_DIR"), cache, hub: false }
+}
+
+/// The folder of the model that `make model` fetches. Its absence is a failure with a hint: a
+/// test that passes without its model proves nothing.
+pub(crate) fn model_folder() -> PathBuf {
+    look(&places()).unwrap_or_else(|error| panic!("{error}; {}", error.hint()))
 }
 
 pub(crate) fn cosine(left: &[f32], right: &[f32]) -> f32 {
