@@ -84,6 +84,8 @@ pub(crate) struct Embeddings {
     pub(crate) folder: Option<PathBuf>,
     /// How exactly a local model multiplies: `eight` bits, or `full`, which is slower.
     pub(crate) precision: Precision,
+    /// Whether texts that a local model cannot read are left to the multilingual one beside it, where that is there.
+    pub(crate) languages: bool,
     /// Whether a missing local model may be fetched from the hub.
     pub(crate) hub: bool,
     /// The endpoint, up to and with `/v1`.
@@ -104,6 +106,7 @@ impl Default for Embeddings {
             provider: Provider::Local,
             folder: None,
             precision: Precision::default(),
+            languages: true,
             hub: true,
             base_url: "https://api.openai.com/v1".to_owned(),
             model: "text-embedding-3-small".to_owned(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use loci_engine::mind::Mind;
 use loci_engine::{Clock, Engine};
-use loci_models::local::{Hub, Places};
+use loci_models::local::{Hub, Lazy, Places};
 use loci_models::{
     Cached, ChatConfig, Embedder, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Secret,
     SharedCache,
@@ -24,7 +24,11 @@ pub(crate) async fn engine(
     let dimensions = embedder.as_ref().map(|embedder| embedder.model().dimensions);
     let store = crate::floor::open(settings, data, dimensions).await?;
     let store = crate::vectors::beside(settings, store, clock.clone())?;
+    let with_model = embedder.is_some();
     let mut engine = Engine::new(store, embedder, clock, settings.engine())?;
+    if let Some(languages) = languages(settings).filter(|_| with_model) {
+        engine = engine.with_languages(languages);
+    }
     if settings.embeddings.provider == Provider::None {
         engine = engine.without_vectors();
     }
@@ -82,6 +86,16 @@ pub(crate) async fn embedder(
             Ok(Some(cached(Remote::connect(config).await?, shared)))
         }
     }
+}
+
+/// The model for texts that the local one cannot read; none if it is not on this machine, or not wanted.
+fn languages(settings: &Settings) -> Option<Arc<dyn Embedder>> {
+    let wanted = &settings.embeddings;
+    if wanted.provider != Provider::Local || !wanted.languages {
+        return None;
+    }
+    let folder = loci_models::local::look_multilingual(&places(settings))?;
+    Some(cached(Lazy::multilingual(folder, wanted.precision), None))
 }
 
 fn cached(embedder: impl Embedder + 'static, shared: Option<Arc<dyn SharedCache>>) -> Arc<dyn Embedder> {

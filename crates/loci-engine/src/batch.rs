@@ -9,12 +9,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use loci_types::{Action, Batch, Durability, ErrorKind, MemoryId, Outcome, Problem, Receipt, Scope, Tenant};
+use loci_types::{Action, Batch, Durability, ErrorKind, Memory, MemoryId, Outcome, Problem, Receipt, Scope, Tenant};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use crate::policy::Caller;
 use crate::remember::{Admitted, Embed, REASON};
-use crate::text::embedding_text;
 use crate::{Batching, Engine, Error, NewMemory, Result};
 
 /// So many failures are remembered until somebody asks for them.
@@ -224,8 +223,8 @@ impl Engine {
         let wants =
             |pending: &&mut Pending| pending.admitted.embed == Embed::Now && pending.admitted.addition.vector.is_none();
         let mut wanted: Vec<&mut Pending> = batch.iter_mut().filter(wants).collect();
-        let texts: Vec<String> = wanted.iter().map(|one| embedding_text(&one.admitted.addition.memory)).collect();
-        let vectors = self.embed_or_wait(&texts).await.unwrap_or_default();
+        let memories: Vec<&Memory> = wanted.iter().map(|one| &one.admitted.addition.memory).collect();
+        let vectors = self.embed_or_wait(&memories).await.unwrap_or_default();
         for (pending, vector) in wanted.iter_mut().zip(vectors) {
             pending.admitted.addition.vector = Some(vector);
         }

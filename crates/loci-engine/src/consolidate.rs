@@ -23,7 +23,6 @@ use crate::learn::{CONTEXT, neighbour, repeats, statement};
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, claim_key, reconcile};
 use crate::report::{DATES, SAID, as_name};
-use crate::text::embedding_text;
 use crate::upkeep::fate::days_after;
 use crate::{Engine, NewMemory, Result};
 
@@ -265,8 +264,8 @@ impl Engine {
                 candidate.claims.iter().find(|claim| claim.single).or(candidate.claims.first()).map(claim_key);
             additions.push(addition);
         }
-        let texts: Vec<String> = additions.iter().map(|addition| embedding_text(&addition.memory)).collect();
-        match self.embed_or_wait(&texts).await {
+        let memories: Vec<&Memory> = additions.iter().map(|addition| &addition.memory).collect();
+        match self.embed_or_wait(&memories).await {
             Some(vectors) => {
                 for (addition, vector) in additions.iter_mut().zip(vectors) {
                     addition.vector = Some(vector);

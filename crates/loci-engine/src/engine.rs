@@ -3,16 +3,16 @@
 //! An [`Engine`] is a store, perhaps an embedder, a clock and a configuration. Its verbs stand in
 //! files of their own, named after them.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use loci_models::projection::Projection;
-use loci_models::{Detail, Embedder, Embedding, Reranker};
+use loci_models::{Embedder, Reranker};
 use loci_store::Store;
 use loci_store::text::Analyser;
 use loci_store::tier::Tier;
-use loci_types::{Action, Batch, Change, JobKind, JobSpec, Kinds, MemoryId, Provenance, Space, Tenant, Vector};
+use loci_types::{Action, Batch, Change, JobKind, JobSpec, Kinds, MemoryId, Provenance, Space, Tenant};
 use serde_json::json;
 use tokio::task::JoinSet;
 use uuid::{ContextV7, Timestamp as UuidTimestamp, Uuid};
@@ -21,7 +21,7 @@ use crate::batch::Batcher;
 use crate::mind::Mind;
 use crate::plan::exemplars::Exemplars;
 use crate::policy::Caller;
-use crate::recall::{Shelf, late};
+use crate::recall::Shelf;
 use crate::redact::{Pass, Redactor};
 use crate::working::Desks;
 use crate::{Clock, Config, Result};
@@ -30,6 +30,10 @@ use crate::{Clock, Config, Result};
 pub struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    /// The model for texts that the other cannot read.
+    pub(crate) languages: Option<Arc<dyn Embedder>>,
+    /// Whether there are vectors of that model, as far as is known.
+    pub(crate) foreign: AtomicBool,
     /// Whether a memory whose vector could not be made waits for one.
     wants_vectors: bool,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
@@ -68,6 +72,8 @@ impl Engine {
         Ok(Self {
             store,
             embedder,
+            languages: None,
+            foreign: AtomicBool::new(false),
             wants_vectors: true,
             reranker: None,
             mind: None,
@@ -90,6 +96,12 @@ impl Engine {
     /// The same engine, where embedding is switched off: nothing waits for a vector that nobody will make.
     pub fn without_vectors(mut self) -> Self {
         self.wants_vectors = false;
+        self
+    }
+
+    /// The same engine, with a model for texts that its own cannot read.
+    pub fn with_languages(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.languages = Some(embedder);
         self
     }
 
@@ -148,55 +160,6 @@ impl Engine {
         let seconds = at.as_second().max(0).unsigned_abs();
         let nanoseconds = at.subsec_nanosecond().max(0).unsigned_abs();
         MemoryId(Uuid::new_v7(UuidTimestamp::from_unix(&*context, seconds, nanoseconds)))
-    }
-
-    /// What the model sees in a question. `None` when there is no model or it fails.
-    pub(crate) async fn embed_question(&self, text: &str) -> Option<(Vector, Embedding)> {
-        let embedder = self.embedder.as_ref()?;
-        let made = embedder.embed(&[text.to_owned()], self.detail()).await;
-        let made = made.inspect_err(|error| tracing::warn!(%error, "the embedding model failed"));
-        let made = made.ok()?.pop()?;
-        let model = embedder.model().name.clone();
-        Some((Vector { model, values: made.vector.clone(), token_states: None }, made))
-    }
-
-    /// Whether token states are kept beside the vectors.
-    pub(crate) fn keeps_tokens(&self) -> bool {
-        self.config.retrieval.late_interaction
-            && self.model().is_some_and(|model| Projection::of(&model.name).is_some())
-    }
-
-    fn detail(&self) -> Detail {
-        if self.keeps_tokens() { Detail::Tokens } else { Detail::Sentence }
-    }
-
-    /// The vector of a text. `None` when there is no model or it fails: the words are kept, the
-    /// vector follows.
-    pub(crate) async fn embed_one(&self, text: &str) -> Option<Vector> {
-        self.embed_or_wait(&[text.to_owned()]).await?.pop()
-    }
-
-    /// A vector for each text. `None` when there is no model or it fails.
-    pub(crate) async fn embed_or_wait(&self, texts: &[String]) -> Option<Vec<Vector>> {
-        self.embed(texts).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the embedding model failed");
-            None
-        })
-    }
-
-    /// A vector for each text, or why not. `None` when there is no model.
-    pub(crate) async fn embed(&self, texts: &[String]) -> Result<Option<Vec<Vector>>> {
-        let Some(embedder) = &self.embedder else { return Ok(None) };
-        if texts.is_empty() {
-            return Ok(Some(Vec::new()));
-        }
-        let model = &embedder.model().name;
-        let made = embedder.embed(texts, self.detail()).await?;
-        let vector = |made: Embedding| {
-            let token_states = if made.tokens.is_empty() { None } else { late::kept(model, &made) };
-            Vector { model: model.clone(), values: made.vector, token_states }
-        };
-        Ok(Some(made.into_iter().map(vector).collect()))
     }
 
     /// The job that makes the vector of a memory later; none if memories are to have no vectors.

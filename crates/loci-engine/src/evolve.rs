@@ -11,7 +11,6 @@ use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::reconcile::Decision;
 use crate::remember::receipt;
-use crate::text::embedding_text;
 use crate::{Engine, NewMemory, Result};
 
 /// All versions of what a memory says.
@@ -69,7 +68,7 @@ impl Engine {
             ..new
         };
         let mut addition = self.admit(&within, &scope, new, None)?;
-        addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
+        addition.vector = self.embed_one(&addition.memory).await;
         let embedded = addition.vector.is_some();
         if !embedded {
             addition.jobs.extend(self.embed_jobs(addition.memory.id, addition.memory.created_at));

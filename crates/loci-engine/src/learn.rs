@@ -15,7 +15,7 @@ use crate::extract::Voice;
 use crate::policy::{self, Caller};
 use crate::reconcile::{Decision, Neighbour, Reading, Statement, reconcile};
 use crate::remember::{Embed, receipt};
-use crate::text::{embedding_text, normalise};
+use crate::text::normalise;
 use crate::upkeep::fate::days_after;
 use crate::{Engine, Result};
 
@@ -46,7 +46,7 @@ impl Engine {
         reason: &str,
     ) -> Result<Receipt> {
         if embed == Embed::Now {
-            addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
+            addition.vector = self.embed_one(&addition.memory).await;
         }
         let embedded = addition.vector.is_some();
         if !embedded {

@@ -20,6 +20,7 @@ mod consolidate;
 mod context;
 mod contradict;
 pub mod curve;
+mod embed;
 mod engine;
 mod entity;
 mod erase;

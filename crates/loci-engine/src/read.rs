@@ -163,7 +163,8 @@ impl Engine {
     pub async fn knows_other_models(&self, caller: &Caller) -> Result<bool> {
         let Some(embedder) = &self.embedder else { return Ok(false) };
         let names = self.store.model_names(&self.visible(caller, None).await?).await?;
-        Ok(names.iter().any(|name| *name != embedder.model().name))
+        let languages = self.languages.as_ref().map(|embedder| &embedder.model().name);
+        Ok(names.iter().any(|name| *name != embedder.model().name && Some(name) != languages))
     }
 
     /// The vectors that there are, by model.

@@ -3,16 +3,15 @@
 //! Two ways: the jobs that `remember` left when no model was there, and a pass over everything
 //! after the model has changed. Both can be stopped at any time and go on where they were.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use loci_store::Page;
-use loci_types::{Action, Batch, Change, ErrorKind, Filter, JobKind, Memory, MemoryId, State};
+use loci_types::{Action, Batch, Change, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector, Visible};
 use serde::Serialize;
 
 use crate::policy::{self, Caller};
-use crate::text::embedding_text;
 use crate::{Engine, Result};
 
 /// So many texts are given to the model at once.
@@ -84,7 +83,9 @@ impl Engine {
     /// are kept. `progress` hears how many
     /// were looked at, and how many there are.
     pub async fn reembed(&self, caller: &Caller, mut progress: impl FnMut(u64, u64) + Send) -> Result<Reembedded> {
-        let Some(embedder) = &self.embedder else { return Ok(Reembedded::default()) };
+        if self.embedder.is_none() {
+            return Ok(Reembedded::default());
+        }
         let visible = policy::visible_in(caller, &self.membership(caller).await?, None, None)?;
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
@@ -92,19 +93,9 @@ impl Engine {
         let mut page = Page { after: None, limit: BATCH };
         loop {
             let listing = self.store.scan(&visible, &filter, page).await?;
-            let ids: Vec<MemoryId> = listing.memories.iter().map(|memory| memory.id).collect();
-            let have: HashSet<MemoryId> = self
-                .store
-                .vectors(&visible, &embedder.model().name, &ids)
-                .await?
-                .into_iter()
-                .filter(|(_, vector)| vector.token_states.is_some() || !self.keeps_tokens())
-                .map(|(id, _)| id)
-                .collect();
-            let without: Vec<Memory> =
-                listing.memories.into_iter().filter(|memory| !have.contains(&memory.id)).collect();
+            done.seen += listing.memories.len() as u64;
+            let without = self.without_vector(&visible, listing.memories).await?;
             self.embed_all(caller, &without).await?;
-            done.seen += ids.len() as u64;
             done.embedded += without.len() as u64;
             progress(done.seen, listing.total);
             match listing.next {
@@ -116,7 +107,9 @@ impl Engine {
 
     /// What a pass would do: how many memories have no vector of the present model, and their tokens.
     pub async fn reembed_estimate(&self, caller: &Caller) -> Result<Estimate> {
-        let Some(embedder) = &self.embedder else { return Ok(Estimate::default()) };
+        if self.embedder.is_none() {
+            return Ok(Estimate::default());
+        }
         let visible = policy::visible(caller, None)?;
         let filter =
             Filter { states: vec![State::Active, State::Decayed, State::Archived], ..Filter::everything(self.now()) };
@@ -124,16 +117,11 @@ impl Engine {
         let mut page = Page { after: None, limit: LOOKED_AT };
         loop {
             let listing = self.store.scan(&visible, &filter, page).await?;
-            let ids: Vec<MemoryId> = listing.memories.iter().map(|memory| memory.id).collect();
-            let have = self.store.vectors(&visible, &embedder.model().name, &ids).await?;
-            let whole = |vector: &loci_types::Vector| vector.token_states.is_some() || !self.keeps_tokens();
-            let have: HashSet<MemoryId> =
-                have.into_iter().filter(|(_, vector)| whole(vector)).map(|(id, _)| id).collect();
-            for memory in listing.memories.iter().filter(|memory| !have.contains(&memory.id)) {
+            estimate.memories += listing.memories.len() as u64;
+            for memory in self.without_vector(&visible, listing.memories).await? {
                 estimate.vectors += 1;
                 estimate.tokens += u64::from(memory.tokens);
             }
-            estimate.memories += ids.len() as u64;
             match listing.next {
                 Some(next) => page = Page { after: Some(next), limit: LOOKED_AT },
                 None => return Ok(estimate),
@@ -147,7 +135,8 @@ impl Engine {
         let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };
         let present = embedder.model().name.clone();
         let mut others = self.models(caller).await?.vectors;
-        others.retain(|model, count| *model != present && *count > 0);
+        let languages = self.languages.as_ref().map(|embedder| embedder.model().name.clone());
+        others.retain(|model, count| *model != present && Some(model) != languages.as_ref() && *count > 0);
         for model in others.keys() {
             for space in self.store.spaces(&caller.tenant).await? {
                 let action = Action::DropVectors { model: model.clone() };
@@ -158,9 +147,32 @@ impl Engine {
         Ok(others)
     }
 
+    /// Those of the memories that have no vector, or not the one they would get today.
+    async fn without_vector(&self, visible: &Visible, memories: Vec<Memory>) -> Result<Vec<Memory>> {
+        let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.id).collect();
+        let vectors: HashMap<MemoryId, Vector> = self.present_vectors(visible, &ids).await?;
+        let lacks = |memory: &Memory| !vectors.get(&memory.id).is_some_and(|vector| self.is_whole(memory, vector));
+        Ok(memories.into_iter().filter(lacks).collect())
+    }
+
+    /// The vectors that memories have of the models in use.
+    pub(crate) async fn present_vectors(
+        &self,
+        visible: &Visible,
+        ids: &[MemoryId],
+    ) -> Result<HashMap<MemoryId, Vector>> {
+        let mut found: HashMap<MemoryId, Vector> = HashMap::new();
+        for embedder in [&self.embedder, &self.languages].into_iter().flatten() {
+            let missing: Vec<MemoryId> = ids.iter().filter(|id| !found.contains_key(id)).copied().collect();
+            if !missing.is_empty() {
+                found.extend(self.store.vectors(visible, &embedder.model().name, &missing).await?);
+            }
+        }
+        Ok(found)
+    }
+
     async fn embed_all(&self, caller: &Caller, memories: &[Memory]) -> Result<()> {
-        let texts: Vec<String> = memories.iter().map(embedding_text).collect();
-        let Some(vectors) = self.embed(&texts).await? else { return Ok(()) };
+        let Some(vectors) = self.embed(&memories.iter().collect::<Vec<_>>()).await? else { return Ok(()) };
         let mut by_space: std::collections::BTreeMap<_, Vec<Change>> = std::collections::BTreeMap::new();
         for (memory, vector) in memories.iter().zip(vectors) {
             let action = Action::Embed { id: memory.id, of: memory.content_hash, vector };

@@ -17,7 +17,7 @@ use crate::policy::{self, Caller};
 use crate::reconcile::claim_key;
 use crate::redact::Pass;
 use crate::settings::within;
-use crate::text::{content_hash, embedding_text, estimate_tokens, event_key};
+use crate::text::{content_hash, estimate_tokens, event_key};
 use crate::upkeep::fate::rate_of;
 use crate::{Engine, Result, choose_kind, importance};
 
@@ -273,7 +273,7 @@ impl Engine {
         more: Vec<Action>,
     ) -> Result<Receipt> {
         if embed == Embed::Now {
-            addition.vector = self.embed_one(&embedding_text(&addition.memory)).await;
+            addition.vector = self.embed_one(&addition.memory).await;
         }
         let embedded = addition.vector.is_some();
         if !embedded {

@@ -48,9 +48,14 @@ pub(crate) fn embedding_text(memory: &Memory) -> String {
         return format!("{}{context}{}", speaker.unwrap_or_default(), memory.content);
     }
     match (&memory.actor_id, &memory.role) {
-        (Some(actor), None) => format!("{actor}: {}", memory.content),
+        (Some(actor), None) if is_utterance(memory) => format!("{actor}: {}", memory.content),
         _ => memory.content.clone(),
     }
+}
+
+/// Whether a memory is what someone said in a conversation. Who wrote a fact down is not who speaks in it.
+pub(crate) fn is_utterance(memory: &Memory) -> bool {
+    memory.thread_id.is_some() && (memory.role.is_some() || memory.actor_id.is_some())
 }
 
 /// About how many tokens a text has, for sizes and statistics: current tokenizers take four

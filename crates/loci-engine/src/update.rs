@@ -11,7 +11,7 @@ use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::remember::{check_validity, receipt};
-use crate::text::{content_hash, embedding_text, estimate_tokens};
+use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
 /// New values for a memory; what is absent stays.
@@ -103,7 +103,7 @@ impl Engine {
             None => None,
         };
         let vector = match &content {
-            Some(_) => self.embed_one(&embedding_text(&after)).await,
+            Some(_) => self.embed_one(&after).await,
             None => None,
         };
         let now = self.now();

@@ -17,7 +17,7 @@ use super::Fate;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
 use crate::settings::within;
-use crate::text::{content_hash, embedding_text, estimate_tokens};
+use crate::text::{content_hash, estimate_tokens};
 use crate::{Engine, Result};
 
 /// How what comes in is taken.
@@ -171,8 +171,8 @@ impl Engine {
     async fn write_in(&self, caller: &Caller, mut wanted: Vec<Wanted>) -> Result<Vec<(usize, Fate)>> {
         let mut vectors: Vec<Option<Vector>> = wanted.iter_mut().map(|(_, one, _)| self.own_vector(one)).collect();
         let without: Vec<usize> = (0..wanted.len()).filter(|place| vectors[*place].is_none()).collect();
-        let texts: Vec<String> = without.iter().map(|place| embedding_text(&wanted[*place].1.memory)).collect();
-        if let Some(made) = self.embed_or_wait(&texts).await {
+        let memories: Vec<&Memory> = without.iter().map(|place| &wanted[*place].1.memory).collect();
+        if let Some(made) = self.embed_or_wait(&memories).await {
             for (place, vector) in without.into_iter().zip(made) {
                 vectors[place] = Some(vector);
             }

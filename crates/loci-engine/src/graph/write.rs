@@ -22,7 +22,6 @@ use crate::entity::Register;
 use crate::extract::Mention;
 use crate::policy::{self, Caller};
 use crate::redact::Pass;
-use crate::text::embedding_text;
 use crate::upkeep::fate::days_after;
 use crate::{Engine, NewMemory, Result};
 
@@ -227,8 +226,8 @@ impl Engine {
             addition.memory.id = id;
             additions.push((addition, part));
         }
-        let texts: Vec<String> = additions.iter().map(|(addition, _)| embedding_text(&addition.memory)).collect();
-        let mut vectors = self.embed_or_wait(&texts).await.map(Vec::into_iter);
+        let memories: Vec<&Memory> = additions.iter().map(|(addition, _)| &addition.memory).collect();
+        let mut vectors = self.embed_or_wait(&memories).await.map(Vec::into_iter);
         for (addition, _) in &mut additions {
             addition.vector = vectors.as_mut().and_then(Iterator::next);
             if addition.vector.is_none() {

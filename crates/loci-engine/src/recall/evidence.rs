@@ -35,7 +35,7 @@ pub(crate) fn gather(question: &Question, pool: &Pool, matches: &Matches) -> Vec
     tokens(question, pool, matches, &mut clues);
     for (at, (member, clues)) in pool.members.iter().zip(&mut clues).enumerate() {
         let cosine = question.cosine(&member.reading);
-        let met = || mean(question, member, matches.met(at));
+        let met = || mean(question, matches.weights(), member, matches.met(at));
         clues.set(Clue::Meaning, cosine.unwrap_or_else(|| EXPECTED.0 + EXPECTED.1 * met()));
         observe(question, member, clues);
     }
@@ -52,11 +52,11 @@ fn tokens(question: &Question, pool: &Pool, matches: &Matches, clues: &mut [Clue
     for (at, member) in pool.members.iter().enumerate() {
         row.clear();
         row.extend_from_slice(matches.of(at));
-        let mut met = mean(question, member, &row);
+        let mut met = mean(question, matches.weights(), member, &row);
         let mut sum = met;
         if !member.alone() {
             let mut add = |row: &[f32], share: f64| {
-                let wider = mean(question, member, row);
+                let wider = mean(question, matches.weights(), member, row);
                 sum += share * (wider - met);
                 met = wider;
             };
@@ -82,12 +82,12 @@ fn raise(row: &mut [f32], other: &[f32], share: f32) {
 }
 
 /// The weighted mean over the question's tokens.
-fn mean(question: &Question, member: &Member, row: &[f32]) -> f64 {
+fn mean(question: &Question, weights: &[f64], member: &Member, row: &[f32]) -> f64 {
     let spoken = matches!(member.reading.speaker, Speaker::Named(_));
     let (mut sum, mut all) = (0.0, 0.0);
-    for (token, best) in question.tokens.iter().zip(row) {
+    for ((token, weight), best) in question.tokens.iter().zip(weights).zip(row) {
         // Among speakers names tell nothing, unless the question is nothing but names.
-        let weight = if spoken && token.name { 1e-6 } else { token.weight };
+        let weight = if spoken && token.name { 1e-6 } else { *weight };
         sum += weight * f64::from(*best);
         all += weight;
     }

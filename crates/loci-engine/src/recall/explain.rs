@@ -25,6 +25,9 @@ pub struct Explanation {
     /// Its cosine to the question, `max(0, cosine)`; none if the vector lane did not find it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similarity: Option<f64>,
+    /// The part of a long note that was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passage: Option<String>,
     /// What speaks for it, and how loudly: only what was observed.
     #[serde(default)]
     pub clues: Vec<ClueWeight>,

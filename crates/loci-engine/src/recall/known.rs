@@ -37,17 +37,22 @@ pub(crate) fn confidence(seen: &Seen, analyser: &Analyser, candidates: &[Candida
     let own = first.iter().take(FIRST).map(|one| seen.own(one.at)).fold(0.0, f64::max);
     let mark = |holds: bool, cost: f64| if holds { cost } else { 0.0 };
     let question = &seen.question;
-    let unknown =
-        mark(question.names_unknown_code(), UNKNOWN_CODE) + mark(question.names_unknown(analyser), UNKNOWN_NAME);
-    chance(GROWTH * own + FROM + unknown)
+    let unknown_code = mark(question.names_unknown_code(), UNKNOWN_CODE);
+    // Who is known by another name is known, and what is said of them is told.
+    if first.iter().take(FIRST).any(|one| seen.mentions(one.at)) {
+        return chance((GROWTH * own + FROM).max(NOTHING) + unknown_code);
+    }
+    chance(GROWTH * own + FROM + unknown_code + mark(question.names_unknown(analyser), UNKNOWN_NAME))
 }
 
 /// What such a confidence says.
 pub(crate) fn answered(confidence: f64) -> Answered {
-    match () {
-        () if confidence < chance(NOTHING) => Answered::No,
-        () if confidence < chance(LIKELY) => Answered::Unsure,
-        () => Answered::Yes,
+    if confidence < chance(NOTHING) {
+        Answered::No
+    } else if confidence < chance(LIKELY) {
+        Answered::Unsure
+    } else {
+        Answered::Yes
     }
 }
 

@@ -6,12 +6,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::Ordering;
 
 use loci_models::Embedding;
 use loci_store::{Frequencies, Hit, Measure};
 use loci_types::{Error, ErrorKind, Filter, MemoryId, Visible};
 use serde::{Deserialize, Serialize};
 
+use super::readable::readable;
 use super::{LaneRank, RecallRequest};
 use crate::plan::Plan;
 use crate::{Engine, Result};
@@ -88,6 +90,8 @@ pub(crate) struct Found {
     pub(crate) lanes: Vec<(&'static str, Vec<Hit>)>,
     /// What the model saw in the question; none: there is no model to ask.
     pub(crate) embedding: Option<Embedding>,
+    /// What the model for other languages saw in it; none: it was not asked.
+    pub(crate) in_languages: Option<Vec<f32>>,
     /// Whether the vector lane was wanted and could not be asked.
     lane_missed: bool,
     pub(crate) frequencies: Frequencies,
@@ -127,6 +131,7 @@ impl Engine {
             strategy: request.strategy,
             lanes: Vec::new(),
             embedding: None,
+            in_languages: None,
             lane_missed: false,
             frequencies: Frequencies::default(),
         };
@@ -138,9 +143,12 @@ impl Engine {
                     true => self.store.foremost(visible, filter, by, limit).await,
                     false => Ok(Vec::new()),
                 };
+                // What the model cannot read it cannot compare: the other one reads whatever it brings.
+                let floor = if readable(&request.query) { retrieval.vector_floor } else { -1.0 };
                 // The model works elsewhere, so it is asked first and the others answer meanwhile.
-                let (vector, lexical, frequencies, recency, importance) = futures::join!(
-                    self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor),
+                let (vector, languages, lexical, frequencies, recency, importance) = futures::join!(
+                    self.vector_lane(visible, request, filter, wanted, floor),
+                    self.languages_lane(visible, request, filter, wanted),
                     self.store.lexical(visible, &request.query, filter, wanted),
                     self.store.frequencies(visible, &terms),
                     newest(plan.asks.newest, Measure::Newest),
@@ -153,15 +161,18 @@ impl Engine {
                 if let (Some(embedder), Some(embedding)) = (&self.embedder, &embedding) {
                     plan.intent = self.exemplars.intent(embedder, plan, &embedding.vector);
                 }
+                let (in_languages, others) = languages?;
                 let graph = self.graph_lane(visible, filter, plan, &[&lexical, &nearest], wanted).await?;
                 found.lanes = vec![
                     ("lexical", lexical),
                     ("vector", nearest),
+                    ("languages", others),
                     ("graph", graph),
                     ("recency", recency?),
                     ("importance", importance?),
                 ];
                 (found.embedding, found.frequencies) = (embedding, frequencies?);
+                found.in_languages = in_languages;
             }
             Strategy::Semantic => {
                 let vector = self.vector_lane(visible, request, filter, wanted, retrieval.vector_floor).await?;
@@ -197,6 +208,33 @@ impl Engine {
             }
         }
         Ok(found)
+    }
+
+    /// What the model for other languages sees in the question, and the nearest of its vectors. A question that can be read
+    /// is not shown to it unless there is something in other languages to find.
+    async fn languages_lane(
+        &self,
+        visible: &Visible,
+        request: &RecallRequest,
+        filter: &Filter,
+        wanted: usize,
+    ) -> Result<(Option<Vec<f32>>, Vec<Hit>)> {
+        let Some(languages) = &self.languages else { return Ok((None, Vec::new())) };
+        if readable(&request.query) && !self.foreign.load(Ordering::Relaxed) {
+            let names = self.store.model_names(visible).await?;
+            if !names.contains(&languages.model().name) {
+                return Ok((None, Vec::new()));
+            }
+            self.foreign.store(true, Ordering::Relaxed);
+        }
+        let Some(vector) = self.embed_in_languages(&request.query).await else { return Ok((None, Vec::new())) };
+        let mut hits = match self.store.nearest(visible, &vector, filter, wanted).await {
+            Ok(hits) => hits,
+            Err(loci_store::Error::Unavailable { .. }) => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        hits.retain(|hit| request.threshold.is_none_or(|threshold| hit.score >= threshold));
+        Ok((Some(vector.values), hits))
     }
 
     /// What the model sees in the question, and the nearest memories above the caller's threshold,

@@ -8,7 +8,7 @@ use loci_models::projection::{self, Projection, State};
 use loci_models::{Embedding, Token};
 use loci_store::text::says_nothing;
 
-use super::letters::Letters;
+use super::letters::{Letters, Standing};
 use super::pool::{Member, Pool};
 use super::question::Question;
 
@@ -16,7 +16,7 @@ use super::question::Question;
 const EXPECTED: (f32, f32) = (0.3, 0.6);
 
 /// The same where another model has read both: a share of its cosine comes on top.
-const EXPECTED_BY_OTHER: (f32, f32, f32) = (0.33, 0.46, 0.87);
+const EXPECTED_BY_OTHER: (f32, f32, f32) = (0.33, 0.46, 0.7);
 
 /// What is kept of a text's tokens, for a model whose states can be made small.
 pub(crate) fn kept(model: &str, embedding: &Embedding) -> Option<Vec<u8>> {
@@ -56,32 +56,51 @@ pub(crate) struct Matches {
     best: Vec<f32>,
     /// By letters alone; empty where no member needed them.
     letters: Vec<f32>,
+    /// What each token counts.
+    weights: Vec<f64>,
 }
 
 impl Matches {
     /// Compares every token of the question with every member of the pool.
     pub(crate) fn new(question: &Question, pool: &Pool) -> Self {
         let width = question.tokens.len();
-        let mut matches = Self { width, best: vec![0.0; width * pool.members.len()], letters: Vec::new() };
+        let weights = question.tokens.iter().map(|token| token.weight).collect();
+        let best = vec![0.0; width * pool.members.len()];
+        let mut matches = Self { width, best, letters: Vec::new(), weights };
         if width == 0 {
             return matches;
         }
         let asked: Vec<State> = question.tokens.iter().map(|token| projection::halves(&token.state)).collect();
-        let letters = Letters::new(question);
+        let mut unseen = Vec::new();
         for (at, member) in pool.members.iter().enumerate() {
-            let row = &mut matches.best[at * width..][..width];
             if question.compares(&member.reading) {
-                projection::raise(&asked, member.reading.states(), row);
-                continue;
+                projection::raise(&asked, member.reading.states(), &mut matches.best[at * width..][..width]);
+            } else {
+                unseen.push(at);
             }
-            if matches.letters.is_empty() {
-                matches.letters = vec![0.0; width * pool.members.len()];
-            }
+        }
+        if unseen.is_empty() {
+            return matches;
+        }
+        let letters = Letters::new(question);
+        let standing: Vec<Standing> = unseen.iter().map(|at| letters.standing(&pool.members[*at].reading)).collect();
+        let rarity = letters.rarity(standing.iter());
+        matches.letters = vec![0.0; width * pool.members.len()];
+        if !question.readable {
+            // Without a stemmer the same word in another form would pass for a rare one.
+            matches.weights = letters.weights(&rarity);
+        }
+        for (at, standing) in unseen.into_iter().zip(&standing) {
             let met = &mut matches.letters[at * width..][..width];
-            letters.meet(&member.reading, met);
-            expect(question, member, met, row);
+            letters.meet(standing, &rarity, met);
+            expect(question, &pool.members[at], met, &mut matches.best[at * width..][..width]);
         }
         matches
+    }
+
+    /// What each token of the question counts.
+    pub(crate) fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     /// How well one member meets each token.

@@ -17,6 +17,13 @@ pub(crate) struct Letters<'a> {
     of_token: Vec<(usize, Vec<usize>)>,
 }
 
+/// What of a question stands in a memory.
+pub(crate) struct Standing {
+    terms: Vec<bool>,
+    /// Empty where the model can read both, and words are compared whole.
+    runs: Vec<bool>,
+}
+
 impl<'a> Letters<'a> {
     pub(crate) fn new(question: &'a Question) -> Self {
         let mut terms = Lookup::for_most(question.tokens.len());
@@ -31,25 +38,51 @@ impl<'a> Letters<'a> {
         Self { question, terms, runs, of_token }
     }
 
-    /// How well each token is met by a memory, 0..1.
-    pub(crate) fn meet(&self, reading: &Reading, met: &mut [f32]) {
-        let mut found = vec![false; self.terms.len()];
+    /// What of the question stands in a memory.
+    pub(crate) fn standing(&self, reading: &Reading) -> Standing {
+        let mut terms = vec![false; self.terms.len()];
         for term in &reading.terms {
             if let Some(place) = self.terms.find(u64::from(*term)) {
-                found[place] = true;
+                terms[place] = true;
             }
         }
-        let mut seen = vec![false; if self.question.reads(reading) { 0 } else { self.runs.len() }];
-        if !seen.is_empty() {
+        let mut runs = vec![false; if self.question.reads(reading) { 0 } else { self.runs.len() }];
+        if !runs.is_empty() {
             runs_of(&reading.folded, |run| {
                 if let Some(place) = self.runs.find(run) {
-                    seen[place] = true;
+                    runs[place] = true;
                 }
             });
         }
+        Standing { terms, runs }
+    }
+
+    /// How rare each run is among these: what stands in all of them tells none of them apart.
+    pub(crate) fn rarity<'b>(&self, all: impl Iterator<Item = &'b Standing>) -> Vec<f32> {
+        let (mut counts, mut members) = (vec![0.0_f32; self.runs.len()], 0.0_f32);
+        for one in all.filter(|one| !one.runs.is_empty()) {
+            members += 1.0;
+            counts.iter_mut().zip(&one.runs).for_each(|(count, seen)| *count += f32::from(u8::from(*seen)));
+        }
+        counts.into_iter().map(|count| (1.0 + (members - count + 0.5) / (count + 0.5)).ln()).collect()
+    }
+
+    /// What each token counts by how rare its runs are.
+    pub(crate) fn weights(&self, rarity: &[f32]) -> Vec<f64> {
+        let weight = |runs: &[usize]| f64::from(runs.iter().map(|run| rarity[*run]).sum::<f32>());
+        self.of_token.iter().map(|(_, runs)| weight(runs)).collect()
+    }
+
+    /// How well each token is met, 0..1.
+    pub(crate) fn meet(&self, standing: &Standing, rarity: &[f32], met: &mut [f32]) {
         for (met, (term, runs)) in met.iter_mut().zip(&self.of_token) {
-            let share = || runs.iter().filter(|run| seen[**run]).count() as f32 / runs.len().max(1) as f32;
-            *met = if found[*term] || seen.is_empty() { f32::from(u8::from(found[*term])) } else { share() };
+            *met = if standing.runs.is_empty() || standing.terms[*term] {
+                f32::from(u8::from(standing.terms[*term]))
+            } else {
+                let all: f32 = runs.iter().map(|run| rarity[*run]).sum();
+                let seen: f32 = runs.iter().filter(|run| standing.runs[**run]).map(|run| rarity[*run]).sum();
+                if all > 0.0 { seen / all } else { 0.0 }
+            };
         }
     }
 }

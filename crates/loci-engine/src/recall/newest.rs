@@ -7,7 +7,7 @@
 use loci_types::{Edge, MemoryId, Relation};
 
 use super::rank::{Candidate, Seen};
-use super::reading::Reading;
+use super::reading::{Codes, Reading};
 
 /// So many of the best are compared.
 pub(crate) const AMONG: usize = 20;
@@ -26,6 +26,9 @@ const BETTER: f32 = 0.15;
 
 /// Texts so alike are about the same,
 const ALIKE: f64 = 0.6;
+
+/// by the model for other languages these,
+const ALIKE_IN_LANGUAGES: f64 = 0.5;
 
 /// and so are these if they share words of the question.
 const ALIKE_WITH_WORDS: f64 = 0.35;
@@ -55,9 +58,10 @@ pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
             }
             let (old_at, new_at) = (candidates[old].at, candidates[new].at);
             let rows = || seen.matches.of(old_at).iter().zip(seen.matches.of(new_at));
+            let read = before.readable && after.readable;
             let same = || {
                 held[old] & !held[new] == 0
-                    && rows().all(|(old, new)| old - new <= BETTER)
+                    && (!read || rows().all(|(old, new)| old - new <= BETTER))
                     && alike(&before, &after, (held[old] & held[new]).count_ones())
             };
             if linked || same() {
@@ -81,9 +85,11 @@ fn held(seen: &Seen, candidate: &Candidate) -> u128 {
 }
 
 fn alike(old: &Reading, new: &Reading, shared: u32) -> bool {
+    let cosine = |old: Option<&Codes>, new: Option<&Codes>| old.zip(new).map(|(old, new)| old.cosine_to(new));
     if !(old.readable && new.readable) {
-        return false;
+        let cosine = cosine(old.in_languages.get(), new.in_languages.get());
+        return cosine.is_some_and(|cosine| cosine >= ALIKE_IN_LANGUAGES);
     }
-    let cosine = old.vector.as_ref().zip(new.vector.as_ref()).map(|(old, new)| old.cosine_to(new));
+    let cosine = cosine(old.vector.as_ref(), new.vector.as_ref());
     cosine.is_some_and(|cosine| cosine >= ALIKE || (shared >= SHARED_WORDS && cosine >= ALIKE_WITH_WORDS))
 }

@@ -42,6 +42,14 @@ impl Pool {
     /// Adds a run of memories that follow each other in one session.
     pub(crate) fn push(&mut self, session: usize, run: Vec<(Arc<Reading>, u64)>) {
         self.sessions = self.sessions.max(session + 1);
+        for (reading, access_count) in &run {
+            // The parts of a long note stand for it, each by itself.
+            for part in &reading.parts {
+                let (reading, access_count) = (part.clone(), *access_count);
+                self.members.push(Member { reading, access_count, session, before: None, after: None, question: None });
+            }
+        }
+        let run: Vec<_> = run.into_iter().filter(|(reading, _)| reading.parts.is_empty()).collect();
         let last = run.len().saturating_sub(1);
         for (place, (reading, access_count)) in run.into_iter().enumerate() {
             let at = self.members.len();

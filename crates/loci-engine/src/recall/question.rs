@@ -34,8 +34,10 @@ pub(crate) struct Question {
     pub(crate) tokens: Vec<Token>,
     /// Its vector, without the names of those who speak where they are known.
     vector: Option<Vec<f32>>,
+    /// Its vector by the model for other languages.
+    pub(crate) in_languages: Option<Vec<f32>>,
     /// Whether the model can read it.
-    readable: bool,
+    pub(crate) readable: bool,
     /// Whether its tokens have states.
     compared: bool,
     /// The stretches of time that it names, in every year that may be meant.
@@ -108,6 +110,7 @@ impl Question {
             tokens: terms.iter().map(token).collect(),
             terms,
             vector: None,
+            in_languages: None,
             speaker: None,
         }
     }
@@ -146,13 +149,15 @@ impl Question {
 
     /// The cosine to a memory; none if one of them has no vector or cannot be read.
     pub(crate) fn cosine(&self, reading: &Reading) -> Option<f64> {
-        let (asked, codes) = (self.vector.as_ref()?, reading.vector.as_ref()?);
-        if self.reads(reading) { codes.cosine(asked) } else { self.other_cosine(reading) }
+        match self.reads(reading) {
+            true => reading.vector.as_ref()?.cosine(self.vector.as_ref()?),
+            false => self.other_cosine(reading),
+        }
     }
 
-    /// The cosine by a model that reads other languages.
-    pub(crate) fn other_cosine(&self, _reading: &Reading) -> Option<f64> {
-        None
+    /// The cosine by the model for other languages.
+    pub(crate) fn other_cosine(&self, reading: &Reading) -> Option<f64> {
+        reading.in_languages.get()?.cosine(self.in_languages.as_ref()?)
     }
 
     /// The question without the names of those who speak; none: it names none, or says nothing else.

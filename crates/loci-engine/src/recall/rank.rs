@@ -4,9 +4,10 @@
 //! for and what they replace is added; then one score is made of all that, in one place, and they are sorted once. A strategy
 //! of one lane skips the evidence: its own order stands.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use loci_models::{Detail, Embedder as _};
 use loci_types::{Edge, Filter, Memory, MemoryId, Relation, State, Visible};
 
 use super::clue::{Clue, Clues, Voices};
@@ -15,6 +16,7 @@ use super::lanes::{Found, Rank, Strategy};
 use super::late::Matches;
 use super::pool::{Member, Pool};
 use super::question::Question;
+use super::reading::Codes;
 use super::{RecallHit, evidence, known, newest, same};
 use crate::config::Weights;
 use crate::plan::Plan;
@@ -35,6 +37,9 @@ const BEHIND: f64 = 12.0;
 
 /// What says less than this by its own text says nothing of the question.
 const OWN: f64 = 3.0;
+
+/// So many memories are read again by the model for other languages when a question is in one of them.
+const READ_AGAIN: usize = 64;
 
 /// From here on what is found by its relations is told, whatever its text says.
 const LINKED: f64 = 0.5;
@@ -94,6 +99,9 @@ impl Engine {
         let evidence: Vec<f64> = seen.clues.iter().map(|clues| seen.voices.sum(clues)).collect();
         let mut order: Vec<usize> = (0..evidence.len()).collect();
         order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| seen.id(*a).cmp(&seen.id(*b))));
+        // Of the parts of a note only the best stands for it.
+        let mut known = HashSet::new();
+        order.retain(|at| known.insert(seen.id(*at)));
         // Some to spare for those that turn out to say the same or to be replaced.
         order.truncate(limit + limit / 2 + newest::AMONG);
         let ids: Vec<MemoryId> = order.iter().map(|at| seen.id(*at)).collect();
@@ -112,8 +120,10 @@ impl Engine {
             candidate.explain.terms.relevance = candidate.explain.judged_relevance();
         }
         if judged != Some(true) {
-            candidates
-                .retain(|one| best - one.explain.evidence <= BEHIND || seen.clues[one.at].get(Clue::Graph) >= LINKED);
+            candidates.retain(|one| {
+                let near = best - one.explain.evidence <= BEHIND && seen.own(one.at) >= OWN;
+                near || seen.mentions(one.at) || seen.clues[one.at].get(Clue::Foremost) > 0.0
+            });
         }
         let hits = finish(candidates, weights);
         Ok(Ranking { hits, confidence, edges, degraded: judged == Some(false) })
@@ -132,6 +142,8 @@ impl Engine {
         {
             question.see_nameless(embedding);
         }
+        question.in_languages = found.in_languages;
+        self.read_in_languages(&question, &pool).await;
         let voices = Voices::new(question.tokens.len(), &self.config.retrieval.clues);
         let matches = Matches::new(&question, &pool);
         let mut clues = evidence::gather(&question, &pool, &matches);
@@ -142,6 +154,26 @@ impl Engine {
             clues.set(Clue::Foremost, newest.max(lane(lanes, "importance").unwrap_or(0.0)));
         }
         Seen { question, pool, matches, clues, voices }
+    }
+
+    /// Shows the model for other languages what only the other has read, if it alone can read the question.
+    async fn read_in_languages(&self, question: &Question, pool: &Pool) {
+        let Some(languages) = self.languages.as_ref().filter(|_| !question.readable && question.in_languages.is_some())
+        else {
+            return;
+        };
+        let unseen = pool.members.iter().filter(|member| member.reading.in_languages.get().is_none());
+        let unseen: Vec<&Member> = unseen.take(READ_AGAIN).collect();
+        let texts: Vec<String> = unseen.iter().map(|member| member.reading.folded.trim().to_owned()).collect();
+        match languages.embed(&texts, Detail::Sentence).await {
+            Ok(made) => {
+                for (member, made) in unseen.iter().zip(made) {
+                    // Another question may have been quicker.
+                    let _ = member.reading.in_languages.set(Codes::new(&made.vector));
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the model for other languages failed"),
+        }
     }
 
     /// Fetches members of the pool whole, with why they are here.
@@ -169,6 +201,7 @@ impl Engine {
                 lanes: lanes.into_iter().map(Into::into).collect(),
                 clues: Clue::ALL.iter().map(told).filter(|clue| clue.value != 0.0).collect(),
                 kind,
+                passage: member.reading.part.clone().and_then(|part| memory.content.get(part)).map(str::to_owned),
                 terms: self.terms(&memory, member, now),
                 ..Explanation::default()
             };

@@ -27,6 +27,20 @@ static ENGLISH_WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| ENGLISH.split_w
 static OTHER_WORDS: LazyLock<HashSet<&str>> =
     LazyLock::new(|| OTHERS.split_whitespace().filter(|word| !ENGLISH_WORDS.contains(word)).collect());
 
+/// Whether the model for other languages can read a text, by its script.
+pub(crate) fn in_known_script(text: &str) -> bool {
+    let known = |c: char| {
+        matches!(c, '\0'..='\u{24f}' | '\u{400}'..='\u{52f}' | '\u{600}'..='\u{6ff}' | '\u{e00}'..='\u{e7f}'
+            | '\u{1e00}'..='\u{1eff}' | '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{ff00}'..='\u{ffef}')
+    };
+    let (mut letters, mut others) = (0_u32, 0_u32);
+    for letter in text.chars().filter(|c| c.is_alphabetic()) {
+        letters += 1;
+        others += u32::from(!known(letter));
+    }
+    f64::from(others) <= OTHER_SCRIPTS * f64::from(letters)
+}
+
 /// Whether a model that has read English can read a text.
 pub(crate) fn readable(text: &str) -> bool {
     let (mut letters, mut others, mut marked) = (0_u32, 0_u32, 0_u32);

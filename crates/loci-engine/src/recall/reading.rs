@@ -4,7 +4,8 @@
 //! as numbers, the first of its letters folded, its vector in a byte each and its tokens' states as
 //! they lie. It lives in this process's memory only, and goes when the memory is forgotten here.
 
-use std::sync::OnceLock;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use loci_models::projection::PACKED;
@@ -12,6 +13,7 @@ use loci_store::text::{self, Analyser};
 use loci_types::{Memory, MemoryId, Vector};
 use multiversion::multiversion;
 
+use super::parts::{Part, unpack_parts};
 use super::readable::readable;
 use crate::plan::intent::{tells_number, tells_time};
 
@@ -38,9 +40,16 @@ pub(crate) struct Reading {
     /// Whether it tells a time and a number, once someone has asked.
     tells_time: OnceLock<bool>,
     tells_number: OnceLock<bool>,
+    /// The vector of the model, if it has read it.
     pub(crate) vector: Option<Codes>,
+    /// The vector of the model for other languages, if that has read it.
+    pub(crate) in_languages: OnceLock<Codes>,
     /// Packed states of its content tokens, one after the other.
     pub(crate) states: Box<[u8]>,
+    /// Where it lies in the memory, if it is a part of a note.
+    pub(crate) part: Option<Range<usize>>,
+    /// The parts of a long note: they are weighed in its place.
+    pub(crate) parts: Vec<Arc<Reading>>,
 }
 
 /// Who said it.
@@ -57,8 +66,14 @@ pub(crate) enum Speaker {
 }
 
 impl Reading {
-    /// Reads a memory; `episode` if its kind tells what happened. Who wrote a fact down is not who speaks in it.
-    pub(crate) fn new(analyser: &Analyser, memory: &Memory, episode: bool, vector: Option<Vector>) -> Self {
+    /// Reads a memory; `episode` if its kind tells what happened, `model` reads English. Who wrote a fact down is not who speaks in it.
+    pub(crate) fn new(
+        analyser: &Analyser,
+        memory: &Memory,
+        episode: bool,
+        model: &str,
+        vector: Option<Vector>,
+    ) -> Self {
         let lasting = !(episode && (memory.role.is_some() || memory.actor_id.is_some()));
         let speaker = match (memory.role.as_deref(), memory.actor_id.as_deref()) {
             _ if lasting => Speaker::Nobody,
@@ -67,22 +82,64 @@ impl Reading {
             (None, Some(actor)) => Speaker::Named(actor.to_lowercase().into()),
             _ => Speaker::Nobody,
         };
-        let states = vector.as_ref().and_then(|vector| vector.token_states.clone()).unwrap_or_default();
-        Self {
+        let mut reading = Self {
             id: memory.id,
             said_at: memory.when_said(),
             event_time: memory.event_time,
             speaker,
             lasting,
             readable: readable(&memory.content),
-            terms: analyser.terms(&memory.content).iter().map(|term| key(term)).collect(),
-            folded: fold(&memory.content).into(),
+            terms: Box::default(),
+            folded: Box::default(),
             asks: text::asks(&memory.content),
             tells_time: OnceLock::new(),
             tells_number: OnceLock::new(),
-            vector: vector.map(|vector| Codes::new(&vector.values)),
-            states: states.into(),
+            vector: None,
+            in_languages: OnceLock::new(),
+            states: Box::default(),
+            part: None,
+            parts: Vec::new(),
+        };
+        reading.parts = reading.read_parts(analyser, memory, vector.as_ref());
+        reading.read(analyser, &memory.content);
+        match vector {
+            Some(vector) if vector.model == model => {
+                reading.vector = Some(Codes::new(&vector.values));
+                reading.states = vector.token_states.filter(|_| reading.parts.is_empty()).unwrap_or_default().into();
+            }
+            Some(vector) => reading.in_languages = OnceLock::from(Codes::new(&vector.values)),
+            None => {}
         }
+        reading
+    }
+
+    fn read(&mut self, analyser: &Analyser, text: &str) {
+        self.terms = analyser.terms(text).iter().map(|term| key(term)).collect();
+        self.folded = fold(text).into();
+    }
+
+    /// The parts of a long note, each with its own words and vector.
+    fn read_parts(&self, analyser: &Analyser, memory: &Memory, vector: Option<&Vector>) -> Vec<Arc<Reading>> {
+        let states = vector.and_then(|vector| vector.token_states.as_deref()).unwrap_or_default();
+        let part = |part: Part| {
+            let text = memory.content.get(part.range.clone())?;
+            let mut reading = Self {
+                speaker: self.speaker.clone(),
+                terms: Box::default(),
+                folded: Box::default(),
+                tells_time: OnceLock::new(),
+                tells_number: OnceLock::new(),
+                vector: Some(part.codes),
+                in_languages: OnceLock::new(),
+                states: part.states.into(),
+                part: Some(part.range),
+                parts: Vec::new(),
+                ..*self
+            };
+            reading.read(analyser, text);
+            Some(Arc::new(reading))
+        };
+        unpack_parts(states).unwrap_or_default().into_iter().filter_map(part).collect()
     }
 
     /// Whether it tells a time.
@@ -107,6 +164,7 @@ impl Reading {
             + self.folded.len()
             + self.vector.as_ref().map_or(0, |codes| codes.codes.len())
             + self.states.len()
+            + self.parts.iter().map(|part| part.bytes()).sum::<usize>()
     }
 }
 
@@ -134,17 +192,27 @@ pub(crate) fn fold(text: &str) -> String {
 }
 
 /// A unit vector in a byte each: near enough for evidence that is weighed with much other.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Codes {
     codes: Box<[i8]>,
     scale: f32,
 }
 
 impl Codes {
-    fn new(values: &[f32]) -> Self {
+    pub(crate) fn new(values: &[f32]) -> Self {
         let loudest = values.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
         let codes = values.iter().map(|x| (x / loudest * 127.0).round() as i8).collect();
         Self { codes, scale: loudest / 127.0 }
+    }
+
+    /// As it was kept.
+    pub(crate) fn from_parts(scale: f32, codes: Box<[i8]>) -> Self {
+        Self { codes, scale }
+    }
+
+    /// As it is kept.
+    pub(crate) fn parts(&self) -> (f32, &[i8]) {
+        (self.scale, &self.codes)
     }
 
     /// The cosine to a unit vector; none if it is of another length.

@@ -136,14 +136,12 @@ impl Engine {
     ) -> Result<HashMap<MemoryId, Arc<Reading>>> {
         let ids: Vec<MemoryId> = stamps.keys().copied().collect();
         let memories = self.store.fetch(visible, &ids).await?;
-        let mut vectors: HashMap<MemoryId, _> = match self.model() {
-            Some(model) => self.store.vectors(visible, &model.name, &ids).await?.into_iter().collect(),
-            None => HashMap::new(),
-        };
+        let mut vectors = self.present_vectors(visible, &ids).await?;
+        let model = self.model().map_or("", |model| &model.name);
         let read = |memory: &Memory| {
             let vector = vectors.remove(&memory.id);
             let episode = self.kinds.spec(&memory.kind).class == Class::Episodic;
-            (memory.id, Arc::new(Reading::new(&self.analyser, memory, episode, vector)))
+            (memory.id, Arc::new(Reading::new(&self.analyser, memory, episode, model, vector)))
         };
         let fresh: HashMap<MemoryId, Arc<Reading>> = memories.iter().map(read).collect();
         self.shelf.put(fresh.iter().map(|(id, reading)| (stamps[id], reading.clone())));
@@ -162,7 +160,7 @@ mod tests {
         let analyser = loci_store::text::Analyser::default();
         let read = |number: u64| {
             let memory = memory(number, &user("anna"), "a lantern on the table");
-            Arc::new(Reading::new(&analyser, &memory, false, None))
+            Arc::new(Reading::new(&analyser, &memory, false, "", None))
         };
         let place = |number: u64, stamp: u64| Place { id: read(number).id, stamp, access_count: 0 };
         let shelf = Shelf::new(read(1).bytes() as u64 * 10);

@@ -406,8 +406,8 @@ impl Engine {
     /// The vector of an entry: as it was given, or made if that is asked for.
     async fn vector_of(&self, text: &str, given: Option<Vec<f32>>, make: bool) -> Result<Option<Arc<[f32]>>> {
         let Some(given) = given else {
-            let made = if make { self.embed_one(text).await } else { None };
-            return Ok(made.map(|vector| vector.values.into()));
+            let made = if make { self.embed_text(text).await } else { None };
+            return Ok(made.map(Into::into));
         };
         let expect = self.model().map_or(given.len(), |model| model.dimensions);
         if given.len() != expect || given.is_empty() || given.len() > DIMENSIONS || given.iter().any(|v| !v.is_finite())

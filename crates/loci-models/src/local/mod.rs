@@ -14,6 +14,7 @@ pub mod find;
 mod folder;
 mod hub;
 mod kernels;
+mod lazy;
 mod npz;
 mod sentencepiece;
 mod table;
@@ -41,6 +42,7 @@ use words::{Words, Written};
 
 pub use find::{Places, Weights, find, look, look_multilingual, verify, verify_multilingual};
 pub use hub::{Hub, Progress};
+pub use lazy::Lazy;
 
 /// The most tokens that go through the model at once. Cores take whole packs, and what a pack needs on its way stays
 /// near its core: the widest intermediate value is 6 kB per token.

@@ -1,0 +1,159 @@
+//! Which vector does a memory get?
+//!
+//! The model reads the text as it is embedded. A long note is read in parts, because a model sees only the beginning of a long
+//! text and the mean of many topics is about none of them. A text that the model cannot read is left to the one beside it that
+//! knows other languages, if there is one. So every memory has one vector, under the name of the model that made it.
+
+use std::sync::atomic::Ordering;
+
+use loci_models::projection::Projection;
+use loci_models::{Detail, Embedder, Embedding};
+use loci_types::{Memory, Vector};
+
+use crate::recall::{Part, in_known_script, late, pack_parts, parts_of, readable};
+use crate::text::embedding_text;
+use crate::{Engine, Result};
+
+/// How a memory is read.
+enum Way {
+    /// By the model, whole; its place among the texts.
+    Whole(usize),
+    /// By the model, in parts: where the first stands among the texts, and where they lie in the memory.
+    Parts(usize, Vec<std::ops::Range<usize>>),
+    /// By the model for other languages; its place among those texts.
+    Other(usize),
+}
+
+impl Engine {
+    /// What the model sees in a question. `None` when there is no model or it fails.
+    pub(crate) async fn embed_question(&self, text: &str) -> Option<(Vector, Embedding)> {
+        let embedder = self.embedder.as_ref()?;
+        let made = one(embedder.as_ref(), text, self.detail()).await?;
+        let model = embedder.model().name.clone();
+        Some((Vector { model, values: made.vector.clone(), token_states: None }, made))
+    }
+
+    /// What the model for other languages sees in a question.
+    pub(crate) async fn embed_in_languages(&self, text: &str) -> Option<Vector> {
+        let embedder = self.languages.as_ref().filter(|_| in_known_script(text))?;
+        let made = one(embedder.as_ref(), text, Detail::Sentence).await?;
+        Some(Vector { model: embedder.model().name.clone(), values: made.vector, token_states: None })
+    }
+
+    /// Whether token states are kept beside the vectors.
+    pub(crate) fn keeps_tokens(&self) -> bool {
+        self.config.retrieval.late_interaction
+            && self.model().is_some_and(|model| Projection::of(&model.name).is_some())
+    }
+
+    fn detail(&self) -> Detail {
+        if self.keeps_tokens() { Detail::Tokens } else { Detail::Sentence }
+    }
+
+    /// The vector of a text that is no memory. `None` when there is no model or it fails.
+    pub(crate) async fn embed_text(&self, text: &str) -> Option<Vec<f32>> {
+        Some(one(self.embedder.as_ref()?.as_ref(), text, Detail::Sentence).await?.vector)
+    }
+
+    /// The vector of a memory. `None` when there is no model or it fails: the words are kept, the vector follows.
+    pub(crate) async fn embed_one(&self, memory: &Memory) -> Option<Vector> {
+        self.embed_or_wait(&[memory]).await?.pop()
+    }
+
+    /// A vector for each memory. `None` when there is no model or it fails.
+    pub(crate) async fn embed_or_wait(&self, memories: &[&Memory]) -> Option<Vec<Vector>> {
+        self.embed(memories).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the embedding model failed");
+            None
+        })
+    }
+
+    /// A vector for each memory, or why not. `None` when there is no model.
+    pub(crate) async fn embed(&self, memories: &[&Memory]) -> Result<Option<Vec<Vector>>> {
+        let Some(embedder) = &self.embedder else { return Ok(None) };
+        let (mut texts, mut others) = (Vec::new(), Vec::new());
+        let ways: Vec<Way> = memories.iter().map(|memory| self.way(memory, &mut texts, &mut others)).collect();
+        let made = if texts.is_empty() { Vec::new() } else { embedder.embed(&texts, self.detail()).await? };
+        let other = match &self.languages {
+            Some(languages) if !others.is_empty() => {
+                self.foreign.store(true, Ordering::Relaxed);
+                languages.embed(&others, Detail::Sentence).await?
+            }
+            _ => Vec::new(),
+        };
+        let name = &embedder.model().name;
+        let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::kept(name, made) };
+        let vector = |way: &Way| match way {
+            Way::Whole(at) => {
+                Vector { model: name.clone(), values: made[*at].vector.clone(), token_states: states(&made[*at]) }
+            }
+            Way::Parts(first, ranges) => {
+                let of = |(place, range): (usize, &std::ops::Range<usize>)| {
+                    let made = &made[first + place];
+                    Part::new(range.clone(), &made.vector, states(made).unwrap_or_default())
+                };
+                let parts: Vec<Part> = ranges.iter().enumerate().map(of).collect();
+                let values = mean(&made[*first..first + ranges.len()]);
+                Vector { model: name.clone(), values, token_states: Some(pack_parts(&parts)) }
+            }
+            Way::Other(at) => {
+                let model = self.languages.as_ref().map_or_else(String::new, |one| one.model().name.clone());
+                Vector { model, values: other[*at].vector.clone(), token_states: None }
+            }
+        };
+        Ok(Some(ways.iter().map(vector).collect()))
+    }
+
+    /// Whether a vector is what this memory would get today.
+    pub(crate) fn is_whole(&self, memory: &Memory, vector: &Vector) -> bool {
+        if self.left_to_languages(memory) {
+            return self.languages.as_ref().is_some_and(|one| one.model().name == vector.model);
+        }
+        let in_parts =
+            vector.token_states.as_deref().is_some_and(|states| crate::recall::unpack_parts(states).is_some());
+        match &vector.token_states {
+            None => !self.keeps_tokens(),
+            Some(_) => in_parts || !self.keeps_tokens() || parts_of(&memory.content, self.is_note(memory)).is_empty(),
+        }
+    }
+
+    fn left_to_languages(&self, memory: &Memory) -> bool {
+        self.languages.is_some() && !readable(&memory.content) && in_known_script(&memory.content)
+    }
+
+    fn is_note(&self, memory: &Memory) -> bool {
+        self.keeps_tokens() && embedding_text(memory) == memory.content && !crate::text::is_utterance(memory)
+    }
+
+    fn way(&self, memory: &Memory, texts: &mut Vec<String>, others: &mut Vec<String>) -> Way {
+        let text = embedding_text(memory);
+        if self.left_to_languages(memory) {
+            others.push(text);
+            return Way::Other(others.len() - 1);
+        }
+        let parts = parts_of(&memory.content, self.is_note(memory));
+        let first = texts.len();
+        if parts.is_empty() {
+            texts.push(text);
+            return Way::Whole(first);
+        }
+        texts.extend(parts.iter().map(|part| memory.content[part.clone()].to_owned()));
+        Way::Parts(first, parts)
+    }
+}
+
+async fn one(embedder: &dyn Embedder, text: &str, detail: Detail) -> Option<Embedding> {
+    let made = embedder.embed(&[text.to_owned()], detail).await;
+    made.inspect_err(|error| tracing::warn!(%error, "the embedding model failed")).ok()?.pop()
+}
+
+/// The direction in which all of them point together.
+fn mean(made: &[Embedding]) -> Vec<f32> {
+    let mut sum = vec![0.0_f32; made.first().map_or(0, |one| one.vector.len())];
+    for one in made {
+        sum.iter_mut().zip(&one.vector).for_each(|(sum, value)| *sum += value);
+    }
+    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    sum.iter_mut().for_each(|value| *value /= length);
+    sum
+}
