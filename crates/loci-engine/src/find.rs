@@ -3,15 +3,10 @@
 //! Recall for those who also know whom it is about or when it was. What has a date of its own is judged by it, anything else
 //! by the day on which it was said. Nothing is found here that recall would not find: a thing and a time only narrow.
 
-use std::collections::HashSet;
-
-use loci_types::{Filter, MemoryId, TimeRange};
+use loci_types::{Filter, TimeRange};
 
 use crate::policy::Caller;
 use crate::{Engine, Recall, RecallRequest, Result};
-
-/// So many memories that speak of a thing are looked at.
-const SPOKEN_OF: usize = 10_000;
 
 /// A question, and what else is known of its answer.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,35 +23,18 @@ impl Engine {
     /// Finds what matters to a question, of one thing or from one time if they are named.
     pub async fn find(&self, caller: &Caller, request: FindRequest) -> Result<Recall> {
         let FindRequest { mut recall, entity, when } = request;
-        let about = match &entity {
-            Some(name) => Some(self.speaking_of(caller, name, &recall).await?),
-            None => None,
-        };
-        let (_, limit, now) = self.read_request(&recall)?;
-        let (uncounted, thread) = (recall.uncounted, recall.for_thread.take());
-        recall.uncounted = true;
-        if about.is_some() {
-            recall.limit = Some(self.config.retrieval.max_limit);
+        let (_, _, now) = self.read_request(&recall)?;
+        if entity.is_some() || !when.is_open() {
+            let mut filter = recall.filter.clone().unwrap_or_else(|| Filter::at(now));
+            if let Some(name) = &entity {
+                let visible = self.visible(caller, recall.layers.as_deref()).await?;
+                filter.about = Some(self.entity_named(&visible, name).await?.id);
+            }
+            if !when.is_open() {
+                filter.happened = when;
+            }
+            recall.filter = Some(filter);
         }
-        if !when.is_open() {
-            let filter = recall.filter.clone().unwrap_or_else(|| Filter::at(now));
-            recall.filter = Some(Filter { happened: when, ..filter });
-        }
-        let mut found = self.recall(caller, recall).await?;
-        found.hits.retain(|hit| about.as_ref().is_none_or(|ids| ids.contains(&hit.memory.id)));
-        found.hits.truncate(limit);
-        if !uncounted {
-            self.count_access(caller, thread.as_deref(), &found.hits).await;
-        }
-        Ok(found)
-    }
-
-    /// The memories that speak of a thing.
-    async fn speaking_of(&self, caller: &Caller, name: &str, recall: &RecallRequest) -> Result<HashSet<MemoryId>> {
-        let visible = self.visible(caller, recall.layers.as_deref()).await?;
-        let entity = self.entity_named(&visible, name).await?;
-        let filter = recall.filter.clone().unwrap_or_else(|| Filter::at(self.now()));
-        let hits = self.store.mentioning(&visible, &filter, &[entity.id], SPOKEN_OF).await?;
-        Ok(hits.into_iter().map(|hit| hit.id).collect())
+        self.recall(caller, recall).await
     }
 }

@@ -115,7 +115,9 @@ impl Engine {
     /// Counts what came into a prompt; what found no room was of no use.
     pub(crate) async fn count_cited(&self, caller: &Caller, thread: Option<&str>, found: &Recall, cited: &[MemoryId]) {
         let used = found.hits.iter().filter(|hit| cited.contains(&hit.memory.id));
-        self.count_access(caller, thread, used).await;
+        let used: Vec<RecallHit> = used.cloned().collect();
+        self.note_told(caller, thread, &used).await;
+        self.count_used(caller, &used).await;
     }
 
     /// The hits as they are packed.

@@ -402,6 +402,8 @@ pub enum Measure {
     Newest,
     /// How important they are, then how new.
     Importance,
+    /// The newest of those among the latest that have no vector yet.
+    Unembedded,
 }
 
 /// What happened since a revision.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::{AccessPolicy, ContentHash, Error, Memory, State};
+use crate::{AccessPolicy, ContentHash, EntityId, Error, Memory, State};
 
 /// A range of instants: from inclusive, until exclusive; either end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -125,6 +125,8 @@ pub struct Filter {
     pub claim: Option<ContentHash>,
     /// Stored under the key of the same text. Not a field of the record either.
     pub twin: Option<ContentHash>,
+    /// Speaks of this thing. Not a field of the record either.
+    pub about: Option<EntityId>,
 }
 
 impl Filter {
@@ -161,6 +163,7 @@ impl Filter {
             threads: Vec::new(),
             metadata: BTreeMap::new(),
             claim: None,
+            about: None,
             twin: None,
         }
     }

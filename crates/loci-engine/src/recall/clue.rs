@@ -40,15 +40,15 @@ macro_rules! clues {
 
 clues! {
     /// The cosine of the sentence vectors; the question's without the names of those who speak.
-    Meaning = "meaning", 7.5, 12.5;
+    Meaning = "meaning", 7.0, 12.0;
     /// How well each token of the question is met, in the memory and, for a turn, around it.
     Tokens = "tokens", 15.5, -9.0;
     /// The words of the question, by BM25, as a share of what is possible.
-    Words = "words", 0.7;
+    Words = "words", 1.0;
     /// The same in the question that the turn answers, as far as it adds to that.
-    Asked = "asked", 4.5;
+    Asked = "asked", 5.0;
     /// Pairs of words that stand together in both, up to three.
-    Pairs = "pairs", 0.9;
+    Pairs = "pairs", 0.8;
     /// The question names one of the speakers: 1 for theirs, -1 for the others'.
     Speaker = "speaker", 0.9;
     /// 1 for what the user said, -1 for what the assistant did; less if the question is about what the assistant said, nothing
@@ -61,7 +61,7 @@ clues! {
     /// The question asks for a time and it tells one, or, less loudly, for a number.
     Tells = "tells", 1.5;
     /// The turn is a question itself.
-    Asks = "asks", -0.5;
+    Asks = "asks", -0.7;
     /// It hangs together with what was found: a cause, a next event, the same person.
     Graph = "graph", 2.0;
     /// The question asks for what is new or matters most, and this does.

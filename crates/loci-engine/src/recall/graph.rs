@@ -44,7 +44,11 @@ impl Engine {
             let entities = self.store.entities(visible, &names(&plan.text)).await?;
             let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
             if !ids.is_empty() {
-                let spoken = self.store.mentioning(visible, filter, &ids, wanted).await?;
+                let mut spoken = self.store.mentioning(visible, filter, &ids, wanted).await?;
+                // Where nearly everything speaks of it, that a memory does says nothing; least of all that it is new.
+                if spoken.len() >= wanted {
+                    spoken.clear();
+                }
                 reached.extend(spoken.into_iter().map(|hit| (hit.id, hit.score)));
             }
         }

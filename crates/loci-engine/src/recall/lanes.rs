@@ -18,6 +18,9 @@ use super::{LaneRank, RecallRequest};
 use crate::plan::Plan;
 use crate::{Engine, Result};
 
+/// So many memories that have no vector yet are weighed.
+const WAITING: usize = 64;
+
 /// Which lanes are asked, and what decides the order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -138,19 +141,21 @@ impl Engine {
         match request.strategy {
             Strategy::Hybrid => {
                 let terms = self.analyser.distinct_query_terms(&request.query);
-                // What is new or important says nothing of a question, unless it asks for just that.
+                // What is new or important says nothing of a question, unless it asks for just that; but what has no
+                // vector yet would be found by its words alone.
                 let newest = async |wanted: bool, by: Measure| match wanted {
-                    true => self.store.foremost(visible, filter, by, limit).await,
+                    true => self.store.foremost(visible, filter, by, limit.max(WAITING)).await,
                     false => Ok(Vec::new()),
                 };
                 // What the model cannot read it cannot compare: the other one reads whatever it brings.
                 let floor = if readable(&request.query) { retrieval.vector_floor } else { -1.0 };
                 // The model works elsewhere, so it is asked first and the others answer meanwhile.
-                let (vector, languages, lexical, frequencies, recency, importance) = futures::join!(
+                let (vector, languages, lexical, frequencies, waiting, recency, importance) = futures::join!(
                     self.vector_lane(visible, request, filter, wanted, floor),
                     self.languages_lane(visible, request, filter, wanted),
                     self.store.lexical(visible, &request.query, filter, wanted),
                     self.store.frequencies(visible, &terms),
+                    newest(self.embedder.is_some(), Measure::Unembedded),
                     newest(plan.asks.newest, Measure::Newest),
                     newest(plan.asks.important, Measure::Importance),
                 );
@@ -168,6 +173,7 @@ impl Engine {
                     ("vector", nearest),
                     ("languages", others),
                     ("graph", graph),
+                    ("waiting", waiting?),
                     ("recency", recency?),
                     ("importance", importance?),
                 ];

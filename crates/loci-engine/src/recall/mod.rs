@@ -47,6 +47,9 @@ use crate::policy::{self, Caller};
 use crate::settings;
 use crate::{Engine, Result};
 
+/// Hits that are at least so relevant, beside the best, count as used.
+const USED: f64 = 0.5;
+
 /// A question to the memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecallRequest {
@@ -169,7 +172,10 @@ impl Engine {
         self.tell_related(&visible, ranking.edges, &mut hits).await?;
         self.tell_newer(&visible, &mut hits).await?;
         if !request.uncounted {
-            self.count_access(caller, request.for_thread.as_deref(), &hits).await;
+            self.note_told(caller, request.for_thread.as_deref(), &hits).await;
+            if request.strategy == Strategy::Hybrid && answered != Answered::No {
+                self.count_used(caller, &hits).await;
+            }
         }
         Ok(Recall { hits, degraded, intent, answered, confidence })
     }
@@ -207,28 +213,22 @@ impl Engine {
         Ok((filter, limit, now))
     }
 
-    /// Counts hits of a look as used after all, when only some of them are handed on.
-    pub async fn count_used(&self, caller: &Caller, hits: &[RecallHit]) {
-        self.count_access(caller, None, hits).await;
+    /// Writes down what a conversation was told, so that it is not learned from its echo.
+    pub(crate) async fn note_told(&self, caller: &Caller, thread: Option<&str>, hits: &[RecallHit]) {
+        let Some(thread) = thread else { return };
+        let told = hits.iter().map(|hit| hit.memory.id).collect();
+        if let Err(error) = self.note_returned(caller, thread, told).await {
+            tracing::warn!(%error, "what the conversation was told was not noted");
+        }
     }
 
-    /// Counts these hits as used, without making anyone wait.
-    pub(crate) async fn count_access<'a>(
-        &self,
-        caller: &Caller,
-        thread: Option<&str>,
-        hits: impl IntoIterator<Item = &'a RecallHit>,
-    ) {
+    /// Counts those hits as used that most likely answer the question, without making anyone wait. What only stands beside
+    /// them would otherwise grow popular by standing there.
+    pub async fn count_used(&self, caller: &Caller, hits: &[RecallHit]) {
         let mut by_space: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
-        for hit in hits {
+        for hit in hits.iter().filter(|hit| hit.explain.terms.relevance >= USED * hit.explain.confidence) {
             if let Ok(scope) = hit.memory.scope() {
                 by_space.entry(scope.space()).or_default().push(hit.memory.id);
-            }
-        }
-        if let Some(thread) = thread {
-            let told = by_space.values().flatten().copied().collect();
-            if let Err(error) = self.note_returned(caller, thread, told).await {
-                tracing::warn!(%error, "what the conversation was told was not noted");
             }
         }
         for (space, ids) in by_space {

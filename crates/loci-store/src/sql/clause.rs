@@ -122,6 +122,13 @@ impl Clause {
         self.range("coalesce(m.event_time, m.said_at, m.created_at)", filter.happened);
         self.range("m.created_at", filter.created);
         self.range("m.updated_at", filter.updated);
+        if let Some(entity) = filter.about {
+            // With everything that was found to be the same thing.
+            let spoken = "m.row IN (WITH RECURSIVE family(member) AS (SELECT entity FROM entities WHERE id = ? UNION \
+                          SELECT e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
+                          SELECT t.memory FROM mentions t JOIN family f ON t.entity = f.member)";
+            self.compare(spoken, Value::Blob(entity.as_bytes().to_vec()));
+        }
         if let Some(claim) = filter.claim {
             self.compare("m.claim = ?", Value::Blob(claim.0.to_vec()));
         }

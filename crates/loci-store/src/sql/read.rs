@@ -234,6 +234,9 @@ pub(crate) fn edges(
     Ok(found)
 }
 
+/// So many of the latest of a scope are looked at for those that have no vector.
+const LATEST: usize = 256;
+
 /// The first memories by one measure. Each scope is asked by itself, so that an index gives the
 /// order and no scope is read whole.
 pub(crate) fn foremost(
@@ -244,7 +247,9 @@ pub(crate) fn foremost(
 ) -> sql::Result<Vec<Hit>> {
     // Left to itself the planner may sort the whole scope.
     let (value, index, order) = match by {
-        Measure::Newest => ("CAST(m.created_at AS DOUBLE PRECISION) / 1000000.0", "memories_by_scope", "m.id DESC"),
+        Measure::Newest | Measure::Unembedded => {
+            ("CAST(m.created_at AS DOUBLE PRECISION) / 1000000.0", "memories_by_scope", "m.id DESC")
+        }
         Measure::Importance => ("m.importance", "memories_by_weight", "m.importance DESC, m.row DESC"),
     };
     let scopes = match &clause.scopes {
@@ -254,17 +259,27 @@ pub(crate) fn foremost(
             .query_map(params![], |row| row.get(0))?
             .collect::<Result<_, _>>()?,
     };
-    let sql = format!(
-        "SELECT m.id, {value} FROM memories m INDEXED BY {index} WHERE m.scope = ? AND {} ORDER BY {order} LIMIT ?",
+    let first = format!(
+        "SELECT m.id, {value} AS value, m.row FROM memories m INDEXED BY {index} WHERE m.scope = ? AND {} \
+         ORDER BY {order} LIMIT ?",
         clause.sql
     );
+    let sql = match by {
+        Measure::Unembedded => format!(
+            "SELECT m.id, m.value FROM ({first}) m WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory = m.row) \
+             ORDER BY m.id DESC"
+        ),
+        Measure::Newest | Measure::Importance => first,
+    };
+    // What waits for its vector is among the latest.
+    let looked_at = if by == Measure::Unembedded { LATEST } else { limit };
     let hit = |row: &Row<'_>| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
     let mut statement = connection.prepare_cached(&sql)?;
     let mut hits = Vec::new();
     for scope in scopes {
         let mut values = vec![Value::Integer(scope)];
         values.extend(clause.values.iter().cloned());
-        values.push(clause::limit(limit));
+        values.push(clause::limit(looked_at));
         for hit in statement.query_map(params_from_iter(values), hit)? {
             hits.push(hit?);
         }
