@@ -11,7 +11,7 @@ use crate::pack::delta::{Delta, DeltaChange, DeltaEvent};
 use crate::pack::{Budget, Format, Item, Packed, Related, Share, pack};
 use crate::policy::Caller;
 use crate::report::{is_quotation, reported};
-use crate::{Engine, Recall, RecallHit, RecallRequest, Result};
+use crate::{Answered, Engine, Recall, RecallHit, RecallRequest, Result};
 
 /// So many entries of the ledger are looked at for a delta header.
 const LOOKED_AT: usize = 500;
@@ -60,6 +60,10 @@ pub struct QueryResponse {
     pub degraded: Vec<String>,
     /// What the question was taken to be after.
     pub intent: String,
+    /// Whether what is known answers it.
+    pub answered: Answered,
+    /// How likely the first hits answer it, 0..1.
+    pub confidence: f64,
 }
 
 impl Engine {
@@ -80,8 +84,21 @@ impl Engine {
         if !uncounted {
             self.count_cited(caller, told.as_deref(), &found, &cited).await;
         }
-        let Recall { hits, degraded, intent, .. } = found;
-        Ok(QueryResponse { text, tokens, budget_tokens, cited, left_out, shortened, revision, hits, degraded, intent })
+        let Recall { hits, degraded, intent, answered, confidence } = found;
+        Ok(QueryResponse {
+            text,
+            tokens,
+            budget_tokens,
+            cited,
+            left_out,
+            shortened,
+            revision,
+            hits,
+            degraded,
+            intent,
+            answered,
+            confidence,
+        })
     }
 
     /// Recalls what may come into a prompt: kinds that are only for those who ask for them by kind or

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use jiff::Timestamp;
-use loci_engine::{ClueWeight, Recall, RecallHit};
+use loci_engine::{Answered, ClueWeight, Recall, RecallHit};
 use loci_types::Memory;
 
 use super::asking::AskFlags;
@@ -53,9 +53,14 @@ pub(crate) async fn run(context: &Context, args: RecallArgs) -> Result<()> {
 
 fn print(recall: &Recall, now: Timestamp, explain: bool) {
     if recall.hits.is_empty() {
-        output::line("Nothing comes to mind. `loci list` shows what there is.");
+        output::line(
+            "Nothing that is known is about it. `loci list` shows what there is; `--threshold 0` the nearest there is.",
+        );
     }
     print_hits(recall, now);
+    if recall.answered == Answered::Unsure {
+        output::line(&output::muted("These are about it, but may not answer it."));
+    }
     if explain && !recall.hits.is_empty() {
         output::line("");
         output::line(&explanation(&recall.hits));

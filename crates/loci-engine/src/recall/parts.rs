@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(read.len(), 2);
         assert_eq!((read[1].range.clone(), read[1].states.len()), (41..90, PACKED));
         assert!((read[1].codes.cosine(&unit(5)).unwrap() - 1.0).abs() < 0.01);
-        assert!(unpack_parts(&vec![1; 3 * PACKED]).is_none(), "states of a whole text");
+        assert!(unpack_parts(&[1; 3 * PACKED]).is_none(), "states of a whole text");
         for length in 0..bytes.len() {
             let cut = &bytes[..length];
             assert!(unpack_parts(cut).is_none_or(|parts| parts.len() == 2 && length % PACKED == 1), "{length}");

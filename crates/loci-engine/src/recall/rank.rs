@@ -33,7 +33,7 @@ const BOOST: f64 = 3.0;
 const REACH: usize = 3;
 
 /// Candidates that lie so far behind the best say nothing, unless they hang together with it.
-const BEHIND: f64 = 10.0;
+const BEHIND: f64 = 12.0;
 
 /// What says less than this by its own text says nothing of the question.
 const OWN: f64 = 3.0;

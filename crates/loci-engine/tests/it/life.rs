@@ -79,7 +79,9 @@ async fn spaces_at_the_company_give_way_to_tabs_in_the_project() {
     let rule = |text: &str, layer| NewMemory { layer: Some(layer), ..new(text) };
     house.engine.remember(&caller, rule("Use spaces for indentation", Layer::Company)).await.unwrap();
     house.engine.remember(&caller, rule("Use tabs for indentation", Layer::Project)).await.unwrap();
-    let recall = house.engine.recall(&caller, ask("indentation")).await.unwrap();
+    // By words alone both answer as well, so the layer decides.
+    house.model(false);
+    let recall = house.engine.recall(&caller, ask("what to use for indentation")).await.unwrap();
     assert_eq!(recall.hits[0].memory.content, "Use tabs for indentation");
     // Each layer keeps its own truth: neither has replaced the other.
     let known = house.known(&caller).await;

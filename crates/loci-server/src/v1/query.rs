@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use loci_engine::pack::Format;
-use loci_engine::{QueryRequest, QueryResponse, RecallHit, RecallRequest};
+use loci_engine::{Answered, QueryRequest, QueryResponse, RecallHit, RecallRequest};
 use loci_types::{ErrorKind, Filter, Identifiers, MemoryId, TimeRange, from_step, to_step};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -140,6 +140,10 @@ struct QueryAnswer {
     intent: String,
     /// Parts that could not be asked.
     degraded: Vec<String>,
+    /// Whether what is known answers it.
+    answered: Answered,
+    /// How likely the first hits answer it, 0..1.
+    confidence: f64,
 }
 
 /// One result.
@@ -277,6 +281,8 @@ fn answer(found: QueryResponse, wanted: QueryReturn) -> QueryAnswer {
         revision: found.revision,
         intent: found.intent,
         degraded: found.degraded,
+        answered: found.answered,
+        confidence: found.confidence,
     }
 }
 

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use loci_engine::pack::Format;
 use loci_engine::pack::context::{Message, Window};
 use loci_engine::{
-    ContextRequest, ContextResponse, Explanation, Recall, RecallHit, RecallRequest, SearchRequest, SearchResponse,
-    Strategy,
+    Answered, ContextRequest, ContextResponse, Explanation, Recall, RecallHit, RecallRequest, SearchRequest,
+    SearchResponse, Strategy,
 };
 use loci_types::{Identifiers, Layer, Memory};
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,10 @@ pub(super) struct RecallAnswer {
     degraded: Vec<String>,
     /// What the question was taken to be after: `why, when, who, what, general`.
     intent: String,
+    /// Whether what is known answers it.
+    answered: Answered,
+    /// How likely the first hits answer it, 0..1.
+    confidence: f64,
 }
 
 impl RecallAnswer {
@@ -81,7 +85,8 @@ impl RecallAnswer {
             explain: explain.then_some(hit.explain),
         };
         let hits = found.hits.into_iter().map(told).collect();
-        Self { hits, degraded: found.degraded, intent: found.intent }
+        let (answered, confidence) = (found.answered, found.confidence);
+        Self { hits, degraded: found.degraded, intent: found.intent, answered, confidence }
     }
 }
 

@@ -64,7 +64,9 @@ async fn search(asked: &Asked, search: Search) -> Result<Answer, Failure> {
     let found = verb(asked, "recall", engine.find(&caller, request)).await?;
     asked.app.metrics.found(found.hits.len());
     let memories: Vec<Value> = found.hits.iter().map(scored).collect();
-    let mut value = json!({ "memories": memories, "intent": found.intent });
+    let mut value = json!({
+        "memories": memories, "intent": found.intent, "answered": found.answered, "confidence": rounded(found.confidence),
+    });
     if !found.degraded.is_empty() {
         value["degraded"] = json!(found.degraded);
     }
@@ -86,6 +88,9 @@ fn write(value: &Value) -> String {
     let mut said = lines("What is remembered, best first:", value, "memories");
     if said.is_empty() {
         said.push_str("Nothing is remembered about that.\n");
+    }
+    if value["answered"] == "unsure" {
+        said.push_str("(These are about it, but may not answer it.)\n");
     }
     if list(value, "degraded").any(|part| part == "vector") {
         said.push_str("(Only words were compared; without a model other wordings are missed.)\n");
