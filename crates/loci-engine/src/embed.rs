@@ -77,7 +77,10 @@ impl Engine {
         let other = match &self.languages {
             Some(languages) if !others.is_empty() => {
                 self.foreign.store(true, Ordering::Relaxed);
-                languages.embed(&others, Detail::Sentence).await?
+                languages.embed(&others, Detail::Sentence).await.map_err(|error| {
+                    tracing::warn!(%error, "the model for other languages failed; the vectors follow");
+                    error
+                })?
             }
             _ => Vec::new(),
         };

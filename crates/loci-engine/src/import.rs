@@ -2,6 +2,7 @@
 //!
 //! What was made elsewhere comes in as it is, so all that `remember` would have refused is refused here.
 
+use jiff::Timestamp;
 use loci_types::{Error, ErrorKind, Memory, unit};
 
 use crate::bounds;
@@ -22,11 +23,15 @@ impl Engine {
         loci_store::Derived { hash, unless: live.then(|| self.twin_key(&whole)), claim: self.claim_of(&whole) }
     }
 
-    /// The record that `remember` would make of this, without keeping it.
-    pub fn draft(&self, caller: &Caller, mut new: NewMemory) -> Result<Memory> {
+    /// The record that `remember` would make of this, or would have made then, without keeping it.
+    pub fn draft(&self, caller: &Caller, mut new: NewMemory, created_at: Option<Timestamp>) -> Result<Memory> {
         self.redact(&mut new)?;
         let scope = policy::meant(&caller.identifiers, new.layer)?;
-        Ok(self.admit(caller, &scope, new, None)?.memory)
+        let mut memory = self.admit(caller, &scope, new, None)?.memory;
+        if let Some(created_at) = created_at {
+            (memory.created_at, memory.imported_at) = (created_at, Some(memory.created_at));
+        }
+        Ok(memory)
     }
 
     /// Refuses a record that could not have been made here.

@@ -134,7 +134,9 @@ impl Engine {
         let used = found.hits.iter().filter(|hit| cited.contains(&hit.memory.id));
         let used: Vec<RecallHit> = used.cloned().collect();
         self.note_told(caller, thread, &used).await;
-        self.count_used(caller, &used).await;
+        if found.answered == Answered::Yes {
+            self.count_used(caller, &used).await;
+        }
     }
 
     /// The hits as they are packed.

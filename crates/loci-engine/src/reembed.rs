@@ -162,7 +162,8 @@ impl Engine {
         ids: &[MemoryId],
     ) -> Result<HashMap<MemoryId, Vector>> {
         let mut found: HashMap<MemoryId, Vector> = HashMap::new();
-        for embedder in [&self.embedder, &self.languages].into_iter().flatten() {
+        // What the model for other languages has read, the other could not: an older vector of that one says nothing.
+        for embedder in [&self.languages, &self.embedder].into_iter().flatten() {
             let missing: Vec<MemoryId> = ids.iter().filter(|id| !found.contains_key(id)).copied().collect();
             if !missing.is_empty() {
                 found.extend(self.store.vectors(visible, &embedder.model().name, &missing).await?);

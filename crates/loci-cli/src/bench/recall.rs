@@ -114,6 +114,8 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
     let request = |number: u64| RecallRequest {
         query: format!("when did we talk of {}", data::words(seed, number)),
         uncounted: true,
+        // Made-up words are about nothing; what is nearest is wanted all the same.
+        threshold: Some(0.0),
         ..RecallRequest::default()
     };
     let mut first = Sample::default();

@@ -92,7 +92,7 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
             let query = format!("when did we talk of {}", words.join(" "));
             let caller = Caller::new(identifiers(number));
             let (spent, began) = (meter::cpu(), Instant::now());
-            let request = RecallRequest { query, uncounted: true, ..RecallRequest::default() };
+            let request = RecallRequest { query, uncounted: true, threshold: Some(0.0), ..RecallRequest::default() };
             let recall = engine.recall(&caller, request).await?;
             wall.add(began.elapsed());
             cpu.add(meter::cpu() - spent);

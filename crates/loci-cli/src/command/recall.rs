@@ -23,7 +23,7 @@ use crate::{output, shape};
 pub(crate) struct RecallArgs {
     #[command(flatten)]
     ask: AskFlags,
-    /// What decides: hybrid, semantic, recency or importance
+    /// What decides: hybrid, semantic, lexical, recency or importance
     #[arg(long, value_name = "STRATEGY", default_value = "hybrid")]
     strategy: String,
     /// The conversation that is told: what it repeats of this is not learned anew
@@ -96,7 +96,7 @@ pub(crate) fn about(memory: &Memory, score: Option<f64>, now: Timestamp) -> Stri
 fn explanation(hits: &[RecallHit]) -> String {
     let told: Vec<String> = hits.iter().enumerate().map(|(place, hit)| one_explanation(place + 1, hit)).collect();
     let confidence = hits.first().map_or(1.0, |hit| hit.explain.confidence);
-    format!("how likely the first answer the question: {confidence:.2}\n\n{}", told.join("\n\n"))
+    format!("confidence that these are about the question: {confidence:.2}\n\n{}", told.join("\n\n"))
 }
 
 fn one_explanation(place: usize, hit: &RecallHit) -> String {
@@ -124,7 +124,12 @@ fn one_explanation(place: usize, hit: &RecallHit) -> String {
         );
     }
     lines.push(format!("score      {:.3}", hit.score));
-    lines.push(clues(hit));
+    if let Some(passage) = &explain.passage {
+        lines.push(format!("passage    {}", shape::brief(passage, 100)));
+    }
+    if !explain.clues.is_empty() {
+        lines.push(clues(hit));
+    }
     let indent = "\n     ";
     lines.join(indent)
 }

@@ -98,6 +98,13 @@ impl fmt::Display for Measures {
             write!(f, "\n{name:<26}{:>6}", rows.len())?;
             (0..NAMES.len()).try_for_each(|at| write!(f, "{:>11.4}", mean(rows, at)))?;
         }
+        if !self.all.is_empty() {
+            let told = ["hit@1", "hit@5", "recall@10"].map(|name| {
+                let (low, high) = self.interval(name);
+                format!("{name} {low:.3}–{high:.3}")
+            });
+            write!(f, "\n95 in 100 resamplings: {}", told.join(", "))?;
+        }
         if let Some(refused) = self.refused() {
             write!(f, "\nnothing answers {}, refused {:.0} %", self.unanswerable, 100.0 * refused)?;
         }

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use loci_engine::{Answered, Caller, Clock, Engine, RecallHit, RecallRequest, System, policy};
 use loci_models::{Detail, Embedder};
 use loci_store::Page;
-use loci_types::{Filter, Identifiers, MemoryId};
+use loci_types::{Error, Filter, Identifiers, MemoryId};
 use serde_json::{Value, json};
 
 use super::corpus::{self, Line, Question};
@@ -100,13 +100,20 @@ impl Set {
             };
             stores.entry(store).or_default().push(line);
         }
+        if stores.is_empty() {
+            return Err(Error::invalid("corpus", format!("{} holds nothing", corpus.display())).into());
+        }
         if ways.waiting {
             let lines: Vec<Line> = stores.into_values().flatten().collect();
             stores = (0..FOLDS).map(|fold| (format!("memories-{fold}"), lines.clone())).collect();
         }
         let name = name(corpus);
         let folder = folder.join(&name);
-        let questions: Vec<Question> = corpus::read(questions)?;
+        let asked = questions;
+        let questions: Vec<Question> = corpus::read(asked)?;
+        if questions.is_empty() {
+            return Err(Error::invalid("questions", format!("{} holds nothing", asked.display())).into());
+        }
         Ok(Self { name, stores, questions, folder, ways, origins: HashMap::new(), stored: Times::default() })
     }
 

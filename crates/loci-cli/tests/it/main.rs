@@ -20,6 +20,7 @@ mod pages;
 mod plain;
 mod pools;
 mod processes;
+mod recall;
 mod rules;
 mod run;
 mod serve;

@@ -248,8 +248,8 @@ pub enum Given {
     Header(Header),
     /// Something that was kept elsewhere.
     Line(Line),
-    /// Something new, and whose it is if it says so.
-    New(Option<Identifiers>, Box<NewMemory>),
+    /// Something new, whose it is and when it was made, if it says so.
+    New(Option<Identifiers>, Option<Timestamp>, Box<NewMemory>),
 }
 
 /// Reads one line of a file.
@@ -276,7 +276,11 @@ pub fn read_line(text: &str) -> Result<Given, Error> {
     if !fields.contains_key("content") {
         return Err(Error::invalid("content", "content is missing"));
     }
-    Ok(Given::New(whose, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
+    let created_at = fields.remove("createdAt").map(serde_json::from_value).transpose().map_err(|error| {
+        let problem = format!("createdAt is no time: {error}");
+        Error::invalid("createdAt", problem).hint("write it as 2026-01-31T09:00:00Z")
+    })?;
+    Ok(Given::New(whose, created_at, serde_json::from_value(Value::Object(fields)).map_err(wrong)?))
 }
 
 fn wrong(error: serde_json::Error) -> Error {
@@ -298,7 +302,8 @@ mod tests {
             let told = match read_line(text) {
                 Ok(Given::Header(_)) => "header".to_owned(),
                 Ok(Given::Line(line)) => line.name().to_owned(),
-                Ok(Given::New(whose, _)) => format!("new {}", whose.is_some()),
+                Ok(Given::New(whose, None, _)) => format!("new {}", whose.is_some()),
+                Ok(Given::New(_, Some(at), _)) => at.to_string(),
                 Err(error) => error.field().unwrap_or_default().to_owned(),
             };
             assert_eq!(told, expect, "{text}");
@@ -309,6 +314,8 @@ mod tests {
         check(&format!(r#"{{"loci":"other","format":1,"exportedAt":"{at}"}}"#), "format");
         check(&format!(r#"{{"type":"agent","slug":"a","config":{{}},"createdAt":"{at}"}}"#), "agent");
         check(r#"{"content":"x"}"#, "new false");
+        check(&format!(r#"{{"content":"x","createdAt":"{at}"}}"#), at);
+        check(r#"{"content":"x","createdAt":"yesterday"}"#, "createdAt");
         check(r#"{"content":"x","identifiers":{"userId":"u"}}"#, "new true");
         for (text, field) in [
             ("", "line"),

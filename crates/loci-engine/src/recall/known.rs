@@ -13,6 +13,9 @@ use super::rank::{Candidate, Seen};
 const GROWTH: f64 = 0.24;
 const FROM: f64 = -2.0;
 
+/// A question that the model cannot read is judged more mildly: what speaks for its answers is partly guessed.
+const UNREAD: f64 = 0.65;
+
 /// What it costs if no code, or no name, of the question was ever mentioned.
 const UNKNOWN_CODE: f64 = -6.0;
 const UNKNOWN_NAME: f64 = -2.0;
@@ -21,7 +24,7 @@ const UNKNOWN_NAME: f64 = -2.0;
 const FIRST: usize = 3;
 
 /// Below this nothing is returned.
-const NOTHING: f64 = -1.0;
+const NOTHING: f64 = -0.35;
 
 /// From here on it is most likely an answer.
 const LIKELY: f64 = 1.0;
@@ -37,12 +40,13 @@ pub(crate) fn confidence(seen: &Seen, analyser: &Analyser, candidates: &[Candida
     let own = first.iter().take(FIRST).map(|one| seen.own(one.at)).fold(0.0, f64::max);
     let mark = |holds: bool, cost: f64| if holds { cost } else { 0.0 };
     let question = &seen.question;
+    let from = FROM + mark(!question.readable, UNREAD);
     let unknown_code = mark(question.names_unknown_code(), UNKNOWN_CODE);
     // Who is known by another name is known, and what is said of them is told.
     if first.iter().take(FIRST).any(|one| seen.mentions(one.at)) {
-        return chance((GROWTH * own + FROM).max(NOTHING) + unknown_code);
+        return chance((GROWTH * own + from).max(NOTHING) + unknown_code);
     }
-    chance(GROWTH * own + FROM + unknown_code + mark(question.names_unknown(analyser), UNKNOWN_NAME))
+    chance(GROWTH * own + from + unknown_code + mark(question.names_unknown(analyser), UNKNOWN_NAME))
 }
 
 /// What such a confidence says.

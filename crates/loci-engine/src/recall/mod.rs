@@ -158,14 +158,18 @@ impl Engine {
         plan.asks.important &= vague;
         let found = self.ask_lanes(&visible, &filter, &request, &mut plan, limit).await?;
         let (intent, mut degraded) = (plan.intent.name().to_owned(), found.degraded());
-        let ranking = self.rank(&visible, &filter, plan, found, &weights, limit, now).await?;
+        let all = request.threshold == Some(0.0);
+        let ranking = self.rank(&visible, &filter, plan, found, &weights, (limit, all), now).await?;
         let (mut hits, confidence) = (ranking.hits, ranking.confidence);
         if ranking.degraded {
             degraded.push("rerank".to_owned());
         }
-        let answered = if hits.is_empty() { Answered::No } else { known::answered(confidence) };
+        let (answered, confidence) = match hits.is_empty() {
+            true => (Answered::No, 0.0),
+            false => (known::answered(confidence), confidence),
+        };
         // What nothing is about has no answer, unless whatever there is was asked for.
-        if answered == Answered::No && request.threshold != Some(0.0) {
+        if answered == Answered::No && !all {
             hits.clear();
         }
         hits.truncate(limit);
@@ -173,7 +177,7 @@ impl Engine {
         self.tell_newer(&visible, &mut hits).await?;
         if !request.uncounted {
             self.note_told(caller, request.for_thread.as_deref(), &hits).await;
-            if request.strategy == Strategy::Hybrid && answered != Answered::No {
+            if request.strategy == Strategy::Hybrid && answered == Answered::Yes {
                 self.count_used(caller, &hits).await;
             }
         }

@@ -7,7 +7,9 @@
 use loci_types::{Edge, MemoryId, Relation};
 
 use super::rank::{Candidate, Seen};
-use super::reading::{Codes, Reading};
+use super::reading::Reading;
+use crate::language::word::words;
+use crate::language::{form, language_of};
 
 /// So many of the best are compared.
 pub(crate) const AMONG: usize = 20;
@@ -15,7 +17,7 @@ pub(crate) const AMONG: usize = 20;
 /// The later one may have so much less evidence,
 const LESS: f64 = 3.0;
 
-/// or so much if it is known to contradict the earlier,
+/// or so much if it is known to contradict the earlier, or itself says that something has changed,
 const LESS_LINKED: f64 = 6.0;
 
 /// and is lifted so far above it.
@@ -26,6 +28,9 @@ const BETTER: f32 = 0.15;
 
 /// Texts so alike are about the same,
 const ALIKE: f64 = 0.6;
+
+/// these where the later one says that something has changed,
+const ALIKE_CHANGED: f64 = 0.45;
 
 /// by the model for other languages these,
 const ALIKE_IN_LANGUAGES: f64 = 0.5;
@@ -38,6 +43,7 @@ const SHARED_WORDS: u32 = 2;
 pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
     let among = candidates.len().min(AMONG);
     let held: Vec<u128> = candidates[..among].iter().map(|one| held(seen, one)).collect();
+    let changes: Vec<bool> = candidates[..among].iter().map(|one| tells_of_change(&one.memory.content)).collect();
     let reading = |one: &Candidate| seen.pool.members[one.at].reading.clone();
     let mut by_age: Vec<usize> = (0..among).collect();
     by_age.sort_by_key(|at| reading(&candidates[*at]).said_at);
@@ -51,7 +57,10 @@ pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
             if candidates[new].memory.layer.precedence() > candidates[old].memory.layer.precedence() {
                 continue;
             }
-            let linked = is_linked(edges, candidates[new].memory.id, candidates[old].memory.id);
+            let shared = held[old] & held[new];
+            let holds_all = held[old] & !held[new] == 0;
+            let changed = holds_all && shared != 0 && changes[new] && cosine(&before, &after) >= ALIKE_CHANGED;
+            let linked = changed || is_linked(edges, candidates[new].memory.id, candidates[old].memory.id);
             let ahead = candidates[old].explain.evidence - candidates[new].explain.evidence;
             if ahead <= -ABOVE || ahead > if linked { LESS_LINKED } else { LESS } {
                 continue;
@@ -60,9 +69,9 @@ pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
             let rows = || seen.matches.of(old_at).iter().zip(seen.matches.of(new_at));
             let read = before.readable && after.readable;
             let same = || {
-                held[old] & !held[new] == 0
+                holds_all
                     && (!read || rows().all(|(old, new)| old - new <= BETTER))
-                    && alike(&before, &after, (held[old] & held[new]).count_ones())
+                    && alike(&before, &after, shared.count_ones())
             };
             if linked || same() {
                 candidates[new].explain.lift += ahead + ABOVE;
@@ -84,12 +93,25 @@ fn held(seen: &Seen, candidate: &Candidate) -> u128 {
     asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
 }
 
+/// Whether a text says that something is no longer as it was.
+fn tells_of_change(text: &str) -> bool {
+    let change = form::CHANGE | form::CORRECTION | form::ENDS | form::SETS;
+    words(text, language_of(text)).iter().any(|word| word.is(change))
+}
+
+/// How alike two are by the model that has read both; 0 if none has.
+fn cosine(old: &Reading, new: &Reading) -> f64 {
+    let (old, new) = match old.readable && new.readable {
+        true => (old.vector.as_ref(), new.vector.as_ref()),
+        false => (old.in_languages.get(), new.in_languages.get()),
+    };
+    old.zip(new).map_or(0.0, |(old, new)| old.cosine_to(new))
+}
+
 fn alike(old: &Reading, new: &Reading, shared: u32) -> bool {
-    let cosine = |old: Option<&Codes>, new: Option<&Codes>| old.zip(new).map(|(old, new)| old.cosine_to(new));
+    let cosine = cosine(old, new);
     if !(old.readable && new.readable) {
-        let cosine = cosine(old.in_languages.get(), new.in_languages.get());
-        return cosine.is_some_and(|cosine| cosine >= ALIKE_IN_LANGUAGES);
+        return cosine >= ALIKE_IN_LANGUAGES;
     }
-    let cosine = cosine(old.vector.as_ref(), new.vector.as_ref());
-    cosine.is_some_and(|cosine| cosine >= ALIKE || (shared >= SHARED_WORDS && cosine >= ALIKE_WITH_WORDS))
+    cosine >= ALIKE || (shared >= SHARED_WORDS && cosine >= ALIKE_WITH_WORDS)
 }

@@ -76,7 +76,8 @@ pub(crate) struct Seen {
 }
 
 impl Engine {
-    /// Reads what the lanes found with what is around it, and orders it by the score.
+    /// Reads what the lanes found with what is around it, and orders it by the score. What says nothing of the question is
+    /// left out, unless `all` is asked for.
     #[expect(clippy::too_many_arguments, reason = "what was asked, what was found and how it is weighed")]
     pub(crate) async fn rank(
         &self,
@@ -85,7 +86,7 @@ impl Engine {
         plan: Plan,
         found: Found,
         weights: &Weights,
-        limit: usize,
+        (limit, all): (usize, bool),
         now: Timestamp,
     ) -> Result<Ranking> {
         let ranks = found.ranks();
@@ -119,13 +120,14 @@ impl Engine {
             (candidate.explain.best, candidate.explain.confidence) = (best, confidence);
             candidate.explain.terms.relevance = candidate.explain.judged_relevance();
         }
-        if judged != Some(true) {
+        if judged != Some(true) && !all {
             candidates.retain(|one| {
                 let near = best - one.explain.evidence <= BEHIND && seen.own(one.at) >= OWN;
                 near || seen.mentions(one.at) || seen.clues[one.at].get(Clue::Foremost) > 0.0
             });
         }
-        let hits = finish(candidates, weights);
+        let mut hits = finish(candidates, weights);
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
         Ok(Ranking { hits, confidence, edges, degraded: judged == Some(false) })
     }
 
@@ -244,8 +246,7 @@ impl Engine {
             Some(Candidate { at: 0, memory, explain })
         };
         let candidates = ids.iter().enumerate().filter_map(whole).collect();
-        let mut hits = finish(candidates, weights);
-        hits.sort_by_key(|hit| hit.explain.lanes.first().map_or(usize::MAX, |lane| lane.rank));
+        let hits = finish(candidates, weights);
         let edges = self.store.edges(visible, &Filter::everything(now), &ids, &TELLING).await?;
         Ok(Ranking { hits, confidence: 1.0, edges, degraded: false })
     }
@@ -284,12 +285,11 @@ impl Seen {
 
     /// What the text of a member itself says, and that it happened when the question says.
     pub(crate) fn own(&self, at: usize) -> f64 {
-        let date = self.voices.get(Clue::Date) * self.clues[at].get(Clue::Date);
-        self.voices.own(&self.clues[at]) + date
+        self.voices.own(&self.clues[at]) + self.voices.get(Clue::Date) * self.clues[at].get(Clue::Date)
     }
 }
 
-/// The score of each, and the best first.
+/// The score of each, in the order they come in.
 fn finish(candidates: Vec<Candidate>, weights: &Weights) -> Vec<RecallHit> {
     let best = candidates.iter().map(|one| one.explain.terms.relevance).fold(0.0, f64::max);
     let hit = |Candidate { memory, mut explain, .. }: Candidate| {
@@ -297,9 +297,7 @@ fn finish(candidates: Vec<Candidate>, weights: &Weights) -> Vec<RecallHit> {
         explain.terms.closeness = score::closeness(explain.terms.relevance, best, weights);
         RecallHit { score: explain.score(weights), memory, newer: None, explain }
     };
-    let mut hits: Vec<RecallHit> = candidates.into_iter().map(hit).collect();
-    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
-    hits
+    candidates.into_iter().map(hit).collect()
 }
 
 fn lane(lanes: &[Rank], name: &str) -> Option<f64> {

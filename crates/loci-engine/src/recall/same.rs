@@ -6,48 +6,58 @@
 
 use std::collections::BTreeSet;
 
-use loci_types::{Edge, Memory, Relation};
+use loci_types::{Edge, Memory, MemoryId, Relation};
 
 use super::rank::{Candidate, Seen};
 
 /// Words that turn a sentence around.
-const NEGATIONS: &str = "not no never none without cannot can't don't doesn't didn't isn't aren't wasn't won't nicht kein keine \
+const NEGATIONS: &str = "not no never none without cannot nicht kein keine \
     keinen nie ohne sin nunca ningún pas jamais sans aucun не нет никогда без não nem sem";
 
 /// Leaves one of those that say the same.
 pub(crate) fn unite(seen: &Seen, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {
+    take_sources(edges, candidates);
     let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
     for mut candidate in candidates.drain(..) {
-        let learned = |a: &Candidate, b: &Candidate| {
-            edges.iter().any(|edge| {
-                edge.relation == Relation::DerivedFrom && edge.source_id == a.memory.id && edge.target_id == b.memory.id
-            })
-        };
-        let twin = kept.iter_mut().find(|other| {
-            learned(other, &candidate)
-                || learned(&candidate, other)
-                || say_the_same(seen, similarity, other, &candidate)
-        });
+        let twin = kept.iter_mut().find(|other| say_the_same(seen, similarity, other, &candidate));
         let Some(twin) = twin else {
             kept.push(candidate);
             continue;
         };
-        let source = learned(twin, &candidate) || learned(&candidate, twin);
-        if if source { learned(&candidate, twin) } else { speaks_for(&candidate.memory, &twin.memory) } {
+        if speaks_for(&candidate.memory, &twin.memory) {
             std::mem::swap(twin, &mut candidate);
-            twin.explain.overrides.append(&mut candidate.explain.overrides);
-            twin.explain.sources.append(&mut candidate.explain.sources);
         }
-        let told = if source { &mut twin.explain.sources } else { &mut twin.explain.overrides };
-        told.push(candidate.memory.id);
-        // It speaks for both, so it stands where the better of them would.
-        twin.explain.lift += (candidate.explain.evidence - twin.explain.evidence).max(0.0);
-        twin.explain.evidence = twin.explain.sum_of_clues();
-        if let (Some(judged), Some(other)) = (&mut twin.explain.reranked, candidate.explain.reranked) {
-            *judged = judged.max(other);
-        }
+        twin.explain.overrides.push(candidate.memory.id);
+        speak_for(twin, candidate);
     }
     *candidates = kept;
+}
+
+/// Leaves out the turns that other candidates were learned from; each stands for its own.
+fn take_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
+    for edge in edges.iter().filter(|edge| edge.relation == Relation::DerivedFrom) {
+        let place = |id: MemoryId, candidates: &[Candidate]| candidates.iter().position(|one| one.memory.id == id);
+        let (Some(_), Some(source)) = (place(edge.source_id, candidates), place(edge.target_id, candidates)) else {
+            continue;
+        };
+        let turn = candidates.remove(source);
+        // Taking one out may have moved the other.
+        if let Some(learned) = place(edge.source_id, candidates) {
+            candidates[learned].explain.sources.push(turn.memory.id);
+            speak_for(&mut candidates[learned], turn);
+        }
+    }
+}
+
+/// One that speaks for another stands where the better of them would.
+fn speak_for(one: &mut Candidate, mut other: Candidate) {
+    one.explain.overrides.append(&mut other.explain.overrides);
+    one.explain.sources.append(&mut other.explain.sources);
+    one.explain.lift += (other.explain.evidence - one.explain.evidence).max(0.0);
+    one.explain.evidence = one.explain.sum_of_clues();
+    if let (Some(judged), Some(other)) = (&mut one.explain.reranked, other.explain.reranked) {
+        *judged = judged.max(other);
+    }
 }
 
 /// Whether one is the more specific of two that say the same, or the later.
@@ -78,11 +88,15 @@ fn telling(text: &str) -> BTreeSet<String> {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let lower = word.to_lowercase().replace('’', "'");
         let name = place > 0 && word.chars().next().is_some_and(char::is_uppercase);
-        if name || word.chars().any(char::is_numeric) || NEGATIONS.split_whitespace().any(|one| one == lower) {
+        if name || word.chars().any(char::is_numeric) || is_negation(&lower) {
             found.insert(lower.trim_end_matches("'s").to_owned());
         }
     }
     found
+}
+
+fn is_negation(word: &str) -> bool {
+    word.ends_with("n't") || NEGATIONS.split_whitespace().any(|one| one == word)
 }
 
 #[cfg(test)]
@@ -97,6 +111,7 @@ mod tests {
             ("the keys are with Rui", "the keys are with Eva", false),
             ("the lamp is broken", "the lamp is not broken", false),
             ("I don't eat fish", "I eat fish", false),
+            ("I haven't eaten fish since March", "I have eaten fish since March", false),
         ] {
             assert_eq!(alike(one, other), expect, "{one} / {other}");
         }

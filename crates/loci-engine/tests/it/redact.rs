@@ -92,7 +92,7 @@ async fn records_from_elsewhere_are_masked_too() {
     let (house, open) = (House::new(), House::with(open()));
     let ana = user("ana");
     let new = NewMemory { tags: vec!["password=hunter2".into()], ..new(&format!("paid with {CARD}")) };
-    let record = open.engine.draft(&ana, new).unwrap();
+    let record = open.engine.draft(&ana, new, None).unwrap();
     assert!(record.content.contains(CARD), "nothing is masked where nothing is to be");
     assert_eq!(house.engine.import_many(&ana, vec![record.clone()]).await.unwrap(), [Outcome::Created]);
     let memory = house.engine.get(&ana, record.id).await.unwrap();
@@ -138,7 +138,7 @@ async fn what_is_refused_leaves_nothing_behind() {
         (engine.update(&ana, id, update).await.unwrap_err(), "content"),
         (engine.correct(&ana, id, &text, None).await.unwrap_err(), "content"),
         (engine.supersede(&ana, id, new(&text)).await.unwrap_err(), "content"),
-        (engine.draft(&ana, new(&text)).unwrap_err(), "content"),
+        (engine.draft(&ana, new(&text), None).unwrap_err(), "content"),
     ] {
         let problem = error.problem("x");
         assert_eq!((error.kind(), &problem.details["field"]), (ErrorKind::InvalidInput, &json!(field)));

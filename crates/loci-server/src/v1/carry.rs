@@ -213,9 +213,9 @@ async fn understand(app: &App, caller: &Caller, text: &str) -> Result<Option<Lin
     let line = match read_line(text)? {
         Given::Header(_) => return Ok(None),
         Given::Line(line) => line,
-        Given::New(whose, new) => {
+        Given::New(whose, created_at, new) => {
             let identifiers = whose.unwrap_or_else(|| caller.identifiers.clone());
-            let memory = app.engine.draft(&Caller { identifiers, ..caller.clone() }, *new)?;
+            let memory = app.engine.draft(&Caller { identifiers, ..caller.clone() }, *new, created_at)?;
             Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
         }
     };

@@ -52,9 +52,9 @@ async fn understand(import: &Import<'_>, text: &str) -> Result<Option<Line>> {
     let line = match read_line(text)? {
         Given::Header(_) => return Ok(None),
         Given::Line(line) => line,
-        Given::New(whose, new) => {
+        Given::New(whose, created_at, new) => {
             let caller = whose.map_or_else(|| import.whose.clone(), Caller::new);
-            let memory = import.engine.draft(&caller, *new)?;
+            let memory = import.engine.draft(&caller, *new, created_at)?;
             Line::Memory(Box::new(MemoryLine { memory, aged_at: None, vectors: Vec::new() }))
         }
     };
