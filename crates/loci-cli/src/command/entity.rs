@@ -80,7 +80,7 @@ async fn list(context: &Context, scope: &ScopeFlags, limit: usize) -> Result<()>
     if context.json {
         output::json(&json!({ "entities": entities }));
     } else if entities.is_empty() {
-        output::line("Nothing is spoken of yet. Names are learned from conversations.");
+        output::line("Nothing is spoken of yet. Names are learned from conversations and from what is remembered.");
     } else {
         let rows = entities.iter().map(|entity| {
             vec![
