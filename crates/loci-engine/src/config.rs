@@ -119,7 +119,7 @@ impl Default for Retrieval {
             overfetch: 3,
             candidates: 100,
             threshold: None,
-            vector_floor: 0.08,
+            vector_floor: 0.15,
             weights: Weights::default(),
             relation_weight: 0.05,
             time_zone: String::new(),
