@@ -118,9 +118,9 @@ async fn recall(store: SqliteStore, seed: u64, times: u64) -> Result<()> {
     // The first time a memory is weighed it is taken apart, so every question is asked once before.
     for number in (0..QUESTIONS).chain((0..times).map(|number| number % QUESTIONS)) {
         let query = format!("when did we talk of {}", data::words(seed, number * 97));
-        let request = RecallRequest { query, uncounted: true, threshold: Some(0.0), ..RecallRequest::default() };
+        let request = RecallRequest { query, uncounted: true, ..RecallRequest::default() };
         let found = engine.recall(&caller, request).await?;
-        ensure!(!found.hits.is_empty() && found.degraded.is_empty(), "a question was not answered in full");
+        ensure!(found.degraded.is_empty(), "a question was not answered in full");
     }
     Ok(())
 }

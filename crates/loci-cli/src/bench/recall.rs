@@ -114,8 +114,6 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
     let request = |number: u64| RecallRequest {
         query: format!("when did we talk of {}", data::words(seed, number)),
         uncounted: true,
-        // Made-up words are about nothing; what is nearest is wanted all the same.
-        threshold: Some(0.0),
         ..RecallRequest::default()
     };
     let mut first = Sample::default();
@@ -142,10 +140,8 @@ async fn ask(folder: &Path, seed: u64, size: usize) -> Result<()> {
             let recall = engine.recall(&caller, request(number)).await?;
             wall.add(began.elapsed());
             cpu.add(meter::cpu() - spent);
-            anyhow::ensure!(
-                !recall.hits.is_empty() && recall.degraded.is_empty(),
-                "a question was not answered in full"
-            );
+            // Made-up words are about nothing, so there may be no hits; everyone must have been asked.
+            anyhow::ensure!(recall.degraded.is_empty(), "a question was not answered in full");
         }
         meter::print(work, size, "ms_p50", wall.at(0.5));
         meter::print(work, size, "ms_p99", wall.at(0.99));

@@ -43,7 +43,6 @@ const SHARED_WORDS: u32 = 2;
 pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
     let among = candidates.len().min(AMONG);
     let held: Vec<u128> = candidates[..among].iter().map(|one| held(seen, one)).collect();
-    let changes: Vec<bool> = candidates[..among].iter().map(|one| tells_of_change(&one.memory.content)).collect();
     let reading = |one: &Candidate| seen.pool.members[one.at].reading.clone();
     let mut by_age: Vec<usize> = (0..among).collect();
     by_age.sort_by_key(|at| reading(&candidates[*at]).said_at);
@@ -59,7 +58,10 @@ pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
             }
             let shared = held[old] & held[new];
             let holds_all = held[old] & !held[new] == 0;
-            let changed = holds_all && shared != 0 && changes[new] && cosine(&before, &after) >= ALIKE_CHANGED;
+            let changed = holds_all
+                && shared != 0
+                && cosine(&before, &after) >= ALIKE_CHANGED
+                && tells_of_change(&candidates[new].memory.content);
             let linked = changed || is_linked(edges, candidates[new].memory.id, candidates[old].memory.id);
             let ahead = candidates[old].explain.evidence - candidates[new].explain.evidence;
             if ahead <= -ABOVE || ahead > if linked { LESS_LINKED } else { LESS } {

@@ -67,13 +67,7 @@ pub(super) async fn hybrid(opened: &Opened, span: Range<u64>, k: usize) -> Resul
 
 /// A question as recall takes it.
 pub(super) fn question(text: &str, k: usize) -> RecallRequest {
-    RecallRequest {
-        query: text.to_owned(),
-        limit: Some(k),
-        uncounted: true,
-        threshold: Some(0.0),
-        ..RecallRequest::default()
-    }
+    RecallRequest { query: text.to_owned(), limit: Some(k), uncounted: true, ..RecallRequest::default() }
 }
 
 /// Nine searches, one addition, and again, for so many seconds.
