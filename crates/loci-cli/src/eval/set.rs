@@ -201,6 +201,8 @@ impl Set {
             while waiting.is_none() && engine.embed_waiting(&Caller::operator(), 1024).await? > 0 {}
             times.embed += start.elapsed();
             let told: Vec<String> = here.iter().map(|origin| json!(origin).to_string()).collect();
+            // On a server the store itself makes no folder.
+            std::fs::create_dir_all(self.folder.join(store))?;
             std::fs::write(beside, told.join("\n"))?;
             origins.extend(here);
         }
