@@ -74,17 +74,8 @@ impl Engine {
         let (mut texts, mut others) = (Vec::new(), Vec::new());
         let ways: Vec<Way> = memories.iter().map(|memory| self.way(memory, &mut texts, &mut others)).collect();
         let made = if texts.is_empty() { Vec::new() } else { embedder.embed(&texts, self.detail()).await? };
-        let other = match &self.languages {
-            Some(languages) if !others.is_empty() => {
-                self.foreign.store(true, Ordering::Relaxed);
-                languages.embed(&others, Detail::Sentence).await.map_err(|error| {
-                    tracing::warn!(%error, "the model for other languages failed; the vectors follow");
-                    error
-                })?
-            }
-            _ => Vec::new(),
-        };
         let name = &embedder.model().name;
+        let (other_name, other) = self.embed_others(embedder.as_ref(), &others).await?;
         let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::kept(name, made) };
         let vector = |way: &Way| match way {
             Way::Whole(at) => {
@@ -100,11 +91,29 @@ impl Engine {
                 Vector { model: name.clone(), values, token_states: Some(pack_parts(&parts)) }
             }
             Way::Other(at) => {
-                let model = self.languages.as_ref().map_or_else(String::new, |one| one.model().name.clone());
-                Vector { model, values: other[*at].vector.clone(), token_states: None }
+                Vector { model: other_name.clone(), values: other[*at].vector.clone(), token_states: None }
             }
         };
         Ok(Some(ways.iter().map(vector).collect()))
+    }
+
+    /// Embeds texts that the main model cannot read, and returns the name of the model that did it. If the multilingual model
+    /// fails, the main one does it: its vectors are of little use, but nothing waits for a damaged file, and
+    /// `reembed` replaces them.
+    async fn embed_others(&self, main: &dyn Embedder, texts: &[String]) -> Result<(String, Vec<Embedding>)> {
+        let Some(languages) = self.languages.as_ref().filter(|_| !texts.is_empty()) else {
+            return Ok((String::new(), Vec::new()));
+        };
+        match languages.embed(texts, Detail::Sentence).await {
+            Ok(made) => {
+                self.foreign.store(true, Ordering::Relaxed);
+                Ok((languages.model().name.clone(), made))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the multilingual model failed; the main model embeds in its place");
+                Ok((main.model().name.clone(), main.embed(texts, Detail::Sentence).await?))
+            }
+        }
     }
 
     /// Whether a vector is what this memory would get today.

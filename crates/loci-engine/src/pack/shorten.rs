@@ -180,8 +180,10 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
     while let Some((place, character)) = characters.next() {
         let end = place + character.len_utf8();
         let ends = match character {
-            '\n' | '\r' | '\u{2028}' | '\u{2029}' | '。' | '！' | '？' => true,
-            '!' | '?' | '…' => characters.peek().is_none_or(|(_, next)| next.is_whitespace()),
+            '\n' | '\r' | '\u{2028}' | '\u{2029}' | '。' | '！' | '？' | '।' | '॥' => true,
+            '!' | '?' | '…' | '؟' | '۔' | '։' | '።' => {
+                characters.peek().is_none_or(|(_, next)| next.is_whitespace())
+            }
             '.' => {
                 let after = text[end..].trim_start();
                 after.len() < text.len() - end

@@ -1,6 +1,7 @@
 //! What speaks for each memory of the pool?
 //!
-//! Pure: a question and a pool come in, clues go out. Every value is absolute: it says the same whoever else is in the pool.
+//! Pure: a question and a pool come in, clues go out. Values are not normalised over the
+//! pool; only the mean length in BM25 and, for texts that no model reads, the rarity of letter runs are taken from it.
 
 use super::clue::{Clue, Clues};
 use super::late::Matches;

@@ -44,8 +44,8 @@ const READ_AGAIN: usize = 64;
 /// From here on what is found by its relations is told, whatever its text says.
 const LINKED: f64 = 0.5;
 
-/// Relations that say something of the content. That one turn followed another does not, and that two are alike does not
-/// make either an answer.
+/// Relations that are read for the candidates: shown with a hit, or used to merge and to order. Temporal links are not: every
+/// turn has them.
 const TELLING: [Relation; 5] =
     [Relation::RelatedTo, Relation::Causal, Relation::Entity, Relation::DerivedFrom, Relation::MayContradict];
 
@@ -91,7 +91,7 @@ impl Engine {
     ) -> Result<Ranking> {
         let ranks = found.ranks();
         if found.strategy != Strategy::Hybrid {
-            return self.rank_by_lane(visible, &found, &ranks, weights, limit, now).await;
+            return self.rank_by_lane(visible, filter, &found, &ranks, weights, limit, now).await;
         }
         let query = plan.text.clone();
         let strips = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
@@ -214,9 +214,11 @@ impl Engine {
     }
 
     /// One lane alone keeps its own order and cuts nothing.
+    #[expect(clippy::too_many_arguments, reason = "what was asked, what was found and how it is weighed")]
     async fn rank_by_lane(
         &self,
         visible: &Visible,
+        filter: &Filter,
         found: &Found,
         ranks: &HashMap<MemoryId, Vec<Rank>>,
         weights: &Weights,
@@ -225,7 +227,7 @@ impl Engine {
     ) -> Result<Ranking> {
         let found_hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits);
         let ids: Vec<MemoryId> = found_hits.iter().take(limit).map(|hit| hit.id).collect();
-        let strips = self.store.around(visible, &Filter::everything(now), &ids, 0).await?;
+        let strips = self.store.around(visible, filter, &ids, 0).await?;
         let pool = self.read_pool(visible, &strips).await?;
         let memories = self.store.fetch(visible, &ids).await?;
         let memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
@@ -247,7 +249,7 @@ impl Engine {
         };
         let candidates = ids.iter().enumerate().filter_map(whole).collect();
         let hits = finish(candidates, weights);
-        let edges = self.store.edges(visible, &Filter::everything(now), &ids, &TELLING).await?;
+        let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
         Ok(Ranking { hits, confidence: 1.0, edges, degraded: false })
     }
 

@@ -58,7 +58,7 @@ pub(crate) fn readable(text: &str) -> bool {
         english += u32::from(ENGLISH_WORDS.contains(word.as_str()));
         foreign += u32::from(OTHER_WORDS.contains(word.as_str()));
     }
-    // A name or two with an accent make no other language; every tenth letter does.
+    // A name or two with an accent make no other language; every twelfth letter does.
     if english == foreign { marked * 12 <= letters } else { english > foreign }
 }
 

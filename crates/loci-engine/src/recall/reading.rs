@@ -101,7 +101,9 @@ impl Reading {
             parts: Vec::new(),
         };
         reading.parts = reading.read_parts(analyser, memory, vector.as_ref());
-        reading.read(analyser, &memory.content);
+        if reading.parts.is_empty() {
+            reading.read(analyser, &memory.content);
+        }
         match vector {
             Some(vector) if vector.model == model => {
                 reading.vector = Some(Codes::new(&vector.values));

@@ -9,10 +9,8 @@ use std::collections::BTreeSet;
 use loci_types::{Edge, Memory, MemoryId, Relation};
 
 use super::rank::{Candidate, Seen};
-
-/// Words that turn a sentence around.
-const NEGATIONS: &str = "not no never none without cannot nicht kein keine \
-    keinen nie ohne sin nunca ningún pas jamais sans aucun не нет никогда без não nem sem";
+use crate::language::word::words;
+use crate::language::{form, language_of};
 
 /// Leaves one of those that say the same.
 pub(crate) fn unite(seen: &Seen, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {
@@ -81,22 +79,19 @@ pub(crate) fn alike(one: &str, other: &str) -> bool {
     telling(one) == telling(other)
 }
 
-/// The words of a text that make it another if they differ.
+/// The words of a text that make it another if they differ: names, numbers and negations.
 fn telling(text: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let words = words(text, language_of(text));
+    let negations = words.iter().filter(|word| word.is(form::NEGATION)).map(|word| word.text.to_lowercase());
+    let mut found: BTreeSet<String> = negations.collect();
     for (place, word) in text.split_whitespace().enumerate() {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let lower = word.to_lowercase().replace('’', "'");
         let name = place > 0 && word.chars().next().is_some_and(char::is_uppercase);
-        if name || word.chars().any(char::is_numeric) || is_negation(&lower) {
-            found.insert(lower.trim_end_matches("'s").to_owned());
+        if name || word.chars().any(char::is_numeric) {
+            found.insert(word.to_lowercase().replace('’', "'").trim_end_matches("'s").to_owned());
         }
     }
     found
-}
-
-fn is_negation(word: &str) -> bool {
-    word.ends_with("n't") || NEGATIONS.split_whitespace().any(|one| one == word)
 }
 
 #[cfg(test)]

@@ -173,6 +173,13 @@ async fn relations_lift_a_hit_and_are_told_with_it() {
     let query = QueryRequest { recall: ask("green tea"), ..QueryRequest::default() };
     let text = house.engine.query(&ana, query).await.unwrap().text;
     assert!(text.contains("The pot stands on the shelf"), "{text}");
+    // What was forgotten is not shown beside a hit, whichever strategy found it.
+    house.engine.forget(&ana, pot, None, None).await.unwrap();
+    for strategy in [Strategy::Hybrid, Strategy::Recency] {
+        let request = RecallRequest { strategy, ..ask("green tea") };
+        let found = house.engine.recall(&ana, request).await.unwrap();
+        assert!(found.hits.iter().all(|hit| hit.explain.related.is_empty()), "{strategy}: {:?}", found.hits);
+    }
 }
 
 #[tokio::test]

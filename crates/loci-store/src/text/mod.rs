@@ -143,7 +143,7 @@ pub fn with_question(own: Vec<String>, question: Option<Vec<String>>) -> Vec<Str
 
 /// Whether a text ends in a question.
 pub fn asks(text: &str) -> bool {
-    text.chars().rev().take(200).any(|c| c == '?')
+    text.chars().rev().take(200).any(|c| matches!(c, '?' | '？' | '؟' | '՞' | '፧' | '⁇' | '⁈'))
 }
 
 #[cfg(test)]
@@ -180,6 +180,7 @@ mod tests {
     #[test]
     fn a_question_is_seen_at_its_end() {
         assert!(asks("Where did you go? I wonder."));
+        assert!(asks("どこへ行きましたか？") && asks("أين ذهبت؟"));
         assert!(!asks("I went home."));
         assert!(!asks(&format!("why? {}", "x".repeat(300))));
     }
