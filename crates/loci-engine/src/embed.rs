@@ -15,7 +15,7 @@ use crate::text::embedding_text;
 use crate::{Engine, Result};
 
 /// How a memory is read.
-enum Way {
+enum Encoding {
     /// By the model, whole; its place among the texts.
     Whole(usize),
     /// By the model, in parts: where the first stands among the texts, and where they lie in the memory.
@@ -72,16 +72,17 @@ impl Engine {
     pub(crate) async fn embed(&self, memories: &[&Memory]) -> Result<Option<Vec<Vector>>> {
         let Some(embedder) = &self.embedder else { return Ok(None) };
         let (mut texts, mut others) = (Vec::new(), Vec::new());
-        let ways: Vec<Way> = memories.iter().map(|memory| self.way(memory, &mut texts, &mut others)).collect();
+        let encodings: Vec<Encoding> =
+            memories.iter().map(|memory| self.encoding_of(memory, &mut texts, &mut others)).collect();
         let made = if texts.is_empty() { Vec::new() } else { embedder.embed(&texts, self.detail()).await? };
         let name = &embedder.model().name;
         let (other_name, other) = self.embed_others(embedder.as_ref(), &others).await?;
         let states = |made: &Embedding| if made.tokens.is_empty() { None } else { late::kept(name, made) };
-        let vector = |way: &Way| match way {
-            Way::Whole(at) => {
+        let vector = |encoding: &Encoding| match encoding {
+            Encoding::Whole(at) => {
                 Vector { model: name.clone(), values: made[*at].vector.clone(), token_states: states(&made[*at]) }
             }
-            Way::Parts(first, ranges) => {
+            Encoding::Parts(first, ranges) => {
                 let of = |(place, range): (usize, &std::ops::Range<usize>)| {
                     let made = &made[first + place];
                     Part::new(range.clone(), &made.vector, states(made).unwrap_or_default())
@@ -90,11 +91,11 @@ impl Engine {
                 let values = mean(&made[*first..first + ranges.len()]);
                 Vector { model: name.clone(), values, token_states: Some(pack_parts(&parts)) }
             }
-            Way::Other(at) => {
+            Encoding::Other(at) => {
                 Vector { model: other_name.clone(), values: other[*at].vector.clone(), token_states: None }
             }
         };
-        Ok(Some(ways.iter().map(vector).collect()))
+        Ok(Some(encodings.iter().map(vector).collect()))
     }
 
     /// Embeds texts that the main model cannot read, and returns the name of the model that did it. If the multilingual model
@@ -106,7 +107,7 @@ impl Engine {
         };
         match languages.embed(texts, Detail::Sentence).await {
             Ok(made) => {
-                self.foreign.store(true, Ordering::Relaxed);
+                self.has_multilingual_vectors.store(true, Ordering::Relaxed);
                 Ok((languages.model().name.clone(), made))
             }
             Err(error) => {
@@ -137,20 +138,20 @@ impl Engine {
         self.keeps_tokens() && embedding_text(memory) == memory.content && !crate::text::is_utterance(memory)
     }
 
-    fn way(&self, memory: &Memory, texts: &mut Vec<String>, others: &mut Vec<String>) -> Way {
+    fn encoding_of(&self, memory: &Memory, texts: &mut Vec<String>, others: &mut Vec<String>) -> Encoding {
         let text = embedding_text(memory);
         if self.left_to_languages(memory) {
             others.push(text);
-            return Way::Other(others.len() - 1);
+            return Encoding::Other(others.len() - 1);
         }
         let parts = parts_of(&memory.content, self.is_note(memory));
         let first = texts.len();
         if parts.is_empty() {
             texts.push(text);
-            return Way::Whole(first);
+            return Encoding::Whole(first);
         }
         texts.extend(parts.iter().map(|part| memory.content[part.clone()].to_owned()));
-        Way::Parts(first, parts)
+        Encoding::Parts(first, parts)
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Engine {
     /// The model for texts that the other cannot read.
     pub(crate) languages: Option<Arc<dyn Embedder>>,
     /// Whether there are vectors of that model, as far as is known.
-    pub(crate) foreign: AtomicBool,
+    pub(crate) has_multilingual_vectors: AtomicBool,
     /// Whether a memory whose vector could not be made waits for one.
     wants_vectors: bool,
     pub(crate) reranker: Option<Arc<dyn Reranker>>,
@@ -73,7 +73,7 @@ impl Engine {
             store,
             embedder,
             languages: None,
-            foreign: AtomicBool::new(false),
+            has_multilingual_vectors: AtomicBool::new(false),
             wants_vectors: true,
             reranker: None,
             mind: None,

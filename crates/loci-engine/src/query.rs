@@ -133,7 +133,7 @@ impl Engine {
     pub(crate) async fn count_cited(&self, caller: &Caller, thread: Option<&str>, found: &Recall, cited: &[MemoryId]) {
         let used = found.hits.iter().filter(|hit| cited.contains(&hit.memory.id));
         let used: Vec<RecallHit> = used.cloned().collect();
-        self.note_told(caller, thread, &used).await;
+        self.record_returned(caller, thread, &used).await;
         if found.answered == Answered::Yes {
             self.count_used(caller, &used).await;
         }

@@ -16,7 +16,7 @@ use super::corpus::Question;
 
 const NAMES: [&str; 7] = ["hit@1", "hit@5", "recall@5", "recall@10", "recall@20", "ndcg@10", "mrr"];
 
-/// So many resamplings, always the same ones.
+/// Number of bootstrap resamples, with a fixed seed.
 const RESAMPLINGS: usize = 1_000;
 const SEED: u64 = 7;
 

@@ -10,7 +10,7 @@ use anyhow::Result;
 use loci_models::Embedder;
 use serde_json::json;
 
-use super::set::{Set, Ways};
+use super::set::{EvalOptions, Set};
 use super::{create, print, write_run};
 use crate::output;
 use crate::settings::Settings;
@@ -64,8 +64,8 @@ pub(super) async fn run(
 ) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let stores = args.keep.unwrap_or_else(|| scratch.path().to_owned());
-    let ways = Ways { fresh: args.fresh, as_is: args.as_is, waiting: args.waiting, repeat: args.repeat };
-    let mut set = Set::read(&args.corpus, &args.questions, &stores, ways)?;
+    let options = EvalOptions { fresh: args.fresh, as_is: args.as_is, waiting: args.waiting, repeat: args.repeat };
+    let mut set = Set::read(&args.corpus, &args.questions, &stores, options)?;
     let mut out = args.out.as_deref().map(create).transpose()?;
     let mut explained = args.explain.as_deref().map(create).transpose()?;
     set.store(settings, embedder.clone()).await?;

@@ -22,7 +22,7 @@ use loci_types::Error;
 use serde_json::{Value, json};
 
 use self::measure::Measures;
-use self::set::{Answer, Set, Times, Ways};
+use self::set::{Answer, EvalOptions, Set, Times};
 use crate::output;
 use crate::settings::Settings;
 
@@ -103,8 +103,8 @@ pub(crate) async fn run(
     let stores = args.keep.clone().unwrap_or_else(|| scratch.path().to_owned());
     let mut sets = Vec::new();
     for (corpus, questions) in args.corpus.iter().zip(&args.questions) {
-        let ways = Ways { fresh: args.fresh, ..Ways::default() };
-        sets.push(Set::read(corpus, questions, &stores, ways)?);
+        let options = EvalOptions { fresh: args.fresh, ..EvalOptions::default() };
+        sets.push(Set::read(corpus, questions, &stores, options)?);
     }
     let mut out = args.out.as_deref().map(create).transpose()?;
     let mut explained = args.explain.as_deref().map(create).transpose()?;

@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 
 use super::corpus::{self, Line, Question};
 use super::measure::Measures;
-use super::waiting::Waiting;
+use super::waiting::RefusingEmbedder;
 use crate::settings::Settings;
 use crate::wiring;
 
-/// So long after the last line the questions are asked.
+/// Time between the last line and the questions.
 const AFTER: SignedDuration = SignedDuration::from_hours(24);
 
-/// Where answers wait for their vectors, every store leaves those of one question in so many without.
+/// Number of stores for `--waiting`; each leaves the evidence of every fifth question without vectors.
 const FOLDS: usize = 5;
 
 /// Stores, their questions and where they lie.
@@ -34,7 +34,7 @@ pub(super) struct Set {
     stores: BTreeMap<String, Vec<Line>>,
     questions: Vec<Question>,
     folder: PathBuf,
-    ways: Ways,
+    options: EvalOptions,
     /// Which lines a memory holds, where that is not told by its source.
     origins: HashMap<MemoryId, Vec<String>>,
     stored: Times,
@@ -42,7 +42,7 @@ pub(super) struct Set {
 
 /// How lines are stored and questions asked.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Ways {
+pub(super) struct EvalOptions {
     /// Everything happens now, however old it is.
     pub(super) fresh: bool,
     /// Every memory is stored as it is, without comparing it with what is known.
@@ -75,15 +75,15 @@ pub(super) struct Times {
 
 /// A clock that is set by hand.
 #[derive(Debug)]
-struct Lived(Mutex<Timestamp>);
+struct SettableClock(Mutex<Timestamp>);
 
-impl Lived {
+impl SettableClock {
     fn set(&self, at: Timestamp) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = at;
     }
 }
 
-impl Clock for Lived {
+impl Clock for SettableClock {
     fn now(&self) -> Timestamp {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +91,7 @@ impl Clock for Lived {
 
 impl Set {
     /// Reads a set; its stores will lie in a folder of its name.
-    pub(super) fn read(corpus: &Path, questions: &Path, folder: &Path, ways: Ways) -> Result<Self> {
+    pub(super) fn read(corpus: &Path, questions: &Path, folder: &Path, options: EvalOptions) -> Result<Self> {
         let mut stores: BTreeMap<String, Vec<Line>> = BTreeMap::new();
         for line in corpus::read::<Line>(corpus)? {
             let store = match &line {
@@ -103,7 +103,7 @@ impl Set {
         if stores.is_empty() {
             return Err(Error::invalid("corpus", format!("{} holds nothing", corpus.display())).into());
         }
-        if ways.waiting {
+        if options.waiting {
             let lines: Vec<Line> = stores.into_values().flatten().collect();
             stores = (0..FOLDS).map(|fold| (format!("memories-{fold}"), lines.clone())).collect();
         }
@@ -114,7 +114,7 @@ impl Set {
         if questions.is_empty() {
             return Err(Error::invalid("questions", format!("{} holds nothing", asked.display())).into());
         }
-        Ok(Self { name, stores, questions, folder, ways, origins: HashMap::new(), stored: Times::default() })
+        Ok(Self { name, stores, questions, folder, options, origins: HashMap::new(), stored: Times::default() })
     }
 
     async fn engine(
@@ -137,7 +137,7 @@ impl Set {
     /// When each line is said, in the order of saying, and when the questions are asked.
     fn timed<'a>(&self, lines: &'a [Line]) -> (Vec<(Timestamp, &'a Line)>, Timestamp) {
         let now = System.now();
-        if self.ways.fresh {
+        if self.options.fresh {
             return (lines.iter().map(|line| (now, line)).collect(), now);
         }
         let mut last = Timestamp::UNIX_EPOCH;
@@ -174,9 +174,9 @@ impl Set {
                 continue;
             }
             let (timed, asked) = self.timed(lines);
-            let clock = Arc::new(Lived(Mutex::new(asked)));
-            let waiting = self.ways.waiting.then(|| self.answers(place, lines));
-            let embedder = embedder.clone().map(|embedder| Waiting::beside(embedder, waiting.clone()));
+            let clock = Arc::new(SettableClock(Mutex::new(asked)));
+            let waiting = self.options.waiting.then(|| self.answers(place, lines));
+            let embedder = embedder.clone().map(|embedder| RefusingEmbedder::beside(embedder, waiting.clone()));
             let engine = self.engine(settings, embedder, store, clock.clone()).await?;
             let start = Instant::now();
             let mut here: HashMap<MemoryId, Vec<String>> = HashMap::new();
@@ -187,7 +187,7 @@ impl Set {
                         engine.ingest(&caller(line.owner(), Some(turn.session())), turn.turn()).await?;
                     }
                     Line::Memory(memory) => {
-                        let new = memory.memory(self.ways.as_is);
+                        let new = memory.memory(self.options.as_is);
                         let receipt = engine.remember(&caller(line.owner(), None), new).await?;
                         here.entry(receipt.id).or_default().push(line.id().to_owned());
                     }
@@ -215,7 +215,7 @@ impl Set {
     fn asked_in(&self, place: usize, lines: &[Line]) -> Vec<&Question> {
         let owners: BTreeSet<&str> = lines.iter().map(Line::owner).collect();
         let numbered = self.questions.iter().enumerate();
-        let here = numbered.filter(|(number, _)| !self.ways.waiting || number % FOLDS == place);
+        let here = numbered.filter(|(number, _)| !self.options.waiting || number % FOLDS == place);
         here.map(|(_, question)| question).filter(|question| owners.contains(question.conv.as_str())).collect()
     }
 
@@ -240,10 +240,10 @@ impl Set {
         let (mut answers, mut times) = (Vec::with_capacity(self.questions.len()), self.stored.clone());
         let progress = crate::output::progress(self.questions.len() as u64, "questions");
         for (place, (store, lines)) in self.stores.iter().enumerate() {
-            let clock = Arc::new(Lived(Mutex::new(self.timed(lines).1)));
+            let clock = Arc::new(SettableClock(Mutex::new(self.timed(lines).1)));
             let engine = self.engine(settings, embedder.clone(), store, clock).await?;
             let here = self.asked_in(place, lines);
-            for question in (0..self.ways.repeat).flat_map(|_| &here) {
+            for question in (0..self.options.repeat).flat_map(|_| &here) {
                 engine.recall(&caller(&question.conv, None), request(question, limit, false)).await?;
             }
             for question in here {

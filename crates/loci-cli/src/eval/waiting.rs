@@ -10,12 +10,12 @@ use async_trait::async_trait;
 use loci_models::{Detail, Embedder, Embedding, Error, Model};
 
 /// An embedder that refuses some texts.
-pub(super) struct Waiting {
+pub(super) struct RefusingEmbedder {
     embedder: Arc<dyn Embedder>,
     texts: HashSet<String>,
 }
 
-impl Waiting {
+impl RefusingEmbedder {
     /// The embedder itself if nothing waits.
     pub(super) fn beside(embedder: Arc<dyn Embedder>, texts: Option<Vec<String>>) -> Arc<dyn Embedder> {
         match texts {
@@ -26,7 +26,7 @@ impl Waiting {
 }
 
 #[async_trait]
-impl Embedder for Waiting {
+impl Embedder for RefusingEmbedder {
     fn model(&self) -> &Model {
         self.embedder.model()
     }

@@ -18,7 +18,7 @@ use super::{LaneRank, RecallRequest};
 use crate::plan::Plan;
 use crate::{Engine, Result};
 
-/// So many memories that have no vector yet are weighed.
+/// Maximum number of memories without a vector that are added to the pool.
 const WAITING: usize = 64;
 
 /// Which lanes are asked, and what decides the order.
@@ -226,12 +226,12 @@ impl Engine {
         wanted: usize,
     ) -> Result<(Option<Vec<f32>>, Vec<Hit>)> {
         let Some(languages) = &self.languages else { return Ok((None, Vec::new())) };
-        if readable(&request.query) && !self.foreign.load(Ordering::Relaxed) {
+        if readable(&request.query) && !self.has_multilingual_vectors.load(Ordering::Relaxed) {
             let names = self.store.model_names(visible).await?;
             if !names.contains(&languages.model().name) {
                 return Ok((None, Vec::new()));
             }
-            self.foreign.store(true, Ordering::Relaxed);
+            self.has_multilingual_vectors.store(true, Ordering::Relaxed);
         }
         let Some(vector) = self.embed_in_languages(&request.query).await else { return Ok((None, Vec::new())) };
         let mut hits = match self.store.nearest(visible, &vector, filter, wanted).await {

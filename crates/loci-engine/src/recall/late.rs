@@ -8,7 +8,7 @@ use loci_models::projection::{self, Projection, State};
 use loci_models::{Embedding, Token};
 use loci_store::text::says_nothing;
 
-use super::letters::{Letters, Standing};
+use super::letters::{LetterMatches, Letters};
 use super::pool::{Member, Pool};
 use super::question::Question;
 
@@ -83,7 +83,8 @@ impl Matches {
             return matches;
         }
         let letters = Letters::new(question);
-        let standing: Vec<Standing> = unseen.iter().map(|at| letters.standing(&pool.members[*at].reading)).collect();
+        let standing: Vec<LetterMatches> =
+            unseen.iter().map(|at| letters.standing(&pool.members[*at].reading)).collect();
         let rarity = letters.rarity(standing.iter());
         matches.letters = vec![0.0; width * pool.members.len()];
         if !question.readable {

@@ -18,7 +18,7 @@ pub(crate) struct Letters<'a> {
 }
 
 /// What of a question stands in a memory.
-pub(crate) struct Standing {
+pub(crate) struct LetterMatches {
     terms: Vec<bool>,
     /// Empty where the model can read both, and words are compared whole.
     runs: Vec<bool>,
@@ -39,7 +39,7 @@ impl<'a> Letters<'a> {
     }
 
     /// What of the question stands in a memory.
-    pub(crate) fn standing(&self, reading: &Reading) -> Standing {
+    pub(crate) fn standing(&self, reading: &Reading) -> LetterMatches {
         let mut terms = vec![false; self.terms.len()];
         for term in &reading.terms {
             if let Some(place) = self.terms.find(u64::from(*term)) {
@@ -54,11 +54,11 @@ impl<'a> Letters<'a> {
                 }
             });
         }
-        Standing { terms, runs }
+        LetterMatches { terms, runs }
     }
 
     /// How rare each run is among these: what stands in all of them tells none of them apart.
-    pub(crate) fn rarity<'b>(&self, all: impl Iterator<Item = &'b Standing>) -> Vec<f32> {
+    pub(crate) fn rarity<'b>(&self, all: impl Iterator<Item = &'b LetterMatches>) -> Vec<f32> {
         let (mut counts, mut members) = (vec![0.0_f32; self.runs.len()], 0.0_f32);
         for one in all.filter(|one| !one.runs.is_empty()) {
             members += 1.0;
@@ -74,7 +74,7 @@ impl<'a> Letters<'a> {
     }
 
     /// How well each token is met, 0..1.
-    pub(crate) fn meet(&self, standing: &Standing, rarity: &[f32], met: &mut [f32]) {
+    pub(crate) fn meet(&self, standing: &LetterMatches, rarity: &[f32], met: &mut [f32]) {
         for (met, (term, runs)) in met.iter_mut().zip(&self.of_token) {
             *met = if standing.runs.is_empty() || standing.terms[*term] {
                 f32::from(u8::from(standing.terms[*term]))

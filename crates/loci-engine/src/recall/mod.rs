@@ -47,7 +47,7 @@ use crate::policy::{self, Caller};
 use crate::settings;
 use crate::{Engine, Result};
 
-/// Hits that are at least so relevant, beside the best, count as used.
+/// Minimum relevance, as a share of the best, at which a hit counts as used.
 const USED: f64 = 0.5;
 
 /// A question to the memory.
@@ -176,7 +176,7 @@ impl Engine {
         self.tell_related(&visible, ranking.edges, &mut hits).await?;
         self.tell_newer(&visible, &mut hits).await?;
         if !request.uncounted {
-            self.note_told(caller, request.for_thread.as_deref(), &hits).await;
+            self.record_returned(caller, request.for_thread.as_deref(), &hits).await;
             if request.strategy == Strategy::Hybrid && answered == Answered::Yes {
                 self.count_used(caller, &hits).await;
             }
@@ -218,7 +218,7 @@ impl Engine {
     }
 
     /// Writes down what a conversation was told, so that it is not learned from its echo.
-    pub(crate) async fn note_told(&self, caller: &Caller, thread: Option<&str>, hits: &[RecallHit]) {
+    pub(crate) async fn record_returned(&self, caller: &Caller, thread: Option<&str>, hits: &[RecallHit]) {
         let Some(thread) = thread else { return };
         let told = hits.iter().map(|hit| hit.memory.id).collect();
         if let Err(error) = self.note_returned(caller, thread, told).await {

@@ -6,44 +6,44 @@
 
 use loci_types::{Edge, MemoryId, Relation};
 
-use super::rank::{Candidate, Seen};
+use super::rank::{Candidate, ScoredPool};
 use super::reading::Reading;
 use crate::language::word::words;
 use crate::language::{form, language_of};
 
-/// So many of the best are compared.
+/// Number of the best candidates that are compared pairwise.
 pub(crate) const AMONG: usize = 20;
 
-/// The later one may have so much less evidence,
+/// Maximum lead of the earlier memory, in nats.
 const LESS: f64 = 3.0;
 
-/// or so much if it is known to contradict the earlier, or itself says that something has changed,
+/// Maximum lead if the two are linked as contradicting, or the later one says that something has changed.
 const LESS_LINKED: f64 = 6.0;
 
-/// and is lifted so far above it.
+/// How far the later memory is placed above the earlier, in nats.
 const ABOVE: f64 = 0.02;
 
-/// No token of the question may be met so much better by the earlier one.
+/// Maximum lead of the earlier memory on any token of the question.
 const BETTER: f32 = 0.15;
 
-/// Texts so alike are about the same,
+/// Minimum cosine at which two memories are about the same.
 const ALIKE: f64 = 0.6;
 
-/// these where the later one says that something has changed,
+/// The same where the later one says that something has changed.
 const ALIKE_CHANGED: f64 = 0.45;
 
-/// by the model for other languages these,
+/// The same by the multilingual model.
 const ALIKE_IN_LANGUAGES: f64 = 0.5;
 
-/// and so are these if they share words of the question.
+/// The same if both hold at least `SHARED_WORDS` terms of the question.
 const ALIKE_WITH_WORDS: f64 = 0.35;
 const SHARED_WORDS: u32 = 2;
 
 /// Lifts later memories above earlier ones that say the same of the question.
-pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
+pub(crate) fn lift(scored: &ScoredPool, edges: &[Edge], candidates: &mut [Candidate]) {
     let among = candidates.len().min(AMONG);
-    let held: Vec<u128> = candidates[..among].iter().map(|one| held(seen, one)).collect();
-    let reading = |one: &Candidate| seen.pool.members[one.at].reading.clone();
+    let held: Vec<u128> = candidates[..among].iter().map(|one| held(scored, one)).collect();
+    let reading = |one: &Candidate| scored.pool.members[one.at].reading.clone();
     let mut by_age: Vec<usize> = (0..among).collect();
     by_age.sort_by_key(|at| reading(&candidates[*at]).said_at);
     for &old in &by_age {
@@ -68,7 +68,7 @@ pub(crate) fn lift(seen: &Seen, edges: &[Edge], candidates: &mut [Candidate]) {
                 continue;
             }
             let (old_at, new_at) = (candidates[old].at, candidates[new].at);
-            let rows = || seen.matches.of(old_at).iter().zip(seen.matches.of(new_at));
+            let rows = || scored.matches.of(old_at).iter().zip(scored.matches.of(new_at));
             let read = before.readable && after.readable;
             let same = || {
                 holds_all
@@ -89,9 +89,9 @@ fn is_linked(edges: &[Edge], new: MemoryId, old: MemoryId) -> bool {
 }
 
 /// Which of the question's terms a memory holds.
-fn held(seen: &Seen, candidate: &Candidate) -> u128 {
-    let terms = &seen.pool.members[candidate.at].reading.terms;
-    let asked = seen.question.terms.iter().enumerate();
+fn held(scored: &ScoredPool, candidate: &Candidate) -> u128 {
+    let terms = &scored.pool.members[candidate.at].reading.terms;
+    let asked = scored.question.terms.iter().enumerate();
     asked.filter(|(_, term)| terms.contains(&term.key)).fold(0, |held, (place, _)| held | 1 << place)
 }
 

@@ -18,7 +18,7 @@ use super::reading::{Reading, key};
 use super::when;
 use crate::plan::Plan;
 
-/// So many terms and tokens of a question are looked for.
+/// Maximum number of terms and tokens of a question. Bounds the work for pasted documents.
 const MOST_TERMS: usize = 96;
 const MOST_TOKENS: usize = 64;
 

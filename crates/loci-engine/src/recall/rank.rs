@@ -29,19 +29,20 @@ const DECAYED: f64 = -0.67;
 /// What the boost of a kind is in nats.
 const BOOST: f64 = 3.0;
 
-/// So many turns before and after a candidate are read with it.
+/// Turns read before and after each candidate.
 const REACH: usize = 3;
 
-/// Candidates that lie so far behind the best say nothing, unless they hang together with it.
-const BEHIND: f64 = 12.0;
+/// Candidates with more than this many nats less evidence than the best are dropped, unless they are linked to what was
+/// found.
+const MAX_EVIDENCE_GAP: f64 = 12.0;
 
-/// What says less than this by its own text says nothing of the question.
-const OWN: f64 = 3.0;
+/// Minimum evidence, in nats, from the text of a memory itself.
+const MIN_OWN_EVIDENCE: f64 = 3.0;
 
-/// So many memories are read again by the model for other languages when a question is in one of them.
-const READ_AGAIN: usize = 64;
+/// Maximum number of pool members that are embedded by the multilingual model when only it can read the question.
+const MAX_REREAD: usize = 64;
 
-/// From here on what is found by its relations is told, whatever its text says.
+/// Minimum graph score at which a candidate is kept whatever its own text says.
 const LINKED: f64 = 0.5;
 
 /// Relations that are read for the candidates: shown with a hit, or used to merge and to order. Temporal links are not: every
@@ -66,8 +67,8 @@ pub(crate) struct Candidate {
     pub(crate) explain: Explanation,
 }
 
-/// What was seen of the pool.
-pub(crate) struct Seen {
+/// The pool with the question, the token matches and the clues of every member.
+pub(crate) struct ScoredPool {
     pub(crate) question: Question,
     pub(crate) pool: Pool,
     pub(crate) matches: Matches,
@@ -91,39 +92,39 @@ impl Engine {
     ) -> Result<Ranking> {
         let ranks = found.ranks();
         if found.strategy != Strategy::Hybrid {
-            return self.rank_by_lane(visible, filter, &found, &ranks, weights, limit, now).await;
+            return self.rank_single_lane(visible, filter, &found, &ranks, weights, limit, now).await;
         }
         let query = plan.text.clone();
         let strips = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
         let pool = self.read_pool(visible, &strips).await?;
-        let seen = self.see(plan, found, pool, &ranks).await;
-        let evidence: Vec<f64> = seen.clues.iter().map(|clues| seen.voices.sum(clues)).collect();
+        let scored = self.see(plan, found, pool, &ranks).await;
+        let evidence: Vec<f64> = scored.clues.iter().map(|clues| scored.voices.sum(clues)).collect();
         let mut order: Vec<usize> = (0..evidence.len()).collect();
-        order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| seen.id(*a).cmp(&seen.id(*b))));
+        order.sort_by(|a, b| evidence[*b].total_cmp(&evidence[*a]).then_with(|| scored.id(*a).cmp(&scored.id(*b))));
         // Of the parts of a note only the best stands for it.
         let mut known = HashSet::new();
-        order.retain(|at| known.insert(seen.id(*at)));
+        order.retain(|at| known.insert(scored.id(*at)));
         // Some to spare for those that turn out to say the same or to be replaced.
         order.truncate(limit + limit / 2 + newest::AMONG);
-        let ids: Vec<MemoryId> = order.iter().map(|at| seen.id(*at)).collect();
+        let ids: Vec<MemoryId> = order.iter().map(|at| scored.id(*at)).collect();
         let edges = self.store.edges(visible, filter, &ids, &TELLING).await?;
-        let mut candidates = self.fetch_candidates(visible, &seen, &order, &ranks, now).await?;
+        let mut candidates = self.fetch_candidates(visible, &scored, &order, &ranks, now).await?;
         self.relate(&edges, &mut candidates);
         let judged = self.rerank(&query, &mut candidates).await;
         if judged != Some(true) {
-            newest::lift(&seen, &edges, &mut candidates);
+            newest::lift(&scored, &edges, &mut candidates);
         }
-        same::unite(&seen, self.config.retrieval.duplicate_similarity, &edges, &mut candidates);
+        same::unite(&scored, self.config.retrieval.duplicate_similarity, &edges, &mut candidates);
         let best = candidates.iter().map(|one| one.explain.evidence).fold(f64::NEG_INFINITY, f64::max);
-        let confidence = known::confidence(&seen, &self.analyser, &candidates);
+        let confidence = known::confidence(&scored, &self.analyser, &candidates);
         for candidate in &mut candidates {
             (candidate.explain.best, candidate.explain.confidence) = (best, confidence);
             candidate.explain.terms.relevance = candidate.explain.judged_relevance();
         }
         if judged != Some(true) && !all {
             candidates.retain(|one| {
-                let near = best - one.explain.evidence <= BEHIND && seen.own(one.at) >= OWN;
-                near || seen.mentions(one.at) || seen.clues[one.at].get(Clue::Foremost) > 0.0
+                let near = best - one.explain.evidence <= MAX_EVIDENCE_GAP && scored.own(one.at) >= MIN_OWN_EVIDENCE;
+                near || scored.mentions(one.at) || scored.clues[one.at].get(Clue::Foremost) > 0.0
             });
         }
         let mut hits = finish(candidates, weights);
@@ -132,7 +133,7 @@ impl Engine {
     }
 
     /// Weighs every member of the pool.
-    async fn see(&self, plan: Plan, found: Found, pool: Pool, ranks: &HashMap<MemoryId, Vec<Rank>>) -> Seen {
+    async fn see(&self, plan: Plan, found: Found, pool: Pool, ranks: &HashMap<MemoryId, Vec<Rank>>) -> ScoredPool {
         let mut question = Question::new(&self.analyser, plan);
         if let (Some(embedding), Some(model)) = (found.embedding, self.model()) {
             question.see(&self.analyser, &model.name, embedding);
@@ -145,7 +146,7 @@ impl Engine {
             question.see_nameless(embedding);
         }
         question.in_languages = found.in_languages;
-        self.read_in_languages(&question, &pool).await;
+        self.embed_pool_multilingual(&question, &pool).await;
         let voices = Voices::new(question.tokens.len(), &self.config.retrieval.clues);
         let matches = Matches::new(&question, &pool);
         let mut clues = evidence::gather(&question, &pool, &matches);
@@ -155,17 +156,17 @@ impl Engine {
             clues.set(Clue::Graph, lane(lanes, "graph").unwrap_or(0.0));
             clues.set(Clue::Foremost, newest.max(lane(lanes, "importance").unwrap_or(0.0)));
         }
-        Seen { question, pool, matches, clues, voices }
+        ScoredPool { question, pool, matches, clues, voices }
     }
 
-    /// Shows the model for other languages what only the other has read, if it alone can read the question.
-    async fn read_in_languages(&self, question: &Question, pool: &Pool) {
+    /// Embeds pool members with the multilingual model if it alone can read the question.
+    async fn embed_pool_multilingual(&self, question: &Question, pool: &Pool) {
         let Some(languages) = self.languages.as_ref().filter(|_| !question.readable && question.in_languages.is_some())
         else {
             return;
         };
         let unseen = pool.members.iter().filter(|member| member.reading.in_languages.get().is_none());
-        let unseen: Vec<&Member> = unseen.take(READ_AGAIN).collect();
+        let unseen: Vec<&Member> = unseen.take(MAX_REREAD).collect();
         let texts: Vec<String> = unseen.iter().map(|member| member.reading.folded.trim().to_owned()).collect();
         match languages.embed(&texts, Detail::Sentence).await {
             Ok(made) => {
@@ -182,19 +183,19 @@ impl Engine {
     async fn fetch_candidates(
         &self,
         visible: &Visible,
-        seen: &Seen,
+        scored: &ScoredPool,
         order: &[usize],
         ranks: &HashMap<MemoryId, Vec<Rank>>,
         now: Timestamp,
     ) -> Result<Vec<Candidate>> {
-        let ids: Vec<MemoryId> = order.iter().map(|at| seen.id(*at)).collect();
+        let ids: Vec<MemoryId> = order.iter().map(|at| scored.id(*at)).collect();
         let memories = self.store.fetch(visible, &ids).await?;
         let mut memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let whole = |at: &usize| {
-            let memory = memories.remove(&seen.id(*at))?;
-            let (member, clues) = (&seen.pool.members[*at], &seen.clues[*at]);
+            let memory = memories.remove(&scored.id(*at))?;
+            let (member, clues) = (&scored.pool.members[*at], &scored.clues[*at]);
             let told =
-                |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: seen.voices.get(*clue) };
+                |clue: &Clue| ClueWeight { clue: *clue, value: clues.get(*clue), weight: scored.voices.get(*clue) };
             let decayed = if memory.state == State::Decayed { DECAYED } else { 0.0 };
             let kind = BOOST * self.kinds.spec(&memory.kind).boost.max(f64::MIN_POSITIVE).ln() + decayed;
             let lanes = ranks.get(&memory.id).cloned().unwrap_or_default();
@@ -215,7 +216,7 @@ impl Engine {
 
     /// One lane alone keeps its own order and cuts nothing.
     #[expect(clippy::too_many_arguments, reason = "what was asked, what was found and how it is weighed")]
-    async fn rank_by_lane(
+    async fn rank_single_lane(
         &self,
         visible: &Visible,
         filter: &Filter,
@@ -275,7 +276,7 @@ impl Engine {
     }
 }
 
-impl Seen {
+impl ScoredPool {
     pub(crate) fn id(&self, at: usize) -> MemoryId {
         self.pool.members[at].reading.id
     }

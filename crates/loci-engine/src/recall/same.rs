@@ -8,31 +8,31 @@ use std::collections::BTreeSet;
 
 use loci_types::{Edge, Memory, MemoryId, Relation};
 
-use super::rank::{Candidate, Seen};
+use super::rank::{Candidate, ScoredPool};
 use crate::language::word::words;
 use crate::language::{form, language_of};
 
 /// Leaves one of those that say the same.
-pub(crate) fn unite(seen: &Seen, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {
-    take_sources(edges, candidates);
+pub(crate) fn unite(scored: &ScoredPool, similarity: f64, edges: &[Edge], candidates: &mut Vec<Candidate>) {
+    merge_sources(edges, candidates);
     let mut kept: Vec<Candidate> = Vec::with_capacity(candidates.len());
     for mut candidate in candidates.drain(..) {
-        let twin = kept.iter_mut().find(|other| say_the_same(seen, similarity, other, &candidate));
+        let twin = kept.iter_mut().find(|other| say_the_same(scored, similarity, other, &candidate));
         let Some(twin) = twin else {
             kept.push(candidate);
             continue;
         };
-        if speaks_for(&candidate.memory, &twin.memory) {
+        if replaces(&candidate.memory, &twin.memory) {
             std::mem::swap(twin, &mut candidate);
         }
         twin.explain.overrides.push(candidate.memory.id);
-        speak_for(twin, candidate);
+        absorb(twin, candidate);
     }
     *candidates = kept;
 }
 
 /// Leaves out the turns that other candidates were learned from; each stands for its own.
-fn take_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
+fn merge_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
     for edge in edges.iter().filter(|edge| edge.relation == Relation::DerivedFrom) {
         let place = |id: MemoryId, candidates: &[Candidate]| candidates.iter().position(|one| one.memory.id == id);
         let (Some(_), Some(source)) = (place(edge.source_id, candidates), place(edge.target_id, candidates)) else {
@@ -42,13 +42,13 @@ fn take_sources(edges: &[Edge], candidates: &mut Vec<Candidate>) {
         // Taking one out may have moved the other.
         if let Some(learned) = place(edge.source_id, candidates) {
             candidates[learned].explain.sources.push(turn.memory.id);
-            speak_for(&mut candidates[learned], turn);
+            absorb(&mut candidates[learned], turn);
         }
     }
 }
 
 /// One that speaks for another stands where the better of them would.
-fn speak_for(one: &mut Candidate, mut other: Candidate) {
+fn absorb(one: &mut Candidate, mut other: Candidate) {
     one.explain.overrides.append(&mut other.explain.overrides);
     one.explain.sources.append(&mut other.explain.sources);
     one.explain.lift += (other.explain.evidence - one.explain.evidence).max(0.0);
@@ -59,13 +59,13 @@ fn speak_for(one: &mut Candidate, mut other: Candidate) {
 }
 
 /// Whether one is the more specific of two that say the same, or the later.
-fn speaks_for(one: &Memory, other: &Memory) -> bool {
+fn replaces(one: &Memory, other: &Memory) -> bool {
     let rank = |memory: &Memory| (memory.layer.precedence(), std::cmp::Reverse(memory.when_said()));
     rank(one) < rank(other)
 }
 
-fn say_the_same(seen: &Seen, similarity: f64, one: &Candidate, other: &Candidate) -> bool {
-    let (a, b) = (&seen.pool.members[one.at].reading, &seen.pool.members[other.at].reading);
+fn say_the_same(scored: &ScoredPool, similarity: f64, one: &Candidate, other: &Candidate) -> bool {
+    let (a, b) = (&scored.pool.members[one.at].reading, &scored.pool.members[other.at].reading);
     if !(a.lasting && b.lasting) {
         return false;
     }

@@ -234,7 +234,7 @@ pub(crate) fn edges(
     Ok(found)
 }
 
-/// So many of the latest of a scope are looked at for those that have no vector.
+/// Number of the newest memories of a scope that are checked for missing vectors.
 const LATEST: usize = 256;
 
 /// The first memories by one measure. Each scope is asked by itself, so that an index gives the
