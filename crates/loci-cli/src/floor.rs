@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loci_store::{PostgresOptions, PostgresStore, Side, SqliteOptions, SqliteStore, Store};
+use loci_store::{PostgresOptions, PostgresStore, Side, SqliteOptions, SqliteStore, VectorSource};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
@@ -172,7 +172,7 @@ pub(crate) async fn open(
     settings: &Settings,
     data: &Path,
     dimensions: Option<usize>,
-) -> Result<Arc<dyn Store>, loci_engine::Error> {
+) -> Result<Arc<dyn VectorSource>, loci_engine::Error> {
     let store = &settings.store;
     Ok(match store.kind {
         StoreKind::Sqlite => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use loci_engine::Clock;
 use loci_models::local::MINILM;
 use loci_store::{
-    Indexed, IndexedOptions, LocalIndex, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, Store,
+    IndexedOptions, LocalIndex, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, Store, VectorSource,
 };
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ impl VectorSettings {
 /// The store, with the index beside it that is set.
 pub(crate) fn beside(
     settings: &Settings,
-    store: Arc<dyn Store>,
+    store: Arc<dyn VectorSource>,
     clock: Arc<dyn Clock>,
 ) -> Result<Arc<dyn Store>, loci_engine::Error> {
     let wanted = &settings.vectors;
@@ -132,12 +132,12 @@ pub(crate) fn beside(
             // Arrays in this process are filled from the ledger when they are first asked for.
             let options = IndexedOptions { patience: Duration::from_secs(60), ..IndexedOptions::default() };
             let index = Arc::new(LocalIndex::default());
-            Ok(Arc::new(Indexed::new(store, index, loci_engine::oversight(clock), options)))
+            Ok(store.indexed_by(index, loci_engine::oversight(clock), options))
         }
         (VectorKind::Pgvector, StoreKind::Sqlite) => {
             let index = PgvectorIndex::new(pgvector(settings)?)?;
             let options = IndexedOptions { back_off: wanted.retry(), ..IndexedOptions::default() };
-            Ok(Arc::new(Indexed::new(store, Arc::new(index), loci_engine::oversight(clock), options)))
+            Ok(store.indexed_by(Arc::new(index), loci_engine::oversight(clock), options))
         }
         (VectorKind::Qdrant, _) => {
             let config = QdrantConfig {
@@ -150,7 +150,7 @@ pub(crate) fn beside(
             };
             let index = Qdrant::new(config)?;
             let options = IndexedOptions { back_off: wanted.retry(), ..IndexedOptions::default() };
-            Ok(Arc::new(Indexed::new(store, Arc::new(index), loci_engine::oversight(clock), options)))
+            Ok(store.indexed_by(Arc::new(index), loci_engine::oversight(clock), options))
         }
     }
 }

@@ -5,14 +5,10 @@
 //! a change means was decided above.
 
 mod belongings;
-mod carry;
-mod checkpoints;
 mod cursor;
 mod documents;
 mod error;
-mod facts;
 mod outside;
-mod pools;
 mod postgres;
 mod sql;
 mod sqlite;
@@ -22,25 +18,28 @@ pub mod tier;
 pub mod vectors;
 
 pub use belongings::Belongings;
-pub use carry::{CarriedEntity, CarriedMemory, Carry};
-pub use checkpoints::{Checkpoints, KeptCheckpoint};
 pub use cursor::Cursor;
 pub use error::{Error, Result};
-pub use facts::Facts;
 pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
-    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
+    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, VectorSource,
+    Verified, Wanted,
 };
-pub use pools::{Pool, PoolMember, Pools};
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sql::archive::{
     Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, Derive, Derived, Manifest, RestorePlan, Restored,
     Until, back_up, look_at, look_through, restore,
 };
 pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
-pub use sql::standing;
+pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Ageing, Agent, Applied, Changes, EntityFilter, Feed, Finding, Frequencies, Hit, Listing, Measure, Models, Page,
-    Place, Stats, Store, StoreHealth, Strip, Tally,
+    Administration, Ageing, Agent, Applied, CarriedEntity, CarriedMemory, Catalogue, Changes, EntityFilter, Feed,
+    Finding, Frequencies, Hit, Jobs, KeptCheckpoint, Ledger, Listing, Measure, Models, Page, Place, Pool, PoolMember,
+    Records, Search, Stats, Store, StoreHealth, Strip, Tally,
 };
+
+/// The traits of a store, for callers that hold a concrete one.
+pub mod prelude {
+    pub use crate::{Administration, Catalogue, Jobs, Ledger, Records, Search, Store, VectorSource};
+}

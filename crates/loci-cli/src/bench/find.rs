@@ -9,8 +9,9 @@ use std::time::Instant;
 use anyhow::Result;
 use jiff::Timestamp;
 use loci_engine::{Caller, policy};
+use loci_store::prelude::*;
 use loci_store::vectors::Query;
-use loci_store::{SqliteOptions, SqliteStore, Store};
+use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Action, Addition, Batch, Change, Filter, MemoryId, Provenance, Tenant, Vector, Visible};
 
 use super::data::{self, DIMENSIONS, MODEL, USERS};

@@ -15,7 +15,8 @@ use anyhow::{Context, Result, ensure};
 use loci_engine::{Caller, Config, Engine, Fixed, NewMemory, RecallRequest, Turn, policy};
 use loci_models::local::MINILM;
 use loci_models::{Detail, Embedder, Local};
-use loci_store::{SqliteOptions, SqliteStore, Store};
+use loci_store::prelude::*;
+use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Filter, Identifiers, SessionFilter, Vector};
 use serde_json::Value;
 

@@ -11,7 +11,8 @@ use std::time::Instant;
 use anyhow::Result;
 use jiff::{SignedDuration, Timestamp};
 use loci_engine::{Caller, Config, Engine, Fixed, MaintainRequest, NewMemory, Step, System, Turn};
-use loci_store::{SqliteOptions, SqliteStore, Store};
+use loci_store::prelude::*;
+use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Action, Addition, Batch, Change, Identifiers, Provenance, Tenant};
 
 use super::data;

@@ -26,7 +26,7 @@ pub(super) async fn measure(settings: &Settings, folder: &Path, seed: u64, size:
     let settings = Settings { postgres: Postgres { schema, ..settings.postgres.clone() }, ..settings.clone() };
     for (name, kind) in [("sqlite: ", StoreKind::Sqlite), ("postgres: ", StoreKind::Postgres)] {
         let settings = Settings { store: StoreSettings { kind, ..settings.store.clone() }, ..settings.clone() };
-        let store = floor::open(&settings, &folder.join("shared"), Some(data::DIMENSIONS)).await?;
+        let store: Arc<dyn Store> = floor::open(&settings, &folder.join("shared"), Some(data::DIMENSIONS)).await?;
         find::grow(store.as_ref(), name, seed, 0, size).await?;
         find::questions(store.as_ref(), name, seed, size).await?;
         writes(&store, name, seed, size).await?;

@@ -12,7 +12,8 @@ use anyhow::Result;
 use loci_engine::{Caller, Config, Engine, Fixed, RecallRequest};
 use loci_models::local::MINILM as MODEL;
 use loci_models::projection::PACKED;
-use loci_store::{SqliteOptions, SqliteStore, Store};
+use loci_store::prelude::*;
+use loci_store::{SqliteOptions, SqliteStore};
 use loci_types::{Action, Addition, Batch, Change, Identifiers, Kind, Memory, Provenance, Tenant, Vector};
 
 use super::data;

@@ -138,7 +138,7 @@ impl Engine {
     /// Finds what matters to a question. It waits for files on the thread that polls it, which a runtime of several threads
     /// makes up for; within a `LocalSet` on such a runtime tokio does not allow that, and it must not be called there.
     pub async fn recall(&self, caller: &Caller, request: RecallRequest) -> Result<Recall> {
-        loci_store::standing(self.recall_standing(caller, request)).await
+        loci_store::with_inline_reads(self.recall_standing(caller, request)).await
     }
 
     async fn recall_standing(&self, caller: &Caller, mut request: RecallRequest) -> Result<Recall> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loci_engine::{Caller, RecallRequest, SearchRequest, Strategy};
-use loci_store::{Indexed, IndexedOptions, Qdrant, QdrantConfig, Retry, SqliteOptions, SqliteStore};
+use loci_store::{IndexedOptions, Qdrant, QdrantConfig, Retry, SqliteOptions, SqliteStore};
 use loci_testkit::qdrant::StandIn;
 use loci_types::{ErrorKind, Outcome};
 
@@ -17,9 +17,9 @@ async fn house() -> (House, StandIn) {
     let back_off = Retry { initial_delay: soon, max_delay: soon, ..Retry::default() };
     let index = Qdrant::new(QdrantConfig { retry: back_off, ..QdrantConfig::new(&server.url()) }).unwrap();
     let made = House::on(|folder, clock| {
-        let store = Arc::new(SqliteStore::open(folder, SqliteOptions::default()).unwrap());
+        let store = SqliteStore::open(folder, SqliteOptions::default()).unwrap();
         let options = IndexedOptions { back_off, ..IndexedOptions::default() };
-        Arc::new(Indexed::new(store, Arc::new(index), loci_engine::oversight(clock), options))
+        Arc::new(store.with_index(Arc::new(index), loci_engine::oversight(clock), options))
     });
     (made, server)
 }

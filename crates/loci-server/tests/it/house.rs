@@ -52,7 +52,7 @@ impl House {
         embedder: Option<Arc<dyn Embedder>>,
         mind: Option<Mind>,
     ) -> Self {
-        let plain: fn(Arc<dyn Store>) -> Arc<dyn Store> = |store| store;
+        let plain: fn(SqliteStore) -> SqliteStore = |store| store;
         Self::beside(options, config, embedder, mind, plain).await
     }
 
@@ -62,11 +62,11 @@ impl House {
         config: Config,
         embedder: Option<Arc<dyn Embedder>>,
         mind: Option<Mind>,
-        beside: impl FnOnce(Arc<dyn Store>) -> Arc<dyn Store>,
+        beside: impl FnOnce(SqliteStore) -> SqliteStore,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
-        let engine = Engine::new(beside(Arc::new(store)), embedder, Arc::new(System), config).unwrap();
+        let engine = Engine::new(Arc::new(beside(store)), embedder, Arc::new(System), config).unwrap();
         let engine = match mind {
             Some(mind) => engine.with_mind(mind),
             None => engine,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use loci_engine::{Config, System};
 use loci_server::Options;
-use loci_store::{Indexed, IndexedOptions, Qdrant, QdrantConfig};
+use loci_store::{IndexedOptions, Qdrant, QdrantConfig, SqliteStore};
 use loci_testkit::qdrant::StandIn;
 use serde_json::Value;
 
@@ -19,8 +19,8 @@ async fn ready(house: &House) -> Value {
 async fn an_index_that_is_away_is_told_of_until_it_is_back() {
     let server = StandIn::start_new().await;
     let index = Arc::new(Qdrant::new(QdrantConfig::new(&server.url())).unwrap());
-    let beside = |store| -> Arc<dyn loci_store::Store> {
-        Arc::new(Indexed::new(store, index, loci_engine::oversight(Arc::new(System)), IndexedOptions::default()))
+    let beside = |store: SqliteStore| {
+        store.with_index(index, loci_engine::oversight(Arc::new(System)), IndexedOptions::default())
     };
     let house = House::beside(Options::default(), Config::default(), None, None, beside).await;
     let told = ready(&house).await;

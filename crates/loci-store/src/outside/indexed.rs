@@ -1,6 +1,6 @@
 //! How does a store find its neighbours by an index outside of it?
 //!
-//! [`Indexed`] hands everything on to its store but `nearest`. An answer is made of three things: what the index
+//! A store with an [`Indexed`] beside it asks it for the nearest vectors. An answer is made of three things: what the index
 //! proposes, what stands in the ledger after the index's mark (so that what was just written is found before the index
 //! has heard of it), and the store's exact score of both.
 //!
@@ -22,7 +22,8 @@ use tokio::sync::{Notify, watch};
 use super::down::Down;
 use super::index::{Collection, Mark, VectorIndex};
 use super::retry::Retry;
-use crate::{Result, Store};
+use super::source::VectorSource;
+use crate::Result;
 
 /// So long it rests between two looks at what others wrote.
 const BREATH: Duration = Duration::from_millis(100);
@@ -63,14 +64,14 @@ pub struct Oversight {
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-/// A store whose neighbours are proposed by an outside index.
+/// An outside index beside a store.
 #[derive(Clone)]
 pub struct Indexed {
     pub(super) inner: Arc<Inner>,
 }
 
 pub(super) struct Inner {
-    pub(super) store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn VectorSource>,
     pub(super) index: Arc<dyn VectorIndex>,
     pub(super) oversight: Oversight,
     pub(super) options: IndexedOptions,
@@ -131,8 +132,8 @@ impl Shelf {
 
 impl Indexed {
     /// A store with an index beside it.
-    pub fn new(
-        store: Arc<dyn Store>,
+    pub(crate) fn new(
+        store: Arc<dyn VectorSource>,
         index: Arc<dyn VectorIndex>,
         oversight: Oversight,
         options: IndexedOptions,
@@ -153,29 +154,18 @@ impl Indexed {
         Self { inner }
     }
 
-    /// The store itself.
-    pub fn store(&self) -> &Arc<dyn Store> {
-        &self.inner.store
-    }
-
-    /// Writes, and wakes the filling of every collection that the changes may concern.
-    pub(super) async fn apply_and_wake(&self, batch: Batch) -> Result<Vec<crate::Applied>> {
-        let (tenant, space) = (batch.tenant.clone(), batch.space.clone());
-        let models = models(&batch);
-        let applied = self.inner.store.apply(batch).await?;
-        if applied.iter().any(|applied| applied.sequence.is_some()) {
-            for model in models {
-                self.inner.shelf(&tenant, &space, &model);
-            }
-            for shelf in self.inner.shelves_of(&tenant, &space) {
-                self.inner.wake(&shelf);
-            }
+    /// Wakes the filling of every collection that a change of this space may concern.
+    pub(crate) fn wake(&self, tenant: &Tenant, space: &Space, models: Vec<String>) {
+        for model in models {
+            self.inner.shelf(tenant, space, &model);
         }
-        Ok(applied)
+        for shelf in self.inner.shelves_of(tenant, space) {
+            self.inner.wake(&shelf);
+        }
     }
 
     /// Removes what a space belongs to, by `drop`, and its collections with it.
-    pub(super) async fn with_collections(
+    pub(crate) async fn with_collections(
         &self,
         tenant: &Tenant,
         space: &Space,
@@ -288,7 +278,7 @@ async fn listen(inner: Weak<Inner>, mut moved: watch::Receiver<u64>) {
 }
 
 /// The models whose vectors a batch brings.
-fn models(batch: &Batch) -> Vec<String> {
+pub(crate) fn models(batch: &Batch) -> Vec<String> {
     let vectors = batch.changes.iter().filter_map(|change| match &change.action {
         Action::Add(addition) | Action::Supersede { new: addition, .. } | Action::Replace(addition) => {
             addition.vector.as_ref()

@@ -7,7 +7,6 @@
 //! **Invariant.** What is not yet in the index stands in the ledger after the index's own mark. Nothing else is
 //! queued anywhere, so nothing can be lost between the two.
 
-mod doors;
 mod down;
 mod fill;
 mod index;
@@ -16,13 +15,13 @@ mod keeper;
 mod local;
 mod pgvector;
 mod point;
-mod pools;
 mod qdrant;
 mod retry;
 mod search;
-mod things;
+mod source;
 
 pub use index::{Collection, Mark, VectorIndex, Wanted};
+pub(crate) use indexed::models;
 pub use indexed::{Indexed, IndexedOptions, Oversight};
 pub use keeper::{CollectionStatus, IndexHealth, IndexStatus, Verified};
 pub use local::LocalIndex;
@@ -30,3 +29,4 @@ pub use pgvector::{PgvectorConfig, PgvectorIndex};
 pub use point::{VectorFeed, VectorPoint};
 pub use qdrant::{Qdrant, QdrantConfig};
 pub use retry::Retry;
+pub use source::VectorSource;

@@ -101,10 +101,10 @@ impl PgvectorIndex {
     async fn within<T: Send + 'static>(
         &self,
         how: &'static str,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T> + Send + 'static,
+        work: impl FnOnce(&dyn Connection) -> sql::Result<T> + Send + 'static,
     ) -> Result<Option<T>> {
         let sessions = self.sessions.clone();
-        blocking(move || match sessions.within(how, None, work) {
+        blocking(move || match sessions.within(how, None, |session| work(session)) {
             Ok(value) => Ok(Some(value)),
             Err(sql::Error::Postgres(error)) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
             // Whatever it is, the store itself is well, and the index may be asked again later.
@@ -117,7 +117,7 @@ impl PgvectorIndex {
     async fn tell(
         &self,
         tables: Tables,
-        work: impl FnOnce(&Connection<'_>, &Tables) -> sql::Result<bool> + Send + 'static,
+        work: impl FnOnce(&dyn Connection, &Tables) -> sql::Result<bool> + Send + 'static,
     ) -> Result<()> {
         let name = tables.name.clone();
         match self.within("", move |connection| work(connection, &tables)).await? {
@@ -149,7 +149,7 @@ impl VectorIndex for PgvectorIndex {
         let sql = "SELECT coalesce(installed_version, default_version) || ' on PostgreSQL ' || \
                    split_part(current_setting('server_version'), ' ', 1) \
                    FROM pg_available_extensions WHERE name = 'vector'";
-        let read = move |connection: &Connection<'_>| connection.query_row(sql, [], |row| row.get(0)).optional();
+        let read = move |connection: &dyn Connection| connection.query_row(sql, [], |row| row.get(0)).optional();
         self.within(READ, read)
             .await?
             .flatten()

@@ -36,7 +36,7 @@ struct Lag {
 }
 
 impl Indexed {
-    pub(super) async fn find(
+    pub(crate) async fn find(
         &self,
         visible: &Visible,
         query: &Vector,

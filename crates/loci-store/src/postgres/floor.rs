@@ -6,17 +6,17 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use loci_types::{JobKind, Space, Tenant, Vector, Visible};
+use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
 use super::pen::{Target, lock};
 use super::schema::OF_SPACES;
-use super::session::READ;
-use super::{PostgresStore, doctor, near, said, scrub, words};
+use super::session::{READ, Session};
+use super::{PostgresBackend, doctor, near, said, scrub, words};
 use crate::sql::clause::Clause;
-use crate::sql::{self, Connection, Floor, OptionalExtension, blocking, catalogue, jobs, params};
+use crate::sql::{self, Backend, Connection, OptionalExtension, around, blocking, catalogue, jobs, params};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 
 /// So long the number of a space is believed without asking. Writers ask in any case, under its lock.
 const FRESH: Duration = Duration::from_secs(5);
@@ -29,7 +29,7 @@ pub(crate) struct Numbered {
     place: std::path::PathBuf,
 }
 
-impl PostgresStore {
+impl PostgresBackend {
     /// The numbers of a space; none if nothing was ever written to it.
     fn target(&self, open: &Numbered) -> Result<Option<Target>> {
         if let Some(known) = self.known(open) {
@@ -39,7 +39,7 @@ impl PostgresStore {
         let sql = "SELECT t.number, s.number FROM spaces s JOIN tenants t ON t.name = s.tenant \
                    WHERE s.tenant = ?1 AND s.name = ?2";
         let found = self.ask(|connection| {
-            let read = |row: &sql::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+            let read = |row: &dyn sql::Row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
             connection.query_row(sql, params![open.tenant.name(), open.space.name()], read).optional()
         })?;
         let target = found.map(|(tenant, space)| Target { tenant: tenant as i32, space: space as i32 });
@@ -68,9 +68,9 @@ impl PostgresStore {
         &self,
         how: &str,
         target: Option<Target>,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+        work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> Result<T> {
-        self.inner.sessions.within(how, target, work).map_err(said)
+        self.inner.sessions.within(how, target, |session| work(session)).map_err(said)
     }
 
     /// Looks through a space, and mends it if told to.
@@ -78,7 +78,7 @@ impl PostgresStore {
         &self,
         open: &Numbered,
         repair: bool,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+        work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> Result<Option<T>> {
         let Some(target) = self.target(open)? else { return Ok(None) };
         let looked = self.within(if repair { "" } else { READ }, Some(target), |connection| {
@@ -95,10 +95,11 @@ impl PostgresStore {
     }
 }
 
-impl Floor for PostgresStore {
+impl Backend for PostgresBackend {
     type Open = Numbered;
+    type Conn = Session;
 
-    const NEAR: bool = false;
+    const LOCAL: bool = false;
 
     fn analyser(&self) -> &Arc<Analyser> {
         &self.inner.analyser
@@ -135,7 +136,7 @@ impl Floor for PostgresStore {
                 .prepare_cached(&format!(
                     "SELECT s.name FROM spaces s WHERE s.number IN (SELECT space FROM jobs WHERE {} {}) ORDER BY s.name",
                     jobs::FREE,
-                    connection.dialect().texts()
+                    connection.dialect().texts
                 ))?
                 .query_map(params![now, now, jobs::names(kinds)], |row| row.get(0))?
                 .collect()
@@ -143,9 +144,9 @@ impl Floor for PostgresStore {
         names.iter().map(|name| Ok(name.parse()?)).collect()
     }
 
-    fn read<T>(&self, open: &Numbered, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
+    fn read<T>(&self, open: &Numbered, work: impl FnOnce(&Session) -> sql::Result<T>) -> Result<Option<T>> {
         match self.target(open)? {
-            Some(target) => self.within(READ, Some(target), work).map(Some),
+            Some(target) => self.inner.sessions.within(READ, Some(target), work).map(Some).map_err(said),
             None => Ok(None),
         }
     }
@@ -165,7 +166,7 @@ impl Floor for PostgresStore {
     async fn write<T: Send + 'static>(
         &self,
         open: &Numbered,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let target = match self.known(open) {
             Some(target) => target,
@@ -198,18 +199,18 @@ impl Floor for PostgresStore {
         Ok(())
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.within(READ, None, work)
     }
 
-    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.within("", None, work)
     }
 
     fn lexical(
         &self,
         _: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &Session,
         clause: &Clause,
         terms: &[String],
         limit: usize,
@@ -220,7 +221,7 @@ impl Floor for PostgresStore {
     fn frequencies(
         &self,
         _: &Numbered,
-        connection: &Connection<'_>,
+        connection: &Session,
         clause: &Clause,
         terms: &[String],
     ) -> sql::Result<Frequencies> {
@@ -230,12 +231,23 @@ impl Floor for PostgresStore {
     fn nearest(
         &self,
         _: &Numbered,
-        connection: &Connection<'_>,
+        connection: &Session,
         clause: &Clause,
         vector: &Vector,
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
         near::search(connection, clause, vector, limit, &self.inner.options)
+    }
+
+    fn strips(
+        &self,
+        open: &Numbered,
+        connection: &Session,
+        clause: &Clause,
+        ids: &[MemoryId],
+        reach: usize,
+    ) -> sql::Result<Vec<Strip>> {
+        around::strips(connection, &open.place, clause, ids, reach, around::Turns::Batch)
     }
 
     fn scrub(&self, _: &Tenant) -> Result<Option<String>> {
@@ -245,7 +257,7 @@ impl Floor for PostgresStore {
     fn bytes(&self, open: &Numbered) -> Result<u64> {
         let sql = "SELECT coalesce(sum(pg_column_size(m.*)), 0)::bigint + (SELECT coalesce(sum(pg_column_size(v.*)), 0)::bigint \
                    FROM vectors v) FROM memories m";
-        Ok(self.read(open, |connection| connection.query_row(sql, [], |row| row.get(0)))?.unwrap_or(0))
+        Ok(self.read(open, |session| (session as &dyn Connection).query_row(sql, [], |row| row.get(0)))?.unwrap_or(0))
     }
 
     fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
@@ -278,7 +290,7 @@ impl Floor for PostgresStore {
     fn health(&self) -> Result<StoreHealth> {
         let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces), \
                    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
-        let read = |row: &sql::Row<'_>| Ok((row.get(0)?, row.get::<_, bool>(2)?));
+        let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get::<_, bool>(2)?));
         let (version, stands_by) = self.ask(|connection| connection.query_row(sql, [], read))?;
         let full = self.inner.full.load(Ordering::Relaxed).then(|| "its disk was full at the last write".to_owned());
         let read_only = if stands_by { Some("it takes no writes just now".to_owned()) } else { full };

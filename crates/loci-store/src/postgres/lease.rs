@@ -64,7 +64,7 @@ impl Leases {
             Some(known) => known.holder == holder || known.until <= now,
             None => {
                 let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
-                match Connection::Postgres(&session).query_row(&sql, params![tenant.name(), name], |row| row.get(0)) {
+                match (&session as &dyn Connection).query_row(&sql, params![tenant.name(), name], |row| row.get(0)) {
                     Ok(taken) => taken,
                     Err(error) => {
                         // It may have been taken and not told: it goes with the connection.
@@ -92,7 +92,7 @@ impl Leases {
         held.leases.remove(&key);
         let sql = format!("SELECT pg_advisory_unlock({LOCK})");
         let given = held.session.as_ref().map(|session| {
-            Connection::Postgres(session).query_row(&sql, params![tenant.name(), name], |row| row.get::<_, bool>(0))
+            (session as &dyn Connection).query_row(&sql, params![tenant.name(), name], |row| row.get::<_, bool>(0))
         });
         if matches!(given, Some(Err(_)))
             && let Some(session) = held.session.take()

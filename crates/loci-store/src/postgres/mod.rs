@@ -4,6 +4,7 @@
 //! words and vectors are found, and who has the work that only one may do. Servers keep nothing:
 //! whatever one of them acknowledged, the others see.
 
+mod connection;
 mod distance;
 mod doctor;
 mod floor;
@@ -34,7 +35,7 @@ use self::pen::{Target, Transactions};
 pub(crate) use self::pool::{Address, Manner, Sessions};
 pub(crate) use self::schema::{LOCK, quoted};
 pub(crate) use self::session::{READ, Session};
-pub(crate) use self::words::{clear_words, put_words};
+use crate::sql::SqlStore;
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
 use crate::{Error, Result};
@@ -82,9 +83,29 @@ impl Default for PostgresOptions {
 const PLACE: &str = "postgres";
 
 /// The shared store.
+pub type PostgresStore = SqlStore<PostgresBackend>;
+
+/// A schema on a server.
 #[derive(Clone)]
-pub struct PostgresStore {
+pub struct PostgresBackend {
     inner: Arc<Inner>,
+}
+
+impl PostgresStore {
+    /// Connects, and makes or renews the schema. The address is a URL or `key=value` pairs.
+    pub async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
+        PostgresBackend::open(address, options).await.map(Self::over)
+    }
+
+    /// How many transactions this store has committed.
+    pub fn commits(&self) -> u64 {
+        self.backend.inner.writers.commits()
+    }
+
+    /// Whether there is something of Loci in a schema. Makes nothing.
+    pub async fn is_there(address: &str, options: &PostgresOptions) -> Result<bool> {
+        PostgresBackend::is_there(address, options).await
+    }
 }
 
 struct Inner {
@@ -102,9 +123,8 @@ struct Inner {
     full: AtomicBool,
 }
 
-impl PostgresStore {
-    /// Connects, and makes or renews the schema. The address is a URL or `key=value` pairs.
-    pub async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
+impl PostgresBackend {
+    async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
         let address = Address::read(address, options.timeout)?;
         // The schema is changed by whoever the address names; memories are served by a role that owns nothing.
         let (mut client, driven) = address.driven().await?;
@@ -136,19 +156,13 @@ impl PostgresStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Whether there is something of Loci in a schema. Makes nothing.
-    pub async fn is_there(address: &str, options: &PostgresOptions) -> Result<bool> {
+    async fn is_there(address: &str, options: &PostgresOptions) -> Result<bool> {
         let (client, driven) = Address::read(address, options.timeout)?.driven().await?;
         let name = format!("{}.format", schema::quoted(&options.schema));
         let found = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&name]).await;
         drop(client);
         drop(driven.await);
         Ok(found.map_err(|error| said(error.into()))?.get(0))
-    }
-
-    /// How many transactions this store has committed.
-    pub fn commits(&self) -> u64 {
-        self.inner.writers.commits()
     }
 }
 

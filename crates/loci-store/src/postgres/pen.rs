@@ -91,20 +91,20 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
         |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
     session.begin("", Some(target)).map_err(again)?;
     session.run(&lock(target)).map_err(again)?;
-    let connection = Connection::Postgres(session);
+    let connection: &dyn Connection = session;
     let there = "SELECT EXISTS (SELECT 1 FROM spaces WHERE number = own_space())";
     if !connection.query_row(there, [], |row| row.get::<_, bool>(0)).map_err(again)? {
         let gone = "another server has removed this space; repeat the change to begin it anew";
         return Err(Undone::Told(Error::Overtaken(gone.to_owned())));
     }
-    let before = feed::end(&connection).map_err(again)?;
+    let before = feed::end(connection).map_err(again)?;
     // One alone needs no savepoint: what it did is undone with the transaction.
     let alone = tasks.len() == 1;
     for task in tasks.iter_mut() {
         if !alone {
             session.run("SAVEPOINT one").map_err(again)?;
         }
-        match task.run(&connection) {
+        match task.run(connection) {
             Ok(()) if alone => {}
             Ok(()) => session.run("RELEASE one").map_err(again)?,
             // The server is gone: what others did is gone with it.
@@ -115,7 +115,7 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Resu
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
     }
-    if feed::end(&connection).map_err(again)? > before {
+    if feed::end(connection).map_err(again)? > before {
         session.run("SELECT pg_notify(current_schema()::text, '')").map_err(again)?;
     }
     // From here on a silence may mean that all is kept.

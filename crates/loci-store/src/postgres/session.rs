@@ -13,7 +13,7 @@ use tokio_postgres::types::ToSql;
 
 use super::Sessions;
 use super::pen::{Target, is_passing};
-use crate::sql::{self, Connection, Value};
+use crate::sql::{self, Value};
 use crate::{Error, Result};
 
 /// Reads see one snapshot and cannot write.
@@ -63,10 +63,10 @@ impl Sessions {
         &self,
         how: &str,
         target: Option<Target>,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+        work: impl FnOnce(&Session) -> sql::Result<T>,
     ) -> sql::Result<T> {
         let session = self.begun(how, target)?;
-        let done = work(&Connection::Postgres(&session)).and_then(|value| session.commit().map(|()| value));
+        let done = work(&session).and_then(|value| session.commit().map(|()| value));
         // Whoever fell silent is not asked once more, or the caller would wait twice.
         if done.as_ref().is_err_and(|error| !matches!(error, sql::Error::Lost(_))) {
             drop(session.roll_back());

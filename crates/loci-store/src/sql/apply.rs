@@ -21,7 +21,7 @@ use crate::{Applied, Error, Result};
 
 /// A transaction on a space, with what the actions need.
 pub(crate) struct Desk<'a> {
-    pub(crate) connection: &'a Connection<'a>,
+    pub(crate) connection: &'a dyn Connection,
     pub(crate) path: &'a Path,
     pub(crate) space: &'a Space,
     pub(crate) analyser: &'a Analyser,
@@ -138,12 +138,13 @@ impl Desk<'_> {
     fn unseen(&self, scope: i64, claim: ContentHash, seen: &[MemoryId], at: Timestamp) -> Result<()> {
         let holding: Vec<[u8; 16]> = self.sql(
             self.connection
-                .prepare_cached(
-                    "SELECT id FROM memories INDEXED BY memories_by_claim WHERE claim = ?1 AND scope = ?2 \
+                .prepare_cached(&format!(
+                    "SELECT id FROM memories {} WHERE claim = ?1 AND scope = ?2 \
                      AND state IN ('active', 'decayed') AND superseded_by_id IS NULL \
                      AND access_policy NOT IN ('private', 'restricted') \
                      AND (valid_until IS NULL OR ?3 < valid_until) AND (expires_at IS NULL OR ?3 < expires_at)",
-                )
+                    self.connection.dialect().indexed_by("memories_by_claim")
+                ))
                 .and_then(|mut read| {
                     read.query_map(params![claim.0, scope, at.as_microsecond()], |row| row.get(0))?.collect()
                 }),
@@ -380,7 +381,7 @@ impl Desk<'_> {
                 |row| row.get(0),
             ))?,
         };
-        let put = self.connection.prepare_cached(self.connection.dialect().put_vector());
+        let put = self.connection.prepare_cached(self.connection.dialect().put_vector);
         let values = super::Value::Floats(vector.values.clone());
         self.sql(put.and_then(|mut s| s.execute(params![row, model, values, &vector.token_states]))).map(drop)
     }
@@ -513,7 +514,7 @@ impl Desk<'_> {
     }
 }
 
-pub(crate) fn lying(row: &Row<'_>) -> sql::Result<Lying> {
+pub(crate) fn lying(row: &dyn Row) -> sql::Result<Lying> {
     Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
 }
 

@@ -12,7 +12,6 @@ use loci_types::MemoryId;
 use uuid::Uuid;
 
 use super::clause::{self, Clause};
-use super::dialect::Dialect;
 use super::read::{among, wanted};
 use super::{Connection, Row, Value, params};
 use crate::sql;
@@ -36,23 +35,35 @@ pub(crate) trait Order {
     fn stamp(&self, scope: i64, row: i64) -> i64;
 }
 
+/// How the neighbours of a turn are found.
+#[derive(Clone, Copy)]
+pub(crate) enum Turns<'o> {
+    /// By a query for each turn: cheap where a query is a function call.
+    Query,
+    /// By one query for all turns: cheap where a query is a round trip.
+    Batch,
+    /// From an order kept in memory.
+    Order(&'o dyn Order),
+}
+
 /// The strips that hold these memories.
 pub(crate) fn strips(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     path: &Path,
     clause: &Clause,
     ids: &[MemoryId],
     reach: usize,
-    order: Option<&dyn Order>,
+    turns: Turns<'_>,
 ) -> sql::Result<Vec<Strip>> {
+    let order = if let Turns::Order(order) = turns { Some(order) } else { None };
     // Rows and scopes are numbered anew in every file.
     let file = number(path);
     let marks = Marks { file, order };
     let Asked { threads, alone, mut places } = sort(connection, clause, ids, &marks)?;
     let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (number(&(file, row)), vec![row])).collect();
-    let known = match connection.dialect() {
-        Dialect::Sqlite => None,
-        Dialect::Postgres => Some(beside(connection, &threads, reach)?),
+    let known = match turns {
+        Turns::Batch => Some(beside(connection, &threads, reach)?),
+        Turns::Query | Turns::Order(_) => None,
     };
     for (thread, turns) in &threads {
         let mut walk = Walk { connection, thread, reach, known: known.as_ref(), order, runs: Vec::new() };
@@ -77,7 +88,7 @@ pub(crate) fn strips(
 type Beside = HashMap<i64, Vec<Turn>>;
 
 /// What stands beside all turns, in one question: one more before each than after it, as [`Walk`] wants it.
-fn beside(connection: &Connection<'_>, threads: &Threads, reach: usize) -> sql::Result<Beside> {
+fn beside(connection: &dyn Connection, threads: &Threads, reach: usize) -> sql::Result<Beside> {
     let sql = "SELECT a.row, a.session_id, n.row, n.session_id FROM unnest(?::bigint[]) j(value) \
                JOIN memories a ON a.row = j.value, LATERAL ( \
                (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
@@ -86,7 +97,7 @@ fn beside(connection: &Connection<'_>, threads: &Threads, reach: usize) -> sql::
                AND b.row > a.row ORDER BY b.row LIMIT ?)) n ORDER BY a.row, n.row";
     let asked: Vec<i64> = threads.values().flatten().map(|(row, _)| *row).collect();
     let values = params![Value::Integers(asked), clause::limit(reach.saturating_add(1)), clause::limit(reach)];
-    let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
+    let read = |row: &dyn Row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
     let mut found: HashMap<Turn, Vec<Turn>> = HashMap::new();
     for pair in connection.prepare_cached(sql)?.query_map(values, read)? {
         let (turn, other) = pair?;
@@ -112,14 +123,14 @@ struct Asked {
 }
 
 /// The memories within the clause by thread, in order, and those that belong to none.
-fn sort(connection: &Connection<'_>, clause: &Clause, ids: &[MemoryId], marks: &Marks<'_>) -> sql::Result<Asked> {
+fn sort(connection: &dyn Connection, clause: &Clause, ids: &[MemoryId], marks: &Marks<'_>) -> sql::Result<Asked> {
     let columns = format!("{}, m.scope, m.thread_id, m.session_id", marks.columns());
     let sql = among(connection, &columns, "", clause);
     let mut values = vec![wanted(ids)];
     values.extend(clause.values.iter().cloned());
     let (mut threads, mut alone, mut places) = (Threads::new(), Vec::new(), HashMap::with_capacity(ids.len()));
     let next = Marks::COUNT;
-    let read = |row: &Row<'_>| Ok((marks.read(row)?, row.get(next)?, row.get(next + 1)?, row.get(next + 2)?));
+    let read = |row: &dyn Row| Ok((marks.read(row)?, row.get(next)?, row.get(next + 1)?, row.get(next + 2)?));
     for found in connection.prepare_cached(&sql)?.query_map(values, read)? {
         let ((row, place), scope, thread, session) = found?;
         places.insert(row, place);
@@ -139,7 +150,7 @@ fn sort(connection: &Connection<'_>, clause: &Clause, ids: &[MemoryId], marks: &
 
 /// Walks through one thread from turn to turn, oldest first.
 struct Walk<'a> {
-    connection: &'a Connection<'a>,
+    connection: &'a dyn Connection,
     thread: &'a Thread,
     reach: usize,
     /// What stands beside each turn, where asking for it turn by turn would be slow.
@@ -230,7 +241,7 @@ pub(crate) enum Side {
 
 /// The rows that the clause lets through, among those that stand beside what was asked for.
 fn beside_them(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     rows: Vec<i64>,
     marks: &Marks<'_>,
@@ -239,9 +250,10 @@ fn beside_them(
         return Ok(HashMap::new());
     }
     let sql = format!(
-        "SELECT {} FROM {} CROSS JOIN memories m ON m.row = j.value WHERE {}",
+        "SELECT {} FROM {} {} memories m ON m.row = j.value WHERE {}",
         marks.columns(),
-        connection.dialect().integers(),
+        connection.dialect().integers,
+        connection.dialect().ordered_join,
         clause.sql
     );
     let mut values = vec![Value::Integers(rows)];
@@ -270,7 +282,7 @@ impl Marks<'_> {
     }
 
     /// A row with its place.
-    fn read(&self, row: &Row<'_>) -> sql::Result<(i64, Place)> {
+    fn read(&self, row: &dyn Row) -> sql::Result<(i64, Place)> {
         let (number_of, id): (i64, [u8; 16]) = (row.get(0)?, row.get(1)?);
         let last: Option<i64> = row.get(5)?;
         let last = self.order.map_or(last, |order| last.map(|scope| order.stamp(scope, number_of)));

@@ -4,26 +4,22 @@
 //! What lies outside the record and cannot be told from it (how far time was counted, whom an entity was united with,
 //! how far a session was learned from) is read too, and written back by changes of its own.
 
-use async_trait::async_trait;
 use jiff::Timestamp;
-use loci_types::{
-    Addition, Change, Edge, EdgeId, EntityId, Event, Filter, MemoryId, Outcome, Scope, Session, Space, Visible,
-};
+use loci_types::{Addition, Change, Edge, EntityId, Event, MemoryId, Outcome, Scope, Session, Space, Visible};
 use uuid::Uuid;
 
 use super::apply::{Desk, Lying, applied, difference, nothing};
 use super::clause::{self, Clause};
-use super::dialect::Dialect;
 use super::entities::{self, COLUMNS as ENTITY_COLUMNS, read_entity};
 use super::graph::{self, EDGE_COLUMNS, read_edge};
-use super::sessions::{COLUMNS as SESSION_COLUMNS, read as read_session};
-use super::{Connection, Floor, OptionalExtension, Row, Value, Ways, blocking, params, params_from_iter, row};
+use super::sessions::{COLUMNS as SESSION_COLUMNS, KEY as SESSION_KEY, read as read_session};
+use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter, row};
 use crate::sql;
-use crate::{Applied, CarriedEntity, CarriedMemory, Carry, Error, Result};
+use crate::{Applied, CarriedEntity, CarriedMemory, Error, Result};
 
 /// The next memories within the clause, in the order they came.
 pub(crate) fn memories(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     after: i64,
     limit: usize,
@@ -36,7 +32,7 @@ pub(crate) fn memories(
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let read = |found: &Row<'_>| {
+    let read = |found: &dyn Row| {
         let aged: Option<i64> = found.get("aged")?;
         Ok(CarriedMemory {
             memory: row::read(found)?,
@@ -48,7 +44,7 @@ pub(crate) fn memories(
 }
 
 /// The next edges by id, both ends of which lie within the clause.
-pub(crate) fn edges(connection: &Connection<'_>, clause: &Clause, after: Uuid, limit: usize) -> sql::Result<Vec<Edge>> {
+pub(crate) fn edges(connection: &dyn Connection, clause: &Clause, after: Uuid, limit: usize) -> sql::Result<Vec<Edge>> {
     let within = |end: &str| format!("EXISTS (SELECT 1 FROM memories m WHERE m.row = e.{end} AND {})", clause.sql);
     let sql = format!(
         "SELECT {EDGE_COLUMNS} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
@@ -67,7 +63,7 @@ pub(crate) fn edges(connection: &Connection<'_>, clause: &Clause, after: Uuid, l
 /// The next entities by id that are meant: all of them for whoever sees the whole space, for others those that a
 /// memory within the clause speaks of. Each by itself, whatever it was united with.
 pub(crate) fn entities(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     all: bool,
     after: Uuid,
@@ -75,10 +71,9 @@ pub(crate) fn entities(
 ) -> sql::Result<Vec<CarriedEntity>> {
     let mut meant = "e.id > ?".to_owned();
     let mut values = vec![Value::Blob(after.as_bytes().to_vec())];
-    if let Some(scopes) = &clause.scopes {
-        meant.push_str(&format!(" AND e.scope IN ({})", clause::places(scopes.len())));
-        values.extend(scopes.iter().map(|scope| Value::Integer(*scope)));
-    }
+    let (condition, scopes) = clause.scope_condition("e.scope");
+    meant.push_str(&format!(" AND {condition}"));
+    values.extend(scopes);
     if !all {
         meant.push_str(&format!(
             " AND EXISTS (SELECT 1 FROM mentions t JOIN memories m ON m.row = t.memory WHERE t.entity = e.entity AND {})",
@@ -92,7 +87,7 @@ pub(crate) fn entities(
          WHERE {meant} ORDER BY e.id LIMIT ?"
     );
     values.push(clause::limit(limit));
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         let (number, key, united): (i64, String, Option<[u8; 16]>) =
             (row.get("number")?, row.get("key")?, row.get("united")?);
         let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
@@ -115,7 +110,7 @@ pub(crate) fn entities(
 }
 
 /// The memories within the clause that speak of an entity, by id.
-fn mentions(connection: &Connection<'_>, clause: &Clause, entity: i64) -> sql::Result<Vec<MemoryId>> {
+fn mentions(connection: &dyn Connection, clause: &Clause, entity: i64) -> sql::Result<Vec<MemoryId>> {
     let sql = format!(
         "SELECT m.id FROM mentions t JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} ORDER BY m.id",
         clause.sql
@@ -130,23 +125,16 @@ fn mentions(connection: &Connection<'_>, clause: &Clause, entity: i64) -> sql::R
 
 /// The next sessions by scope and name.
 pub(crate) fn sessions(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     after: Option<&(Scope, String)>,
     limit: usize,
 ) -> sql::Result<Vec<Session>> {
     // Texts are ordered by their bytes, wherever they lie, or a copy would come in another order.
-    let bytes = match connection.dialect() {
-        Dialect::Sqlite => "",
-        Dialect::Postgres => " COLLATE \"C\"",
-    };
+    let bytes = connection.dialect().byte_order;
     let (key, name) = (format!("k.key{bytes}"), format!("s.name{bytes}"));
-    let mut sql = format!("{SESSION_COLUMNS} FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE TRUE");
-    let mut values = Vec::new();
-    if let Some(scopes) = &clause.scopes {
-        sql.push_str(&format!(" AND s.scope IN ({})", clause::places(scopes.len())));
-        values.extend(scopes.iter().map(|scope| Value::Integer(*scope)));
-    }
+    let (condition, mut values) = clause.scope_condition("s.scope");
+    let mut sql = format!("{SESSION_COLUMNS} FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE {condition}");
     if let Some((scope, last)) = after {
         sql.push_str(&format!(" AND ({key} > ? OR ({key} = ? AND {name} > ?))"));
         values.extend([Value::Text(scope.key()), Value::Text(scope.key()), Value::Text(last.clone())]);
@@ -160,88 +148,6 @@ pub(crate) fn sessions(
 pub(crate) fn whole(visible: &Visible, space: &Space) -> bool {
     visible.scopes_in(space).is_none() && visible.categories().is_none()
 }
-
-#[async_trait]
-impl<F: Floor> Carry for F {
-    async fn carried_memories(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        after: i64,
-        limit: usize,
-    ) -> Result<Vec<CarriedMemory>> {
-        self.part(visible, filter, space, move |connection, clause, _| memories(connection, clause, after, limit)).await
-    }
-
-    async fn carried_edges(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        after: Option<EdgeId>,
-        limit: usize,
-    ) -> Result<Vec<Edge>> {
-        let after = after.map_or(Uuid::nil(), |id| id.0);
-        self.part(visible, filter, space, move |connection, clause, _| edges(connection, clause, after, limit)).await
-    }
-
-    async fn carried_entities(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        after: Option<EntityId>,
-        limit: usize,
-    ) -> Result<Vec<CarriedEntity>> {
-        let after = after.map_or(Uuid::nil(), |id| id.0);
-        let read = move |connection: &Connection<'_>, clause: &Clause, all: bool| {
-            entities(connection, clause, all, after, limit)
-        };
-        self.part(visible, filter, space, read).await
-    }
-
-    async fn carried_sessions(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        after: Option<(Scope, String)>,
-        limit: usize,
-    ) -> Result<Vec<Session>> {
-        let read =
-            move |connection: &Connection<'_>, clause: &Clause| sessions(connection, clause, after.as_ref(), limit);
-        Ok(self.in_space(visible, space, read).await?.unwrap_or_default())
-    }
-}
-
-/// Reads of one space.
-trait Part: Floor {
-    /// Reads what is visible and meant; `work` is told whether that is all of the space.
-    async fn part<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        work: impl FnOnce(&Connection<'_>, &Clause, bool) -> sql::Result<Vec<T>> + Send + 'static,
-    ) -> Result<Vec<T>> {
-        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
-            return Ok(Vec::new());
-        }
-        let (floor, open, visible) = (self.clone(), self.open(visible.tenant(), space), visible.clone());
-        // Meaning everything is meaning what nobody speaks of as well.
-        let everything = *filter == Filter::everything(filter.now);
-        let (filter, whole) = (filter.clone(), everything && whole(&visible, space));
-        let found = blocking(move || {
-            floor.read(&open, |connection| match Clause::of(connection, Self::space_of(&open), &visible, &filter)? {
-                Some(clause) => work(connection, &clause, whole),
-                None => Ok(Vec::new()),
-            })
-        });
-        Ok(found.await?.unwrap_or_default())
-    }
-}
-
-impl<F: Floor> Part for F {}
 
 impl Desk<'_> {
     /// Writes a record over the one with its id, which must lie in the same scope.
@@ -313,13 +219,15 @@ impl Desk<'_> {
             );
             through = self.sql(turn.optional())?.flatten();
         }
-        let put = self.connection.prepare_cached(
+        let sql = format!(
             "INSERT INTO sessions (scope, name, thread_id, started_at, last_at, ended_at, consolidated_at, \
              consolidated_through, through_row) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
-             ON CONFLICT (scope, name) DO UPDATE SET thread_id = excluded.thread_id, started_at = excluded.started_at, \
+             {} DO UPDATE SET thread_id = excluded.thread_id, started_at = excluded.started_at, \
              last_at = excluded.last_at, ended_at = excluded.ended_at, consolidated_at = excluded.consolidated_at, \
              consolidated_through = excluded.consolidated_through, through_row = excluded.through_row",
+            self.connection.dialect().on_conflict(SESSION_KEY)
         );
+        let put = self.connection.prepare_cached(&sql);
         let micros = |at: Option<Timestamp>| at.map(Timestamp::as_microsecond);
         self.sql(put.and_then(|mut put| {
             put.execute(params![

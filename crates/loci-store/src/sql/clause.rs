@@ -6,8 +6,7 @@
 use jiff::Timestamp;
 use loci_types::{Filter, Reach, Scope, Space, TimeRange, Visible};
 
-use super::dialect::Dialect;
-use super::{Connection, Value, params, params_from_iter};
+use super::{Connection, Dialect, Value, params, params_from_iter};
 use crate::sql;
 
 /// A condition on `memories m`, with its values.
@@ -21,12 +20,12 @@ pub(crate) struct Clause {
     pub(crate) scopes: Option<Vec<i64>>,
     /// Whether only some categories are seen.
     pub(crate) narrowed: bool,
-    dialect: Dialect,
+    dialect: &'static Dialect,
 }
 
 impl Clause {
     /// What is visible in this space, in whatever state. `None` when nothing can be.
-    pub(crate) fn visible(connection: &Connection<'_>, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
+    pub(crate) fn visible(connection: &dyn Connection, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
         let mut clause = Self {
             sql: "TRUE".to_owned(),
             values: Vec::new(),
@@ -55,7 +54,7 @@ impl Clause {
 
     /// What is visible and meant.
     pub(crate) fn of(
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         space: &Space,
         visible: &Visible,
         filter: &Filter,
@@ -70,6 +69,11 @@ impl Clause {
     pub(crate) fn told(&self) -> String {
         let gone = if self.scopes.is_none() && !self.narrowed { "TRUE" } else { "FALSE" };
         format!("((m.row IS NULL AND {gone}) OR (m.row IS NOT NULL AND {}))", self.sql)
+    }
+
+    /// The condition that a column of another table names one of the visible scopes, with its values.
+    pub(crate) fn scope_condition(&self, column: &str) -> (String, Vec<Value>) {
+        self.scopes.as_ref().map_or(("TRUE".to_owned(), Vec::new()), |scopes| one_of(self.dialect, column, scopes))
     }
 
     fn meant(&mut self, filter: &Filter) {
@@ -99,7 +103,7 @@ impl Clause {
             self.any("m.access_policy", filter.access_policies.iter().map(|one| one.name().to_owned()));
         }
         if !filter.tags.is_empty() {
-            self.and(&format!("m.row IN (SELECT memory FROM tags WHERE tag IN {})", self.dialect.texts()));
+            self.and(&format!("m.row IN (SELECT memory FROM tags WHERE tag IN {})", self.dialect.texts));
             self.values.push(Value::Texts(filter.tags.clone()));
         }
         if let Some(has) = filter.has_knowledge_pointer {
@@ -136,7 +140,7 @@ impl Clause {
             self.compare("m.unless = ?", Value::Blob(twin.0.to_vec()));
         }
         for (key, value) in &filter.metadata {
-            let has = self.dialect.metadata();
+            let has = self.dialect.metadata;
             self.and(has);
             self.values.push(Value::Text(key.clone()));
             self.values.push(Value::Text(value.to_string()));
@@ -176,27 +180,20 @@ impl Clause {
         self.values.push(value);
     }
 
-    /// The column has one of these texts. PostgreSQL takes them as one list, so that it plans the
-    /// statement once and not once per number of texts.
+    /// The column has one of these texts.
     fn any(&mut self, column: &str, wanted: impl IntoIterator<Item = String>) {
         let wanted: Vec<String> = wanted.into_iter().collect();
-        match self.dialect {
-            Dialect::Sqlite => {
-                self.and(&format!("{column} IN ({})", places(wanted.len())));
-                self.values.extend(wanted.into_iter().map(Value::Text));
-            }
-            Dialect::Postgres => self.compare(&format!("{column} = ANY(?)"), Value::Texts(wanted)),
+        if self.dialect.lists_are_values {
+            return self.compare(&format!("{column} = ANY(?)"), Value::Texts(wanted));
         }
+        self.and(&format!("{column} IN ({})", places(wanted.len())));
+        self.values.extend(wanted.into_iter().map(Value::Text));
     }
 
     fn any_number(&mut self, column: &str, wanted: Vec<i64>) {
-        match self.dialect {
-            Dialect::Sqlite => {
-                self.and(&format!("{column} IN ({})", places(wanted.len())));
-                self.values.extend(wanted.into_iter().map(Value::Integer));
-            }
-            Dialect::Postgres => self.compare(&format!("{column} = ANY(?)"), Value::Integers(wanted)),
-        }
+        let (condition, values) = one_of(self.dialect, column, &wanted);
+        self.and(&condition);
+        self.values.extend(values);
     }
 
     fn and(&mut self, condition: &str) {
@@ -207,13 +204,22 @@ impl Clause {
 
 /// The numbers of the scopes with these keys, where there are any. Asked with every question, so the file is asked
 /// without a list that it would have to take apart.
-fn numbers(connection: &Connection<'_>, keys: Vec<String>) -> sql::Result<Vec<i64>> {
-    let (among, values) = match connection.dialect() {
-        Dialect::Sqlite => (format!("({})", places(keys.len())), params_from_iter(keys)),
-        Dialect::Postgres => (Dialect::Postgres.texts().to_owned(), params![Value::Texts(keys)]),
+fn numbers(connection: &dyn Connection, keys: Vec<String>) -> sql::Result<Vec<i64>> {
+    let dialect = connection.dialect();
+    let (among, values) = match dialect.lists_are_values {
+        true => (dialect.texts.to_owned(), params![Value::Texts(keys)]),
+        false => (format!("({})", places(keys.len())), params_from_iter(keys)),
     };
     let sql = format!("SELECT scope FROM scopes WHERE key IN {among} ORDER BY scope");
     connection.prepare_cached(&sql)?.query_map(values, |row| row.get(0))?.collect()
+}
+
+/// The condition that a column has one of these numbers, with its values.
+pub(crate) fn one_of(dialect: &Dialect, column: &str, numbers: &[i64]) -> (String, Vec<Value>) {
+    match dialect.lists_are_values {
+        true => (format!("{column} = ANY(?)"), vec![Value::Integers(numbers.to_vec())]),
+        false => (format!("{column} IN ({})", places(numbers.len())), params_from_iter(numbers)),
+    }
 }
 
 /// A limit as the database takes it: the greatest is no limit.
@@ -222,6 +228,6 @@ pub(crate) fn limit(limit: usize) -> Value {
 }
 
 /// `?, ?, ?`
-pub(crate) fn places(count: usize) -> String {
+fn places(count: usize) -> String {
     vec!["?"; count].join(", ")
 }

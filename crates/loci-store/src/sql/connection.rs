@@ -1,60 +1,76 @@
-//! How is a database asked, whichever it is?
+//! A database connection, whichever driver is behind it.
 //!
-//! The rules of the floor are written once, in SQL that SQLite and PostgreSQL both understand, and
-//! run through this thin face of the two drivers. Rows and statements of SQLite are handed on as they
-//! are. A statement for PostgreSQL is [put into its dialect](super::dialect) and prepared once per
-//! connection; its rows come at once. Whoever works here may block.
+//! The SQL of the store is written once and runs through [`Connection`]; each backend implements it for its own connection
+//! type. What the two databases spell differently is asked of the [`Dialect`]; what they do differently is a method here.
+//! All calls may block.
 
-use super::dialect::{self, Dialect};
-use super::value::{Get, Place, Value};
+use super::dialect::Dialect;
+use super::value::{ColumnRef, Get, Value, ValueRef};
 use super::{Error, Result};
-use crate::postgres::Session;
 
 /// A connection with an open transaction on one space, or on the catalogue.
-#[derive(Clone, Copy)]
-pub(crate) enum Connection<'c> {
-    /// A file.
-    Sqlite(&'c rusqlite::Connection),
-    /// A session, bound to its tenant and space by row-level security.
-    Postgres(&'c Session),
-}
+pub(crate) trait Connection {
+    /// How this database spells what the two spell differently.
+    fn dialect(&self) -> &'static Dialect;
 
-/// A statement that was made ready.
-pub(crate) enum Statement<'c> {
-    Sqlite(rusqlite::CachedStatement<'c>),
-    Postgres(&'c Session, tokio_postgres::Statement),
+    /// Runs a statement and returns the number of rows it changed.
+    fn run(&self, sql: &str, values: &[Value]) -> Result<usize>;
+
+    /// Runs a query and hands every row to `each` until that returns false.
+    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()>;
+
+    /// Stores the terms of a memory that has none yet. `answers` is the row of the question whose terms are included.
+    fn put_terms(&self, row: i64, scope: i64, terms: &[String], answers: Option<i64>) -> Result<()>;
+
+    /// Removes the terms of a memory.
+    fn clear_terms(&self, row: i64) -> Result<()>;
+
+    /// The highest number that the counter of a table's column has given; 0 if it has no counter.
+    fn last_number(&self, table: &str, column: &str) -> Result<i64>;
+
+    /// Lets the counter of a table's column continue after a number.
+    fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()>;
+
+    /// Updates the planner's statistics of tables that were filled at once. SQLite plans by index and needs none.
+    fn analyse(&self, _tables: &[&str]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether vectors are stored in half precision.
+    fn keeps_half_vectors(&self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Overwrites deleted content in this transaction, if the database can. PostgreSQL does so when it is scrubbed.
+    fn overwrite_deleted(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// One row of an answer.
-#[derive(Clone, Copy)]
-pub(crate) enum Row<'r> {
-    Sqlite(&'r rusqlite::Row<'r>),
-    Postgres(&'r tokio_postgres::Row),
+pub(crate) trait Row {
+    /// The value of a column.
+    fn value(&self, column: usize) -> Result<ValueRef<'_>>;
+
+    /// The number of the column with this name.
+    fn column(&self, name: &str) -> Result<usize>;
 }
 
-impl<'c> Connection<'c> {
-    /// Which of the two it is.
-    pub(crate) fn dialect(&self) -> Dialect {
-        match self {
-            Connection::Sqlite(_) => Dialect::Sqlite,
-            Connection::Postgres(_) => Dialect::Postgres,
-        }
+/// A statement on a connection. It is prepared once per connection, when it first runs.
+pub(crate) struct Statement<'c> {
+    connection: &'c dyn Connection,
+    sql: &'c str,
+}
+
+impl<'c> dyn Connection + 'c {
+    /// A statement that may run several times.
+    pub(crate) fn prepare_cached<'s>(&'s self, sql: &'s str) -> Result<Statement<'s>> {
+        Ok(Statement { connection: self, sql })
     }
 
-    /// Makes a statement ready, or finds it ready.
-    pub(crate) fn prepare_cached(&self, sql: &str) -> Result<Statement<'c>> {
-        match self {
-            Connection::Sqlite(connection) => Ok(Statement::Sqlite(connection.prepare_cached(sql)?)),
-            Connection::Postgres(session) => {
-                let statement = session.prepare(&dialect::for_postgres(sql))?;
-                Ok(Statement::Postgres(session, statement))
-            }
-        }
-    }
-
-    /// Runs a statement that has no answer. Returns how many rows it changed.
+    /// Runs a statement without an answer. Returns the number of rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: impl Into<Vec<Value>>) -> Result<usize> {
-        self.prepare_cached(sql)?.execute(values)
+        self.run(sql, &values.into())
     }
 
     /// The first row of the answer.
@@ -62,62 +78,43 @@ impl<'c> Connection<'c> {
         &self,
         sql: &str,
         values: impl Into<Vec<Value>>,
-        read: impl FnOnce(&Row<'_>) -> Result<T>,
+        read: impl FnOnce(&dyn Row) -> Result<T>,
     ) -> Result<T> {
-        self.prepare_cached(sql)?.query_row(values, read)
+        let (mut read, mut found) = (Some(read), None);
+        self.visit(sql, &values.into(), &mut |row| {
+            found = read.take().map(|read| read(row)).transpose()?;
+            Ok(false)
+        })?;
+        found.ok_or(Error::NoRow)
     }
 }
 
 impl Statement<'_> {
-    /// Runs it. Returns how many rows it changed.
+    /// Runs it. Returns the number of rows it changed.
     pub(crate) fn execute(&mut self, values: impl Into<Vec<Value>>) -> Result<usize> {
-        let values = values.into();
-        match self {
-            Statement::Sqlite(statement) => Ok(statement.execute(rusqlite::params_from_iter(values))?),
-            Statement::Postgres(session, statement) => session.execute(statement, &values),
-        }
+        self.connection.execute(self.sql, values)
     }
 
     /// The first row of the answer; [`Error::NoRow`] if there is none.
     pub(crate) fn query_row<T>(
         &mut self,
         values: impl Into<Vec<Value>>,
-        read: impl FnOnce(&Row<'_>) -> Result<T>,
+        read: impl FnOnce(&dyn Row) -> Result<T>,
     ) -> Result<T> {
-        let values = values.into();
-        match self {
-            Statement::Sqlite(statement) => {
-                let mut rows = statement.query(rusqlite::params_from_iter(values))?;
-                let row = rows.next()?.ok_or(Error::NoRow)?;
-                read(&Row::Sqlite(row))
-            }
-            Statement::Postgres(session, statement) => {
-                let rows = session.query(statement, &values)?;
-                read(&Row::Postgres(rows.first().ok_or(Error::NoRow)?))
-            }
-        }
+        self.connection.query_row(self.sql, values, read)
     }
 
     /// Every row of the answer, read.
     pub(crate) fn query_map<T>(
         &mut self,
         values: impl Into<Vec<Value>>,
-        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
     ) -> Result<std::vec::IntoIter<Result<T>>> {
-        let values = values.into();
         let mut found = Vec::new();
-        match self {
-            Statement::Sqlite(statement) => {
-                let mut rows = statement.query(rusqlite::params_from_iter(values))?;
-                while let Some(row) = rows.next()? {
-                    found.push(read(&Row::Sqlite(row)));
-                }
-            }
-            Statement::Postgres(session, statement) => {
-                let rows = session.query(statement, &values)?;
-                found.extend(rows.iter().map(|row| read(&Row::Postgres(row))));
-            }
-        }
+        self.connection.visit(self.sql, &values.into(), &mut |row| {
+            found.push(read(row));
+            Ok(true)
+        })?;
         Ok(found.into_iter())
     }
 
@@ -127,13 +124,10 @@ impl Statement<'_> {
     }
 }
 
-impl Row<'_> {
+impl dyn Row + '_ {
     /// The value of a column, by number or by name.
-    pub(crate) fn get<P: Place, T: Get>(&self, place: P) -> Result<T> {
-        match self {
-            Row::Sqlite(row) => Ok(row.get(place)?),
-            Row::Postgres(row) => T::from_postgres(row, place),
-        }
+    pub(crate) fn get<C: ColumnRef, T: Get>(&self, column: C) -> Result<T> {
+        T::from_value(self.value(column.number(self)?)?)
     }
 }
 
@@ -147,7 +141,7 @@ impl<T> OptionalExtension<T> for Result<T> {
     fn optional(self) -> Result<Option<T>> {
         match self {
             Ok(value) => Ok(Some(value)),
-            Err(Error::NoRow | Error::Sqlite(rusqlite::Error::QueryReturnedNoRows)) => Ok(None),
+            Err(Error::NoRow) => Ok(None),
             Err(error) => Err(error),
         }
     }

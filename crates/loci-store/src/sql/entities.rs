@@ -122,16 +122,17 @@ impl Desk<'_> {
     }
 }
 
-fn write(connection: &Connection<'_>, scope: i64, entity: &Entity) -> sql::Result<()> {
+fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Result<()> {
     connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
              mention_count, attributes, scope) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
-             ON CONFLICT (id) DO UPDATE SET canonical_name = excluded.canonical_name, \
+             {} DO UPDATE SET canonical_name = excluded.canonical_name, \
              entity_type = excluded.entity_type, aliases = excluded.aliases, summary = excluded.summary, \
              last_updated = excluded.last_updated, attributes = excluded.attributes, \
              scope = coalesce(entities.scope, excluded.scope)",
-        )?
+            connection.dialect().on_conflict("id")
+        ))?
         .execute(params![
             entity.id.as_bytes(),
             &entity.canonical_name,
@@ -157,7 +158,7 @@ fn write(connection: &Connection<'_>, scope: i64, entity: &Entity) -> sql::Resul
 }
 
 /// What is told of those a memory speaks of may hold its words: it is told anew.
-pub(crate) fn forget_summaries(connection: &Connection<'_>, row: i64) -> sql::Result<usize> {
+pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Result<usize> {
     connection
         .prepare_cached(
             "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
@@ -167,7 +168,7 @@ pub(crate) fn forget_summaries(connection: &Connection<'_>, row: i64) -> sql::Re
 }
 
 /// The root of the family that an entity belongs to.
-fn root(connection: &Connection<'_>, entity: i64) -> sql::Result<i64> {
+fn root(connection: &dyn Connection, entity: i64) -> sql::Result<i64> {
     let mut up = connection.prepare_cached("SELECT united_with FROM entities WHERE entity = ?1")?;
     let mut at = entity;
     for _ in 0..DEEPEST {
@@ -180,7 +181,7 @@ fn root(connection: &Connection<'_>, entity: i64) -> sql::Result<i64> {
 }
 
 /// The id of an entity.
-fn id_of(connection: &Connection<'_>, entity: i64) -> sql::Result<EntityId> {
+fn id_of(connection: &dyn Connection, entity: i64) -> sql::Result<EntityId> {
     connection
         .prepare_cached("SELECT id FROM entities WHERE entity = ?1")?
         .query_row(params![entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
@@ -188,7 +189,7 @@ fn id_of(connection: &Connection<'_>, entity: i64) -> sql::Result<EntityId> {
 
 /// The names that an entity only bears because others were united with it. It is read with them, and
 /// must not keep them when it is written back, or a division could not give them back.
-fn borrowed(connection: &Connection<'_>, entity: i64) -> sql::Result<BTreeSet<String>> {
+fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<String>> {
     let names = |member: i64| -> sql::Result<Vec<String>> {
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
         let entity = connection.prepare_cached(&sql)?.query_row(params![member], read_entity)?;
@@ -203,7 +204,7 @@ fn borrowed(connection: &Connection<'_>, entity: i64) -> sql::Result<BTreeSet<St
 }
 
 /// The root with all that were united with it.
-fn family(connection: &Connection<'_>, root: i64) -> sql::Result<Vec<i64>> {
+fn family(connection: &dyn Connection, root: i64) -> sql::Result<Vec<i64>> {
     let mut down = connection.prepare_cached("SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity")?;
     let mut members = vec![root];
     let mut next = 0;
@@ -223,10 +224,11 @@ pub(crate) const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.alias
     e.mention_count, e.attributes";
 
 /// A family as one entity, if a memory within the clause speaks of any of it.
-fn whole(connection: &Connection<'_>, clause: &Clause, root: i64) -> sql::Result<Option<Entity>> {
+fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result<Option<Entity>> {
     let members = family(connection, root)?;
     let spoken = format!(
-        "SELECT 1 FROM mentions t CROSS JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} LIMIT 1",
+        "SELECT 1 FROM mentions t {} memories m ON m.row = t.memory WHERE t.entity = ? AND {} LIMIT 1",
+        connection.dialect().ordered_join,
         clause.sql
     );
     let mut spoken = connection.prepare_cached(&spoken)?;
@@ -260,9 +262,9 @@ fn whole(connection: &Connection<'_>, clause: &Clause, root: i64) -> sql::Result
 }
 
 /// The entities that go by one of these names and that a memory within the clause speaks of.
-pub(crate) fn named(connection: &Connection<'_>, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
+pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let sql = format!("SELECT name, entity FROM names WHERE name IN {}", connection.dialect().texts());
+    let sql = format!("SELECT name, entity FROM names WHERE name IN {}", connection.dialect().texts);
     // Most words of a question name nobody, so all are looked for at once.
     let found: Vec<(String, i64)> = connection
         .prepare_cached(&sql)?
@@ -286,7 +288,7 @@ pub(crate) fn named(connection: &Connection<'_>, clause: &Clause, names: &[Strin
 }
 
 /// The entities that a visible memory speaks of.
-pub(crate) fn spoken_of(connection: &Connection<'_>, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
+pub(crate) fn spoken_of(connection: &dyn Connection, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
     let sql = format!(
         "SELECT t.entity FROM memories m JOIN mentions t ON t.memory = m.row WHERE m.id = ? AND {} ORDER BY t.entity",
         clause.sql
@@ -311,17 +313,14 @@ pub(crate) fn spoken_of(connection: &Connection<'_>, clause: &Clause, id: Memory
 
 /// The entities of the clause's scopes that are meant, those spoken of most first.
 pub(crate) fn list(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     filter: &EntityFilter,
     limit: usize,
 ) -> sql::Result<Vec<Entity>> {
     let mut meant = "e.united_with IS NULL".to_owned();
-    let mut values = Vec::new();
-    if let Some(scopes) = &clause.scopes {
-        meant.push_str(&format!(" AND e.scope IN ({})", clause::places(scopes.len())));
-        values.extend(scopes.iter().map(|scope| Value::Integer(*scope)));
-    }
+    let (condition, mut values) = clause.scope_condition("e.scope");
+    meant.push_str(&format!(" AND {condition}"));
     if filter.without_summary {
         meant.push_str(" AND e.summary IS NULL");
     }
@@ -350,7 +349,7 @@ pub(crate) fn list(
 /// The memories within the clause that speak of these entities, those that speak of most of them
 /// first, then the newest.
 pub(crate) fn mentioning(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     entities: &[EntityId],
     limit: usize,
@@ -367,26 +366,26 @@ pub(crate) fn mentioning(
     if roots.is_empty() {
         return Ok(Vec::new());
     }
+    let (all, join) = ((roots.len() + unknown.len()) as f64, connection.dialect().ordered_join);
+    let roots: Vec<i64> = roots.into_iter().collect();
+    let (of_roots, mut values) = clause::one_of(connection.dialect(), "entity", &roots);
     let sql = format!(
-        "WITH RECURSIVE family(root, member) AS (SELECT entity, entity FROM entities WHERE entity IN ({}) UNION \
+        "WITH RECURSIVE family(root, member) AS (SELECT entity, entity FROM entities WHERE {of_roots} UNION \
          SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
-         SELECT m.id, count(DISTINCT f.root) AS held FROM family f CROSS JOIN mentions t ON t.entity = f.member \
-         CROSS JOIN memories m ON m.row = t.memory WHERE {} GROUP BY m.id ORDER BY held DESC, m.id DESC LIMIT ?",
-        clause::places(roots.len()),
+         SELECT m.id, count(DISTINCT f.root) AS held FROM family f {join} mentions t ON t.entity = f.member \
+         {join} memories m ON m.row = t.memory WHERE {} GROUP BY m.id ORDER BY held DESC, m.id DESC LIMIT ?",
         clause.sql
     );
-    let all = (roots.len() + unknown.len()) as f64;
-    let mut values: Vec<Value> = roots.into_iter().map(Value::Integer).collect();
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let hit = |row: &Row<'_>| {
+    let hit = |row: &dyn Row| {
         Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: f64::from(row.get::<_, u32>(1)?) / all })
     };
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
 }
 
 /// Takes away entities that nobody speaks of any more. Returns how many.
-pub(crate) fn sweep(connection: &Connection<'_>) -> sql::Result<usize> {
+pub(crate) fn sweep(connection: &dyn Connection) -> sql::Result<usize> {
     connection.execute(
         "DELETE FROM entities WHERE NOT EXISTS (SELECT 1 FROM mentions t WHERE t.entity = entities.entity) \
          AND NOT EXISTS (SELECT 1 FROM entities o WHERE o.united_with = entities.entity)",
@@ -394,7 +393,7 @@ pub(crate) fn sweep(connection: &Connection<'_>) -> sql::Result<usize> {
     )
 }
 
-pub(crate) fn read_entity(row: &Row<'_>) -> sql::Result<Entity> {
+pub(crate) fn read_entity(row: &dyn Row) -> sql::Result<Entity> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
     Ok(Entity {

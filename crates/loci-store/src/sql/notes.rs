@@ -42,10 +42,12 @@ impl Desk<'_> {
                 serde_json::json!(before + more).to_string()
             }
         };
-        let put = self.connection.prepare_cached(
+        let sql = format!(
             "INSERT INTO notes (key, scope, value, until) VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (key, scope) DO UPDATE SET value = excluded.value, until = excluded.until",
+             {} DO UPDATE SET value = excluded.value, until = excluded.until",
+            self.connection.dialect().on_conflict("key, scope")
         );
+        let put = self.connection.prepare_cached(&sql);
         let until = until.map(Timestamp::as_microsecond);
         self.sql(put.and_then(|mut put| put.execute(params![key, scope, value, until])))?;
         Ok(nothing(Outcome::Updated))
@@ -54,21 +56,19 @@ impl Desk<'_> {
 
 /// The notes with these names about the scopes of the clause, and about nobody for those who see the whole.
 pub(crate) fn read(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     keys: &[String],
     now: Timestamp,
 ) -> sql::Result<Vec<(String, serde_json::Value)>> {
-    let mut sql = "SELECT key, value FROM notes WHERE key = ? AND (until IS NULL OR until > ?)".to_owned();
-    if let Some(scopes) = &clause.scopes {
-        sql.push_str(&format!(" AND scope IN ({})", super::clause::places(scopes.len())));
-    }
+    let (condition, scopes) = clause.scope_condition("scope");
+    let sql = format!("SELECT key, value FROM notes WHERE key = ? AND (until IS NULL OR until > ?) AND {condition}");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut found = Vec::new();
     for key in keys {
         let mut values = vec![Value::Text(key.clone()), Value::Integer(now.as_microsecond())];
-        values.extend(clause.scopes.iter().flatten().map(|scope| Value::Integer(*scope)));
-        let note = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        values.extend(scopes.iter().cloned());
+        let note = |row: &dyn Row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         for note in statement.query_map(params_from_iter(values), note)? {
             let (key, value) = note?;
             found.push((key, serde_json::from_str(&value).unwrap_or_default()));
@@ -78,6 +78,6 @@ pub(crate) fn read(
 }
 
 /// Sweeps up what no longer counts. Returns how many notes went.
-pub(crate) fn sweep(connection: &Connection<'_>, now: Timestamp) -> sql::Result<usize> {
+pub(crate) fn sweep(connection: &dyn Connection, now: Timestamp) -> sql::Result<usize> {
     connection.execute("DELETE FROM notes WHERE until <= ?1", params![now.as_microsecond()])
 }

@@ -16,7 +16,7 @@ use crate::{Hit, VectorFeed, VectorPoint, sql};
 
 /// What changed after a line.
 pub(crate) fn vector_feed(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     model: &str,
     after: i64,
     limit: usize,
@@ -46,12 +46,13 @@ pub(crate) fn vector_feed(
         }
     }
     let sql = format!(
-        "SELECT {}, s.key AS scope_key, v.vector AS its_vector FROM {} CROSS JOIN memories m ON m.id = j.value \
+        "SELECT {}, s.key AS scope_key, v.vector AS its_vector FROM {} {} memories m ON m.id = j.value \
          JOIN scopes s ON s.scope = m.scope JOIN vectors v ON v.memory = m.row WHERE v.model = ?",
         row::COLUMNS,
-        connection.dialect().ids()
+        connection.dialect().ids,
+        connection.dialect().ordered_join
     );
-    let point = |row: &Row<'_>| {
+    let point = |row: &dyn Row| {
         let Floats(values) = row.get("its_vector")?;
         Ok(VectorPoint { memory: row::read(row)?, scope: row.get("scope_key")?, values })
     };
@@ -64,18 +65,18 @@ pub(crate) fn vector_feed(
 
 /// These memories as far as the clause allows them, scored by their exact vectors.
 pub(crate) fn rescore(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     query: &Vector,
     ids: &[MemoryId],
 ) -> sql::Result<Vec<Hit>> {
     let Some(model) = read::model_of(connection, query)? else { return Ok(Vec::new()) };
     let query = Query::new(&query.values);
-    let joined = "CROSS JOIN vectors v ON v.memory = m.row AND v.model = ?";
-    let sql = among(connection, "m.id, v.vector", joined, clause);
+    let joined = format!("{} vectors v ON v.memory = m.row AND v.model = ?", connection.dialect().ordered_join);
+    let sql = among(connection, "m.id, v.vector", &joined, clause);
     let mut values = vec![wanted(ids), Value::Integer(model)];
     values.extend(clause.values.iter().cloned());
-    let hit = |row: &Row<'_>| {
+    let hit = |row: &dyn Row| {
         let Floats(values) = row.get(1)?;
         let score = f64::from(query.exact(&values).max(0.0));
         Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score })

@@ -6,14 +6,14 @@ use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, S
 use uuid::Uuid;
 
 use super::clause::{self, Clause};
-use super::{Connection, Floats, OptionalExtension, Row, Value, params, params_from_iter};
+use super::{Connection, Dialect, Floats, OptionalExtension, Row, Value, params, params_from_iter};
 use super::{graph, row};
 use crate::sql;
 use crate::{Changes, Hit, Measure, Models, Page, Stats};
 
 /// The visible memories among these ids.
 pub(crate) fn fetch(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     ids: &[MemoryId],
@@ -26,11 +26,12 @@ pub(crate) fn fetch(
 }
 
 /// Columns of the memories with given ids that the clause lets through. The ids are the first value.
-pub(crate) fn among(connection: &Connection<'_>, columns: &str, joined: &str, clause: &Clause) -> String {
-    // CROSS JOIN keeps this order: left to itself the planner may walk the whole scope instead.
+pub(crate) fn among(connection: &dyn Connection, columns: &str, joined: &str, clause: &Clause) -> String {
+    // The order of this join is fixed: left to itself the planner may walk the whole scope instead.
     format!(
-        "SELECT {columns} FROM {} CROSS JOIN memories m ON m.id = j.value {joined} WHERE {}",
-        connection.dialect().ids(),
+        "SELECT {columns} FROM {} {} memories m ON m.id = j.value {joined} WHERE {}",
+        connection.dialect().ids,
+        connection.dialect().ordered_join,
         clause.sql
     )
 }
@@ -45,7 +46,7 @@ pub(crate) fn wanted(ids: &[MemoryId]) -> Value {
 
 /// Up to one more than the page asks for, newest first, and how many there are in all.
 pub(crate) fn scan(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     filter: &Filter,
@@ -54,9 +55,9 @@ pub(crate) fn scan(
     let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok((Vec::new(), 0)) };
     // Left to itself the planner walks the scope in the order that is asked for.
     let index = match filter {
-        Filter { twin: Some(_), .. } => "INDEXED BY memories_by_unless",
-        Filter { claim: Some(_), .. } => "INDEXED BY memories_by_claim",
-        _ => "",
+        Filter { twin: Some(_), .. } => connection.dialect().indexed_by("memories_by_unless"),
+        Filter { claim: Some(_), .. } => connection.dialect().indexed_by("memories_by_claim"),
+        _ => String::new(),
     };
     let count = format!("SELECT count(*) FROM memories m {index} WHERE {}", clause.sql);
     let total =
@@ -79,18 +80,19 @@ pub(crate) fn scan(
 
 /// The vectors of these memories by this model.
 pub(crate) fn vectors(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     model: &str,
     ids: &[MemoryId],
 ) -> sql::Result<Vec<(MemoryId, Vector)>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
-    let joined = "CROSS JOIN vectors v ON v.memory = m.row CROSS JOIN models o ON o.model = v.model AND o.name = ?";
-    let sql = among(connection, "m.id, v.vector, v.token_states", joined, &clause);
+    let join = connection.dialect().ordered_join;
+    let joined = format!("{join} vectors v ON v.memory = m.row {join} models o ON o.model = v.model AND o.name = ?");
+    let sql = among(connection, "m.id, v.vector, v.token_states", &joined, &clause);
     let mut values = vec![wanted(ids), Value::from(model)];
     values.extend(clause.values);
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         let Floats(values) = row.get(1)?;
         let vector = Vector { model: model.to_owned(), values, token_states: row.get(2)? };
         Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), vector))
@@ -100,7 +102,7 @@ pub(crate) fn vectors(
 
 /// The ledger of one memory, oldest first.
 pub(crate) fn history(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     id: MemoryId,
@@ -133,7 +135,7 @@ pub(crate) fn history(
 /// One line of the ledger, if the memory it is about may be seen. One about no memory is for those
 /// who see the whole.
 pub(crate) fn entry(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     clause: &Clause,
@@ -159,7 +161,7 @@ pub(crate) const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.versio
 
 /// What happened to visible memories after a revision.
 pub(crate) fn changes(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     clause: &Clause,
     thread: Option<&str>,
@@ -169,9 +171,10 @@ pub(crate) fn changes(
     let revision = connection
         .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
         .query_row(params![], |row| row.get(0))?;
+    let join = connection.dialect().ordered_join;
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
-        "SELECT {ENTRY} FROM ledger l CROSS JOIN memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \
+        "SELECT {ENTRY} FROM ledger l {join} memories m ON m.row = l.memory WHERE l.sequence > ? {in_thread} \
          AND (l.event IN ('update', 'delete', 'merge', 'restore', 'supersede') \
          OR (l.event = 'add' AND m.metadata -> 'consent' IS NULL) \
          OR (l.event = 'consent' AND l.new ->> 'state' = 'active') \
@@ -192,12 +195,13 @@ pub(crate) fn changes(
 
 /// The edges at these memories, of these relations or of all, whose both ends pass the clause.
 pub(crate) fn edges(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     ids: &[MemoryId],
     relations: &[Relation],
 ) -> sql::Result<Vec<Edge>> {
-    let sql = format!("SELECT m.row FROM {} CROSS JOIN memories m ON m.id = j.value", connection.dialect().ids());
+    let Dialect { ids: of_ids, integers, ordered_join, .. } = connection.dialect();
+    let sql = format!("SELECT m.row FROM {of_ids} {ordered_join} memories m ON m.id = j.value");
     let rows: Vec<i64> = connection
         .prepare_cached(&sql)?
         .query_map(params![wanted(ids)], |row| row.get(0))?
@@ -206,10 +210,9 @@ pub(crate) fn edges(
     let mut known = HashSet::new();
     for end in ["source", "target"] {
         let sql = format!(
-            "SELECT {} FROM {} CROSS JOIN edges e ON e.{end} = j.value JOIN memories s ON s.row = e.source \
+            "SELECT {} FROM {integers} {ordered_join} edges e ON e.{end} = j.value JOIN memories s ON s.row = e.source \
              JOIN memories t ON t.row = e.target",
             graph::EDGE_COLUMNS,
-            connection.dialect().integers()
         );
         let values = params![Value::Integers(rows.clone())];
         for edge in connection.prepare_cached(&sql)?.query_map(values, graph::read_edge)? {
@@ -240,7 +243,7 @@ const LATEST: usize = 256;
 /// The first memories by one measure. Each scope is asked by itself, so that an index gives the
 /// order and no scope is read whole.
 pub(crate) fn foremost(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     by: Measure,
     limit: usize,
@@ -260,8 +263,8 @@ pub(crate) fn foremost(
             .collect::<Result<_, _>>()?,
     };
     let first = format!(
-        "SELECT m.id, {value} AS value, m.row FROM memories m INDEXED BY {index} WHERE m.scope = ? AND {} \
-         ORDER BY {order} LIMIT ?",
+        "SELECT m.id, {value} AS value, m.row FROM memories m {} WHERE m.scope = ? AND {} ORDER BY {order} LIMIT ?",
+        connection.dialect().indexed_by(index),
         clause.sql
     );
     let sql = match by {
@@ -273,7 +276,7 @@ pub(crate) fn foremost(
     };
     // What waits for its vector is among the latest.
     let looked_at = if by == Measure::Unembedded { LATEST } else { limit };
-    let hit = |row: &Row<'_>| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
+    let hit = |row: &dyn Row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
     let mut statement = connection.prepare_cached(&sql)?;
     let mut hits = Vec::new();
     for scope in scopes {
@@ -291,7 +294,7 @@ pub(crate) fn foremost(
 
 /// The newest memory of a thread in one scope.
 pub(crate) fn last_of_thread(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     scope: &Scope,
@@ -310,7 +313,7 @@ pub(crate) fn last_of_thread(
 }
 
 /// The number and the dimensions of a model.
-pub(crate) fn model(connection: &Connection<'_>, name: &str) -> sql::Result<Option<(i64, usize)>> {
+pub(crate) fn model(connection: &dyn Connection, name: &str) -> sql::Result<Option<(i64, usize)>> {
     connection
         .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![name], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -319,18 +322,18 @@ pub(crate) fn model(connection: &Connection<'_>, name: &str) -> sql::Result<Opti
 }
 
 /// The number of the model that made a vector; none if it is not known here with vectors of that size.
-pub(crate) fn model_of(connection: &Connection<'_>, vector: &Vector) -> sql::Result<Option<i64>> {
+pub(crate) fn model_of(connection: &dyn Connection, vector: &Vector) -> sql::Result<Option<i64>> {
     let known = model(connection, &vector.model)?;
     Ok(known.filter(|(_, size)| *size == vector.values.len()).map(|(model, _)| model))
 }
 
 /// The models that have made vectors here.
-pub(crate) fn model_names(connection: &Connection<'_>) -> sql::Result<Vec<String>> {
+pub(crate) fn model_names(connection: &dyn Connection) -> sql::Result<Vec<String>> {
     connection.prepare_cached("SELECT name FROM models")?.query_map(params![], |row| row.get(0))?.collect()
 }
 
 /// Vectors by model, and live memories without one.
-pub(crate) fn models(connection: &Connection<'_>, clause: &Clause) -> sql::Result<Models> {
+pub(crate) fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<Models> {
     let vectors = grouped(
         connection,
         &format!(
@@ -351,7 +354,7 @@ pub(crate) fn models(connection: &Connection<'_>, clause: &Clause) -> sql::Resul
 }
 
 /// What one space adds to the numbers.
-pub(crate) fn stats(connection: &Connection<'_>, clause: &Clause, whole: bool) -> sql::Result<Stats> {
+pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -> sql::Result<Stats> {
     let by = |column: &str| {
         let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);
         grouped(connection, &sql, &clause.values)
@@ -382,7 +385,7 @@ pub(crate) fn stats(connection: &Connection<'_>, clause: &Clause, whole: bool) -
     Ok(stats)
 }
 
-fn grouped(connection: &Connection<'_>, sql: &str, values: &[Value]) -> sql::Result<BTreeMap<String, u64>> {
+fn grouped(connection: &dyn Connection, sql: &str, values: &[Value]) -> sql::Result<BTreeMap<String, u64>> {
     connection
         .prepare_cached(sql)?
         .query_map(params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?

@@ -12,15 +12,20 @@ use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter}
 use crate::sql;
 use crate::{Applied, Error, Result};
 
+/// The columns that name a session.
+pub(crate) const KEY: &str = "scope, name";
+
 impl Desk<'_> {
     /// A turn came: the session goes on, or begins.
     pub(crate) fn attend(&self, change: &Change, scope: &Scope, session: &str, thread: &str) -> Result<Applied> {
         let (number, at) = (self.scope(scope)?, change.at.as_microsecond());
-        let put = self.connection.prepare_cached(
+        let sql = format!(
             "INSERT INTO sessions (scope, name, thread_id, started_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4) \
-             ON CONFLICT (scope, name) DO UPDATE SET last_at = CASE WHEN sessions.last_at > excluded.last_at \
+             {} DO UPDATE SET last_at = CASE WHEN sessions.last_at > excluded.last_at \
              THEN sessions.last_at ELSE excluded.last_at END, ended_at = NULL",
+            self.connection.dialect().on_conflict(KEY)
         );
+        let put = self.connection.prepare_cached(&sql);
         self.sql(put.and_then(|mut put| put.execute(params![number, session, thread, at])))?;
         Ok(nothing(Outcome::Updated))
     }
@@ -93,21 +98,17 @@ const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
 
 /// The sessions of these scopes that are meant, those that were quiet longest first.
 pub(crate) fn list(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     filter: &SessionFilter,
     limit: usize,
 ) -> sql::Result<Vec<Session>> {
+    let (condition, mut values) = clause.scope_condition("s.scope");
     let mut sql = format!(
         "{COLUMNS}, s.scope, EXISTS (SELECT 1 FROM memories m WHERE {UNLEARNED} \
          AND m.access_policy NOT IN ('private', 'restricted')) AS pending \
-         FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE TRUE"
+         FROM sessions s JOIN scopes k ON k.scope = s.scope WHERE {condition}"
     );
-    let mut values = Vec::new();
-    if let Some(scopes) = &clause.scopes {
-        sql.push_str(&format!(" AND s.scope IN ({})", clause::places(scopes.len())));
-        values.extend(scopes.iter().map(|scope| Value::Integer(*scope)));
-    }
     if let Some(name) = &filter.name {
         sql.push_str(" AND s.name = ?");
         values.push(Value::Text(name.clone()));
@@ -126,7 +127,7 @@ pub(crate) fn list(
 }
 
 /// A session and whether turns of it wait, from [`COLUMNS`] and the scope's number before that.
-fn read_waiting(row: &Row<'_>) -> sql::Result<Session> {
+fn read_waiting(row: &dyn Row) -> sql::Result<Session> {
     Ok(Session { pending: row.get(9)?, ..read(row)? })
 }
 
@@ -135,7 +136,7 @@ pub(crate) const COLUMNS: &str = "SELECT k.key, s.name, s.thread_id, s.started_a
     s.consolidated_at, s.consolidated_through";
 
 /// A session from [`COLUMNS`]; whether turns of it wait is not asked.
-pub(crate) fn read(row: &Row<'_>) -> sql::Result<Session> {
+pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
@@ -155,7 +156,7 @@ pub(crate) fn read(row: &Row<'_>) -> sql::Result<Session> {
 
 /// The turns of a session that were not learned from, in the order they came.
 pub(crate) fn unlearned(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     scope: &Scope,
     session: &str,

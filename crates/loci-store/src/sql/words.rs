@@ -1,30 +1,27 @@
 //! By which words is a memory found?
 
 use super::{Connection, OptionalExtension, params};
+use crate::sql;
 use crate::text::{Analyser, asks, with_question};
-use crate::{postgres, sql, sqlite};
 
 /// More terms than this make a question slow and no clearer; the longest, which say the most, are kept.
 const MOST_TERMS: usize = 64;
 
 /// Writes the words of a memory, in place of what was there.
-pub(crate) fn write(connection: &Connection<'_>, analyser: &Analyser, row: i64) -> sql::Result<()> {
+pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) -> sql::Result<()> {
     let (content, scope): (String, i64) =
         connection.query_row("SELECT content, scope FROM memories WHERE row = ?1", params![row], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
     let question = question_before(connection, row)?;
-    match connection {
-        Connection::Sqlite(file) => sqlite::clear_words(file, row)?,
-        Connection::Postgres(_) => postgres::clear_words(connection, row)?,
-    }
+    connection.clear_terms(row)?;
     put(connection, analyser, row, scope, &content, question)
 }
 
 /// Writes the words of a memory that has just come: nothing was there, and what it may answer comes before it only if
 /// it follows something.
 pub(crate) fn first(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     analyser: &Analyser,
     row: i64,
     scope: i64,
@@ -36,7 +33,7 @@ pub(crate) fn first(
 }
 
 fn put(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     analyser: &Analyser,
     row: i64,
     scope: i64,
@@ -45,17 +42,14 @@ fn put(
 ) -> sql::Result<()> {
     let (asked_in, question) = question.unzip();
     let terms = with_question(analyser.terms(content), question.map(|text| analyser.terms(&text)));
-    match connection {
-        Connection::Sqlite(file) => sqlite::put_words(file, row, &terms, asked_in),
-        Connection::Postgres(_) => postgres::put_words(connection, row, scope, &terms),
-    }
+    connection.put_terms(row, scope, &terms, asked_in)
 }
 
 /// A turn that asks: its row and its text.
 type Question = (i64, String);
 
 /// The question that this turn answers: the turn before it, in the same scope and session, by someone else.
-fn question_before(connection: &Connection<'_>, row: i64) -> sql::Result<Option<Question>> {
+fn question_before(connection: &dyn Connection, row: i64) -> sql::Result<Option<Question>> {
     let before: Option<Question> = connection
         .query_row(
             "SELECT p.row, p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \

@@ -56,7 +56,7 @@ struct Order<P> {
 /// Work inside a transaction whose answer waits for the commit.
 pub(crate) trait Task: Send {
     /// Does the work. The failure is for the writer to know of; the caller is told its own.
-    fn run(&mut self, connection: &Connection<'_>) -> Result<()>;
+    fn run(&mut self, connection: &dyn Connection) -> Result<()>;
     /// Answers the caller. `commit` tells how the shared transaction ended.
     fn answer(self: Box<Self>, commit: Result<(), Failure>);
 }
@@ -70,8 +70,8 @@ struct Waiting<T, W> {
     reply: oneshot::Sender<Result<T>>,
 }
 
-impl<T: Send, W: FnMut(&Connection<'_>) -> Result<T> + Send> Task for Waiting<T, W> {
-    fn run(&mut self, connection: &Connection<'_>) -> Result<()> {
+impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> Task for Waiting<T, W> {
+    fn run(&mut self, connection: &dyn Connection) -> Result<()> {
         // A defect in one change must not end the thread that all others need.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
             .unwrap_or(Err(Error::Defect("writing a change")));
@@ -96,7 +96,7 @@ impl<T: Send, W: FnMut(&Connection<'_>) -> Result<T> + Send> Task for Waiting<T,
 pub(crate) fn waiting<T, W>(work: W) -> (Box<dyn Task>, oneshot::Receiver<Result<T>>)
 where
     T: Send + 'static,
-    W: FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+    W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
     (Box::new(Waiting { work, result: None, reply }), answer)
@@ -131,7 +131,7 @@ impl<P: Clone + Eq + Hash + Send + Sync + 'static> Writers<P> {
     pub(crate) async fn run<T, W>(&self, place: &P, work: W) -> Result<T>
     where
         T: Send + 'static,
-        W: FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     {
         let (task, answer) = waiting(work);
         let queue = &self.queues[share(place, self.queues.len())];

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 const MARK: char = '\u{10FFFF}';
 
 /// Text as PostgreSQL takes it.
-pub(super) fn out_of_text(text: &str) -> Cow<'_, str> {
+pub(crate) fn out_of_text(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', MARK]) {
         return text.into();
     }
@@ -18,7 +18,7 @@ pub(super) fn out_of_text(text: &str) -> Cow<'_, str> {
 }
 
 /// Text as it was given.
-pub(super) fn into_text(text: &str) -> String {
+pub(crate) fn into_text(text: &str) -> String {
     if !text.contains(MARK) {
         return text.to_owned();
     }
@@ -26,7 +26,7 @@ pub(super) fn into_text(text: &str) -> String {
 }
 
 /// JSON as PostgreSQL takes it, in which the character is written `\u0000`.
-pub(super) fn out_of_json(text: &str) -> Cow<'_, str> {
+pub(crate) fn out_of_json(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u0000") && !text.contains(MARK) {
         return text.into();
     }
@@ -50,7 +50,7 @@ pub(super) fn out_of_json(text: &str) -> Cow<'_, str> {
 }
 
 /// JSON as it was given.
-pub(super) fn into_json(text: &str) -> String {
+pub(crate) fn into_json(text: &str) -> String {
     if !text.contains(MARK) {
         return text.to_owned();
     }

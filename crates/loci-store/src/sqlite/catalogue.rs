@@ -33,31 +33,29 @@ impl Catalogue {
     }
 
     /// Asks it.
-    pub(super) fn ask<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn ask<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error))
+        work(&*connection).map_err(|error| Error::said(&self.path, error))
     }
 
     /// Asks it if nobody in this process is at it; else the work is given back. Readers never wait for other processes.
     pub(super) fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&sql::Connection<'_>) -> sql::Result<T>,
+        W: FnOnce(&dyn sql::Connection) -> sql::Result<T>,
     {
         match self.connection.try_lock() {
-            Ok(connection) => {
-                Ok(work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error)))
-            }
+            Ok(connection) => Ok(work(&*connection).map_err(|error| Error::said(&self.path, error))),
             Err(_) => Err(work),
         }
     }
 
     /// Changes it in one transaction.
-    pub(super) fn tell<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn tell<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
         let said = |error| Error::sqlite(&self.path, error);
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction =
             connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
-        let told = work(&sql::Connection::Sqlite(&transaction)).map_err(|error| Error::said(&self.path, error))?;
+        let told = work(&*transaction).map_err(|error| Error::said(&self.path, error))?;
         transaction.commit().map_err(said)?;
         Ok(told)
     }

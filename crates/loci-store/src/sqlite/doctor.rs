@@ -9,13 +9,13 @@ use std::path::Path;
 use loci_types::Visible;
 use rusqlite::Connection;
 
-use super::{SqliteStore, schema};
+use super::{SqliteBackend, schema};
 use crate::sql::doctor::{self, Check, Mend};
-use crate::sql::{self, Ways, catalogue};
+use crate::sql::{catalogue, spaces_of};
 use crate::text::Analyser;
 use crate::{Error, Finding, Result};
 
-impl SqliteStore {
+impl SqliteBackend {
     /// Asks the catalogue and the file of every visible space.
     pub(super) fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
@@ -28,7 +28,7 @@ impl SqliteStore {
             findings.push(Finding { file, check: "pages".into(), problem, repaired: false });
         }
         let tenant = visible.tenant();
-        for space in self.spaces_of(visible)? {
+        for space in spaces_of(self, visible)? {
             let written = self.inner.catalogue.ask(|asked| catalogue::was_written(asked, tenant, &space.space))?;
             if written && space.is_blank()? {
                 let file = space.path.display().to_string();
@@ -150,8 +150,7 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
         // Counting rows of damaged pages tells nothing more.
         return Ok(findings);
     }
-    let asked =
-        doctor::ask(&sql::Connection::Sqlite(connection), &path.display().to_string(), CHECKS, analyser, repair);
+    let asked = doctor::ask(connection, &path.display().to_string(), CHECKS, analyser, repair);
     findings.extend(asked.map_err(|error| Error::said(path, error))?);
     // After the others, which mend some of them.
     let orphans: i64 =

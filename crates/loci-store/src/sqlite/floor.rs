@@ -8,15 +8,16 @@ use jiff::Timestamp;
 use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 
 use super::space::OpenSpace;
-use super::{SqliteStore, scrub};
-use crate::sql::around::{self, Order};
+use super::{SqliteBackend, scrub};
+use crate::sql::around::{self, Turns};
 use crate::sql::clause::Clause;
-use crate::sql::{self, Connection, Floor, catalogue, jobs};
+use crate::sql::{self, Backend, Connection, catalogue, jobs};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 
-impl Floor for SqliteStore {
+impl Backend for SqliteBackend {
     type Open = OpenSpace;
+    type Conn = rusqlite::Connection;
 
     fn analyser(&self) -> &Arc<Analyser> {
         &self.inner.analyser
@@ -49,7 +50,11 @@ impl Floor for SqliteStore {
         Ok(found)
     }
 
-    fn read<T>(&self, open: &OpenSpace, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
+    fn read<T>(
+        &self,
+        open: &OpenSpace,
+        work: impl FnOnce(&rusqlite::Connection) -> sql::Result<T>,
+    ) -> Result<Option<T>> {
         open.read(work)
     }
 
@@ -72,7 +77,7 @@ impl Floor for SqliteStore {
     async fn write<T: Send + 'static>(
         &self,
         open: &OpenSpace,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.inner.writers.run(&open.path, work).await
     }
@@ -93,28 +98,28 @@ impl Floor for SqliteStore {
 
     fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&Connection<'_>) -> sql::Result<T>,
+        W: FnOnce(&dyn Connection) -> sql::Result<T>,
     {
         self.inner.catalogue.try_ask(work)
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.inner.catalogue.ask(work)
     }
 
-    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.inner.catalogue.tell(work)
     }
 
     fn lexical(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &rusqlite::Connection,
         clause: &Clause,
         terms: &[String],
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
-        let found = open.lexicon.search(file(connection)?, clause, terms, limit)?;
+        let found = open.lexicon.search(connection, clause, terms, limit)?;
         self.trim();
         Ok(found)
     }
@@ -122,38 +127,38 @@ impl Floor for SqliteStore {
     fn frequencies(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &rusqlite::Connection,
         clause: &Clause,
         terms: &[String],
     ) -> sql::Result<Frequencies> {
-        Ok(open.lexicon.frequencies(file(connection)?, clause, terms)?)
+        Ok(open.lexicon.frequencies(connection, clause, terms)?)
     }
 
     fn strips(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &rusqlite::Connection,
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
     ) -> sql::Result<Vec<Strip>> {
         let order = match &clause.scopes {
-            Some(scopes) => open.board.order(file(connection)?, scopes)?,
+            Some(scopes) => open.board.order(connection, scopes)?,
             None => None,
         };
-        let order = order.as_ref().map(|order| order as &dyn Order);
-        around::strips(connection, &open.path, clause, ids, reach, order)
+        let turns = order.as_ref().map_or(Turns::Query, |order| Turns::Order(order));
+        around::strips(connection, &open.path, clause, ids, reach, turns)
     }
 
     fn nearest(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &rusqlite::Connection,
         clause: &Clause,
         vector: &Vector,
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
-        let found = open.index.search(file(connection)?, clause, vector, limit)?;
+        let found = open.index.search(connection, clause, vector, limit)?;
         self.trim();
         Ok(found)
     }
@@ -207,14 +212,6 @@ impl Floor for SqliteStore {
     }
 
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
-        SqliteStore::examine(self, visible, repair)
-    }
-}
-
-/// The file behind a connection of this store.
-fn file<'c>(connection: &Connection<'c>) -> sql::Result<&'c rusqlite::Connection> {
-    match connection {
-        Connection::Sqlite(file) => Ok(file),
-        Connection::Postgres(_) => Err(sql::Error::Lost("a file was expected, not a server".into())),
+        SqliteBackend::examine(self, visible, repair)
     }
 }

@@ -7,6 +7,7 @@
 mod abreast;
 mod board;
 mod catalogue;
+mod connection;
 mod doctor;
 mod file;
 mod floor;
@@ -25,9 +26,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use loci_types::{Space, Tenant};
 
 use self::catalogue::Catalogue;
-pub(crate) use self::lexicon::{clear_words, put_words};
 use self::pen::Files;
 use self::space::OpenSpace;
+use crate::sql::SqlStore;
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
 use crate::{Error, Result};
@@ -48,9 +49,24 @@ impl Default for SqliteOptions {
 }
 
 /// The embedded store.
+pub type SqliteStore = SqlStore<SqliteBackend>;
+
+/// A data folder.
 #[derive(Clone)]
-pub struct SqliteStore {
+pub struct SqliteBackend {
     inner: Arc<Inner>,
+}
+
+impl SqliteStore {
+    /// Opens a data folder, and makes it if it is not there.
+    pub fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
+        SqliteBackend::open(folder, options).map(Self::over)
+    }
+
+    /// How many transactions this store has committed; each syncs its log once.
+    pub fn commits(&self) -> u64 {
+        self.backend.inner.writers.commits()
+    }
 }
 
 struct Inner {
@@ -66,9 +82,8 @@ struct Inner {
     written: Mutex<HashSet<(Tenant, Space)>>,
 }
 
-impl SqliteStore {
-    /// Opens a data folder, and makes it if it is not there.
-    pub fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
+impl SqliteBackend {
+    fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
         let unusable = |error: std::io::Error| Error::Folder { path: folder.to_owned(), problem: error.to_string() };
         std::fs::create_dir_all(folder).map_err(unusable)?;
         let inner = Inner {
@@ -82,11 +97,6 @@ impl SqliteStore {
             options,
         };
         Ok(Self { inner: Arc::new(inner) })
-    }
-
-    /// How many transactions this store has committed; each syncs its log once.
-    pub fn commits(&self) -> u64 {
-        self.inner.writers.commits()
     }
 
     /// The folder, by the one name that it has.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::file::FileId;
 use super::schema;
 use super::transaction::Transaction;
-use crate::sql::Connection;
 use crate::sql::writer::{Pen, Task};
 use crate::{Error, Result};
 
@@ -62,7 +61,7 @@ fn commit(connection: &rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn T
     let said = |error| Error::sqlite(path, error);
     let transaction = Transaction::write(connection).map_err(said)?;
     for task in tasks {
-        let done = transaction.within(|| task.run(&Connection::Sqlite(connection))).map_err(said)?;
+        let done = transaction.within(|| task.run(connection)).map_err(said)?;
         // Going on after the whole was taken back would commit the rest without those who came before.
         if transaction.is_gone() {
             return Err(done.err().unwrap_or(Error::Closed));
@@ -78,7 +77,7 @@ fn together(connection: &rusqlite::Connection, path: &Path, tasks: &mut [Box<dyn
     let transaction = Transaction::write(connection).map_err(said)?;
     let alone = tasks.len() == 1;
     for task in tasks {
-        let done = task.run(&Connection::Sqlite(connection));
+        let done = task.run(connection);
         if done.is_err() || transaction.is_gone() {
             if alone && transaction.is_gone() {
                 return Err(done.err().unwrap_or(Error::Closed));

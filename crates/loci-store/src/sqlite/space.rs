@@ -48,13 +48,13 @@ impl OpenSpace {
     }
 
     /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<Option<T>> {
         let said = |error| Error::sqlite(&self.path, error);
         let Some((connection, file)) = self.reader()? else { return Ok(None) };
         // A read transaction pins one snapshot; dropping it ends it whatever happened.
         let value = {
             let _snapshot = Transaction::read(&connection).map_err(said)?;
-            work(&sql::Connection::Sqlite(&connection)).map_err(|error| Error::said(&self.path, error))?
+            work(&connection).map_err(|error| Error::said(&self.path, error))?
         };
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         // Another file may have taken its place meanwhile.
@@ -94,7 +94,7 @@ impl OpenSpace {
     /// Whether there is no file, or one in which nothing ever happened. A damaged one is not blank.
     pub(super) fn is_blank(&self) -> Result<bool> {
         let happened = self.read(|connection| {
-            connection.query_row("SELECT EXISTS (SELECT 1 FROM ledger)", [], |row| row.get::<_, bool>(0))
+            Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM ledger)", [], |row| row.get::<_, bool>(0))?)
         });
         match happened {
             Err(Error::Damaged { .. } | Error::Newer { .. }) => Ok(false),

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use loci_store::prelude::*;
 use loci_store::{
     Backup, BackupPlan, CopyOptions, Derive, Derived, Error, PostgresOptions, PostgresStore, RestorePlan, Restored,
-    Result, Side, Store, Until, back_up, copy, look_through, restore,
+    Result, Side, Until, back_up, copy, look_through, restore,
 };
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};

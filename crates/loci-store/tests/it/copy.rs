@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use loci_store::prelude::*;
 use loci_store::{
     Agent, Copied, CopyOptions, CopyPhase, CopyStep, EntityFilter, Error, PostgresOptions, PostgresStore, Result, Side,
-    SqliteOptions, SqliteStore, Store, copy,
+    SqliteOptions, SqliteStore, copy,
 };
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};

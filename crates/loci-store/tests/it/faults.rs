@@ -5,7 +5,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use loci_store::{Indexed, IndexedOptions, Pools, Qdrant, QdrantConfig, Store, VectorIndex};
+use loci_store::prelude::*;
+use loci_store::{IndexedOptions, Qdrant, QdrantConfig, SqliteStore, VectorIndex};
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::*;
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 use crate::outside::{config, indexed, options};
 
 struct House {
-    store: Indexed,
+    store: SqliteStore,
     index: Arc<Qdrant>,
     server: StandIn,
     folder: TempDir,
@@ -42,11 +43,11 @@ impl House {
     async fn recovers(&self, expect: &[MemoryId]) {
         eventually("everything is found", async || self.near().await.is_ok_and(|found| found == expect)).await;
         eventually("the index has caught up", async || {
-            let status = good(self.store.status(&Tenant::default()).await);
+            let status = good(self.store.indexed().unwrap().status(&Tenant::default()).await);
             status.problem.is_none() && status.collections.iter().all(|one| one.position == one.end)
         })
         .await;
-        for verified in good(self.store.verify(&Tenant::default(), |_, _, _| {}).await) {
+        for verified in good(self.store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await) {
             assert!(verified.is_sound(), "{verified:?}");
         }
     }
@@ -90,7 +91,7 @@ async fn away_at_the_start() {
     house.server.stop().await;
     let ids = write(&house.store, &user("anna"), 1..20).await;
     unavailable(&house.near().await.unwrap_err());
-    let status = good(house.store.status(&Tenant::default()).await);
+    let status = good(house.store.indexed().unwrap().status(&Tenant::default()).await);
     assert!(status.problem.is_some() && status.collections[0].points.is_none(), "{status:?}");
     house.server.start().await;
     house.recovers(&ids).await;
@@ -249,7 +250,7 @@ async fn another_ledger_is_noticed() {
     let store = indexed(&folder, house.index.clone(), options());
     let ids = write(&store, &user("anna"), 100..120).await;
     assert_eq!(good(near(&store).await), ids);
-    for verified in good(store.verify(&Tenant::default(), |_, _, _| {}).await) {
+    for verified in good(store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await) {
         assert!(verified.is_sound(), "{verified:?}");
     }
 }
@@ -285,12 +286,19 @@ async fn verify_finds_what_differs_and_rebuild_mends_it() {
     let mut stranger = feed.points[0].clone();
     stranger.memory.id = id(4_711);
     good(house.index.upsert(&collection, &[stranger]).await);
-    let found = good(house.store.verify(&Tenant::default(), |_, _, _| {}).await);
+    let found = good(house.store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await);
     let [found] = &found[..] else { panic!("{found:?}") };
     assert_eq!((found.missing, found.surplus, found.stale, found.records, found.points), (1, 1, 1, 9, 9));
     let mut told = Vec::new();
     assert_eq!(
-        good(house.store.rebuild(&Tenant::default(), |name, line, end| told.push((name.to_owned(), line, end))).await),
+        good(
+            house
+                .store
+                .indexed()
+                .unwrap()
+                .rebuild(&Tenant::default(), |name, line, end| told.push((name.to_owned(), line, end)))
+                .await
+        ),
         1
     );
     assert_eq!(told.last(), Some(&("shared".to_owned(), 9, 9)));

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use loci_store::{SqliteOptions, SqliteStore, Store};
+use loci_store::prelude::*;
+use loci_store::{SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good, name_in};
 use loci_testkit::samples::*;

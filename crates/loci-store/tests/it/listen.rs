@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use loci_store::{PostgresOptions, PostgresStore, Store};
+use loci_store::prelude::*;
+use loci_store::{PostgresOptions, PostgresStore};
 use loci_testkit::hand::good;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;

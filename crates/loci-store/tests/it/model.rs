@@ -1,6 +1,7 @@
 //! Does the store equal its plain model, and does it never show what may not be seen?
 
-use loci_store::{Page, SqliteOptions, SqliteStore, Store};
+use loci_store::prelude::*;
+use loci_store::{Page, SqliteOptions, SqliteStore};
 use loci_testkit::hand::good;
 use loci_testkit::samples::*;
 use loci_testkit::{contract, model};

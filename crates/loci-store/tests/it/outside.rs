@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loci_store::{
-    Indexed, IndexedOptions, LocalIndex, Oversight, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry,
-    SqliteOptions, SqliteStore, VectorIndex,
+    IndexedOptions, LocalIndex, Oversight, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, SqliteOptions,
+    SqliteStore, VectorIndex,
 };
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::{MODEL, at, grant};
@@ -40,9 +40,9 @@ pub(crate) fn config(url: &str) -> QdrantConfig {
     }
 }
 
-pub(crate) fn indexed(folder: &TempDir, index: Arc<dyn VectorIndex>, options: IndexedOptions) -> Indexed {
+pub(crate) fn indexed(folder: &TempDir, index: Arc<dyn VectorIndex>, options: IndexedOptions) -> SqliteStore {
     let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
-    Indexed::new(Arc::new(store), index, oversight(), options)
+    store.with_index(index, oversight(), options)
 }
 
 /// What must live as long as the store.
@@ -81,7 +81,7 @@ fn real_server() -> Option<String> {
 }
 
 #[expect(clippy::print_stderr, reason = "whoever reads the tests must know what they ran on")]
-async fn with_qdrant() -> (Indexed, (TempDir, Server)) {
+async fn with_qdrant() -> (SqliteStore, (TempDir, Server)) {
     let folder = tempfile::tempdir().unwrap();
     let prefix = format!("loci-test-{}-", uuid::Uuid::new_v4().simple());
     let (url, server) = match real_server() {
@@ -99,7 +99,7 @@ async fn with_qdrant() -> (Indexed, (TempDir, Server)) {
     (indexed(&folder, Arc::new(index), options()), (folder, server))
 }
 
-async fn with_local() -> (Indexed, TempDir) {
+async fn with_local() -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     (indexed(&folder, Arc::new(LocalIndex::new()), options()), folder)
 }
@@ -109,14 +109,14 @@ pub(crate) fn pgvector(schema: &Schema) -> PgvectorConfig {
     PgvectorConfig { schema: name, timeout: Duration::from_secs(10), ..PgvectorConfig::new(&schema.url) }
 }
 
-async fn with_pgvector() -> Option<(Indexed, (TempDir, Schema))> {
+async fn with_pgvector() -> Option<(SqliteStore, (TempDir, Schema))> {
     let (schema, folder) = (Schema::new()?, tempfile::tempdir().unwrap());
     let index = PgvectorIndex::new(pgvector(&schema)).unwrap();
     Some((indexed(&folder, Arc::new(index), options()), (folder, schema)))
 }
 
 /// All through the graph, in half precision.
-async fn with_halves() -> Option<(Indexed, (TempDir, Schema))> {
+async fn with_halves() -> Option<(SqliteStore, (TempDir, Schema))> {
     let (schema, folder) = (Schema::new()?, tempfile::tempdir().unwrap());
     let config = PgvectorConfig { halfvec: true, exact_up_to: 0, ..pgvector(&schema) };
     let index = PgvectorIndex::new(config).unwrap();

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use loci_store::{Collection, Mark, PgvectorConfig, PgvectorIndex, Store, VectorIndex, VectorPoint, Wanted};
+use loci_store::prelude::*;
+use loci_store::{Collection, Mark, PgvectorConfig, PgvectorIndex, VectorIndex, VectorPoint, Wanted};
 use loci_testkit::hand::good;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
@@ -89,10 +90,10 @@ async fn what_was_lost_is_filled_again() {
         good(store.apply(batch(&scope.space(), vec![add(memory)])).await);
     }
     assert_eq!(near().await, 9);
-    good(store.verify(&Tenant::default(), |_, _, _| {}).await);
+    good(store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await);
     schema.ask(&format!("DROP SCHEMA {} CASCADE", schema.name));
     assert_eq!(near().await, 9);
-    for verified in good(store.verify(&Tenant::default(), |_, _, _| {}).await) {
+    for verified in good(store.indexed().unwrap().verify(&Tenant::default(), |_, _, _| {}).await) {
         assert!(verified.is_sound() && verified.points == 9, "{verified:?}");
     }
 }

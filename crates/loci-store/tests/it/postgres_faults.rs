@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use loci_store::{Error, PostgresOptions, PostgresStore, Store};
+use loci_store::prelude::*;
+use loci_store::{Error, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::proxy::Proxy;

@@ -3,7 +3,8 @@
 //! Every table of the schema that names a tenant is walked, with the role that serves and past all of our own
 //! statements: for another tenant, for another space, for nobody, whole tables and their parts.
 
-use loci_store::{Agent, Pool, Pools, PostgresOptions, PostgresStore, Store};
+use loci_store::prelude::*;
+use loci_store::{Agent, Pool, PostgresOptions, PostgresStore};
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;

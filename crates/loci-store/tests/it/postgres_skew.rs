@@ -8,7 +8,8 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use loci_store::{PostgresOptions, PostgresStore, Store};
+use loci_store::prelude::*;
+use loci_store::{PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;

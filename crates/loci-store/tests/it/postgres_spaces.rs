@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use loci_store::{Error, Pool, Pools, PostgresOptions, PostgresStore, Store};
+use loci_store::prelude::*;
+use loci_store::{Error, Pool, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;

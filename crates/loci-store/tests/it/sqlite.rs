@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use loci_store::{Error, Page, SqliteOptions, SqliteStore, Store};
+use loci_store::prelude::*;
+use loci_store::{Error, Page, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;

@@ -26,7 +26,7 @@ impl Tables {
     }
 
     /// Makes the tables, as far as they are not there.
-    pub(super) fn make(&self, connection: &Connection<'_>) -> sql::Result<()> {
+    pub(super) fn make(&self, connection: &dyn Connection) -> sql::Result<()> {
         let points = self.points();
         // Several processes may be at it, and the store's own migrations make the same extension.
         connection.execute("SELECT pg_advisory_xact_lock(?1::bigint)", params![LOCK])?;
@@ -60,27 +60,27 @@ impl Tables {
     }
 
     /// An empty collection that has read nothing, in place of what was there.
-    pub(super) fn begin(&self, connection: &Connection<'_>) -> sql::Result<()> {
+    pub(super) fn begin(&self, connection: &dyn Connection) -> sql::Result<()> {
         connection.execute("DELETE FROM collections WHERE name = ?1", params![&self.name])?;
         let sql = "INSERT INTO collections (name, points) VALUES (?1, ?2)";
         connection.execute(sql, params![&self.name, self.points()]).map(drop)
     }
 
     /// How far the collection has read; none if it is not there, or has vectors of another sort.
-    pub(super) fn mark(&self, connection: &Connection<'_>) -> sql::Result<Option<Mark>> {
+    pub(super) fn mark(&self, connection: &dyn Connection) -> sql::Result<Option<Mark>> {
         let sql = "SELECT sequence, at FROM collections WHERE name = ?1 AND points = ?2";
-        let read = |row: &sql::Row<'_>| Ok(Mark { sequence: row.get(0)?, at: row.get(1)? });
+        let read = |row: &dyn sql::Row| Ok(Mark { sequence: row.get(0)?, at: row.get(1)? });
         connection.query_row(sql, params![&self.name, self.points()], read).optional()
     }
 
     /// The number of the collection, if it is there.
-    fn number(&self, connection: &Connection<'_>) -> sql::Result<Option<i64>> {
+    fn number(&self, connection: &dyn Connection) -> sql::Result<Option<i64>> {
         let sql = "SELECT number FROM collections WHERE name = ?1 AND points = ?2";
         connection.query_row(sql, params![&self.name, self.points()], |row| row.get(0)).optional()
     }
 
     /// Takes up points in place of older ones; false if there is no such collection.
-    pub(super) fn put(&self, connection: &Connection<'_>, points: &[VectorPoint]) -> sql::Result<bool> {
+    pub(super) fn put(&self, connection: &dyn Connection, points: &[VectorPoint]) -> sql::Result<bool> {
         let Some(number) = self.number(connection)? else { return Ok(false) };
         let texts = |of: fn(&VectorPoint) -> String| Value::Texts(points.iter().map(of).collect());
         let ids = points.iter().map(|point| point.memory.id.0.into_bytes()).collect();
@@ -125,14 +125,14 @@ impl Tables {
     }
 
     /// Lets go of points.
-    pub(super) fn take(&self, connection: &Connection<'_>, ids: Vec<[u8; 16]>) -> sql::Result<()> {
+    pub(super) fn take(&self, connection: &dyn Connection, ids: Vec<[u8; 16]>) -> sql::Result<()> {
         let Some(number) = self.number(connection)? else { return Ok(()) };
         let sql = format!("DELETE FROM {} WHERE collection = ?1 AND id = ANY(?2::uuid[])", self.points());
         connection.execute(&sql, vec![Value::Integer(number), Value::Ids(ids)]).map(drop)
     }
 
     /// How many points there are; none if there is no such collection.
-    pub(super) fn count(&self, connection: &Connection<'_>) -> sql::Result<Option<u64>> {
+    pub(super) fn count(&self, connection: &dyn Connection) -> sql::Result<Option<u64>> {
         let Some(number) = self.number(connection)? else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM {} WHERE collection = ?1", self.points());
         connection.query_row(&sql, params![number], |row| row.get(0)).map(Some)
@@ -141,14 +141,14 @@ impl Tables {
     /// A page of the points after an id, with their stamps.
     pub(super) fn ids(
         &self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         after: Uuid,
         limit: usize,
     ) -> sql::Result<Vec<(MemoryId, Option<u64>)>> {
         let Some(number) = self.number(connection)? else { return Ok(Vec::new()) };
         let sql =
             format!("SELECT id, stamp FROM {} WHERE collection = ?1 AND id > ?2 ORDER BY id LIMIT ?3", self.points());
-        let read = |row: &sql::Row<'_>| Ok((id(row)?, Some(row.get::<_, i64>(1)?.cast_unsigned())));
+        let read = |row: &dyn sql::Row| Ok((id(row)?, Some(row.get::<_, i64>(1)?.cast_unsigned())));
         let values = vec![Value::Integer(number), Value::from(after.into_bytes()), clause::limit(limit)];
         connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
     }
@@ -156,7 +156,7 @@ impl Tables {
     /// The nearest of the wanted points, best first; none if there is no such collection.
     pub(super) fn search(
         &self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         wanted: &Wanted,
         query: Vec<f32>,
         limit: usize,
@@ -180,7 +180,7 @@ impl Tables {
     }
 
     /// Whether more than so many points lie in the wanted scopes.
-    fn lie_there(&self, connection: &Connection<'_>, number: i64, wanted: &Wanted, most: usize) -> sql::Result<bool> {
+    fn lie_there(&self, connection: &dyn Connection, number: i64, wanted: &Wanted, most: usize) -> sql::Result<bool> {
         let mut values = params![number];
         let scopes = wanted.scopes.as_ref().map_or("", |scopes| {
             values.push(Value::Texts(scopes.clone()));
@@ -196,7 +196,7 @@ impl Tables {
 
     fn nearest(
         &self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         number: i64,
         wanted: &Wanted,
         query: &Value,
@@ -211,7 +211,7 @@ impl Tables {
         let mut values = vec![query.clone(), Value::Integer(number)];
         values.extend(wanted);
         values.push(clause::limit(limit));
-        let read = |row: &sql::Row<'_>| Ok((id(row)?, (1.0 - row.get::<_, f64>(1)?) as f32));
+        let read = |row: &dyn sql::Row| Ok((id(row)?, (1.0 - row.get::<_, f64>(1)?) as f32));
         connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
     }
 }
@@ -241,6 +241,6 @@ fn conditions(wanted: &Wanted) -> (String, Vec<Value>) {
     (conditions.join(" AND "), values)
 }
 
-fn id(row: &sql::Row<'_>) -> sql::Result<MemoryId> {
+fn id(row: &dyn sql::Row) -> sql::Result<MemoryId> {
     Ok(MemoryId(Uuid::from_bytes(row.get(0)?)))
 }

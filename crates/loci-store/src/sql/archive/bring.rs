@@ -13,17 +13,17 @@ use loci_types::{Identifier, Scope, Space, Tenant};
 use super::frame::{Place, Reader, Sort};
 use super::look::{Looked, columns_of};
 use super::{Backup, Derive, RestorePlan, Restored, Until, rows, unwind};
+use crate::sql::backend::blocking;
 use crate::sql::copy::catalogue::{self, List, SPACES};
 use crate::sql::copy::line::Line;
 use crate::sql::copy::table::{self, Put, TABLES};
 use crate::sql::copy::{numbers, page};
-use crate::sql::floor::blocking;
-use crate::sql::{Connection, Floor, Value, feed, params, words};
+use crate::sql::{Backend, Connection, Value, feed, params, words};
 use crate::text::Analyser;
 use crate::{Error, Result};
 
 /// Brings back what is meant of a chain that was looked through.
-pub(super) async fn bring<F: Floor>(to: &F, plan: &RestorePlan, chain: &[Looked]) -> Result<Vec<Restored>> {
+pub(super) async fn bring<F: Backend>(to: &Arc<F>, plan: &RestorePlan, chain: &[Looked]) -> Result<Vec<Restored>> {
     let Some(last) = chain.last() else { return Ok(Vec::new()) };
     let meant = meant(plan, &last.backup)?;
     if plan.until.is_some() && meant.len() != 1 {
@@ -34,7 +34,7 @@ pub(super) async fn bring<F: Floor>(to: &F, plan: &RestorePlan, chain: &[Looked]
     if !plan.replace {
         for (tenant, space) in &meant {
             let (floor, open) = (to.clone(), to.open(tenant, plan.rename.as_ref().unwrap_or(space)));
-            let end = blocking(move || floor.read(&open, feed::end)).await?.unwrap_or(0);
+            let end = blocking(move || floor.read(&open, |connection| feed::end(connection))).await?.unwrap_or(0);
             if end > 0 {
                 return Err(occupied(tenant, plan.rename.as_ref().unwrap_or(space)));
             }
@@ -43,7 +43,7 @@ pub(super) async fn bring<F: Floor>(to: &F, plan: &RestorePlan, chain: &[Looked]
     if plan.space.is_none() {
         let (floor, path, tenant) = (to.clone(), last.path.clone(), plan.tenant.clone());
         // What the last of the chain says counts: an earlier one would bring back what was revoked or left since.
-        blocking(move || lists(&floor, &path, tenant.as_ref())).await?;
+        blocking(move || lists(&*floor, &path, tenant.as_ref())).await?;
     }
     let mut restored = Vec::new();
     for (tenant, space) in meant {
@@ -92,7 +92,7 @@ fn occupied(tenant: &Tenant, space: &Space) -> Error {
 
 /// Adds the entries of the catalogue that are missing. A pool that is there keeps the members it has now: a backup
 /// lets nobody in again who has left.
-fn lists<F: Floor>(to: &F, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
+fn lists<F: Backend>(to: &F, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
     let mut reader = Reader::open(path)?;
     let mut entries: Vec<(&'static List, Vec<Value>)> = Vec::new();
     loop {
@@ -130,8 +130,8 @@ fn lists<F: Floor>(to: &F, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
     })
 }
 
-async fn bring_space<F: Floor>(
-    to: &F,
+async fn bring_space<F: Backend>(
+    to: &Arc<F>,
     plan: &RestorePlan,
     chain: &[Looked],
     tenant: Tenant,
@@ -192,7 +192,7 @@ struct Bringing {
 }
 
 impl Bringing {
-    fn run(&self, connection: &Connection<'_>) -> Result<Restored> {
+    fn run(&self, connection: &dyn Connection) -> Result<Restored> {
         let said = |error| Error::said(&self.place, error);
         let before = feed::end(connection).map_err(said)?;
         for (path, place) in &self.parts {
@@ -225,7 +225,7 @@ impl Bringing {
     }
 
     /// Takes the rows of one file in.
-    fn take_in(&self, connection: &Connection<'_>, path: &Path, place: Place) -> Result<()> {
+    fn take_in(&self, connection: &dyn Connection, path: &Path, place: Place) -> Result<()> {
         let said = |error| Error::said(&self.place, error);
         let mut reader = Reader::resume(path, place)?;
         let head: super::BackupSpace = match reader.next()? {
@@ -266,7 +266,7 @@ impl Bringing {
     /// Those whose number is not there yet.
     fn new_ones(
         &self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         table: &table::Table,
         rows: Vec<Vec<Value>>,
     ) -> Result<Vec<Vec<Value>>> {
@@ -323,7 +323,7 @@ impl Bringing {
     }
 
     /// The line that tells followers of the ledger that everything before it is not what they read.
-    fn mark(&self, connection: &Connection<'_>, sequence: i64, through: i64) -> crate::sql::Result<()> {
+    fn mark(&self, connection: &dyn Connection, sequence: i64, through: i64) -> crate::sql::Result<()> {
         let told = serde_json::json!({ "restored": { "through": through } }).to_string();
         connection
             .execute(
@@ -335,7 +335,7 @@ impl Bringing {
 }
 
 /// Takes everything of a space away.
-fn clear(connection: &Connection<'_>) -> crate::sql::Result<()> {
+fn clear(connection: &dyn Connection) -> crate::sql::Result<()> {
     for table in TABLES.iter().rev().filter(|table| matches!(table.put, Put::Row | Put::Vector)) {
         connection.execute(&format!("DELETE FROM {}", table.name), [])?;
     }
@@ -343,7 +343,7 @@ fn clear(connection: &Connection<'_>) -> crate::sql::Result<()> {
 }
 
 /// Takes away what an increment has all of.
-fn clear_small(connection: &Connection<'_>) -> crate::sql::Result<()> {
+fn clear_small(connection: &dyn Connection) -> crate::sql::Result<()> {
     for table in TABLES.iter().rev().filter(|table| table.put == Put::Row && table::comes_whole(table.name)) {
         connection.execute(&format!("DELETE FROM {}", table.name), [])?;
     }

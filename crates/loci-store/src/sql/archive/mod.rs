@@ -22,8 +22,8 @@ use jiff::Timestamp;
 use loci_types::{ContentHash, Memory, Space, Tenant};
 use serde::{Deserialize, Serialize};
 
+use super::backend::blocking;
 use super::copy::Side;
-use super::floor::blocking;
 use crate::Result;
 
 /// The version of the format.
@@ -193,8 +193,8 @@ pub async fn back_up<W: Write + Send + 'static>(
     progress: BackupProgress,
 ) -> Result<(Backup, W)> {
     match from.clone() {
-        Side::Sqlite(store) => blocking(move || make::make(&store, "sqlite", &plan, out, progress)).await,
-        Side::Postgres(store) => blocking(move || make::make(&store, "postgres", &plan, out, progress)).await,
+        Side::Sqlite(store) => blocking(move || make::make(&*store.backend, "sqlite", &plan, out, progress)).await,
+        Side::Postgres(store) => blocking(move || make::make(&*store.backend, "postgres", &plan, out, progress)).await,
     }
 }
 
@@ -223,7 +223,7 @@ pub async fn restore(to: &Side, plan: RestorePlan) -> Result<Vec<Restored>> {
     let files = plan.files.clone();
     let chain = blocking(move || look::chain(&files)).await?;
     match to {
-        Side::Sqlite(store) => bring::bring(store, &plan, &chain).await,
-        Side::Postgres(store) => bring::bring(store, &plan, &chain).await,
+        Side::Sqlite(store) => bring::bring(&store.backend, &plan, &chain).await,
+        Side::Postgres(store) => bring::bring(&store.backend, &plan, &chain).await,
     }
 }

@@ -13,10 +13,12 @@ mod pair;
 mod run;
 pub(in crate::sql) mod table;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use self::run::Run;
-use super::Floor;
+use super::Backend;
 use crate::{Error, PostgresStore, Result, SqliteStore};
 
 /// One end of a copy.
@@ -123,16 +125,16 @@ pub async fn copy(
         return Err(Error::Refused("the source and the target are the same store".to_owned()));
     }
     match (from, to) {
-        (Side::Sqlite(from), Side::Sqlite(to)) => through(from, to, options, progress).await,
-        (Side::Sqlite(from), Side::Postgres(to)) => through(from, to, options, progress).await,
-        (Side::Postgres(from), Side::Sqlite(to)) => through(from, to, options, progress).await,
-        (Side::Postgres(from), Side::Postgres(to)) => through(from, to, options, progress).await,
+        (Side::Sqlite(from), Side::Sqlite(to)) => through(&from.backend, &to.backend, options, progress).await,
+        (Side::Sqlite(from), Side::Postgres(to)) => through(&from.backend, &to.backend, options, progress).await,
+        (Side::Postgres(from), Side::Sqlite(to)) => through(&from.backend, &to.backend, options, progress).await,
+        (Side::Postgres(from), Side::Postgres(to)) => through(&from.backend, &to.backend, options, progress).await,
     }
 }
 
-async fn through<F: Floor, T: Floor>(
-    from: &F,
-    to: &T,
+async fn through<F: Backend, T: Backend>(
+    from: &Arc<F>,
+    to: &Arc<T>,
     options: CopyOptions,
     progress: &mut (dyn FnMut(&CopyStep<'_>) -> Result<()> + Send),
 ) -> Result<Copied> {
@@ -143,10 +145,10 @@ impl Side {
     /// A name that no other store has.
     async fn name(&self) -> Result<String> {
         let side = self.clone();
-        super::floor::blocking(move || match side {
-            Side::Sqlite(store) => Ok(store.name()),
+        super::backend::blocking(move || match side {
+            Side::Sqlite(store) => Ok(store.backend.name()),
             // Two servers do not start in the same microsecond.
-            Side::Postgres(store) => Floor::ask(&store, |connection| {
+            Side::Postgres(store) => store.backend.ask(|connection| {
                 let sql = "SELECT concat_ws(' ', current_database()::text, current_schema()::text, \
                            extract(epoch FROM pg_postmaster_start_time())::text)";
                 connection.query_row(sql, [], |row| row.get(0))

@@ -9,16 +9,16 @@ use loci_types::{Space, Tenant};
 use super::line::{self, Line};
 use super::page;
 use super::table::{End, TABLES, Table};
-use crate::sql::{self, Connection, Floor, feed};
+use crate::sql::{self, Backend, Connection, feed};
 use crate::{Error, Result};
 
 /// Before the first number.
 pub(super) const START: i64 = i64::MIN;
 
 /// A space on both sides.
-pub(super) struct Pair<F: Floor, T: Floor> {
-    pub(super) from: F,
-    pub(super) to: T,
+pub(super) struct Pair<F: Backend, T: Backend> {
+    pub(super) from: Arc<F>,
+    pub(super) to: Arc<T>,
     pub(super) tenant: Tenant,
     pub(super) space: Space,
     pub(super) theirs: Arc<F::Open>,
@@ -27,7 +27,7 @@ pub(super) struct Pair<F: Floor, T: Floor> {
     pub(super) halves: bool,
 }
 
-impl<F: Floor, T: Floor> Clone for Pair<F, T> {
+impl<F: Backend, T: Backend> Clone for Pair<F, T> {
     fn clone(&self) -> Self {
         Self {
             from: self.from.clone(),
@@ -54,18 +54,18 @@ pub(super) struct Same {
     pub(super) hashed: Vec<[u8; 32]>,
 }
 
-impl<F: Floor, T: Floor> Pair<F, T> {
+impl<F: Backend, T: Backend> Pair<F, T> {
     /// Which space it is, for people.
     pub(super) fn place(&self) -> String {
         format!("{}/{}", self.tenant.name(), self.space.name())
     }
 
-    fn read_from<V: Default>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<V>) -> Result<V> {
-        Ok(self.from.read(&self.theirs, work)?.unwrap_or_default())
+    fn read_from<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<V>) -> Result<V> {
+        Ok(self.from.read(&self.theirs, |connection| work(connection))?.unwrap_or_default())
     }
 
-    fn read_to<V: Default>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<V>) -> Result<V> {
-        Ok(self.to.read(&self.ours, work)?.unwrap_or_default())
+    fn read_to<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<V>) -> Result<V> {
+        Ok(self.to.read(&self.ours, |connection| work(connection))?.unwrap_or_default())
     }
 
     /// How many rows the source has.

@@ -13,17 +13,17 @@ use super::line::{self, Line};
 use super::pair::{Pair, START, unlike};
 use super::table::{TABLES, Table};
 use super::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, numbers, page};
-use crate::sql::floor::blocking;
-use crate::sql::{Floor, Value, keys};
+use crate::sql::backend::blocking;
+use crate::sql::{Backend, Value, keys};
 use crate::{Error, Result};
 
 /// How progress is told.
 type Progress<'p> = &'p mut (dyn FnMut(&CopyStep<'_>) -> Result<()> + Send);
 
 /// A copy under way.
-pub(super) struct Run<'p, F: Floor, T: Floor> {
-    from: F,
-    to: T,
+pub(super) struct Run<'p, F: Backend, T: Backend> {
+    from: Arc<F>,
+    to: Arc<T>,
     options: CopyOptions,
     progress: Progress<'p>,
     tenants: Vec<Tenant>,
@@ -33,7 +33,7 @@ pub(super) struct Run<'p, F: Floor, T: Floor> {
 }
 
 /// A space as the source's catalogue has it.
-struct Registered<F: Floor, T: Floor> {
+struct Registered<F: Backend, T: Backend> {
     pair: Pair<F, T>,
     created_at: i64,
     written: bool,
@@ -41,9 +41,9 @@ struct Registered<F: Floor, T: Floor> {
     end: i64,
 }
 
-impl<'p, F: Floor, T: Floor> Run<'p, F, T> {
+impl<'p, F: Backend, T: Backend> Run<'p, F, T> {
     /// Looks at what there is to copy.
-    pub(super) async fn new(from: F, to: T, options: CopyOptions, progress: Progress<'p>) -> Result<Self> {
+    pub(super) async fn new(from: Arc<F>, to: Arc<T>, options: CopyOptions, progress: Progress<'p>) -> Result<Self> {
         let (theirs, ours) = (from.clone(), to.clone());
         let (tenants, spaces, whole) = blocking(move || look(&theirs, &ours)).await?;
         Ok(Self { from, to, options, progress, tenants, spaces, whole, done: Copied::default() })
@@ -95,7 +95,7 @@ impl<'p, F: Floor, T: Floor> Run<'p, F, T> {
                         }
                         Ok(added)
                     })?;
-                    alike(&to, list, &tenant, lines)?;
+                    alike(&*to, list, &tenant, lines)?;
                 }
                 Ok(copied)
             })
@@ -170,7 +170,7 @@ impl<'p, F: Floor, T: Floor> Run<'p, F, T> {
                 let (from, to, tenant) = (self.from.clone(), self.to.clone(), tenant.clone());
                 let compared = blocking(move || {
                     let lines = from.ask(|connection| list.lines(connection, tenant.name()))?;
-                    alike(&to, list, &tenant, lines)
+                    alike(&*to, list, &tenant, lines)
                 })
                 .await?;
                 self.done.tables.push(compared);
@@ -211,8 +211,9 @@ impl<'p, F: Floor, T: Floor> Run<'p, F, T> {
 type Looked<F, T> = (Vec<Tenant>, Vec<Registered<F, T>>, u64);
 
 /// What the source has.
-fn look<F: Floor, T: Floor>(from: &F, to: &T) -> Result<Looked<F, T>> {
-    let halves = from.ask(page::halves)? || to.ask(page::halves)?;
+fn look<F: Backend, T: Backend>(from: &Arc<F>, to: &Arc<T>) -> Result<Looked<F, T>> {
+    let halves = from.ask(|connection| connection.keeps_half_vectors())?
+        || to.ask(|connection| connection.keeps_half_vectors())?;
     let tenants: Vec<Tenant> =
         from.ask(keys::tenants)?.iter().map(|name| Ok(Tenant::new(name)?)).collect::<Result<_>>()?;
     let (mut spaces, mut whole) = (Vec::new(), 0);
@@ -245,7 +246,7 @@ fn dated(lines: &[Line]) -> impl Iterator<Item = (&str, i64)> {
 }
 
 /// That every entry of the source is in the target alike. The target may have others.
-fn alike<T: Floor>(to: &T, list: &List, tenant: &Tenant, mut lines: Vec<Line>) -> Result<CopiedTable> {
+fn alike<T: Backend>(to: &T, list: &List, tenant: &Tenant, mut lines: Vec<Line>) -> Result<CopiedTable> {
     let mut ours = to.ask(|connection| list.lines(connection, tenant.name()))?;
     ours.retain(|ours| lines.iter().any(|line| line.key == ours.key));
     if let Some((key, problem)) = line::difference(lines.clone(), ours) {

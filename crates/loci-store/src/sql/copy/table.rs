@@ -5,8 +5,7 @@
 //! not do with text. Rows with the same lead are never parted, so that the greatest lead of a target
 //! tells how far a copy has come.
 
-use crate::sql::Value;
-use crate::sql::dialect::Dialect;
+use crate::sql::{Dialect, Value};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,13 +61,12 @@ pub(in crate::sql) struct Table {
 
 impl Table {
     /// Where the rows are read from.
-    pub(in crate::sql) fn rows(&self, end: End, dialect: Dialect) -> &'static str {
-        match (self.put, end, dialect) {
-            (Put::Union, ..) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t",
-            (Put::Words, End::From, _) => "memories",
-            (Put::Words, End::To, Dialect::Sqlite) => "(SELECT memory AS row FROM words) t",
-            (Put::Words, End::To, Dialect::Postgres) => "(SELECT memory AS row FROM documents) t",
-            (Put::Row | Put::Vector, ..) => self.name,
+    pub(in crate::sql) fn rows(&self, end: End, dialect: &Dialect) -> String {
+        match (self.put, end) {
+            (Put::Union, _) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t".to_owned(),
+            (Put::Words, End::From) => "memories".to_owned(),
+            (Put::Words, End::To) => format!("(SELECT memory AS row FROM {}) t", dialect.terms_table),
+            (Put::Row | Put::Vector, _) => self.name.to_owned(),
         }
     }
 

@@ -1,7 +1,7 @@
-//! What must a database offer so that the doors open onto it?
+//! What must a database offer to hold a store?
 //!
-//! Where a space lies, how a transaction on it begins and ends, how words and vectors are found
-//! there, and who has the work that only one may do. Everything else is the same for all.
+//! Where a space lies, how a transaction on it begins and ends, how words, vectors and neighbours are found there, and who
+//! holds a lease. Everything else is common SQL.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,13 +16,16 @@ use super::{Connection, Result as SqlResult, around};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 
-/// A database with spaces in it. All but [`Floor::write`] may block.
-pub(crate) trait Floor: Clone + Send + Sync + 'static {
+/// A database with spaces in it. All but [`Backend::write`] may block.
+pub(crate) trait Backend: Send + Sync + 'static {
+    /// A connection with an open transaction.
+    type Conn: Connection;
+
     /// A space that was used in this process.
     type Open: Send + Sync + 'static;
 
     /// Whether reads are answered soon: from a file, and not by a server.
-    const NEAR: bool = true;
+    const LOCAL: bool = true;
 
     /// What makes words of a text.
     fn analyser(&self) -> &Arc<Analyser>;
@@ -43,7 +46,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>>;
 
     /// Reads in one snapshot; none if nothing was ever written there.
-    fn read<T>(&self, open: &Self::Open, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<Option<T>>;
+    fn read<T>(&self, open: &Self::Open, work: impl FnOnce(&Self::Conn) -> SqlResult<T>) -> Result<Option<T>>;
 
     /// Whether it was; costs nothing.
     fn is_prepared(&self, tenant: &Tenant, open: &Self::Open) -> bool;
@@ -56,7 +59,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn write<T: Send + 'static>(
         &self,
         open: &Self::Open,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send;
 
     /// Whether that was noted; costs nothing.
@@ -69,22 +72,22 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     /// work is given back.
     fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&Connection<'_>) -> SqlResult<T>,
+        W: FnOnce(&dyn Connection) -> SqlResult<T>,
     {
         Err(work)
     }
 
     /// Asks the catalogue.
-    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
+    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
 
     /// Changes the catalogue in one transaction.
-    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
+    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
 
     /// The best matches of these terms within the clause, best first, scored by BM25.
     fn lexical(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &Self::Conn,
         clause: &Clause,
         terms: &[String],
         limit: usize,
@@ -94,7 +97,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn frequencies(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &Self::Conn,
         clause: &Clause,
         terms: &[String],
     ) -> SqlResult<Frequencies>;
@@ -103,19 +106,19 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn strips(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &Self::Conn,
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
     ) -> SqlResult<Vec<Strip>> {
-        around::strips(connection, Self::place_of(open), clause, ids, reach, None)
+        around::strips(connection, Self::place_of(open), clause, ids, reach, around::Turns::Query)
     }
 
     /// The nearest within the clause, best first, scored by `max(0, cosine)`.
     fn nearest(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &Self::Conn,
         clause: &Clause,
         vector: &Vector,
         limit: usize,

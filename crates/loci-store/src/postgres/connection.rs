@@ -1,0 +1,240 @@
+//! The store's SQL on a PostgreSQL connection.
+//!
+//! Values are converted to the type that the statement asks for: sixteen bytes become a `uuid`, a number a `boolean`, text a
+//! `json`, floats a `vector`.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use bytes::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
+
+use super::{Session, words};
+use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, params, zero};
+
+type Wrong = Box<dyn std::error::Error + Send + Sync>;
+
+/// How PostgreSQL spells it.
+static DIALECT: Dialect = Dialect {
+    integers: "unnest(?::bigint[]) j(value)",
+    ids: "unnest(?::uuid[]) j(value)",
+    texts: "(SELECT unnest(?::text[]))",
+    metadata: "(m.metadata -> ?::text)::text = (?::json)::text",
+    put_vector: "INSERT INTO vectors (memory, model, vector, token_states, scope) \
+                 SELECT ?1, ?2, ?3::vector, ?4, scope FROM memories WHERE row = ?1 \
+                 ON CONFLICT (tenant, space, memory, model) DO UPDATE SET vector = excluded.vector, \
+                 token_states = excluded.token_states",
+    skip_locked: "FOR UPDATE SKIP LOCKED",
+    ordered_join: "JOIN",
+    byte_order: " COLLATE \"C\"",
+    key_prefix: "tenant, space, ",
+    terms_table: "documents",
+    lists_are_values: true,
+    index_hints: false,
+};
+
+impl Connection for Session {
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn run(&self, sql: &str, values: &[Value]) -> Result<usize> {
+        self.execute(&self.prepare(&numbered(sql))?, values)
+    }
+
+    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()> {
+        for row in &self.query(&self.prepare(&numbered(sql))?, values)? {
+            if !each(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_terms(&self, row: i64, scope: i64, terms: &[String], _: Option<i64>) -> Result<()> {
+        words::put_words(self, row, scope, terms)
+    }
+
+    fn clear_terms(&self, row: i64) -> Result<()> {
+        words::clear_words(self, row)
+    }
+
+    fn last_number(&self, table: &str, column: &str) -> Result<i64> {
+        let sql = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?1::text, ?2::text)::regclass), 0)";
+        (self as &dyn Connection).query_row(sql, params![table, column], |row| row.get(0))
+    }
+
+    fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()> {
+        let sql = "SELECT setval(pg_get_serial_sequence(?1::text, ?2::text)::regclass, ?3::bigint)";
+        (self as &dyn Connection).query_row(sql, params![table, column, number], |_| Ok(()))
+    }
+
+    fn analyse(&self, tables: &[&str]) -> Result<()> {
+        let connection: &dyn Connection = self;
+        tables.iter().try_for_each(|name| connection.query_row("SELECT look_over(?1)", params![*name], |_| Ok(())))
+    }
+
+    fn keeps_half_vectors(&self) -> Result<bool> {
+        let sql = "SELECT t.typname = 'halfvec' FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid \
+                   WHERE a.attrelid = 'vectors'::regclass AND a.attname = 'vector'";
+        (self as &dyn Connection).query_row(sql, [], |row| row.get(0))
+    }
+}
+
+impl Row for tokio_postgres::Row {
+    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+        let raw: Option<Raw<'_>> = self.try_get(column)?;
+        raw.map_or(Ok(ValueRef::Null), Raw::value).map_err(Error::Unreadable)
+    }
+
+    fn column(&self, name: &str) -> Result<usize> {
+        let place = self.columns().iter().position(|column| column.name() == name);
+        place.ok_or_else(|| Error::unreadable(format!("the answer has no column {name}")))
+    }
+}
+
+/// A value as PostgreSQL sent it.
+struct Raw<'r> {
+    sort: Type,
+    bytes: &'r [u8],
+}
+
+impl<'r> FromSql<'r> for Raw<'r> {
+    fn from_sql(sort: &Type, bytes: &'r [u8]) -> Result<Self, Wrong> {
+        Ok(Self { sort: sort.clone(), bytes })
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+impl<'r> Raw<'r> {
+    fn value(self) -> Result<ValueRef<'r>, Wrong> {
+        let Self { sort, bytes } = self;
+        Ok(match sort {
+            Type::INT8 => ValueRef::Integer(i64::from_sql(&sort, bytes)?),
+            Type::INT4 => ValueRef::Integer(i32::from_sql(&sort, bytes)?.into()),
+            Type::BOOL => ValueRef::Integer(bool::from_sql(&sort, bytes)?.into()),
+            Type::FLOAT8 => ValueRef::Real(f64::from_sql(&sort, bytes)?),
+            Type::TEXT => ValueRef::Text(zero::into_text(std::str::from_utf8(bytes)?).into()),
+            Type::JSON => ValueRef::Text(zero::into_json(std::str::from_utf8(bytes)?).into()),
+            Type::BYTEA | Type::UUID => ValueRef::Blob(bytes),
+            _ if sort.name() == "vector" => ValueRef::Floats(pgvector::Vector::from_sql(&sort, bytes)?.into()),
+            _ if sort.name() == "halfvec" => {
+                let halves = pgvector::HalfVector::from_sql(&sort, bytes)?;
+                ValueRef::Floats(halves.as_slice().iter().map(|half| half.to_f32()).collect())
+            }
+            _ => return Err(format!("a column of type {sort} cannot be read").into()),
+        })
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Wrong> {
+        match self {
+            Value::Null => Ok(IsNull::Yes),
+            Value::Integer(value) if *wanted == Type::BOOL => (*value != 0).to_sql(wanted, out),
+            Value::Integer(value) if *wanted == Type::INT4 => i32::try_from(*value)?.to_sql(wanted, out),
+            Value::Integer(value) if *wanted == Type::FLOAT8 => (*value as f64).to_sql(wanted, out),
+            Value::Integer(value) if *wanted == Type::INT8 => value.to_sql(wanted, out),
+            Value::Real(value) if *wanted == Type::FLOAT8 => value.to_sql(wanted, out),
+            Value::Text(value) if *wanted == Type::JSONB => {
+                // The version of its binary format.
+                out.extend_from_slice(&[1]);
+                zero::out_of_json(value).to_sql(&Type::TEXT, out)
+            }
+            Value::Text(value) if *wanted == Type::JSON => zero::out_of_json(value).to_sql(&Type::TEXT, out),
+            Value::Text(value) if *wanted == Type::TEXT => zero::out_of_text(value).to_sql(&Type::TEXT, out),
+            Value::Blob(value) if *wanted == Type::BYTEA => value.to_sql(wanted, out),
+            // In its binary form an id is its sixteen bytes.
+            Value::Blob(value) if *wanted == Type::UUID && value.len() == 16 => value.to_sql(&Type::BYTEA, out),
+            Value::Integers(values) if *wanted == Type::INT8_ARRAY => values.to_sql(wanted, out),
+            Value::Texts(values) if *wanted == Type::TEXT_ARRAY => {
+                values.iter().map(|value| zero::out_of_text(value)).collect::<Vec<_>>().to_sql(wanted, out)
+            }
+            Value::Ids(values) if *wanted == Type::UUID_ARRAY => {
+                values.iter().map(Value::from).collect::<Vec<_>>().to_sql(wanted, out)
+            }
+            Value::Floats(values) if wanted.name() == "vector" => {
+                // pgvector takes no vector with a value that is no number. Such a one has no direction and becomes zero.
+                let finite = values.iter().all(|value| value.is_finite());
+                let values = if finite { values.clone() } else { vec![0.0; values.len()] };
+                pgvector::Vector::from(values).to_sql(wanted, out)
+            }
+            Value::Vectors(values) if wanted.name() == "_vector" => {
+                values.iter().cloned().map(Value::Floats).collect::<Vec<_>>().to_sql(wanted, out)
+            }
+            // The message leaves out the value, which may be a person's words.
+            _ => Err(format!("a value of another type is given where {wanted} is expected").into()),
+        }
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    tokio_postgres::types::to_sql_checked!();
+}
+
+/// The statement with PostgreSQL's parameters, `$1` for `?1`. There are few statements, and each is rendered once.
+fn numbered(sql: &str) -> Arc<str> {
+    static KNOWN: LazyLock<RwLock<HashMap<String, Arc<str>>>> = LazyLock::new(RwLock::default);
+    if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(sql) {
+        return known.clone();
+    }
+    let made: Arc<str> = number_parameters(sql).into();
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    // Conditions are composed of parts; should there ever be many, they are rendered again.
+    if known.len() >= 10_000 {
+        known.clear();
+    }
+    known.insert(sql.to_owned(), made.clone());
+    made
+}
+
+/// `?` and `?3` as `$1` and `$3`; quoted text is left alone. As in SQLite, one without a number takes the next after the
+/// greatest so far.
+fn number_parameters(sql: &str) -> String {
+    let mut made = String::with_capacity(sql.len() + 16);
+    let (mut next, mut quoted) = (1, false);
+    let mut letters = sql.chars().peekable();
+    while let Some(letter) = letters.next() {
+        quoted ^= letter == '\'';
+        if letter != '?' || quoted {
+            made.push(letter);
+            continue;
+        }
+        made.push('$');
+        if !letters.peek().is_some_and(char::is_ascii_digit) {
+            made.push_str(&next.to_string());
+            next += 1;
+            continue;
+        }
+        let mut number = 0;
+        while let Some(digit) = letters.peek().and_then(|digit| digit.to_digit(10)) {
+            number = number * 10 + digit;
+            letters.next();
+        }
+        made.push_str(&number.to_string());
+        next = next.max(number + 1);
+    }
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_numbered() {
+        for (sqlite, postgres) in [
+            ("SELECT 1 WHERE a = ? AND b = ?", "SELECT 1 WHERE a = $1 AND b = $2"),
+            ("SELECT ?2, ?1, ?2", "SELECT $2, $1, $2"),
+            ("SELECT ?1, ?3, ?", "SELECT $1, $3, $4"),
+            ("SELECT '?' || ?", "SELECT '?' || $1"),
+        ] {
+            assert_eq!(number_parameters(sqlite), postgres);
+        }
+    }
+}

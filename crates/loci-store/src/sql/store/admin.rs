@@ -1,0 +1,233 @@
+//! Health, statistics, maintenance, erasure and export.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use loci_types::{Edge, EdgeId, EntityId, Filter, MemoryId, Reach, Scope, Session, Space, Tenant, Visible};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+use super::{SqlStore, spaces_of};
+use crate::sql::backend::{Backend, blocking};
+use crate::sql::carry::{edges, entities as carried, memories, sessions, whole};
+use crate::sql::clause::Clause;
+use crate::sql::gather::add;
+use crate::sql::{self, Connection, entities, erase, life, notes, read};
+use crate::{
+    Administration, Ageing, Belongings, CarriedEntity, CarriedMemory, Finding, Indexed, Models, Result, Stats,
+    StoreHealth,
+};
+
+#[async_trait]
+impl<B: Backend> Administration for SqlStore<B> {
+    async fn health(&self) -> Result<StoreHealth> {
+        let backend = self.backend.clone();
+        blocking(move || backend.health()).await
+    }
+
+    fn moved(&self) -> Option<watch::Receiver<u64>> {
+        self.backend.moved()
+    }
+
+    fn indexed(&self) -> Option<&Indexed> {
+        self.index.as_ref()
+    }
+
+    async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>> {
+        let found = self.for_each_space(visible, |connection, _, _| read::model_names(connection)).await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn models(&self, visible: &Visible) -> Result<Models> {
+        let found = self
+            .for_each_space(visible, move |connection, space, visible| {
+                match Clause::visible(connection, B::space_of(space), visible)? {
+                    Some(clause) => read::models(connection, &clause),
+                    None => Ok(Models::default()),
+                }
+            })
+            .await?;
+        let mut all = Models::default();
+        for models in found {
+            all.without += models.without;
+            add(&mut all.vectors, models.vectors);
+        }
+        Ok(all)
+    }
+
+    async fn stats(&self, visible: &Visible) -> Result<Stats> {
+        let whole = *visible.reach() == Reach::Whole;
+        let found = self
+            .for_each_space(visible, move |connection, space, visible| {
+                match Clause::visible(connection, B::space_of(space), visible)? {
+                    Some(clause) => read::stats(connection, &clause, whole),
+                    None => Ok(Stats::default()),
+                }
+            })
+            .await?;
+        let mut all = Stats::default();
+        for stats in found {
+            all.memories += stats.memories;
+            all.entities += stats.entities;
+            all.without_vector += stats.without_vector;
+            all.ledger += stats.ledger;
+            all.spaces += stats.spaces;
+            add(&mut all.by_layer, stats.by_layer);
+            add(&mut all.by_kind, stats.by_kind);
+            add(&mut all.by_state, stats.by_state);
+            add(&mut all.edges, stats.edges);
+            add(&mut all.vectors, stats.vectors);
+            add(&mut all.jobs, stats.jobs);
+        }
+        if whole {
+            let (backend, visible) = (self.backend.clone(), visible.clone());
+            all.bytes =
+                blocking(move || spaces_of(&*backend, &visible)?.iter().map(|open| backend.bytes(open)).sum()).await?;
+        }
+        Ok(all)
+    }
+
+    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>> {
+        let found = self
+            .in_one_space(visible, space, move |connection, clause| life::ages(connection, clause, after, limit))
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn long_chains(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        most: usize,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, usize)>> {
+        let found = self
+            .in_one_space(visible, space, move |connection, clause| life::long_chains(connection, clause, most, limit))
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64> {
+        let swept = self
+            .write_space(tenant, space, move |connection| {
+                Ok((notes::sweep(connection, now)? + entities::sweep(connection)?) as u64)
+            })
+            .await?;
+        Ok(swept.unwrap_or(0))
+    }
+
+    async fn belongings(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, Belongings>> {
+        if *visible.reach() != Reach::Whole {
+            return Ok(BTreeMap::new());
+        }
+        let user = user.to_owned();
+        let found = self
+            .for_each_space(visible, move |connection, open, _| {
+                Ok((B::space_of(open).clone(), erase::belongings(connection, &user)?))
+            })
+            .await?;
+        Ok(found.into_iter().collect())
+    }
+
+    async fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
+        let (backend, tenant) = (self.backend.clone(), tenant.clone());
+        blocking(move || backend.scrub(&tenant)).await
+    }
+
+    async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
+        let (backend, tenant, name, holder) =
+            (self.backend.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
+        blocking(move || backend.lease(&tenant, &name, &holder, now, lease)).await
+    }
+
+    async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
+        let (backend, tenant, name, holder) =
+            (self.backend.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
+        blocking(move || backend.release(&tenant, &name, &holder)).await
+    }
+
+    async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
+        let (backend, visible) = (self.backend.clone(), visible.clone());
+        blocking(move || backend.examine(&visible, repair)).await
+    }
+
+    async fn carried_memories(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<CarriedMemory>> {
+        self.part(visible, filter, space, move |connection, clause, _| memories(connection, clause, after, limit)).await
+    }
+
+    async fn carried_edges(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: Option<EdgeId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>> {
+        let after = after.map_or(Uuid::nil(), |id| id.0);
+        self.part(visible, filter, space, move |connection, clause, _| edges(connection, clause, after, limit)).await
+    }
+
+    async fn carried_entities(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: Option<EntityId>,
+        limit: usize,
+    ) -> Result<Vec<CarriedEntity>> {
+        let after = after.map_or(Uuid::nil(), |id| id.0);
+        let read = move |connection: &dyn Connection, clause: &Clause, all: bool| {
+            carried(connection, clause, all, after, limit)
+        };
+        self.part(visible, filter, space, read).await
+    }
+
+    async fn carried_sessions(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        after: Option<(Scope, String)>,
+        limit: usize,
+    ) -> Result<Vec<Session>> {
+        let read =
+            move |connection: &dyn Connection, clause: &Clause| sessions(connection, clause, after.as_ref(), limit);
+        Ok(self.in_one_space(visible, space, read).await?.unwrap_or_default())
+    }
+}
+
+#[expect(private_bounds, reason = "the backends are this crate's own")]
+impl<B: Backend> SqlStore<B> {
+    /// Reads what is visible and meant; `work` is told whether that is all of the space.
+    async fn part<T: Send + 'static>(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        work: impl FnOnce(&dyn Connection, &Clause, bool) -> sql::Result<Vec<T>> + Send + 'static,
+    ) -> Result<Vec<T>> {
+        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
+            return Ok(Vec::new());
+        }
+        let (backend, open, visible) =
+            (self.backend.clone(), self.backend.open(visible.tenant(), space), visible.clone());
+        // Meaning everything is meaning what nobody speaks of as well.
+        let everything = *filter == Filter::everything(filter.now);
+        let (filter, whole) = (filter.clone(), everything && whole(&visible, space));
+        let found = blocking(move || {
+            backend.read(&open, |connection| match Clause::of(connection, B::space_of(&open), &visible, &filter)? {
+                Some(clause) => work(connection, &clause, whole),
+                None => Ok(Vec::new()),
+            })
+        });
+        Ok(found.await?.unwrap_or_default())
+    }
+}

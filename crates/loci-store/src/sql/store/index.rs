@@ -1,0 +1,88 @@
+//! The store beside an outside vector index.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use loci_types::{Batch, Filter, MemoryId, Reach, Space, Tenant, Vector, Visible};
+
+use super::SqlStore;
+use crate::outside::{VectorSource, models};
+use crate::sql::backend::{Backend, blocking};
+use crate::sql::gather::best;
+use crate::sql::outside;
+use crate::{Hit, Indexed, IndexedOptions, Oversight, Result, Store, VectorFeed, VectorIndex};
+
+#[expect(private_bounds, reason = "the backends are this crate's own")]
+impl<B: Backend> SqlStore<B> {
+    /// The same store with an outside index that proposes the nearest vectors.
+    #[must_use]
+    pub fn with_index(self, index: Arc<dyn VectorIndex>, oversight: Oversight, options: IndexedOptions) -> Self {
+        let beside = Self { index: None, ..self.clone() };
+        Self { index: Some(Indexed::new(Arc::new(beside), index, oversight, options)), ..self }
+    }
+
+    /// The models whose collections a batch concerns.
+    pub(super) fn models_of(&self, batch: &Batch) -> Vec<String> {
+        if self.index.is_some() { models(batch) } else { Vec::new() }
+    }
+
+    /// Lets the outside index read what was just written.
+    pub(super) fn wake_index(&self, tenant: &Tenant, space: &Space, models: Vec<String>) {
+        if let Some(index) = &self.index {
+            index.wake(tenant, space, models);
+        }
+    }
+
+    /// Removes a space with everything in it, and its collections in the outside index.
+    pub(super) async fn drop_space(&self, tenant: &Tenant, space: Space) -> Result<bool> {
+        let (backend, owner, name) = (self.backend.clone(), tenant.clone(), space.clone());
+        let dropped = blocking(move || backend.drop_space(&owner, &backend.open(&owner, &name)));
+        match &self.index {
+            Some(index) => index.with_collections(tenant, &space, dropped).await,
+            None => dropped.await,
+        }
+    }
+}
+
+#[async_trait]
+impl<B: Backend> VectorSource for SqlStore<B> {
+    fn indexed_by(&self, index: Arc<dyn VectorIndex>, oversight: Oversight, options: IndexedOptions) -> Arc<dyn Store> {
+        Arc::new(self.clone().with_index(index, oversight, options))
+    }
+
+    async fn vector_feed(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        model: &str,
+        after: i64,
+        limit: usize,
+    ) -> Result<VectorFeed> {
+        let nothing = VectorFeed { position: after, end: after, ..VectorFeed::default() };
+        if *visible.reach() != Reach::Whole || visible.categories().is_some() {
+            return Ok(nothing);
+        }
+        let (backend, open, model) =
+            (self.backend.clone(), self.backend.open(visible.tenant(), space), model.to_owned());
+        let told =
+            blocking(move || backend.read(&open, |connection| outside::vector_feed(connection, &model, after, limit)));
+        Ok(told.await?.unwrap_or(nothing))
+    }
+
+    async fn rescore(
+        &self,
+        visible: &Visible,
+        query: &Vector,
+        filter: &Filter,
+        ids: &[MemoryId],
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let (query, ids) = (query.clone(), ids.to_vec());
+        let found = self
+            .matching_in_each(visible, filter, move |connection, _, clause| {
+                outside::rescore(connection, clause, &query, &ids)
+            })
+            .await?;
+        Ok(best(found, limit))
+    }
+}

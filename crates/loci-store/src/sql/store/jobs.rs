@@ -1,0 +1,83 @@
+//! The queue of background work.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use loci_types::{Job, JobKind, JobRecord, Space, Tenant};
+
+use super::SqlStore;
+use crate::sql::backend::{Backend, blocking};
+use crate::sql::{Connection, catalogue, jobs};
+use crate::{Jobs, Result};
+
+#[async_trait]
+impl<B: Backend> Jobs for SqlStore<B> {
+    async fn claim(
+        &self,
+        tenant: &Tenant,
+        kinds: &[JobKind],
+        limit: usize,
+        now: Timestamp,
+        lease: Duration,
+    ) -> Result<Vec<Job>> {
+        let (backend, owner, wanted) = (self.backend.clone(), tenant.clone(), kinds.to_vec());
+        let mut jobs = Vec::new();
+        for space in blocking(move || backend.with_jobs(&owner, &wanted, now)).await? {
+            if jobs.len() >= limit {
+                break;
+            }
+            let open = self.backend.open(tenant, &space);
+            let (left, name, kinds) = (limit - jobs.len(), space.name(), kinds.to_vec());
+            let place = B::place_of(&open).to_owned();
+            let claim =
+                move |connection: &dyn Connection| jobs::claim(connection, &place, &name, &kinds, left, now, lease);
+            jobs.extend(self.backend.write(&open, claim).await?);
+        }
+        Ok(jobs)
+    }
+
+    async fn renew(&self, tenant: &Tenant, job: &Job, until: Timestamp) -> Result<bool> {
+        let (space, job) = (job.space.parse()?, job.clone());
+        Ok(self
+            .write_space(tenant, &space, move |connection| jobs::renew(connection, &job, until))
+            .await?
+            .unwrap_or(false))
+    }
+
+    async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
+        let (space, job) = (job.space.parse()?, job.clone());
+        Ok(self.write_space(tenant, &space, move |connection| jobs::finish(connection, &job)).await?.unwrap_or(false))
+    }
+
+    async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool> {
+        let (space, job, told) = (job.space.parse()?, job.clone(), error.to_owned());
+        let failed = self.write_space(tenant, &space, move |connection| jobs::fail(connection, &job, &told, retry_at));
+        Ok(failed.await?.unwrap_or(false))
+    }
+
+    async fn jobs(&self, tenant: &Tenant, states: &[&str], limit: usize) -> Result<Vec<JobRecord>> {
+        let (backend, tenant) = (self.backend.clone(), tenant.clone());
+        let states: Vec<String> = states.iter().map(|state| (*state).to_owned()).collect();
+        blocking(move || {
+            let mut found = Vec::new();
+            for space in backend.ask(|connection| catalogue::spaces(connection, &tenant))? {
+                let open = backend.open(&tenant, &space);
+                let here = backend.read(&open, |connection| jobs::list(connection, &space.name(), &states, limit))?;
+                found.extend(here.unwrap_or_default());
+            }
+            found.sort_by_key(|job| job.created_at);
+            found.truncate(limit);
+            Ok(found)
+        })
+        .await
+    }
+
+    async fn retry(&self, tenant: &Tenant, space: &Space, id: i64, at: Timestamp) -> Result<bool> {
+        Ok(self.write_space(tenant, space, move |connection| jobs::retry(connection, id, at)).await?.unwrap_or(false))
+    }
+
+    async fn drop_job(&self, tenant: &Tenant, space: &Space, id: i64) -> Result<bool> {
+        Ok(self.write_space(tenant, space, move |connection| jobs::give_up(connection, id)).await?.unwrap_or(false))
+    }
+}

@@ -1,0 +1,241 @@
+//! Memories and what belongs to them, read and written.
+
+use std::collections::HashMap;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use loci_types::{
+    Batch, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter, Memory, MemoryId,
+    Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
+};
+
+use super::SqlStore;
+use crate::sql::apply::Desk;
+use crate::sql::backend::{Backend, blocking};
+use crate::sql::clause::Clause;
+use crate::sql::gather::best_then_newest;
+use crate::sql::{Connection, checkpoints, entities, facts, notes, read, sessions};
+use crate::{Applied, Cursor, EntityFilter, Hit, KeptCheckpoint, Listing, Measure, Page, Records, Result};
+
+#[async_trait]
+impl<B: Backend> Records for SqlStore<B> {
+    async fn apply(&self, batch: Batch) -> Result<Vec<Applied>> {
+        let Some(first) = batch.changes.first() else { return Ok(Vec::new()) };
+        let (open, at) = (self.backend.open(&batch.tenant, &batch.space), first.at);
+        if !self.backend.is_prepared(&batch.tenant, &open) {
+            let (backend, tenant, made) = (self.backend.clone(), batch.tenant.clone(), open.clone());
+            blocking(move || backend.prepare(&tenant, &made, at)).await?;
+        }
+        let (analyser, place) = (self.analyser.clone(), B::place_of(&open).to_owned());
+        let (tenant, space, models) = (batch.tenant.clone(), batch.space.clone(), self.models_of(&batch));
+        let applied: Vec<Applied> = self
+            .backend
+            .write(&open, move |connection| {
+                let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
+                batch.changes.iter().map(|change| desk.apply(change)).collect()
+            })
+            .await?;
+        if applied.iter().any(|applied| applied.sequence.is_some()) {
+            if !self.backend.is_noted(&tenant, &open) {
+                let (backend, tenant) = (self.backend.clone(), tenant.clone());
+                blocking(move || backend.note_written(&tenant, &open)).await?;
+            }
+            self.wake_index(&tenant, &space, models);
+        }
+        Ok(applied)
+    }
+
+    async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>> {
+        let wanted = ids.to_vec();
+        let found = self
+            .for_each_space(visible, move |connection, space, visible| {
+                read::fetch(connection, B::space_of(space), visible, &wanted)
+            })
+            .await?;
+        let mut found: HashMap<MemoryId, Memory> =
+            found.into_iter().flatten().map(|memory| (memory.id, memory)).collect();
+        Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    }
+
+    async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing> {
+        let (filter, limit) = (filter.clone(), page.limit);
+        let pages = self
+            .for_each_space(visible, move |connection, space, visible| {
+                read::scan(connection, B::space_of(space), visible, &filter, &page)
+            })
+            .await?;
+        let total = pages.iter().map(|(_, total)| total).sum();
+        let mut memories: Vec<Memory> = pages.into_iter().flat_map(|(memories, _)| memories).collect();
+        memories.sort_by_key(|memory| std::cmp::Reverse(memory.id));
+        let more = memories.len() > limit;
+        memories.truncate(limit);
+        let next = memories.last().filter(|_| more).map(|memory| Cursor::after(memory.id));
+        Ok(Listing { memories, next, total })
+    }
+
+    async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>> {
+        let (model, ids) = (model.to_owned(), ids.to_vec());
+        let found = self
+            .for_each_space(visible, move |connection, space, visible| {
+                read::vectors(connection, B::space_of(space), visible, &model, &ids)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn edges(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        ids: &[MemoryId],
+        relations: &[Relation],
+    ) -> Result<Vec<Edge>> {
+        let (ids, relations) = (ids.to_vec(), relations.to_vec());
+        let found = self
+            .matching_in_each(visible, filter, move |connection, _, clause| {
+                read::edges(connection, clause, &ids, &relations)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>> {
+        let found = self
+            .matching_in_each(visible, filter, move |connection, _, clause| {
+                read::foremost(connection, clause, by, limit)
+            })
+            .await?;
+        Ok(best_then_newest(found, limit))
+    }
+
+    async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>> {
+        let names = names.to_vec();
+        self.visible_in_each(visible, move |connection, _, clause| entities::named(connection, clause, &names)).await
+    }
+
+    async fn known_entities(&self, visible: &Visible, filter: &EntityFilter, limit: usize) -> Result<Vec<Entity>> {
+        let filter = filter.clone();
+        let mut found = self
+            .visible_in_each(visible, move |connection, _, clause| entities::list(connection, clause, &filter, limit))
+            .await?;
+        found.sort_by(|a, b| b.mention_count.cmp(&a.mention_count).then(a.id.cmp(&b.id)));
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>> {
+        self.visible_in_each(visible, move |connection, _, clause| entities::spoken_of(connection, clause, id)).await
+    }
+
+    async fn mentioning(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        entities: &[EntityId],
+        limit: usize,
+    ) -> Result<Vec<Hit>> {
+        let wanted = entities.to_vec();
+        let found = self
+            .matching_in_each(visible, filter, move |connection, _, clause| {
+                entities::mentioning(connection, clause, &wanted, limit)
+            })
+            .await?;
+        Ok(best_then_newest(found, limit))
+    }
+
+    async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>> {
+        let (scope, thread) = (scope.clone(), thread.to_owned());
+        let found = self
+            .for_each_space(visible, move |connection, space, visible| {
+                read::last_of_thread(connection, B::space_of(space), visible, &scope, &thread)
+            })
+            .await?;
+        Ok(found.into_iter().flatten().next())
+    }
+
+    async fn sessions(&self, visible: &Visible, filter: &SessionFilter, limit: usize) -> Result<Vec<Session>> {
+        let filter = filter.clone();
+        let mut found = self
+            .visible_in_each(visible, move |connection, _, clause| sessions::list(connection, clause, &filter, limit))
+            .await?;
+        found.sort_by_key(|session| session.last_at);
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn unlearned(&self, visible: &Visible, scope: &Scope, session: &str, limit: usize) -> Result<Vec<Memory>> {
+        let (wanted, session) = (scope.clone(), session.to_owned());
+        let found = self
+            .in_one_space(visible, &scope.space(), move |connection, clause| {
+                sessions::unlearned(connection, clause, &wanted, &session, limit)
+            })
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn notes(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        keys: &[String],
+        now: Timestamp,
+    ) -> Result<Vec<(String, serde_json::Value)>> {
+        let keys = keys.to_vec();
+        let found = self
+            .in_one_space(visible, space, move |connection, clause| notes::read(connection, clause, &keys, now))
+            .await?;
+        Ok(found.unwrap_or_default())
+    }
+
+    async fn facts(&self, visible: &Visible, filter: &FactFilter, limit: usize) -> Result<Vec<Fact>> {
+        let filter = filter.clone();
+        let found = self
+            .for_each_space(visible, move |connection, space, visible| {
+                facts::list(connection, B::space_of(space), visible, &filter, limit)
+            })
+            .await?;
+        let mut found: Vec<Fact> = found.into_iter().flatten().collect();
+        found.sort_by(|a, b| {
+            b.confidence.total_cmp(&a.confidence).then(b.updated_at.cmp(&a.updated_at)).then(b.id.cmp(&a.id))
+        });
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    async fn checkpoints(
+        &self,
+        visible: &Visible,
+        filter: &CheckpointFilter,
+        limit: usize,
+    ) -> Result<Vec<KeptCheckpoint>> {
+        let (space, wanted) = (filter.scope.space(), filter.clone());
+        let read =
+            move |connection: &dyn Connection, clause: &Clause| checkpoints::list(connection, clause, &wanted, limit);
+        Ok(self.in_one_space(visible, &space, read).await?.unwrap_or_default())
+    }
+
+    async fn checkpoint_line(
+        &self,
+        visible: &Visible,
+        filter: &CheckpointFilter,
+        limit: usize,
+    ) -> Result<Vec<KeptCheckpoint>> {
+        let (space, wanted) = (filter.scope.space(), filter.clone());
+        let read =
+            move |connection: &dyn Connection, clause: &Clause| checkpoints::line(connection, clause, &wanted, limit);
+        Ok(self.in_one_space(visible, &space, read).await?.unwrap_or_default())
+    }
+
+    async fn checkpoint_threads(
+        &self,
+        visible: &Visible,
+        scope: &Scope,
+        limit: usize,
+    ) -> Result<Vec<CheckpointThread>> {
+        let (space, wanted) = (scope.space(), scope.clone());
+        let read = move |connection: &dyn Connection, clause: &Clause| {
+            checkpoints::threads(connection, clause, &wanted, limit)
+        };
+        Ok(self.in_one_space(visible, &space, read).await?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,118 @@
+//! The store's SQL on a SQLite connection.
+
+use std::borrow::Cow;
+
+use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef as SqliteValue};
+use rusqlite::{Connection as SqliteConnection, params_from_iter};
+
+use super::lexicon;
+use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, vector_bytes};
+
+/// How SQLite spells it.
+static DIALECT: Dialect = Dialect {
+    integers: "json_each(?) j",
+    ids: "(SELECT unhex(value) AS value FROM json_each(?)) j",
+    texts: "(SELECT value FROM json_each(?))",
+    // Compared as JSON text: `->` gives the canonical form of the field.
+    metadata: "(m.metadata -> ('$.' || json_quote(?))) = json(?)",
+    put_vector: "INSERT INTO vectors (memory, model, vector, token_states) VALUES (?1, ?2, ?3, ?4) \
+                 ON CONFLICT (memory, model) DO UPDATE SET vector = excluded.vector, token_states = excluded.token_states",
+    skip_locked: "",
+    ordered_join: "CROSS JOIN",
+    byte_order: "",
+    key_prefix: "",
+    terms_table: "words",
+    lists_are_values: false,
+    index_hints: true,
+};
+
+impl Connection for SqliteConnection {
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn run(&self, sql: &str, values: &[Value]) -> Result<usize> {
+        Ok(self.prepare_cached(sql)?.execute(params_from_iter(values))?)
+    }
+
+    fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()> {
+        let mut statement = self.prepare_cached(sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            if !each(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_terms(&self, row: i64, _: i64, terms: &[String], answers: Option<i64>) -> Result<()> {
+        lexicon::put_words(self, row, terms, answers)
+    }
+
+    fn clear_terms(&self, row: i64) -> Result<()> {
+        lexicon::clear_words(self, row)
+    }
+
+    fn last_number(&self, table: &str, _: &str) -> Result<i64> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?1";
+        Ok(self.prepare_cached(sql)?.query_row([table], |row| row.get(0))?)
+    }
+
+    fn set_last_number(&self, table: &str, _: &str, number: i64) -> Result<()> {
+        // Without a counter the next number is the one after the greatest that is there.
+        let counted = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%')";
+        if self.prepare_cached(counted)?.query_row([table], |row| row.get(0))? {
+            self.prepare_cached("DELETE FROM sqlite_sequence WHERE name = ?1")?.execute([table])?;
+            let put = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
+            self.prepare_cached(put)?.execute((table, number))?;
+        }
+        Ok(())
+    }
+
+    fn overwrite_deleted(&self) -> Result<()> {
+        Ok(self.pragma_update(None, "secure_delete", true)?)
+    }
+}
+
+impl Row for rusqlite::Row<'_> {
+    fn value(&self, column: usize) -> Result<ValueRef<'_>> {
+        Ok(match self.get_ref(column)? {
+            SqliteValue::Null => ValueRef::Null,
+            SqliteValue::Integer(number) => ValueRef::Integer(number),
+            SqliteValue::Real(number) => ValueRef::Real(number),
+            SqliteValue::Text(text) => {
+                ValueRef::Text(Cow::Borrowed(std::str::from_utf8(text).map_err(Error::unreadable)?))
+            }
+            SqliteValue::Blob(bytes) => ValueRef::Blob(bytes),
+        })
+    }
+
+    fn column(&self, name: &str) -> Result<usize> {
+        Ok(self.as_ref().column_index(name)?)
+    }
+}
+
+/// Lists become JSON text, which `json_each` takes apart; vectors become bytes.
+impl rusqlite::ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let hex = |id: &[u8; 16]| data_encoding::HEXLOWER.encode(id);
+        Ok(match self {
+            Value::Null => ToSqlOutput::Borrowed(SqliteValue::Null),
+            Value::Integer(value) => ToSqlOutput::Borrowed(SqliteValue::Integer(*value)),
+            Value::Real(value) => ToSqlOutput::Borrowed(SqliteValue::Real(*value)),
+            Value::Text(value) => ToSqlOutput::Borrowed(SqliteValue::Text(value.as_bytes())),
+            Value::Blob(value) => ToSqlOutput::Borrowed(SqliteValue::Blob(value)),
+            Value::Integers(values) => ToSqlOutput::Owned(Owned::Text(json(values))),
+            Value::Texts(values) => ToSqlOutput::Owned(Owned::Text(json(values))),
+            Value::Ids(values) => ToSqlOutput::Owned(Owned::Text(json(&values.iter().map(hex).collect::<Vec<_>>()))),
+            Value::Floats(values) => ToSqlOutput::Owned(Owned::Blob(vector_bytes(values))),
+            Value::Vectors(values) => ToSqlOutput::Owned(Owned::Text(json(values))),
+        })
+    }
+}
+
+/// JSON text. Lists of numbers and texts always have one.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}

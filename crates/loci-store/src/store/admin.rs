@@ -1,0 +1,255 @@
+//! A part of a [`Store`](super::Store): what those who run it need.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use loci_types::{
+    Edge, EdgeId, Entity, EntityId, Filter, Layer, Memory, MemoryId, Scope, Session, Space, State, Tenant, Visible,
+};
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::{Belongings, Indexed, Result};
+
+/// Health, statistics, maintenance, erasure and export.
+#[async_trait]
+pub trait Administration: Send + Sync {
+    /// What it is, if it can be read.
+    async fn health(&self) -> Result<StoreHealth>;
+
+    /// A number that grows whenever something may have been written, by whichever process. It may grow for nothing,
+    /// and word may be lost for a while, so whoever waits for it also looks from time to time. None: it is not told.
+    fn moved(&self) -> Option<watch::Receiver<u64>> {
+        None
+    }
+
+    /// The outside index that proposes for [`nearest`](Self::nearest), with what is needed to look after it; none: the
+    /// store finds its neighbours itself.
+    fn indexed(&self) -> Option<&Indexed> {
+        None
+    }
+
+    /// The models whose vectors the visible spaces hold or held; costs the same at any size.
+    async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>>;
+
+    /// How many vectors of each model the visible spaces hold, and how many live memories have none.
+    async fn models(&self, visible: &Visible) -> Result<Models>;
+
+    /// What there is, counted.
+    async fn stats(&self, visible: &Visible) -> Result<Stats>;
+
+    /// The visible memories of a space that came after a place (0: from the first), in the order they
+    /// came, as far as time is concerned, in whatever state.
+    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>>;
+
+    /// The visible heads of a space's chains with more than `most` links, and how long those are.
+    async fn long_chains(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        most: usize,
+        limit: usize,
+    ) -> Result<Vec<(MemoryId, usize)>>;
+
+    /// Sweeps up after a space: notes that no longer count, entities that nobody speaks of, free pages
+    /// of the words. Returns how many rows went.
+    async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64>;
+
+    /// What a user left in each space of the tenant, counted. Told to those who see the whole tenant; others hear
+    /// nothing.
+    async fn belongings(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, Belongings>>;
+
+    /// Leaves nothing of what was removed from a tenant's spaces in freed pages, words and logs. Takes long, and holds
+    /// writers up. None: it is done; otherwise what may be left, and why.
+    async fn scrub(&self, tenant: &Tenant) -> Result<Option<String>>;
+
+    /// Takes work that only one may do at a time. True if `holder` has it now, for `lease`.
+    async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;
+
+    /// Gives such work back.
+    async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()>;
+
+    /// Looks for damage in everything that is visible, and mends what it can if told to.
+    async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;
+
+    /// The memories that are visible and meant after a place (0: from the first), in the order they came.
+    async fn carried_memories(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<CarriedMemory>>;
+
+    /// The edges after an id, by id, both ends of which are visible and meant.
+    async fn carried_edges(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: Option<EdgeId>,
+        limit: usize,
+    ) -> Result<Vec<Edge>>;
+
+    /// The entities after an id, by id, each by itself. Whoever sees the whole space reads all of them; others those
+    /// of their scopes that a memory speaks of which is visible and meant.
+    async fn carried_entities(
+        &self,
+        visible: &Visible,
+        filter: &Filter,
+        space: &Space,
+        after: Option<EntityId>,
+        limit: usize,
+    ) -> Result<Vec<CarriedEntity>>;
+
+    /// The sessions of visible scopes after a scope and a name, by scope and name. Whether turns wait is not asked.
+    async fn carried_sessions(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        after: Option<(Scope, String)>,
+        limit: usize,
+    ) -> Result<Vec<Session>>;
+}
+
+/// A memory as far as time is concerned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ageing {
+    /// Which.
+    pub id: MemoryId,
+    /// Its kind.
+    pub kind: String,
+    /// Its layer.
+    pub layer: Layer,
+    /// Where it stands.
+    pub state: State,
+    /// How much it matters.
+    pub importance: f64,
+    /// How sure we were of it at `aged_at`.
+    pub confidence: f64,
+    /// Its relevance at `aged_at`.
+    pub relevance: f64,
+    /// How fast confidence fades.
+    pub decay_rate: f64,
+    /// Kept whatever happens.
+    pub pinned: bool,
+    /// How often recall returned it.
+    pub access_count: u64,
+    /// When recall last did.
+    pub last_accessed_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it came into this store, if it was imported.
+    pub imported_at: Option<Timestamp>,
+    /// How far time was counted; none: not at all.
+    pub aged_at: Option<Timestamp>,
+    /// When it stops to be of use.
+    pub expires_at: Option<Timestamp>,
+    /// When it is removed for good.
+    pub purge_at: Option<Timestamp>,
+    /// Whether a newer one has replaced it.
+    pub superseded: bool,
+    /// Whose it is.
+    pub user_id: Option<String>,
+    /// Which agent's.
+    pub agent_id: Option<String>,
+    /// In which session it came.
+    pub session_id: Option<String>,
+    /// Its place in the order they came.
+    pub place: i64,
+}
+
+/// The vectors that there are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Models {
+    /// Vectors by model.
+    pub vectors: BTreeMap<String, u64>,
+    /// Live memories without a vector.
+    pub without: u64,
+}
+
+/// What a store is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreHealth {
+    /// What it is called: `sqlite`, `postgres`.
+    pub name: String,
+    /// The version of the database.
+    pub version: String,
+    /// Why it can be read and not written just now; none: it can be.
+    pub read_only: Option<String>,
+}
+
+/// What there is, counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    /// Memories in whatever state.
+    pub memories: u64,
+    /// By layer.
+    pub by_layer: BTreeMap<String, u64>,
+    /// By kind.
+    pub by_kind: BTreeMap<String, u64>,
+    /// By state.
+    pub by_state: BTreeMap<String, u64>,
+    /// Edges by relation.
+    pub edges: BTreeMap<String, u64>,
+    /// Entities.
+    pub entities: u64,
+    /// Vectors by model.
+    pub vectors: BTreeMap<String, u64>,
+    /// Live memories without a vector.
+    pub without_vector: u64,
+    /// Ledger entries.
+    pub ledger: u64,
+    /// Jobs by state.
+    pub jobs: BTreeMap<String, u64>,
+    /// Spaces.
+    pub spaces: u64,
+    /// Bytes on disk; only for those whose reach is the whole tenant.
+    pub bytes: u64,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// The file.
+    pub file: String,
+    /// What was looked at.
+    pub check: String,
+    /// What was found.
+    pub problem: String,
+    /// Whether it has been mended.
+    pub repaired: bool,
+}
+
+/// A memory and what its record does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CarriedMemory {
+    /// The record.
+    pub memory: Memory,
+    /// How far time was counted; none: not at all.
+    pub aged_at: Option<Timestamp>,
+    /// Its place in the order they came.
+    pub place: i64,
+}
+
+/// An entity by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CarriedEntity {
+    /// Whose it is.
+    pub scope: Scope,
+    /// The entity with its own names, and no others.
+    pub entity: Entity,
+    /// The one that it was united with.
+    pub united_with: Option<EntityId>,
+    /// The memories that speak of it, by id.
+    pub mentions: Vec<MemoryId>,
+}
