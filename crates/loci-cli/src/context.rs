@@ -134,7 +134,7 @@ async fn warn_of_other_models(engine: &Engine, caller: &Caller) {
     let Some(model) = engine.model() else { return };
     // A store that cannot be read, or a caller who sees nothing, is told so by the command itself.
     let Ok(true) = engine.knows_other_models(caller).await else { return };
-    let Ok(models) = engine.models(caller).await else { return };
+    let Ok(models) = engine.stats(caller).await else { return };
     let present = models.vectors.get(&model.name).copied().unwrap_or(0);
     // Vectors of two models may stand side by side while one takes the place of the other.
     for (other, count) in models.vectors.iter().filter(|(name, count)| **name != model.name && **count > present) {

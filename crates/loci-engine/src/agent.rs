@@ -1,6 +1,6 @@
 //! Which agents have a memory of their own?
 
-use loci_store::Agent;
+use loci_store::{Agent, CatalogueChange};
 use loci_types::{Error, ErrorKind};
 use serde_json::Value;
 
@@ -16,19 +16,19 @@ impl Engine {
         }
         self.check_settings(&config)?;
         let agent = Agent { slug: slug.to_owned(), config, created_at: self.now() };
-        Ok(self.store.create_agent(&caller.tenant, agent).await?)
+        Ok(self.store.change_catalogue(&caller.tenant, CatalogueChange::PutAgent(agent)).await? > 0)
     }
 
     /// The agents there are.
     pub async fn agents(&self, caller: &Caller) -> Result<Vec<Agent>> {
         policy::operator(caller, "looks after agents")?;
-        Ok(self.store.agents(&caller.tenant).await?)
+        Ok(self.store.agents(&caller.tenant, None).await?)
     }
 
     /// Removes an agent with everything that it knows.
     pub async fn drop_agent(&self, caller: &Caller, slug: &str) -> Result<()> {
         policy::operator(caller, "looks after agents")?;
-        if self.store.drop_agent(&caller.tenant, slug).await? {
+        if self.store.change_catalogue(&caller.tenant, CatalogueChange::DropAgent(slug.to_owned())).await? > 0 {
             return Ok(());
         }
         Err(Error::new(ErrorKind::NotFound, format!("there is no agent `{slug}`"))

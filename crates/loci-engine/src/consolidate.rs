@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::{Timestamp, ToSpan};
-use loci_store::EntityFilter;
+use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{
     Action, Addition, Batch, Change, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId, NoteValue,
     Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
@@ -148,7 +148,7 @@ impl Engine {
     async fn lesson(&self, tenant: &Tenant, session: &Session, turns: &[Memory]) -> Result<Consolidated> {
         let at = self.now();
         let visible = policy::upkeep(tenant, &session.scope);
-        let known = self.store.known_entities(&visible, &EntityFilter::default(), ENTITIES).await?;
+        let known = self.store.entities(&visible, &EntityQuery::Known(EntityFilter::default()), ENTITIES).await?;
         let returned = self.returned(&visible, &session.scope, &session.thread_id).await?;
         let mut report = Consolidated::default();
         let entities = Register::new(known);

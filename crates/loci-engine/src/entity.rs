@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use loci_store::EntityFilter;
+use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{
     Action, Batch, Entity, EntityId, EntityType, Error, ErrorKind, Filter, Memory, MemoryId, Scope, Visible,
 };
@@ -162,7 +162,7 @@ impl Engine {
     pub async fn entities(&self, caller: &Caller, limit: usize) -> Result<Vec<Entity>> {
         crate::bounds::between("limit", limit, 1, LISTED)?;
         let visible = self.visible(caller, None).await?;
-        Ok(self.store.known_entities(&visible, &EntityFilter::default(), limit).await?)
+        Ok(self.store.entities(&visible, &EntityQuery::Known(EntityFilter::default()), limit).await?)
     }
 
     /// What is known of the entity that goes by this name or has this id.
@@ -207,7 +207,11 @@ impl Engine {
         }
         let names: Vec<String> =
             mentions.iter().flat_map(|one| std::iter::once(&one.name).chain(&one.aliases)).cloned().collect();
-        let mut known = Register::new(self.store.entities(&policy::upkeep(visible.tenant(), scope), &names).await?);
+        let mut known = Register::new(
+            self.store
+                .entities(&policy::upkeep(visible.tenant(), scope), &EntityQuery::Named(names.to_vec()), usize::MAX)
+                .await?,
+        );
         let at = memory.created_at;
         let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
         let named =
@@ -225,10 +229,10 @@ impl Engine {
                 .hint("`loci entity list` shows what is spoken of")
         };
         if let Ok(id) = name.parse::<EntityId>() {
-            let all = self.store.known_entities(visible, &EntityFilter::default(), usize::MAX).await?;
+            let all = self.store.entities(visible, &EntityQuery::Known(EntityFilter::default()), usize::MAX).await?;
             return Ok(all.into_iter().find(|entity| entity.id == id).ok_or_else(missing)?);
         }
-        let found = self.store.entities(visible, &[name.to_owned()]).await?;
+        let found = self.store.entities(visible, &EntityQuery::Named([name.to_owned()].to_vec()), usize::MAX).await?;
         Ok(found.into_iter().max_by_key(|entity| entity.mention_count).ok_or_else(missing)?)
     }
 

@@ -3,6 +3,7 @@
 //! Its sources, the chain of those it replaced and that replaced it, the things it speaks of, what
 //! it hangs together with, and why it was written.
 
+use loci_store::{EntityQuery, LedgerQuery};
 use loci_types::{Edge, Entity, Filter, LedgerEntry, Memory, MemoryId, Relation, Visible};
 use serde::Serialize;
 
@@ -46,10 +47,11 @@ impl Engine {
             return Err(loci_store::Error::NotFound(id).into());
         };
         let (ids, filter) = ([id], Filter::everything(self.now()));
+        let (mentioned, lines) = (EntityQuery::MentionedBy(id), LedgerQuery::Memory(id));
         let (edges, entities, history) = futures::join!(
             self.store.edges(&visible, &filter, &ids, &[]),
-            self.store.spoken_of(&visible, id),
-            self.store.history(&visible, id, TOLD),
+            self.store.entities(&visible, &mentioned, usize::MAX),
+            self.store.ledger(&visible, &lines, TOLD),
         );
         let (sources, edges): (Vec<Edge>, Vec<Edge>) = edges?
             .into_iter()
@@ -62,7 +64,7 @@ impl Engine {
             entities: entities?,
             edges,
             newer: self.newer_visible(&visible, &ids).await?.remove(&id),
-            history: history?,
+            history: history?.entries,
             memory,
         })
     }

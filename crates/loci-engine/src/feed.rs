@@ -9,6 +9,7 @@ mod cursor;
 use std::collections::{HashMap, VecDeque};
 
 use jiff::Timestamp;
+use loci_store::LedgerQuery;
 use loci_types::{Error, Event, Kind, Layer, LedgerEntry, Memory, MemoryId, Space, State, Visible};
 use serde::Serialize;
 use serde_json::Value;
@@ -198,7 +199,10 @@ impl Engine {
         let share = limit.div_ceil(hungry.len().max(1)).max(LEAST);
         let mut found = Vec::with_capacity(hungry.len());
         for stream in hungry {
-            let mut page = self.store.feed(visible, &stream.space, stream.position, share).await?;
+            let mut page = self
+                .store
+                .ledger(visible, &LedgerQuery::After { space: stream.space.clone(), sequence: stream.position }, share)
+                .await?;
             // A space that was dropped in the meantime stands still, and has nothing more to tell.
             stream.end = if page.position > stream.position { stream.end } else { stream.position };
             stream.position = page.position;

@@ -5,6 +5,7 @@
 
 use data_encoding::BASE32_NOPAD;
 use jiff::{SignedDuration, Timestamp};
+use loci_store::{CatalogueChange, KeyQuery};
 use loci_types::{Error, ErrorKind, Grant, Key, Tenant};
 
 use crate::policy::{self, Caller};
@@ -56,7 +57,7 @@ impl Engine {
         let hash = *blake3::hash(secret.as_bytes()).as_bytes();
         let (name, grant, expires_at) = (new.name, new.grant, new.expires_at);
         let key = Key { id, name, hash, grant, created_at: now, expires_at, revoked_at: None };
-        self.store.put_key(key.clone()).await?;
+        self.store.change_catalogue(&key.grant.tenant.clone(), CatalogueChange::PutKey(key.clone())).await?;
         let secret = format!("{PREFIX}{}_{secret}", key.id);
         Ok(MadeKey { key, secret })
     }
@@ -64,16 +65,20 @@ impl Engine {
     /// The keys of the caller's tenant, oldest first.
     pub async fn keys(&self, caller: &Caller) -> Result<Vec<Key>> {
         policy::operator(caller, "looks after keys")?;
-        Ok(self.store.keys(&caller.tenant).await?)
+        Ok(self.store.keys(KeyQuery::Tenant(&caller.tenant)).await?)
     }
 
     /// Refuses a key from now on.
     pub async fn revoke_key(&self, caller: &Caller, id: &str) -> Result<()> {
         policy::operator(caller, "looks after keys")?;
         let id = bare(id);
-        match self.store.revoke_key(&caller.tenant, id, self.now()).await? {
-            true => Ok(()),
-            false => Err(unknown(id)),
+        match self
+            .store
+            .change_catalogue(&caller.tenant, CatalogueChange::RevokeKey { id: id.to_owned(), at: self.now() })
+            .await?
+        {
+            0 => Err(unknown(id)),
+            _ => Ok(()),
         }
     }
 
@@ -89,7 +94,9 @@ impl Engine {
         let made =
             self.create_key(caller, NewKey { name: old.name, grant: old.grant, expires_at: old.expires_at }).await?;
         let until = now.saturating_add(grace).unwrap_or(now);
-        self.store.revoke_key(&caller.tenant, id, until).await?;
+        self.store
+            .change_catalogue(&caller.tenant, CatalogueChange::RevokeKey { id: id.to_owned(), at: until })
+            .await?;
         Ok(made)
     }
 
@@ -97,7 +104,7 @@ impl Engine {
     pub async fn authenticate(&self, presented: &str) -> Result<Option<Key>> {
         let parts = presented.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_'));
         let Some((id, secret)) = parts else { return Ok(None) };
-        let known = self.store.key(id).await?;
+        let known = self.store.keys(KeyQuery::Id(id)).await?.pop();
         // A hash is made and compared whether or not the id is known.
         let expect = known.as_ref().map_or([0; 32], |key| key.hash);
         let proved = blake3::hash(secret.as_bytes()) == blake3::Hash::from_bytes(expect);
@@ -112,7 +119,7 @@ impl Engine {
 
     /// Whether callers must show who they are: someone has made a key here.
     pub async fn has_keys(&self) -> Result<bool> {
-        Ok(self.store.has_keys().await?)
+        Ok(!self.store.keys(KeyQuery::Any).await?.is_empty())
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use loci_store::{Page, Pool, PoolMember};
+use loci_store::{CatalogueChange, Page, Pool, PoolFilter, PoolMember, PoolRecord};
 use loci_types::{Durability, Error, ErrorKind, Filter, Layer, Memory, MemoryId, Outcome, Receipt};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -59,14 +59,19 @@ impl Engine {
         }
         bounds::short("name", Some(&name), bounds::LABEL)?;
         let pool = Pool { slug, name, created_at: self.now() };
-        if !self.store.create_pool(&caller.tenant, pool.clone(), &members).await? {
+        if self
+            .store
+            .change_catalogue(&caller.tenant, CatalogueChange::CreatePool { pool: pool.clone(), members })
+            .await?
+            == 0
+        {
             return Err(Error::new(ErrorKind::Conflict, format!("there is a pool `{}` already", pool.slug))
                 .at("slug")
                 .hint("`loci pool join` lets agents in, `loci pool drop` removes it with all it holds")
                 .into());
         }
-        let members = self.store.members(&caller.tenant, &pool.slug).await?;
-        Ok(PoolDetails { pool, members })
+        let made = self.store.pools(&caller.tenant, &PoolFilter::named(&pool.slug)).await?.pop();
+        Ok(PoolDetails { pool, members: made.map_or_else(Vec::new, |made| made.members) })
     }
 
     /// The pools that the agent which asks is in; all of them for the operator who names no agent.
@@ -75,21 +80,24 @@ impl Engine {
         if caller.identifiers.pool_id.is_some() && !caller.pool_implied {
             self.pool_named(caller).await?;
         }
-        match &caller.identifiers.agent_id {
-            Some(agent) => Ok(self.store.pools_of(&caller.tenant, agent).await?),
-            None if caller.operator => Ok(self.store.pools(&caller.tenant).await?),
-            None => Err(Error::new(ErrorKind::MissingIdentifier, "no agent says whose pools are meant")
-                .at("agentId")
-                .hint("give agentId (--agent NAME)")
-                .into()),
-        }
+        let filter = match &caller.identifiers.agent_id {
+            Some(agent) => PoolFilter::of_member(agent),
+            None if caller.operator => PoolFilter::default(),
+            None => {
+                return Err(Error::new(ErrorKind::MissingIdentifier, "no agent says whose pools are meant")
+                    .at("agentId")
+                    .hint("give agentId (--agent NAME)")
+                    .into());
+            }
+        };
+        Ok(self.store.pools(&caller.tenant, &filter).await?.into_iter().map(|record| record.pool).collect())
     }
 
     /// The pool that the caller names, with its members.
     pub async fn pool(&self, caller: &Caller) -> Result<PoolDetails> {
         let slug = self.pool_named(caller).await?;
-        let pool = self.store.pool(&caller.tenant, &slug).await?.ok_or_else(|| policy::stranger(&slug))?;
-        let members = self.store.members(&caller.tenant, &slug).await?;
+        let found = self.store.pools(&caller.tenant, &PoolFilter::named(&slug)).await?.pop();
+        let PoolRecord { pool, members } = found.ok_or_else(|| policy::stranger(&slug))?;
         Ok(PoolDetails { pool, members })
     }
 
@@ -97,8 +105,11 @@ impl Engine {
     pub async fn join_pool(&self, caller: &Caller, slug: &str, agents: &[String]) -> Result<u64> {
         policy::operator(caller, "lets agents into a pool")?;
         bounds::between("members", agents.len(), 1, MEMBERS)?;
-        let joined = self.store.join_pool(&caller.tenant, slug, agents, self.now()).await?;
-        Ok(joined.ok_or_else(|| missing(slug))?)
+        if self.store.pools(&caller.tenant, &PoolFilter::named(slug)).await?.is_empty() {
+            return Err(missing(slug).into());
+        }
+        let join = CatalogueChange::JoinPool { pool: slug.to_owned(), agents: agents.to_vec(), at: self.now() };
+        Ok(self.store.change_catalogue(&caller.tenant, join).await?)
     }
 
     /// Takes an agent out of the pool that the caller names: the operator any, an agent itself. What it
@@ -115,7 +126,15 @@ impl Engine {
                     .into());
             }
         }
-        if self.store.leave_pool(&caller.tenant, &slug, agent).await? {
+        if self
+            .store
+            .change_catalogue(
+                &caller.tenant,
+                CatalogueChange::LeavePool { pool: slug.clone(), agent: agent.to_owned() },
+            )
+            .await?
+            > 0
+        {
             return Ok(());
         }
         Err(Error::new(ErrorKind::NotFound, format!("agent `{agent}` is not in pool `{slug}`"))
@@ -127,9 +146,9 @@ impl Engine {
     /// Removes a pool with everything in it.
     pub async fn drop_pool(&self, caller: &Caller, slug: &str) -> Result<()> {
         policy::operator(caller, "drops pools")?;
-        match self.store.drop_pool(&caller.tenant, slug).await? {
-            true => Ok(()),
-            false => Err(missing(slug).into()),
+        match self.store.change_catalogue(&caller.tenant, CatalogueChange::DropPool(slug.to_owned())).await? {
+            0 => Err(missing(slug).into()),
+            _ => Ok(()),
         }
     }
 

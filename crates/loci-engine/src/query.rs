@@ -3,6 +3,7 @@
 //! `memory.query`: a question, filters and a budget in; a few bullets or whole memories out. It is
 //! recall with packing, and so is on-demand recall: the same call with a small `top_k`.
 
+use loci_store::LedgerQuery;
 use loci_types::{Class, Filter, Layer, LedgerEntry, MemoryId, State};
 use serde::{Deserialize, Serialize};
 
@@ -184,8 +185,19 @@ impl Engine {
         let Ok(scope) = self.target(caller, None).await else { return Ok((0, None)) };
         let visible = self.visible(caller, layers).await?;
         let limit = if since.is_some() { LOOKED_AT } else { 0 };
-        let changes = self.store.changes(&visible, &scope.space(), thread, since.unwrap_or(0), limit).await?;
-        let Some(since) = since else { return Ok((changes.revision, None)) };
+        let changes = self
+            .store
+            .ledger(
+                &visible,
+                &LedgerQuery::Changes {
+                    space: scope.space().clone(),
+                    thread: thread.map(str::to_owned),
+                    since: since.unwrap_or(0),
+                },
+                limit,
+            )
+            .await?;
+        let Some(since) = since else { return Ok((changes.position, None)) };
         let ids: Vec<MemoryId> = changes.entries.iter().filter_map(|entry| entry.memory_id).collect();
         let memories = self.store.fetch(&visible, &ids).await?;
         let told = |entry: &LedgerEntry| {
@@ -202,8 +214,8 @@ impl Engine {
             })
         };
         let told: Vec<DeltaChange> = changes.entries.iter().filter_map(told).collect();
-        let delta = Delta { since, until: changes.revision, changes: told, more: 0 };
-        Ok((changes.revision, Some(delta)))
+        let delta = Delta { since, until: changes.position, changes: told, more: 0 };
+        Ok((changes.position, Some(delta)))
     }
 }
 

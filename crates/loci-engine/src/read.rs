@@ -1,7 +1,7 @@
 //! How are memories looked at, one by one or page by page?
 
 use jiff::Timestamp;
-use loci_store::{Cursor, Finding, Models, Page, Stats};
+use loci_store::{Cursor, Finding, LedgerQuery, Page, Stats};
 use loci_types::{Edge, Filter, Layer, LedgerEntry, Memory, MemoryId, Reach, Relation, Visible};
 use serde::Serialize;
 
@@ -107,7 +107,7 @@ impl Engine {
     pub async fn history(&self, caller: &Caller, id: MemoryId, limit: usize) -> Result<History> {
         between("limit", limit, 1, EVENTS)?;
         let visible = self.visible(caller, None).await?;
-        let events = self.store.history(&visible, id, limit).await?;
+        let events = self.store.ledger(&visible, &LedgerQuery::Memory(id), limit).await?.entries;
         if events.is_empty() {
             return Err(loci_store::Error::NotFound(id).into());
         }
@@ -165,11 +165,6 @@ impl Engine {
         let names = self.store.model_names(&self.visible(caller, None).await?).await?;
         let languages = self.languages.as_ref().map(|embedder| &embedder.model().name);
         Ok(names.iter().any(|name| *name != embedder.model().name && Some(name) != languages))
-    }
-
-    /// The vectors that there are, by model.
-    pub async fn models(&self, caller: &Caller) -> Result<Models> {
-        Ok(self.store.models(&self.visible(caller, None).await?).await?)
     }
 
     /// Looks for damage, and mends it if told to.

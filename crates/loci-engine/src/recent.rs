@@ -3,6 +3,7 @@
 //! The latest lines of every ledger that a caller may look into, newest first, for those who only
 //! want to see what is new. Whoever must miss nothing follows the feed.
 
+use loci_store::LedgerQuery;
 use loci_types::{Event, Layer, LedgerEntry};
 
 use crate::policy::Caller;
@@ -24,7 +25,10 @@ impl Engine {
         let mut lines = Vec::new();
         for (space, _) in self.store.positions(&visible).await? {
             let looked_at = limit.saturating_mul(LOOKED_AT);
-            let changes = self.store.changes(&visible, &space, None, 0, looked_at).await?;
+            let changes = self
+                .store
+                .ledger(&visible, &LedgerQuery::Changes { space: space.clone(), thread: None, since: 0 }, looked_at)
+                .await?;
             lines.extend(changes.entries.into_iter().filter(tells));
         }
         lines.sort_by(|a, b| b.at.cmp(&a.at).then(b.sequence.cmp(&a.sequence)));

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use loci_store::Page;
+use loci_store::{JobUpdate, Page};
 use loci_types::{Action, Batch, Change, ErrorKind, Filter, JobKind, Memory, MemoryId, State, Vector, Visible};
 use serde::Serialize;
 
@@ -64,13 +64,19 @@ impl Engine {
             let outcome = self.embed_all(caller, &memories).await;
             for job in jobs {
                 match &outcome {
-                    Ok(()) => drop(self.store.finish(&caller.tenant, job).await?),
+                    Ok(()) => drop(self.store.update_job(&caller.tenant, job, JobUpdate::Done).await?),
                     Err(error) => {
                         let wait = SignedDuration::from_secs(2_i64.pow(job.attempt.min(LONGEST_WAIT)));
                         // A model that is away comes back; a text that it refuses stays refused.
                         let hopeful = error.kind() != ErrorKind::InvalidInput || job.attempt < ATTEMPTS;
                         let again = hopeful.then(|| now.saturating_add(wait).unwrap_or(now));
-                        self.store.fail(&caller.tenant, job, &error.to_string(), again).await?;
+                        self.store
+                            .update_job(
+                                &caller.tenant,
+                                job,
+                                JobUpdate::Failed { error: error.to_string(), retry_at: again },
+                            )
+                            .await?;
                     }
                 }
             }
@@ -134,7 +140,7 @@ impl Engine {
         policy::operator(caller, "drops vectors")?;
         let Some(embedder) = &self.embedder else { return Ok(BTreeMap::new()) };
         let present = embedder.model().name.clone();
-        let mut others = self.models(caller).await?.vectors;
+        let mut others = self.stats(caller).await?.vectors;
         let languages = self.languages.as_ref().map(|embedder| embedder.model().name.clone());
         others.retain(|model, count| *model != present && Some(model) != languages.as_ref() && *count > 0);
         for model in others.keys() {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use loci_store::PoolFilter;
 use loci_types::{Error, ErrorKind, Layer, Scope, Space, Visible};
 use serde::Deserialize;
 use serde_json::Value;
@@ -78,8 +79,12 @@ impl Engine {
         caller.identifiers.validate()?;
         let Some(pool) = &caller.identifiers.pool_id else { return Ok(Membership::NONE) };
         let within = match &caller.identifiers.agent_id {
-            Some(agent) => self.store.in_pool(&caller.tenant, pool, agent).await?,
-            None => caller.operator && self.store.pool(&caller.tenant, pool).await?.is_some(),
+            Some(agent) => Some(PoolFilter::shared(pool, agent)),
+            None => caller.operator.then(|| PoolFilter::named(pool)),
+        };
+        let within = match within {
+            Some(filter) => !self.store.pools(&caller.tenant, &filter).await?.is_empty(),
+            None => false,
         };
         Ok(if within { Membership::of(pool) } else { Membership::NONE })
     }
@@ -110,7 +115,7 @@ impl Engine {
     }
 
     async fn settings_of_agent(&self, caller: &Caller, slug: &str) -> Result<AgentSettings> {
-        let mut settings = match self.store.agent(&caller.tenant, slug).await? {
+        let mut settings = match self.store.agents(&caller.tenant, Some(slug)).await?.pop() {
             Some(agent) => AgentSettings::read(&agent.config)?,
             None => AgentSettings::default(),
         };

@@ -4,6 +4,7 @@
 //! that back, or says why it cannot be. An undo is a change like any other: it has its own line, and
 //! can be undone.
 
+use loci_store::LedgerQuery;
 use loci_types::{Action, Batch, Error, ErrorKind, LedgerEntry, Memory, MemoryId, NewContent, Patch, Revision, Space};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -118,8 +119,9 @@ impl Engine {
 
     async fn entry(&self, caller: &Caller, space: &Space, sequence: i64) -> Result<LedgerEntry> {
         let visible = self.visible(caller, None).await?;
-        let found = self.store.entry(&visible, space, sequence).await?;
-        Ok(found.ok_or_else(|| {
+        let after = LedgerQuery::After { space: space.clone(), sequence: sequence.saturating_sub(1) };
+        let mut lines = self.store.ledger(&visible, &after, 1).await?.entries;
+        Ok(lines.pop().filter(|line| line.sequence == sequence).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, format!("space {} has no line {sequence} to be seen", space.name()))
                 .at("sequence")
                 .hint("`loci history ID` shows the lines of a memory with their numbers")

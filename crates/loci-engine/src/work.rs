@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use loci_store::JobUpdate;
 use loci_types::{ErrorKind, Job, JobKind, JobRecord, MemoryId, Scope, Space, Tenant};
 use serde::Serialize;
 
@@ -76,19 +77,31 @@ impl Engine {
             match self.perform_under_lease(caller, &mut job).await {
                 Ok(Progress::Done(learned)) => {
                     worked.learned.take(learned);
-                    self.store.finish(&caller.tenant, &job).await?;
+                    self.store.update_job(&caller.tenant, &job, JobUpdate::Done).await?;
                     worked.done += 1;
                 }
                 Ok(Progress::Waits { until, learned }) => {
                     worked.learned.take(learned);
                     let why = "the daily cap is reached; the rest is learned the next day";
-                    self.store.fail(&caller.tenant, &job, why, Some(until)).await?;
+                    self.store
+                        .update_job(
+                            &caller.tenant,
+                            &job,
+                            JobUpdate::Failed { error: why.to_owned(), retry_at: Some(until) },
+                        )
+                        .await?;
                     worked.waiting += 1;
                 }
                 Err(error) => {
                     tracing::warn!(job = job.id, kind = job.kind.name(), %error, "a job failed");
                     let again = retry_at(&job, &error, self.now());
-                    self.store.fail(&caller.tenant, &job, &error.to_string(), again).await?;
+                    self.store
+                        .update_job(
+                            &caller.tenant,
+                            &job,
+                            JobUpdate::Failed { error: error.to_string(), retry_at: again },
+                        )
+                        .await?;
                     worked.failed += 1;
                 }
             }
@@ -106,7 +119,7 @@ impl Engine {
                 Ok(outcome) => return outcome,
                 Err(_) => {
                     let until = self.now().saturating_add(LEASE).unwrap_or(Timestamp::MAX);
-                    if self.store.renew(&caller.tenant, job, until).await? {
+                    if self.store.update_job(&caller.tenant, job, JobUpdate::Renew(until)).await? {
                         job.lease_until = until;
                     } else {
                         let message = format!("job {} was taken over by another worker", job.id);
@@ -161,14 +174,14 @@ impl Engine {
     /// Lets a job be tried again at once.
     pub async fn retry_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
         policy::operator(caller, "looks after jobs")?;
-        let found = self.store.retry(&caller.tenant, space, id, self.now()).await?;
+        let found = self.store.requeue(&caller.tenant, space, id, Some(self.now())).await?;
         self.found(found, space, id)
     }
 
     /// Gives a job up.
     pub async fn drop_job(&self, caller: &Caller, space: &Space, id: i64) -> Result<()> {
         policy::operator(caller, "looks after jobs")?;
-        let found = self.store.drop_job(&caller.tenant, space, id).await?;
+        let found = self.store.requeue(&caller.tenant, space, id, None).await?;
         self.found(found, space, id)
     }
 

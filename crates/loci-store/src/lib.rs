@@ -34,9 +34,10 @@ pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side,
 pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Administration, Ageing, Agent, Applied, CarriedEntity, CarriedMemory, Catalogue, Changes, EntityFilter, Feed,
-    Finding, Frequencies, Hit, Jobs, KeptCheckpoint, Ledger, Listing, Measure, Models, Page, Place, Pool, PoolMember,
-    Records, Search, Stats, Store, StoreHealth, Strip, Tally,
+    Administration, Ageing, Agent, Applied, CarriedEntity, CarriedMemory, Catalogue, CatalogueChange, CheckpointWalk,
+    EntityFilter, EntityQuery, Feed, Finding, Frequencies, Hit, JobUpdate, Jobs, KeptCheckpoint, KeyQuery, Ledger,
+    LedgerQuery, Listing, Measure, Page, Place, Pool, PoolFilter, PoolMember, PoolRecord, Records, Search, Stats,
+    Store, StoreHealth, Strip, Tally,
 };
 
 /// The traits of a store, for callers that hold a concrete one.

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
-use loci_store::{Applied, Measure, Page, Result, Store};
-use loci_types::{Action, Entity, EntityId, Filter, Memory, MemoryId, Relation, Scope, Space, Visible};
+use loci_store::{Applied, LedgerQuery, Measure, Page, Result, Store};
+use loci_types::{Action, Entity, EntityId, Filter, LedgerEntry, Memory, MemoryId, Relation, Scope, Space, Visible};
 
 use crate::samples::{addition, at, batch, change, edge, entity, everything, memory, now, vector, whole};
 
@@ -189,4 +189,11 @@ pub fn good<T>(result: Result<T>) -> T {
         Ok(value) => value,
         Err(error) => panic!("the store failed: {error:?}"),
     }
+}
+
+/// One line of a space's ledger, if it may be seen.
+pub async fn line(store: &dyn Store, visible: &Visible, space: &Space, sequence: Option<i64>) -> Option<LedgerEntry> {
+    let sequence = sequence?;
+    let before = LedgerQuery::After { space: space.clone(), sequence: sequence - 1 };
+    good(store.ledger(visible, &before, 1).await).entries.pop().filter(|line| line.sequence == sequence)
 }

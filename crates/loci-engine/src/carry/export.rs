@@ -142,7 +142,7 @@ impl Engine {
         if *export.visible.reach() != Reach::Whole || export.request.user.is_some() {
             return Ok(Vec::new());
         }
-        let mut agents = self.store.agents(export.visible.tenant()).await?;
+        let mut agents = self.store.agents(export.visible.tenant(), None).await?;
         agents.retain(|agent| export.request.agent.as_ref().is_none_or(|meant| *meant == agent.slug));
         agents.sort_by(|a, b| a.slug.cmp(&b.slug));
         Ok(agents.into_iter().map(Line::Agent).collect())

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use loci_store::CarriedEntity;
+use loci_store::{CarriedEntity, CatalogueChange};
 use loci_types::{
     Action, Batch, Change, Edge, EntityId, Error, ErrorKind, Fact, FactFilter, Filter, MemoryId, Scope, SessionFilter,
     Space,
@@ -154,7 +154,7 @@ impl Engine {
     }
 
     async fn agent_in(&self, caller: &Caller, agent: loci_store::Agent, how: &Taking) -> Result<Fate> {
-        let known = self.store.agent(&caller.tenant, &agent.slug).await?;
+        let known = self.store.agents(&caller.tenant, Some(&agent.slug)).await?.pop();
         let fate = match &known {
             Some(known) if known.config == agent.config => return Ok(Fate::Skipped),
             // An agent that was only ever written to has set nothing, and nothing is lost.
@@ -166,7 +166,7 @@ impl Engine {
         };
         if !how.dry_run {
             self.check_settings(&agent.config)?;
-            self.store.create_agent(&caller.tenant, agent).await?;
+            self.store.change_catalogue(&caller.tenant, CatalogueChange::PutAgent(agent)).await?;
         }
         Ok(fate)
     }

@@ -7,7 +7,7 @@
 
 mod shape;
 
-use loci_store::KeptCheckpoint;
+use loci_store::{CheckpointWalk, KeptCheckpoint};
 use loci_types::{
     Action, Batch, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, Error, ErrorKind,
     JSON, Layer, Outcome, PendingWrite, Scope, Visible,
@@ -176,7 +176,7 @@ impl Engine {
     /// The checkpoints of a thread that are asked for, the newest first.
     pub async fn checkpoints(&self, caller: &Caller, request: CheckpointRequest) -> Result<Vec<KeptCheckpoint>> {
         let (visible, filter, limit) = self.asked(caller, request).await?;
-        Ok(self.store.checkpoints(&visible, &filter, limit).await?)
+        Ok(self.store.checkpoints(&visible, &filter, CheckpointWalk::Newest, limit).await?)
     }
 
     /// How a thread came to where it stands: the newest that is asked for, the one it came from, and so on.
@@ -184,7 +184,7 @@ impl Engine {
         let request = CheckpointRequest { namespace: request.namespace.or(Some(String::new())), ..request };
         let (thread, id) = (request.thread_id.clone(), request.id.clone());
         let (visible, filter, limit) = self.asked(caller, request).await?;
-        let line = self.store.checkpoint_line(&visible, &filter, limit).await?;
+        let line = self.store.checkpoints(&visible, &filter, CheckpointWalk::Ancestors, limit).await?;
         if line.is_empty() {
             return Err(missing(&thread, id.as_deref()).into());
         }

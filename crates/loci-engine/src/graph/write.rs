@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use loci_store::EntityQuery;
 use loci_types::{
     Action, Addition, Batch, Entity, EntityId, Error, ErrorKind, IDENTIFIER_BYTES, Memory, MemoryId, Patch, Revision,
     Scope, Source, Visible,
@@ -248,7 +249,8 @@ impl Engine {
             .filter(|mention| seen.insert(mention.name.clone()))
             .collect();
         let names: Vec<String> = mentions.iter().map(|mention| mention.name.clone()).collect();
-        let mut known = Register::new(self.store.entities(visible, &names).await?);
+        let mut known =
+            Register::new(self.store.entities(visible, &EntityQuery::Named(names.to_vec()), usize::MAX).await?);
         let at = self.now();
         let resolved = known.resolve(&mentions, at, || EntityId(self.new_id(at).0));
         Ok((resolved.named, names.into_iter().zip(resolved.ids).collect()))

@@ -1,6 +1,6 @@
 //! What is there to tell of those who are spoken of?
 
-use loci_store::EntityFilter;
+use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{Action, Entity, Filter, Memory, MemoryId};
 
 use super::{Run, Step, StepReport};
@@ -20,7 +20,7 @@ impl Engine {
         let whole = policy::whole(&run.caller.tenant);
         let mentions_min = u64::from(self.config.learning.mentions_for_summary);
         let filter = EntityFilter { mentions_min, without_summary: true };
-        for entity in self.store.known_entities(&whole, &filter, DESCRIBED).await? {
+        for entity in self.store.entities(&whole, &EntityQuery::Known(filter.clone()), DESCRIBED).await? {
             let why = format!("spoken of {} times", entity.mention_count);
             // One that cannot be described does not keep the others from it.
             let summary = match self.portrait(run, &entity).await {

@@ -236,7 +236,7 @@ impl Engine {
             }
         }
         if !run.dry {
-            self.store.release(&caller.tenant, NAME, &run.holder).await?;
+            self.store.lease(&caller.tenant, NAME, &run.holder, self.now(), Duration::ZERO).await?;
         }
         failure.map_or(Ok(report), Err)
     }

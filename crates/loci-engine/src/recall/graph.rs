@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use loci_store::Hit;
+use loci_store::{EntityQuery, Hit};
 use loci_types::{EntityId, Filter, MemoryId, Relation, Visible};
 
 use crate::plan::Plan;
@@ -41,7 +41,8 @@ impl Engine {
     ) -> Result<Vec<Hit>> {
         let mut reached: BTreeMap<MemoryId, f64> = BTreeMap::new();
         if matches!(plan.intent, Intent::Who | Intent::What) {
-            let entities = self.store.entities(visible, &names(&plan.text)).await?;
+            let entities =
+                self.store.entities(visible, &EntityQuery::Named(names(&plan.text).to_vec()), usize::MAX).await?;
             let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
             if !ids.is_empty() {
                 let mut spoken = self.store.mentioning(visible, filter, &ids, wanted).await?;

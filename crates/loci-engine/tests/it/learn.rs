@@ -162,7 +162,7 @@ async fn turns_follow_each_other_and_the_same_message_comes_in_once() {
     // The vectors follow as jobs, each once.
     assert_eq!(house.engine.embed_waiting(&Caller::operator(), 100).await.unwrap(), 2);
     assert_eq!(house.engine.embed_waiting(&Caller::operator(), 100).await.unwrap(), 0);
-    assert_eq!(house.engine.models(&caller).await.unwrap().without, 0);
+    assert_eq!(house.engine.stats(&caller).await.unwrap().without_vector, 0);
 }
 
 #[tokio::test]

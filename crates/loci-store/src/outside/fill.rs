@@ -73,7 +73,7 @@ impl Inner {
         let outcome = self.tell(shelf, &collection, progress).await;
         if self.index.shared() {
             let (tenant, name) = (&collection.tenant, self.lease_name(&collection));
-            self.store.release(tenant, &name, &self.holder).await?;
+            self.store.lease(tenant, &name, &self.holder, (self.oversight.now)(), Duration::ZERO).await?;
         }
         outcome.map(|()| Round::Done)
     }

@@ -59,9 +59,10 @@ pub(crate) fn tenants(connection: &dyn Connection) -> sql::Result<Vec<String>> {
         .collect()
 }
 
-/// Whether any key was ever made here.
-pub(crate) fn any(connection: &dyn Connection) -> sql::Result<bool> {
-    connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM keys)")?.query_row(params![], |row| row.get(0))
+/// One key of any tenant, if there is any.
+pub(crate) fn any(connection: &dyn Connection) -> sql::Result<Vec<Key>> {
+    let sql = format!("SELECT {COLUMNS} FROM keys LIMIT 1");
+    connection.prepare_cached(&sql)?.query_map(params![], read)?.collect()
 }
 
 fn micro(at: Option<Timestamp>) -> Option<i64> {

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use loci_types::Tenant;
 
 use super::{Connection, OptionalExtension, Row, params};
-use crate::{Pool, sql};
+use crate::{Pool, PoolFilter, PoolMember, PoolRecord, sql};
 
 pub(crate) fn create(
     connection: &dyn Connection,
@@ -59,4 +59,40 @@ pub(crate) fn read_pool(row: &dyn Row) -> sql::Result<Pool> {
 
 pub(crate) fn instant(at: i64) -> Timestamp {
     Timestamp::from_microsecond(at).unwrap_or_default()
+}
+
+/// Takes a member out.
+pub(crate) fn leave(connection: &dyn Connection, tenant: &Tenant, pool: &str, agent: &str) -> sql::Result<u64> {
+    let sql = "DELETE FROM pool_members WHERE tenant = ?1 AND pool = ?2 AND agent = ?3";
+    Ok(connection.execute(sql, params![tenant.name(), pool, agent])? as u64)
+}
+
+/// The pools that match, with their members.
+pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant, filter: &PoolFilter) -> sql::Result<Vec<PoolRecord>> {
+    let (mut sql, mut values) =
+        ("SELECT p.slug, p.name, p.created_at FROM pools p WHERE p.tenant = ?".to_owned(), params![tenant.name()]);
+    if let Some(slug) = &filter.slug {
+        sql.push_str(" AND p.slug = ?");
+        values.push(slug.into());
+    }
+    if let Some(member) = &filter.member {
+        sql.push_str(
+            " AND EXISTS (SELECT 1 FROM pool_members m WHERE m.tenant = p.tenant AND m.pool = p.slug AND m.agent = ?)",
+        );
+        values.push(member.into());
+    }
+    sql.push_str(" ORDER BY p.slug");
+    let found: Vec<Pool> =
+        connection.prepare_cached(&sql)?.query_map(values, read_pool)?.collect::<sql::Result<_>>()?;
+    let members = "SELECT agent, joined_at FROM pool_members WHERE tenant = ?1 AND pool = ?2 ORDER BY agent";
+    let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, joined_at: instant(row.get(1)?) });
+    let mut records = Vec::with_capacity(found.len());
+    for pool in found {
+        let members = connection
+            .prepare_cached(members)?
+            .query_map(params![tenant.name(), &pool.slug], read)?
+            .collect::<sql::Result<_>>()?;
+        records.push(PoolRecord { pool, members });
+    }
+    Ok(records)
 }

@@ -9,7 +9,7 @@ use super::clause::{self, Clause};
 use super::{Connection, Dialect, Floats, OptionalExtension, Row, Value, params, params_from_iter};
 use super::{graph, row};
 use crate::sql;
-use crate::{Changes, Hit, Measure, Models, Page, Stats};
+use crate::{Feed, Hit, Measure, Page, Stats};
 
 /// The visible memories among these ids.
 pub(crate) fn fetch(
@@ -132,29 +132,6 @@ pub(crate) fn history(
         .collect()
 }
 
-/// One line of the ledger, if the memory it is about may be seen. One about no memory is for those
-/// who see the whole.
-pub(crate) fn entry(
-    connection: &dyn Connection,
-    space: &Space,
-    visible: &Visible,
-    clause: &Clause,
-    sequence: i64,
-) -> sql::Result<Option<LedgerEntry>> {
-    let whole = if *visible.reach() == Reach::Whole { "TRUE" } else { "FALSE" };
-    let sql = format!(
-        "SELECT {ENTRY} FROM ledger l LEFT JOIN memories m ON m.row = l.memory WHERE l.sequence = ? \
-         AND ((m.row IS NULL AND {whole}) OR (m.row IS NOT NULL AND {}))",
-        clause.sql
-    );
-    let mut values = vec![Value::Integer(sequence)];
-    values.extend(clause.values.iter().cloned());
-    connection
-        .prepare_cached(&sql)?
-        .query_row(params_from_iter(values), |row| row::read_entry(&space.name(), row))
-        .optional()
-}
-
 /// The columns of the ledger that [`row::read_entry`] expects.
 pub(crate) const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
     l.thread_id, l.request_id";
@@ -167,7 +144,7 @@ pub(crate) fn changes(
     thread: Option<&str>,
     since: i64,
     limit: usize,
-) -> sql::Result<Changes> {
+) -> sql::Result<Feed> {
     let revision = connection
         .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
         .query_row(params![], |row| row.get(0))?;
@@ -190,7 +167,7 @@ pub(crate) fn changes(
         .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
         .collect::<sql::Result<_>>()?;
     entries.reverse();
-    Ok(Changes { revision, entries })
+    Ok(Feed { entries, position: revision })
 }
 
 /// The edges at these memories, of these relations or of all, whose both ends pass the clause.
@@ -332,8 +309,8 @@ pub(crate) fn model_names(connection: &dyn Connection) -> sql::Result<Vec<String
     connection.prepare_cached("SELECT name FROM models")?.query_map(params![], |row| row.get(0))?.collect()
 }
 
-/// Vectors by model, and live memories without one.
-pub(crate) fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<Models> {
+/// Vectors by model, and the number of live memories without one.
+fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<(BTreeMap<String, u64>, u64)> {
     let vectors = grouped(
         connection,
         &format!(
@@ -350,7 +327,7 @@ pub(crate) fn models(connection: &dyn Connection, clause: &Clause) -> sql::Resul
             clause.sql
         ))?
         .query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
-    Ok(Models { vectors, without })
+    Ok((vectors, without))
 }
 
 /// What one space adds to the numbers.
@@ -359,15 +336,15 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
         let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);
         grouped(connection, &sql, &clause.values)
     };
-    let models = models(connection, clause)?;
+    let (vectors, without_vector) = models(connection, clause)?;
     let by_state = by("state")?;
     let mut stats = Stats {
         memories: by_state.values().sum(),
         by_layer: by("layer")?,
         by_kind: by("kind")?,
         by_state,
-        vectors: models.vectors,
-        without_vector: models.without,
+        vectors,
+        without_vector,
         spaces: 1,
         ..Stats::default()
     };

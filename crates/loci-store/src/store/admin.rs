@@ -34,9 +34,6 @@ pub trait Administration: Send + Sync {
     /// The models whose vectors the visible spaces hold or held; costs the same at any size.
     async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>>;
 
-    /// How many vectors of each model the visible spaces hold, and how many live memories have none.
-    async fn models(&self, visible: &Visible) -> Result<Models>;
-
     /// What there is, counted.
     async fn stats(&self, visible: &Visible) -> Result<Stats>;
 
@@ -65,11 +62,9 @@ pub trait Administration: Send + Sync {
     /// writers up. None: it is done; otherwise what may be left, and why.
     async fn scrub(&self, tenant: &Tenant) -> Result<Option<String>>;
 
-    /// Takes work that only one may do at a time. True if `holder` has it now, for `lease`.
+    /// Takes a lease, so that only one does a piece of work at a time, or gives it back if `lease` is zero. True if `holder` has
+    /// it now.
     async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;
-
-    /// Gives such work back.
-    async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()>;
 
     /// Looks for damage in everything that is visible, and mends what it can if told to.
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;
@@ -160,17 +155,6 @@ pub struct Ageing {
     pub session_id: Option<String>,
     /// Its place in the order they came.
     pub place: i64,
-}
-
-/// The vectors that there are.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Models {
-    /// Vectors by model.
-    pub vectors: BTreeMap<String, u64>,
-    /// Live memories without a vector.
-    pub without: u64,
 }
 
 /// What a store is.

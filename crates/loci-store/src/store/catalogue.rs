@@ -19,59 +19,17 @@ pub trait Catalogue: Send + Sync {
     /// The spaces of a tenant that were written to.
     async fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>>;
 
-    /// Registers an agent and its configuration; true if it is new.
-    async fn create_agent(&self, tenant: &Tenant, agent: Agent) -> Result<bool>;
+    /// The agents of a tenant, by name: all, or the one with this slug.
+    async fn agents(&self, tenant: &Tenant, slug: Option<&str>) -> Result<Vec<Agent>>;
 
-    /// The agents of a tenant.
-    async fn agents(&self, tenant: &Tenant) -> Result<Vec<Agent>>;
+    /// Credentials, oldest first, whether or not they still hold.
+    async fn keys(&self, query: KeyQuery<'_>) -> Result<Vec<Key>>;
 
-    /// One agent of a tenant.
-    async fn agent(&self, tenant: &Tenant, slug: &str) -> Result<Option<Agent>>;
+    /// The pools of a tenant that match, by name, with their members.
+    async fn pools(&self, tenant: &Tenant, filter: &PoolFilter) -> Result<Vec<PoolRecord>>;
 
-    /// Removes an agent and its space with everything in it; false if there was none.
-    async fn drop_agent(&self, tenant: &Tenant, slug: &str) -> Result<bool>;
-
-    /// Keeps a new credential; an id is taken once.
-    async fn put_key(&self, key: Key) -> Result<()>;
-
-    /// The credential with this id, whoever's it is and whether or not it still counts.
-    async fn key(&self, id: &str) -> Result<Option<Key>>;
-
-    /// The credentials of a tenant, oldest first.
-    async fn keys(&self, tenant: &Tenant) -> Result<Vec<Key>>;
-
-    /// Refuses a credential from an instant on; what was revoked earlier stays so. False if there is none.
-    async fn revoke_key(&self, tenant: &Tenant, id: &str, at: Timestamp) -> Result<bool>;
-
-    /// Whether any credential was ever made here, for whatever tenant.
-    async fn has_keys(&self) -> Result<bool>;
-
-    /// Makes a pool with these members; false, and nothing is changed, if there is one of that name.
-    async fn create_pool(&self, tenant: &Tenant, pool: Pool, members: &[String]) -> Result<bool>;
-
-    /// The pools of a tenant, by name.
-    async fn pools(&self, tenant: &Tenant) -> Result<Vec<Pool>>;
-
-    /// One pool of a tenant.
-    async fn pool(&self, tenant: &Tenant, slug: &str) -> Result<Option<Pool>>;
-
-    /// The pools that an agent is in, by name.
-    async fn pools_of(&self, tenant: &Tenant, agent: &str) -> Result<Vec<Pool>>;
-
-    /// Whether an agent is in a pool that is there.
-    async fn in_pool(&self, tenant: &Tenant, pool: &str, agent: &str) -> Result<bool>;
-
-    /// The members of a pool, by name.
-    async fn members(&self, tenant: &Tenant, pool: &str) -> Result<Vec<PoolMember>>;
-
-    /// Adds members. How many are new; none: there is no such pool.
-    async fn join_pool(&self, tenant: &Tenant, pool: &str, agents: &[String], at: Timestamp) -> Result<Option<u64>>;
-
-    /// Takes a member out; false if it was none. What it wrote stays.
-    async fn leave_pool(&self, tenant: &Tenant, pool: &str, agent: &str) -> Result<bool>;
-
-    /// Removes a pool, its members and its space with everything in it; false if there was none.
-    async fn drop_pool(&self, tenant: &Tenant, slug: &str) -> Result<bool>;
+    /// Changes the catalogue in one transaction. Returns how many entries came or went.
+    async fn change_catalogue(&self, tenant: &Tenant, change: CatalogueChange) -> Result<u64>;
 }
 
 /// An agent of a tenant.
@@ -109,4 +67,93 @@ pub struct PoolMember {
     pub agent_id: String,
     /// Since when it is in.
     pub joined_at: Timestamp,
+}
+
+/// Which credentials are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyQuery<'q> {
+    /// The one with this id, whichever tenant it is for.
+    Id(&'q str),
+    /// All of a tenant.
+    Tenant(&'q Tenant),
+    /// One of any tenant, if there is any.
+    Any,
+}
+
+/// Which pools are wanted. Conditions that are none always hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PoolFilter {
+    /// The pool has this slug.
+    pub slug: Option<String>,
+    /// This agent is a member.
+    pub member: Option<String>,
+}
+
+impl PoolFilter {
+    /// The pool with this slug.
+    pub fn named(slug: &str) -> Self {
+        Self { slug: Some(slug.to_owned()), member: None }
+    }
+
+    /// The pools that this agent is in.
+    pub fn of_member(agent: &str) -> Self {
+        Self { slug: None, member: Some(agent.to_owned()) }
+    }
+
+    /// The pool with this slug, if this agent is in it.
+    pub fn shared(slug: &str, agent: &str) -> Self {
+        Self { slug: Some(slug.to_owned()), member: Some(agent.to_owned()) }
+    }
+}
+
+/// A pool and who is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolRecord {
+    /// The pool.
+    pub pool: Pool,
+    /// Its members, by name.
+    pub members: Vec<PoolMember>,
+}
+
+/// A change of the catalogue.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CatalogueChange {
+    /// Registers an agent, or gives a known one its configuration; 1 if it is new.
+    PutAgent(Agent),
+    /// Removes an agent and its space with everything in it.
+    DropAgent(String),
+    /// Keeps a new credential; an id is taken once.
+    PutKey(Key),
+    /// Refuses a credential from an instant on; one that was revoked earlier stays so.
+    RevokeKey {
+        /// Its id.
+        id: String,
+        /// From when on.
+        at: Timestamp,
+    },
+    /// Makes a pool with its first members; 0, and nothing is changed, if there is one of that name.
+    CreatePool {
+        /// The pool.
+        pool: Pool,
+        /// The slugs of its members.
+        members: Vec<String>,
+    },
+    /// Adds members to a pool that is there.
+    JoinPool {
+        /// Its slug.
+        pool: String,
+        /// The slugs of the agents.
+        agents: Vec<String>,
+        /// When.
+        at: Timestamp,
+    },
+    /// Takes a member out of a pool. What it wrote stays.
+    LeavePool {
+        /// The slug of the pool.
+        pool: String,
+        /// The slug of the agent.
+        agent: String,
+    },
+    /// Removes a pool, its members and its space with everything in it.
+    DropPool(String),
 }

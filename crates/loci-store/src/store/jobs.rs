@@ -22,21 +22,29 @@ pub trait Jobs: Send + Sync {
         lease: Duration,
     ) -> Result<Vec<Job>>;
 
-    /// Extends the lease of a job to `until`. False if it had run out and another worker has the job.
-    async fn renew(&self, tenant: &Tenant, job: &Job, until: Timestamp) -> Result<bool>;
-
-    /// The job is done. False if its lease had run out and another worker has it.
-    async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool>;
-
-    /// The job failed; it waits until `retry_at`, or is dead if that is none.
-    async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool>;
+    /// Records how a claimed job goes on. False if its lease had run out and another worker has it.
+    async fn update_job(&self, tenant: &Tenant, job: &Job, update: JobUpdate) -> Result<bool>;
 
     /// The jobs of a tenant in these states, oldest first; none: in all.
     async fn jobs(&self, tenant: &Tenant, states: &[&str], limit: usize) -> Result<Vec<JobRecord>>;
 
-    /// Lets a job that is not running wait anew from `at`, as if it had never been tried; false if there is no such job.
-    async fn retry(&self, tenant: &Tenant, space: &Space, id: i64, at: Timestamp) -> Result<bool>;
+    /// Queues a job that is not running from `at` on as if it had never been tried, or removes it if `at` is none. False if
+    /// there is no such job.
+    async fn requeue(&self, tenant: &Tenant, space: &Space, id: i64, at: Option<Timestamp>) -> Result<bool>;
+}
 
-    /// Gives a job up that is not running; false if there is no such job.
-    async fn drop_job(&self, tenant: &Tenant, space: &Space, id: i64) -> Result<bool>;
+/// How a claimed job goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobUpdate {
+    /// Its lease lasts until this instant.
+    Renew(Timestamp),
+    /// It is done and leaves the queue.
+    Done,
+    /// It failed.
+    Failed {
+        /// Why.
+        error: String,
+        /// When it is tried again; none: it is dead.
+        retry_at: Option<Timestamp>,
+    },
 }

@@ -16,26 +16,11 @@ use crate::Result;
 /// What happened, in the order it happened.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// The ledger of one memory, oldest first. A purged or erased memory still has its tombstone,
-    /// seen by those whose reach is the whole tenant.
-    async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>>;
-
-    /// The latest that happened to visible memories of one space after `since`, oldest first: in one
-    /// thread, or in all. A revision is the number of the last ledger entry, and grows with every change.
-    async fn changes(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        thread: Option<&str>,
-        since: i64,
-        limit: usize,
-    ) -> Result<Changes>;
-
-    /// The earliest lines of one space's ledger after a number, oldest first, and how far was looked.
-    /// A line is told to those who see its memory, in whatever state that is; one about no memory or
-    /// about one that is gone, to those who see the whole tenant and every category. One call looks at
-    /// a bounded number of lines, so there may be more when fewer than `limit` came.
-    async fn feed(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Feed>;
+    /// Lines of the ledger, oldest first. A line is shown to those who see its memory, in whatever state that is; one about no
+    /// memory, or about one that is gone, to those who see the whole tenant and every category.
+    ///
+    /// One call looks at a bounded number of lines, so there may be more when fewer than `limit` came.
+    async fn ledger(&self, visible: &Visible, query: &LedgerQuery, limit: usize) -> Result<Feed>;
 
     /// The number of the last line of each visible space that was written to; costs the same at any size.
     async fn positions(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>>;
@@ -43,19 +28,30 @@ pub trait Ledger: Send + Sync {
     /// How many lines that the feed would tell were written in each stretch of time, by part of Loci
     /// and event. The stretches are `bucket` long and counted from 1970; empty ones are left out.
     async fn tally(&self, visible: &Visible, range: TimeRange, bucket: Duration) -> Result<Vec<Tally>>;
-
-    /// One line of a space's ledger, if the memory it is about is visible. A line about no memory is
-    /// seen by those whose reach is the whole tenant.
-    async fn entry(&self, visible: &Visible, space: &Space, sequence: i64) -> Result<Option<LedgerEntry>>;
 }
 
-/// What happened since a revision.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Changes {
-    /// The revision now.
-    pub revision: i64,
-    /// The entries, oldest first.
-    pub entries: Vec<LedgerEntry>,
+/// Which lines of the ledger are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LedgerQuery {
+    /// The earliest lines about one memory. A purged or erased memory still has its tombstone.
+    Memory(MemoryId),
+    /// The earliest lines of a space after a number.
+    After {
+        /// The space.
+        space: Space,
+        /// The number of the last line that was read; 0: none.
+        sequence: i64,
+    },
+    /// The latest lines of a space after a revision that changed what is known: in one thread, or in all. A revision is the
+    /// number of the last line; it comes back as the position.
+    Changes {
+        /// The space.
+        space: Space,
+        /// Only in this thread.
+        thread: Option<String>,
+        /// The revision.
+        since: i64,
+    },
 }
 
 /// A stretch of a space's ledger.

@@ -21,11 +21,13 @@ mod ledger;
 mod records;
 mod search;
 
-pub use admin::{Administration, Ageing, CarriedEntity, CarriedMemory, Finding, Models, Stats, StoreHealth};
-pub use catalogue::{Agent, Catalogue, Pool, PoolMember};
-pub use jobs::Jobs;
-pub use ledger::{Changes, Feed, Ledger, Tally};
-pub use records::{Applied, EntityFilter, KeptCheckpoint, Listing, Measure, Page, Records};
+pub use admin::{Administration, Ageing, CarriedEntity, CarriedMemory, Finding, Stats, StoreHealth};
+pub use catalogue::{Agent, Catalogue, CatalogueChange, KeyQuery, Pool, PoolFilter, PoolMember, PoolRecord};
+pub use jobs::{JobUpdate, Jobs};
+pub use ledger::{Feed, Ledger, LedgerQuery, Tally};
+pub use records::{
+    Applied, CheckpointWalk, EntityFilter, EntityQuery, KeptCheckpoint, Listing, Measure, Page, Records,
+};
 pub use search::{Frequencies, Hit, Place, Search, Strip};
 
 /// Where memories are stored: all capabilities together.

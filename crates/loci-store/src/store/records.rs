@@ -42,16 +42,9 @@ pub trait Records: Send + Sync {
     /// The newest or the most important memories, first ones first, scored by that measure.
     async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>>;
 
-    /// The entities that go by one of these names or aliases, in whatever case, and that a visible
-    /// memory speaks of.
-    async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>>;
-
-    /// The entities of the visible scopes that are meant and that a visible memory speaks of, those
-    /// spoken of most first.
-    async fn known_entities(&self, visible: &Visible, filter: &EntityFilter, limit: usize) -> Result<Vec<Entity>>;
-
-    /// The entities that a visible memory speaks of.
-    async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>>;
+    /// The entities that match and that a visible memory mentions. Named ones are found by name or alias in whatever case;
+    /// known ones come with those mentioned most first.
+    async fn entities(&self, visible: &Visible, query: &EntityQuery, limit: usize) -> Result<Vec<Entity>>;
 
     /// The memories that speak of these entities, those that speak of most of them first, then the
     /// newest. The score is the share of the entities.
@@ -89,20 +82,13 @@ pub trait Records: Send + Sync {
     /// reader does not see are left out, and so are metadata that came with them as well.
     async fn facts(&self, visible: &Visible, filter: &FactFilter, limit: usize) -> Result<Vec<Fact>>;
 
-    /// The checkpoints of one visible scope that are meant, the newest first.
+    /// The checkpoints of one visible scope that match the filter, newest first, or the newest of them with its ancestors. A
+    /// line of ancestors ends where a parent is not there (any more).
     async fn checkpoints(
         &self,
         visible: &Visible,
         filter: &CheckpointFilter,
-        limit: usize,
-    ) -> Result<Vec<KeptCheckpoint>>;
-
-    /// The newest checkpoint that is meant, the one it came from, and so on. The chain ends where its parent is not
-    /// there (any more).
-    async fn checkpoint_line(
-        &self,
-        visible: &Visible,
-        filter: &CheckpointFilter,
+        walk: CheckpointWalk,
         limit: usize,
     ) -> Result<Vec<KeptCheckpoint>>;
 
@@ -166,3 +152,23 @@ pub enum Measure {
 
 /// A checkpoint with what was written beside it, by task and position.
 pub type KeptCheckpoint = (Checkpoint, Vec<PendingWrite>);
+
+/// Which entities are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntityQuery {
+    /// Those with one of these names or aliases.
+    Named(Vec<String>),
+    /// Those of the visible scopes that match.
+    Known(EntityFilter),
+    /// Those that this memory mentions.
+    MentionedBy(MemoryId),
+}
+
+/// In which order checkpoints are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckpointWalk {
+    /// All that match, newest first.
+    Newest,
+    /// The newest that matches, the one it came from, and so on.
+    Ancestors,
+}

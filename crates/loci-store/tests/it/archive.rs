@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use loci_store::prelude::*;
 use loci_store::{
-    Backup, BackupPlan, CopyOptions, Derive, Derived, Error, PostgresOptions, PostgresStore, RestorePlan, Restored,
-    Result, Side, Until, back_up, copy, look_through, restore,
+    Backup, BackupPlan, CopyOptions, Derive, Derived, Error, LedgerQuery, PostgresOptions, PostgresStore, RestorePlan,
+    Restored, Result, Side, Until, back_up, copy, look_through, restore,
 };
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
@@ -269,7 +269,9 @@ async fn under_writers(from: Side, store: Arc<dyn Store>) {
             let mut lines = Vec::new();
             let mut after = 0;
             loop {
-                let page = good(store.feed(&whole(), &space, after, 500).await);
+                let page = good(
+                    store.ledger(&whole(), &LedgerQuery::After { space: space.clone(), sequence: after }, 500).await,
+                );
                 if page.position == after {
                     return lines;
                 }
@@ -338,7 +340,8 @@ async fn those_who_followed_the_ledger_are_told_that_it_was_restored() {
     assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 2, "the arrays are loaded");
     let before = good(store.positions(&whole()).await)[&anna.space()];
     good(restore(&side, RestorePlan { replace: true, ..plan(&[file]) }).await);
-    let feed = good(store.feed(&whole(), &anna.space(), before, 10).await);
+    let feed =
+        good(store.ledger(&whole(), &LedgerQuery::After { space: anna.space().clone(), sequence: before }, 10).await);
     assert_eq!(feed.entries.len(), 1);
     assert_eq!((feed.entries[0].event.as_str(), feed.entries[0].sequence), ("RESTORE", before + 1));
     assert!(hand.get(later).await.is_none());
@@ -365,7 +368,7 @@ async fn an_agent_comes_back_as_another() {
     let seen = good(store.scan(&visible(&[agent("twin")]), &now(), loci_store::Page { after: None, limit: 9 }).await);
     assert_eq!(seen.memories.len(), 1);
     assert_eq!((seen.memories[0].id, seen.memories[0].identifiers.agent_id.as_deref()), (id, Some("twin")));
-    assert!(good(store.agents(&Tenant::default()).await).iter().any(|agent| agent.slug == "twin"));
+    assert!(good(store.agents(&Tenant::default(), None).await).iter().any(|agent| agent.slug == "twin"));
     let wrong = RestorePlan { space: Some(bot.space()), rename: Some(Space::Shared), ..plan(&[file]) };
     assert!(matches!(restore(&side, wrong).await, Err(Error::Word(_))));
 }

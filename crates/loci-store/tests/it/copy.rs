@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use loci_store::prelude::*;
 use loci_store::{
-    Agent, Copied, CopyOptions, CopyPhase, CopyStep, EntityFilter, Error, PostgresOptions, PostgresStore, Result, Side,
-    SqliteOptions, SqliteStore, copy,
+    Agent, CatalogueChange, CheckpointWalk, Copied, CopyOptions, CopyPhase, CopyStep, EntityFilter, EntityQuery, Error,
+    KeyQuery, LedgerQuery, PostgresOptions, PostgresStore, Result, Side, SqliteOptions, SqliteStore, copy,
 };
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
@@ -113,7 +113,7 @@ pub(super) async fn fill(store: &dyn Store) {
         hand.must(&space, action).await;
     }
     let agent = Agent { slug: "idle".into(), config: json!({ "mood": "\u{0}" }), created_at: at(5) };
-    good(store.create_agent(&Tenant::default(), agent).await);
+    good(store.change_catalogue(&Tenant::default(), CatalogueChange::PutAgent(agent)).await);
     let grant =
         Grant { tenant: other(), role: Role::Writer, bounds: Bounds::default(), categories: Some(["a".into()].into()) };
     let key = Key {
@@ -125,7 +125,7 @@ pub(super) async fn fill(store: &dyn Store) {
         expires_at: Some(at(99)),
         revoked_at: Some(at(50)),
     };
-    good(store.put_key(key).await);
+    good(store.change_catalogue(&key.grant.tenant.clone(), CatalogueChange::PutKey(key)).await);
     let theirs = Batch { tenant: other(), space: space.clone(), changes: vec![add(memory(2_000, &anna, "theirs"))] };
     good(store.apply(theirs).await);
     // The last of all is gone: its number must not come again.
@@ -142,7 +142,7 @@ async fn seen(store: &dyn Store) -> Vec<String> {
         let all = grant(tenant.clone(), Reach::Whole, None, None);
         for space in good(store.spaces(&tenant).await) {
             let notes = good(store.notes(&all, &space, &["seen".to_owned()], at(1)).await);
-            let feed = good(store.feed(&all, &space, 0, 1_000).await);
+            let feed = good(store.ledger(&all, &LedgerQuery::After { space: space.clone(), sequence: 0 }, 1_000).await);
             // An agent of whom nothing was ever written has a space on a server, and no file in a folder.
             if feed.position > 0 {
                 seen.push(format!("space {space} {notes:?} {feed:?}"));
@@ -151,15 +151,18 @@ async fn seen(store: &dyn Store) -> Vec<String> {
         let mut positions = good(store.positions(&all).await);
         positions.retain(|_, last| *last > 0);
         seen.push(format!("positions {positions:?}"));
-        seen.push(format!("agents {:?}", good(store.agents(&tenant).await)));
-        seen.push(format!("keys {:?}", good(store.keys(&tenant).await)));
+        seen.push(format!("agents {:?}", good(store.agents(&tenant, None).await)));
+        seen.push(format!("keys {:?}", good(store.keys(KeyQuery::Tenant(&tenant)).await)));
         seen.push(format!("jobs {:?}", good(store.jobs(&tenant, &["waiting", "running", "dead"], 99).await)));
         seen.push(format!("sessions {:?}", good(store.sessions(&all, &SessionFilter::default(), 99).await)));
-        seen.push(format!("entities {:?}", good(store.known_entities(&all, &EntityFilter::default(), 99).await)));
+        seen.push(format!(
+            "entities {:?}",
+            good(store.entities(&all, &EntityQuery::Known(EntityFilter::default()), 99).await)
+        ));
         let past = FactFilter { include_past: true, ..FactFilter::at(at(1)) };
         seen.push(format!("facts {:?}", good(store.facts(&all, &past, 99).await)));
         let kept = CheckpointFilter { data: true, ..CheckpointFilter::of(user("anna"), "t") };
-        seen.push(format!("checkpoints {:?}", good(store.checkpoints(&all, &kept, 99).await)));
+        seen.push(format!("checkpoints {:?}", good(store.checkpoints(&all, &kept, CheckpointWalk::Newest, 99).await)));
         seen.extend(seen_memories(store, &all).await);
     }
     seen
@@ -169,8 +172,8 @@ async fn seen_memories(store: &dyn Store, all: &Visible) -> Vec<String> {
     let mut seen = Vec::new();
     let ids = Hand::on(store).scan(all, &everything()).await;
     for memory in good(store.fetch(all, &ids).await) {
-        let history = good(store.history(all, memory.id, 99).await);
-        let spoken_of = good(store.spoken_of(all, memory.id).await);
+        let history = good(store.ledger(all, &LedgerQuery::Memory(memory.id), 99).await).entries;
+        let spoken_of = good(store.entities(all, &EntityQuery::MentionedBy(memory.id), usize::MAX).await);
         seen.push(format!("memory {memory:?} {history:?} {spoken_of:?}"));
     }
     let mut edges = good(store.edges(all, &everything(), &ids, &[]).await);
@@ -229,7 +232,11 @@ async fn everything_goes_to_a_server_and_back() {
     for store in [&server as &dyn Store, &last] {
         let hand = Hand::from(store, 5_000);
         let new = hand.remember(&user("anna"), "after the move").await;
-        assert_eq!(good(store.history(&whole(), new, 99).await).len(), 1, "nothing was inherited");
+        assert_eq!(
+            good(store.ledger(&whole(), &LedgerQuery::Memory(new), 99).await).entries.len(),
+            1,
+            "nothing was inherited"
+        );
         hand.name(&user("anna"), "Nova", &[]).await;
         sound(store).await;
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loci_store::prelude::*;
-use loci_store::{PostgresOptions, PostgresStore};
+use loci_store::{LedgerQuery, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
@@ -114,7 +114,9 @@ async fn erased(store: &dyn Store, kept: &Memory) {
     assert_eq!(Hand::on(store).words(&whole(), "lantern", &everything()).await, [kept.id]);
     assert_eq!(Hand::on(store).near(&whole(), "lantern", &everything()).await, [kept.id]);
     // What was there can be told by its hash, and by nothing else.
-    let feed = good(store.feed(&whole(), &user(WHO).space(), 0, 5_000).await);
+    let feed = good(
+        store.ledger(&whole(), &LedgerQuery::After { space: user(WHO).space().clone(), sequence: 0 }, 5_000).await,
+    );
     let tombs: Vec<_> = feed.entries.iter().filter(|entry| entry.event == "ERASE").collect();
     assert!(tombs.len() > 200, "{}", tombs.len());
     let hashes = tombs.iter().filter(|entry| entry.new.as_ref().is_some_and(|new| new.get("contentHash").is_some()));

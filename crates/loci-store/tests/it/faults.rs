@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use loci_store::prelude::*;
-use loci_store::{IndexedOptions, Qdrant, QdrantConfig, SqliteStore, VectorIndex};
+use loci_store::{CatalogueChange, IndexedOptions, Qdrant, QdrantConfig, SqliteStore, VectorIndex};
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::*;
@@ -216,13 +216,13 @@ async fn a_dropped_agent_leaves_no_collection() {
     write(&house.store, &bot, 1..10).await;
     house.recovers(&(1..10).map(id).collect::<Vec<_>>()).await;
     assert_eq!(house.server.collections(), ["agent_memory_bot"]);
-    good(house.store.drop_agent(&Tenant::default(), "bot").await);
+    good(house.store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await);
     assert!(house.server.collections().is_empty());
     // While the server is away, the collection goes as soon as it is back.
     write(&house.store, &bot, 20..30).await;
     house.recovers(&(20..30).map(id).collect::<Vec<_>>()).await;
     house.server.stop().await;
-    good(house.store.drop_agent(&Tenant::default(), "bot").await);
+    good(house.store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await);
     house.server.start().await;
     eventually("the collection goes", async || house.server.collections().is_empty()).await;
     let ids = write(&house.store, &bot, 40..42).await;
@@ -236,7 +236,10 @@ async fn a_dropped_pool_leaves_no_collection() {
     write(&house.store, &physics, 1..10).await;
     house.recovers(&(1..10).map(id).collect::<Vec<_>>()).await;
     assert_eq!(house.server.collections(), ["pool_physics"]);
-    assert!(good(house.store.drop_pool(&Tenant::default(), "physics").await));
+    assert!(
+        good(house.store.change_catalogue(&Tenant::default(), CatalogueChange::DropPool("physics".to_owned())).await)
+            > 0
+    );
     assert!(house.server.collections().is_empty());
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use loci_store::prelude::*;
-use loci_store::{SqliteOptions, SqliteStore};
+use loci_store::{EntityQuery, LedgerQuery, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good, name_in};
 use loci_testkit::samples::*;
@@ -163,7 +163,7 @@ async fn opens_and_goes_on(format: u32) {
         for seen in [whole(), visible(std::slice::from_ref(&scope))] {
             assert_eq!(hand.words(&seen, words, &today()).await, [memory.id], "{words}");
         }
-        assert_eq!(good(store.history(&whole(), memory.id, 9).await).len(), 1);
+        assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 9).await).entries.len(), 1);
     }
     // It goes on as if it had been written today.
     let ann = user("ann");
@@ -176,7 +176,15 @@ async fn opens_and_goes_on(format: u32) {
     let murka = hand.name(&ann, "Мурка", &["the cat"]).await.id;
     hand.mention(&ann, cat, murka).await;
     for name in ["МУРКА", "The Cat"] {
-        let named = good(store.entities(&visible(std::slice::from_ref(&ann)), &[name.to_owned()]).await);
+        let named = good(
+            store
+                .entities(
+                    &visible(std::slice::from_ref(&ann)),
+                    &EntityQuery::Named([name.to_owned()].to_vec()),
+                    usize::MAX,
+                )
+                .await,
+        );
         assert_eq!(named.iter().map(|entity| entity.id).collect::<Vec<_>>(), [murka], "{name}");
     }
     assert_eq!(good(store.frequencies(&whole(), &["tea".to_owned()]).await).of, [2]);
@@ -226,7 +234,7 @@ fn plant(folder: &Path, entity: &Entity, texts: &[&str]) {
 }
 
 async fn named(store: &SqliteStore, visible: &Visible, name: &str) -> Vec<EntityId> {
-    let found = good(store.entities(visible, &[name.to_owned()]).await);
+    let found = good(store.entities(visible, &EntityQuery::Named([name.to_owned()].to_vec()), usize::MAX).await);
     found.iter().map(|entity| entity.id).collect()
 }
 

@@ -4,7 +4,7 @@
 //! statements: for another tenant, for another space, for nobody, whole tables and their parts.
 
 use loci_store::prelude::*;
-use loci_store::{Agent, Pool, PostgresOptions, PostgresStore};
+use loci_store::{Agent, CatalogueChange, Pool, PostgresOptions, PostgresStore};
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
@@ -38,15 +38,37 @@ async fn fill(store: &PostgresStore) {
     let tenant = Tenant::default();
     good(
         store
-            .create_agent(&tenant, Agent { slug: "bot".into(), config: serde_json::json!({}), created_at: at(1) })
+            .change_catalogue(
+                &tenant,
+                CatalogueChange::PutAgent(Agent {
+                    slug: "bot".into(),
+                    config: serde_json::json!({}),
+                    created_at: at(1),
+                }),
+            )
             .await,
     );
     let pool = Pool { slug: "physics".into(), name: "Physics".into(), created_at: at(2) };
-    good(store.create_pool(&tenant, pool, &["bot".to_owned()]).await);
-    good(store.put_key(key("ours", &tenant)).await);
+    good(
+        store
+            .change_catalogue(&tenant, CatalogueChange::CreatePool { pool, members: ["bot".to_owned()].to_vec() })
+            .await,
+    );
+    good(
+        store
+            .change_catalogue(&key("ours", &tenant).grant.tenant.clone(), CatalogueChange::PutKey(key("ours", &tenant)))
+            .await,
+    );
     let other = Batch { tenant: other(), space: anna.space(), changes: vec![add(memory(1, &anna, "lantern"))] };
     good(store.apply(other).await);
-    good(store.put_key(key("theirs", &self::other())).await);
+    good(
+        store
+            .change_catalogue(
+                &key("theirs", &self::other()).grant.tenant,
+                CatalogueChange::PutKey(key("theirs", &self::other())),
+            )
+            .await,
+    );
 }
 
 fn other() -> Tenant {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::prelude::*;
-use loci_store::{PostgresOptions, PostgresStore};
+use loci_store::{JobUpdate, LedgerQuery, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
@@ -46,7 +46,7 @@ async fn a_lease_does_not_go_by_the_clock() {
         let taken = good(ahead.lease(&tenant, "maintenance", "ahead", later, LEASE).await);
         assert!(!taken, "whoever is ahead believes that it is over");
     }
-    good(right.release(&tenant, "maintenance", "right").await);
+    good(right.lease(&tenant, "maintenance", "right", at(0), Duration::ZERO).await);
     assert!(good(ahead.lease(&tenant, "maintenance", "ahead", ahead_of(now), LEASE).await));
     assert!(!good(right.lease(&tenant, "maintenance", "right", now, LEASE).await));
     // A server that is gone holds nothing, whatever its clock said.
@@ -74,10 +74,12 @@ async fn a_job_may_be_begun_twice_and_is_ended_once() {
     // Now nobody else has it: not by the clock that is right, and not by the one ahead.
     assert_eq!(claim(&right, now).await, []);
     assert_eq!(claim(&ahead, ahead_of(now)).await, []);
-    assert!(!good(right.finish(&tenant, &mine[0]).await), "it was taken over");
-    assert!(!good(right.fail(&tenant, &mine[0], "too late", None).await));
-    assert!(good(ahead.finish(&tenant, &theirs[0]).await));
-    assert!(!good(ahead.finish(&tenant, &theirs[0]).await));
+    assert!(!good(right.update_job(&tenant, &mine[0], JobUpdate::Done).await), "it was taken over");
+    assert!(!good(
+        right.update_job(&tenant, &mine[0], JobUpdate::Failed { error: "too late".to_owned(), retry_at: None }).await
+    ));
+    assert!(good(ahead.update_job(&tenant, &theirs[0], JobUpdate::Done).await));
+    assert!(!good(ahead.update_job(&tenant, &theirs[0], JobUpdate::Done).await));
     assert_eq!(good(right.jobs(&tenant, &[], 9).await), []);
 
     // What the one ahead leaves for later is due for the other when its own clock gets there; it is not lost.
@@ -104,7 +106,7 @@ async fn both_claim_at_once_and_each_job_goes_to_one() {
                 return ended;
             }
             for job in jobs {
-                assert!(good(store.finish(&Tenant::default(), &job).await));
+                assert!(good(store.update_job(&Tenant::default(), &job, JobUpdate::Done).await));
                 ended.push(job.id);
             }
         }
@@ -130,7 +132,7 @@ async fn what_holds_goes_by_the_clock_of_whoever_looks() {
     // For the one ahead it has expired already: hidden there two minutes early, and not removed.
     Hand::on(&ahead).sees_with(&whole(), "lantern", &Filter::at(ahead_of(now)), &[id(1)]).await;
     // The ledger is numbered in the order of the commits, so a reader misses nothing of either.
-    let told = good(right.feed(&whole(), &anna.space(), 0, 9).await);
+    let told = good(right.ledger(&whole(), &LedgerQuery::After { space: anna.space().clone(), sequence: 0 }, 9).await);
     let ids: Vec<_> = told.entries.iter().map(|entry| entry.memory_id).collect();
     assert_eq!(ids, [Some(id(1)), Some(id(2))]);
     sound(&right).await;

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use loci_store::prelude::*;
-use loci_store::{Error, Pool, PostgresOptions, PostgresStore};
+use loci_store::{CatalogueChange, Error, JobUpdate, Pool, PoolFilter, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
@@ -27,7 +27,7 @@ async fn an_agent_is_dropped_whole_by_a_server_that_never_met_it() {
     let Some((one, other, schema)) = two().await else { return };
     let bot = agent("bot");
     Hand::on(&one).remember(&bot, "lantern").await;
-    assert!(good(other.drop_agent(&Tenant::default(), "bot").await));
+    assert!(good(other.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
     for table in ["memories", "words", "documents", "ledger", "scopes", "spaces", "agents"] {
         assert_eq!(schema.number(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
     }
@@ -46,14 +46,18 @@ async fn a_pool_is_dropped_whole_by_a_server_that_never_met_it() {
     let Some((one, other, schema)) = two().await else { return };
     let (tenant, physics) = (Tenant::default(), scope(Layer::Pool, &["physics"]));
     let pool = Pool { slug: "physics".into(), name: "Physics".into(), created_at: at(1) };
-    assert!(good(one.create_pool(&tenant, pool, &["bot".into()]).await));
+    assert!(
+        good(
+            one.change_catalogue(&tenant, CatalogueChange::CreatePool { pool, members: ["bot".into()].to_vec() }).await
+        ) > 0
+    );
     Hand::on(&one).remember(&physics, "lantern").await;
-    assert!(good(other.in_pool(&tenant, "physics", "bot").await));
-    assert!(good(other.drop_pool(&tenant, "physics").await));
+    assert!(!good(other.pools(&tenant, &PoolFilter::shared("physics", "bot")).await).is_empty());
+    assert!(good(other.change_catalogue(&tenant, CatalogueChange::DropPool("physics".to_owned())).await) > 0);
     for table in ["memories", "words", "documents", "ledger", "scopes", "spaces", "pools", "pool_members"] {
         assert_eq!(schema.number(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
     }
-    assert!(!good(one.in_pool(&tenant, "physics", "bot").await));
+    assert!(good(one.pools(&tenant, &PoolFilter::shared("physics", "bot")).await).is_empty());
     sound(&other).await;
 }
 
@@ -66,5 +70,5 @@ async fn jobs_of_a_space_that_another_made_are_claimed() {
     let lease = Duration::from_secs(60);
     let claimed = good(other.claim(&Tenant::default(), JobKind::ALL, 9, at(10), lease).await);
     assert_eq!(claimed.len(), 1);
-    assert!(good(other.finish(&Tenant::default(), &claimed[0]).await));
+    assert!(good(other.update_job(&Tenant::default(), &claimed[0], JobUpdate::Done).await));
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use loci_store::prelude::*;
-use loci_store::{Error, Page, SqliteOptions, SqliteStore};
+use loci_store::{CatalogueChange, Error, Page, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
@@ -81,7 +81,7 @@ async fn two_stores_on_one_folder_see_each_other() {
     one.must(&anna.space(), Action::Erase { id: b }).await;
     two.sees(&whole(), "lantern", &[a, c]).await;
     // One drops an agent and it begins anew; the other is not left with the old file.
-    assert!(good(first.drop_agent(&Tenant::default(), "bot").await));
+    assert!(good(first.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
     two.sees(&whole(), "lantern", &[a]).await;
     let d = one.remember(&agent("bot"), "lantern d").await;
     two.sees(&whole(), "lantern", &[a, d]).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use loci_store::{Agent, Store};
+use loci_store::{Agent, CatalogueChange, JobUpdate, LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, JobKind, JobSpec, Tenant};
 use serde_json::json;
 
@@ -16,19 +16,26 @@ fn bot(slug: &str, config: serde_json::Value) -> Agent {
 /// Created once, listed by name, with the newest configuration; writing registers one too.
 pub async fn agents_are_created_and_listed(store: &dyn Store) {
     let (hand, tenant) = (Hand::on(store), Tenant::default());
-    assert_eq!(good(store.agents(&tenant).await), []);
-    assert!(good(store.create_agent(&tenant, bot("owl", json!({}))).await));
-    assert!(good(store.create_agent(&tenant, bot("ant", json!({ "limit": 5 }))).await));
-    assert!(!good(store.create_agent(&tenant, bot("owl", json!({ "limit": 7 }))).await));
-    let all = good(store.agents(&tenant).await);
+    assert_eq!(good(store.agents(&tenant, None).await), []);
+    assert!(good(store.change_catalogue(&tenant, CatalogueChange::PutAgent(bot("owl", json!({})))).await) > 0);
+    assert!(
+        good(store.change_catalogue(&tenant, CatalogueChange::PutAgent(bot("ant", json!({ "limit": 5 })))).await) > 0
+    );
+    assert!(
+        good(store.change_catalogue(&tenant, CatalogueChange::PutAgent(bot("owl", json!({ "limit": 7 })))).await) == 0
+    );
+    let all = good(store.agents(&tenant, None).await);
     assert_eq!(all, [bot("ant", json!({ "limit": 5 })), bot("owl", json!({ "limit": 7 }))]);
     hand.remember(&agent("zed"), "lantern").await;
-    let slugs: Vec<_> = good(store.agents(&tenant).await).into_iter().map(|agent| agent.slug).collect();
+    let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.slug).collect();
     assert_eq!(slugs, ["ant", "owl", "zed"]);
-    assert_eq!(good(store.agents(&Tenant::new("other").unwrap_or_default()).await), []);
-    let error = store.create_agent(&tenant, bot("../x", json!({}))).await.expect_err("not a slug");
+    assert_eq!(good(store.agents(&Tenant::new("other").unwrap_or_default(), None).await), []);
+    let error = store
+        .change_catalogue(&tenant, CatalogueChange::PutAgent(bot("../x", json!({}))))
+        .await
+        .expect_err("not a slug");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    store.drop_agent(&tenant, "../x").await.expect_err("not a slug");
+    store.change_catalogue(&tenant, CatalogueChange::DropAgent("../x".to_owned())).await.expect_err("not a slug");
     // An agent that was never written to has nothing to be read.
     hand.sees(&visible(&[agent("ant")]), "lantern", &[]).await;
 }
@@ -40,20 +47,20 @@ pub async fn dropping_an_agent_removes_everything(store: &dyn Store) {
     let other = hand.remember(&agent("owl"), "lantern of the owl").await;
     let shared = hand.remember(&user("anna"), "lantern of anna").await;
     hand.sees(&whole(), "lantern", &[gone, other, shared]).await;
-    assert!(good(store.drop_agent(&tenant, "bot").await));
-    assert!(!good(store.drop_agent(&tenant, "bot").await));
+    assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
+    assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) == 0);
     hand.sees(&whole(), "lantern", &[other, shared]).await;
     hand.sees(&visible(&[agent("bot")]), "lantern", &[]).await;
     assert_eq!(hand.get(gone).await, None);
-    assert_eq!(good(store.history(&whole(), gone, 9).await), []);
-    let slugs: Vec<_> = good(store.agents(&tenant).await).into_iter().map(|agent| agent.slug).collect();
+    assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(gone), 9).await).entries, []);
+    let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.slug).collect();
     assert_eq!(slugs, ["owl"]);
     assert_eq!(good(store.stats(&whole()).await).memories, 2);
     for round in 0..3 {
         let fresh = hand.remember(&agent("bot"), &format!("lantern, round {round}")).await;
         hand.sees(&visible(&[agent("bot")]), "lantern", &[fresh]).await;
         hand.sees(&whole(), "lantern", &[other, shared, fresh]).await;
-        assert!(good(store.drop_agent(&tenant, "bot").await));
+        assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
     }
 }
 
@@ -64,8 +71,12 @@ pub async fn a_job_of_a_dropped_agent_is_nobodys(store: &dyn Store) {
     hand.must(&agent("bot").space(), Action::Enqueue(spec)).await;
     let jobs = good(store.claim(&tenant, JobKind::ALL, 9, at(9), Duration::from_secs(9)).await);
     assert_eq!(jobs.len(), 1);
-    assert!(good(store.drop_agent(&tenant, "bot").await));
-    assert!(!good(store.finish(&tenant, &jobs[0]).await));
-    assert!(!good(store.fail(&tenant, &jobs[0], "gone", Some(at(10))).await));
+    assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
+    assert!(!good(store.update_job(&tenant, &jobs[0], JobUpdate::Done).await));
+    assert!(!good(
+        store
+            .update_job(&tenant, &jobs[0], JobUpdate::Failed { error: "gone".to_owned(), retry_at: Some(at(10)) })
+            .await
+    ));
     assert_eq!(good(store.claim(&tenant, JobKind::ALL, 9, at(99), Duration::from_secs(9)).await), []);
 }

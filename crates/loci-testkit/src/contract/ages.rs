@@ -1,12 +1,12 @@
 //! Is time counted right?
 
-use loci_store::{Ageing, Store};
+use loci_store::{Ageing, LedgerQuery, Store};
 use loci_types::{
     AccessPolicy, Action, Aged, Kind, Layer, Memory, MemoryId, Outcome, Patch, State, Visible, reinforced,
 };
 use serde_json::json;
 
-use crate::hand::{Hand, good};
+use crate::hand::{Hand, good, line};
 use crate::samples::*;
 
 async fn ages(store: &dyn Store, visible: &Visible) -> Vec<Ageing> {
@@ -143,14 +143,12 @@ pub async fn ageing_is_one_line_and_no_history(store: &dyn Store) {
     for (memory, (confidence, relevance)) in before.iter().zip([(0.25, 0.5), (0.125, 0.0), (0.5, 1.0)]) {
         let expect = Memory { confidence, relevance, ..memory.clone() };
         assert_eq!(hand.must_get(memory.id).await, expect, "neither its version nor the time of its change");
-        assert_eq!(good(store.history(&whole(), memory.id, 99).await).len(), 1);
+        assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 99).await).entries.len(), 1);
         let aged_at = (memory.id != still).then(|| hand.clock());
         assert_eq!(age_of(store, memory.id).await.aged_at, aged_at);
     }
     assert_eq!(good(store.stats(&whole()).await).ledger, lines + 1);
-    let Some(line) = good(store.entry(&whole(), &anna.space(), applied.sequence.unwrap_or(0)).await) else {
-        panic!("no line")
-    };
+    let Some(line) = line(store, &whole(), &anna.space(), applied.sequence).await else { panic!("no line") };
     assert_eq!((line.event.as_str(), line.memory_id, line.new), ("TTL", None, Some(json!({ "aged": 2 }))));
     for nothing in [vec![], vec![aged(id(77_777), 0.1, 0.1)]] {
         let applied = hand.must(&anna.space(), Action::Age { aged: nothing }).await;

@@ -1,6 +1,6 @@
 //! Which link of a chain is seen?
 
-use loci_store::Store;
+use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Patch, Relation, Scope, State, Visible};
 
 use crate::hand::{Hand, good};
@@ -155,7 +155,11 @@ pub async fn several_become_one(store: &dyn Store) {
         let read = hand.must_get(taken).await;
         assert_eq!((read.superseded_by_id, read.valid_until), (Some(one), Some(hand.clock())));
     }
-    let events: Vec<_> = good(store.history(&whole(), one, 99).await).into_iter().map(|entry| entry.event).collect();
+    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await)
+        .entries
+        .into_iter()
+        .map(|entry| entry.event)
+        .collect();
     assert_eq!(events, ["ADD", "UPDATE", "MERGE"]);
     let mut stale = new_text(one, "lantern again", true);
     stale.expect = Some(1);

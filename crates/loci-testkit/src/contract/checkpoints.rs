@@ -1,6 +1,6 @@
 //! Does a program find again where it stood?
 
-use loci_store::Store;
+use loci_store::{CheckpointWalk, Store};
 use loci_types::{
     Action, Batch, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, ErrorKind, Outcome, PendingWrite,
     Reach, Scope, Tenant, Visible,
@@ -24,7 +24,7 @@ fn all(scope: &Scope, thread: &str) -> CheckpointFilter {
 }
 
 async fn ids(store: &dyn Store, visible: &Visible, filter: &CheckpointFilter) -> String {
-    let found = good(store.checkpoints(visible, filter, 100).await);
+    let found = good(store.checkpoints(visible, filter, CheckpointWalk::Newest, 100).await);
     found.into_iter().map(|(one, _)| one.id).collect::<Vec<_>>().join(" ")
 }
 
@@ -48,11 +48,11 @@ pub async fn a_checkpoint_comes_back_field_by_field(store: &dyn Store) {
         Checkpoint { data: Some(Vec::new()), bytes: 0, parent_id: None, ..checkpoint(&anna, "e", "e", None, b"") };
     keep(&hand, &empty).await;
     let read = CheckpointFilter { data: true, ..all(&anna, "t/1 'x'") };
-    assert_eq!(good(store.checkpoints(&whole(), &read, 9).await), [(full.clone(), Vec::new())]);
-    let brief = good(store.checkpoints(&whole(), &all(&anna, "t/1 'x'"), 9).await);
+    assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await), [(full.clone(), Vec::new())]);
+    let brief = good(store.checkpoints(&whole(), &all(&anna, "t/1 'x'"), CheckpointWalk::Newest, 9).await);
     assert_eq!(brief, [(Checkpoint { data: None, ..full }, Vec::new())]);
     let read = CheckpointFilter { data: true, ..all(&anna, "e") };
-    assert_eq!(good(store.checkpoints(&whole(), &read, 9).await), [(empty, Vec::new())]);
+    assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await), [(empty, Vec::new())]);
     assert_eq!(good(store.stats(&whole()).await).ledger, 0);
 }
 
@@ -75,7 +75,7 @@ pub async fn an_id_is_put_once(store: &dyn Store) {
         let replaced = hand.must(&anna.space(), Action::Checkpoint(Box::new(step))).await;
         assert_eq!(replaced.outcome, Outcome::Updated);
         let read = CheckpointFilter { id: Some("1".into()), data: true, ..all(&anna, "t") };
-        assert_eq!(good(store.checkpoints(&whole(), &read, 9).await)[0].0, other);
+        assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].0, other);
     }
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "2 1", "what is replaced keeps its place");
     // Elsewhere the same id is another.
@@ -134,13 +134,13 @@ pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
     hand.must(&anna.space(), writes("1", given)).await;
     hand.must(&anna.space(), writes("1", vec![write("a", 1, b"again")])).await;
     let read = CheckpointFilter { data: true, ..all(&anna, "t") };
-    let found = good(store.checkpoints(&whole(), &read, 9).await);
+    let found = good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await);
     assert_eq!(found[0].1, [write("a", -1, b""), write("a", 1, b"again"), write("b", 0, b"\0\xff")]);
     let error = hand.act(&anna.space(), writes("2", vec![write("a", 0, b"")])).await.expect_err("no such one");
     assert_eq!(error.kind(), ErrorKind::NotFound);
     hand.must(&anna.space(), Action::Checkpoint(Box::new(CheckpointStep::Remove(of("1"))))).await;
     keep(&hand, &checkpoint(&anna, "t", "1", None, b"one")).await;
-    assert_eq!(good(store.checkpoints(&whole(), &read, 9).await)[0].1, [], "they went with it");
+    assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].1, [], "they went with it");
 }
 
 /// The newest first, before a place, by metadata, by namespace; by parents; by threads.
@@ -179,9 +179,9 @@ pub async fn checkpoints_are_found_by_what_is_asked(store: &dyn Store) {
     ] {
         assert_eq!(ids(store, &whole(), &filter).await, expect, "{filter:?}");
     }
-    assert_eq!(good(store.checkpoints(&whole(), &root(), 2).await).len(), 2);
+    assert_eq!(good(store.checkpoints(&whole(), &root(), CheckpointWalk::Newest, 2).await).len(), 2);
     let line = async |filter: CheckpointFilter, limit| {
-        let found = good(store.checkpoint_line(&whole(), &filter, limit).await);
+        let found = good(store.checkpoints(&whole(), &filter, CheckpointWalk::Ancestors, limit).await);
         found.into_iter().map(|(one, _)| one.id).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(line(root(), 9).await, "4 3 1");
@@ -247,7 +247,7 @@ pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
     ] {
         assert_eq!(ids(store, &seen, &all(&anna, "t")).await, expect, "{seen:?}");
         assert_eq!(ids(store, &seen, &all(&bot, "t")).await, bots, "{seen:?}");
-        let line = good(store.checkpoint_line(&seen, &all(&anna, "t"), 9).await);
+        let line = good(store.checkpoints(&seen, &all(&anna, "t"), CheckpointWalk::Ancestors, 9).await);
         assert_eq!(line.len(), usize::from(!expect.is_empty()), "{seen:?}");
         let threads = good(store.checkpoint_threads(&seen, &anna, 9).await);
         assert_eq!(threads.len(), usize::from(!expect.is_empty()), "{seen:?}");
@@ -267,7 +267,8 @@ pub async fn of_many_that_go_on_at_once_one_does(store: &dyn Store) {
         let mut won = Vec::new();
         for step in 0..STEPS {
             loop {
-                let newest = good(store.checkpoints(&whole(), &all(&anna, "t"), 1).await).remove(0).0.id;
+                let newest =
+                    good(store.checkpoints(&whole(), &all(&anna, "t"), CheckpointWalk::Newest, 1).await).remove(0).0.id;
                 let id = format!("{writer}.{step}");
                 let new = checkpoint(&anna, "t", &id, Some(&newest), id.as_bytes());
                 let put = CheckpointStep::Put { checkpoint: new, expect_parent: Some(newest), replace: false };
@@ -281,7 +282,7 @@ pub async fn of_many_that_go_on_at_once_one_does(store: &dyn Store) {
         won
     };
     let won = futures::future::join_all((0..WRITERS).map(writer)).await;
-    let line = good(store.checkpoint_line(&whole(), &all(&anna, "t"), 1_000).await);
+    let line = good(store.checkpoints(&whole(), &all(&anna, "t"), CheckpointWalk::Ancestors, 1_000).await);
     assert_eq!(line.len(), WRITERS * STEPS + 1, "one unbroken line");
     for id in won.iter().flatten() {
         assert_eq!(line.iter().filter(|(one, _)| one.id == *id).count(), 1, "{id}");

@@ -1,6 +1,6 @@
 //! What does a decision on a proposal do?
 
-use loci_store::{Applied, Store};
+use loci_store::{Applied, LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope, State};
 
 use crate::hand::{Hand, good};
@@ -17,7 +17,7 @@ fn decide(id: MemoryId, accept: bool, over: Option<MemoryId>) -> Action {
 
 /// The last line of a memory's history, which must be the one that the change told of.
 async fn told(hand: &Hand<'_>, id: MemoryId, applied: Applied) -> LedgerEntry {
-    match good(hand.store.history(&whole(), id, 99).await).pop() {
+    match good(hand.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries.pop() {
         Some(line) if Some(line.sequence) == applied.sequence => line,
         other => panic!("{applied:?} is not told by {other:?}"),
     }
@@ -58,7 +58,11 @@ pub async fn an_accepted_proposal_takes_the_place_of_another(store: &dyn Store) 
     let edges = good(store.edges(&whole(), &everything(), &[new], &[Relation::Supersedes]).await);
     let ends: Vec<_> = edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect();
     assert_eq!(ends, [(new, old)]);
-    let events: Vec<_> = good(store.history(&whole(), old, 9).await).into_iter().map(|line| line.event).collect();
+    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(old), 9).await)
+        .entries
+        .into_iter()
+        .map(|line| line.event)
+        .collect();
     assert_eq!(events, ["ADD", "SUPERSEDE"]);
     hand.forget(&anna, new).await;
     hand.sees(&whole(), "lantern", &[old]).await;

@@ -1,6 +1,6 @@
 //! Are the things that memories speak of found?
 
-use loci_store::{Hit, Store};
+use loci_store::{EntityQuery, Hit, Store};
 use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryId, Visible};
 
 use crate::hand::{Hand, good, name_in};
@@ -9,11 +9,11 @@ use crate::samples::*;
 /// Which entities go by these names, sorted; none of them twice.
 async fn named(store: &dyn Store, visible: &Visible, names: &[&str]) -> Vec<EntityId> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    sorted(good(store.entities(visible, &names).await))
+    sorted(good(store.entities(visible, &EntityQuery::Named(names.to_vec()), usize::MAX).await))
 }
 
 async fn spoken_of(store: &dyn Store, visible: &Visible, id: MemoryId) -> Vec<EntityId> {
-    sorted(good(store.spoken_of(visible, id).await))
+    sorted(good(store.entities(visible, &EntityQuery::MentionedBy(id), usize::MAX).await))
 }
 
 fn sorted(entities: Vec<Entity>) -> Vec<EntityId> {
@@ -32,10 +32,21 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     let once = |entity: &Entity| Entity { mention_count: 1, ..entity.clone() };
     for entity in [&lisbon, &bare] {
         hand.mention(&anna, memory, entity.id).await;
-        let found = good(store.entities(&whole(), std::slice::from_ref(&entity.canonical_name)).await);
+        let found = good(
+            store
+                .entities(
+                    &whole(),
+                    &EntityQuery::Named(std::slice::from_ref(&entity.canonical_name).to_vec()),
+                    usize::MAX,
+                )
+                .await,
+        );
         assert_eq!(found, [once(entity)]);
     }
-    assert_eq!(good(store.spoken_of(&whole(), memory).await), [once(&lisbon), once(&bare)]);
+    assert_eq!(
+        good(store.entities(&whole(), &EntityQuery::MentionedBy(memory), usize::MAX).await),
+        [once(&lisbon), once(&bare)]
+    );
     // What it was first is kept; what is told later takes its place.
     let told = Entity {
         aliases: vec!["Olisipo".into()],
@@ -46,7 +57,10 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
     };
     hand.must(&anna.space(), name_in(&anna, told.clone())).await;
     let expect = Entity { first_seen: lisbon.first_seen, ..once(&told) };
-    assert_eq!(good(store.entities(&whole(), &["lisbon".to_owned()]).await), [expect]);
+    assert_eq!(
+        good(store.entities(&whole(), &EntityQuery::Named(["lisbon".to_owned()].to_vec()), usize::MAX).await),
+        [expect]
+    );
 }
 
 /// By its name or an alias, however they are written; a part of a name is no name.
@@ -111,7 +125,7 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
     ] {
         assert_eq!(named(store, &whole(), &[name]).await, expect, "{name}");
     }
-    let spoken = good(store.spoken_of(&whole(), memory).await);
+    let spoken = good(store.entities(&whole(), &EntityQuery::MentionedBy(memory), usize::MAX).await);
     assert_eq!((spoken.len(), spoken[0].canonical_name.as_str()), (1, "Istanbul"));
 }
 
@@ -245,7 +259,7 @@ pub async fn a_second_mention_changes_nothing(store: &dyn Store) {
     for memory in [one, one, two, one] {
         hand.mention(&anna, memory, harbour).await;
     }
-    let spoken = good(store.spoken_of(&whole(), one).await);
+    let spoken = good(store.entities(&whole(), &EntityQuery::MentionedBy(one), usize::MAX).await);
     assert_eq!((spoken.len(), spoken[0].mention_count), (1, 2));
     let hits = good(store.mentioning(&whole(), &now(), &[harbour], 9).await);
     assert_eq!(hits, [Hit { id: two, score: 1.0 }, Hit { id: one, score: 1.0 }]);

@@ -1,6 +1,6 @@
 //! Are triples found by whoever may see them, and by nobody else?
 
-use loci_store::Store;
+use loci_store::{LedgerQuery, Store};
 use loci_types::{
     AccessPolicy, Action, ErrorKind, Fact, FactFilter, Memory, MemoryId, Outcome, Reach, Scope, Tenant, Visible,
 };
@@ -45,7 +45,10 @@ pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
     let found = good(store.facts(&whole(), &holding(), 10).await);
     assert_eq!(found, [Fact { updated_at: hand.clock(), ..full.clone() }]);
     assert_eq!(good(store.stats(&whole()).await).ledger, before + 1);
-    let told = good(store.history(&whole(), source, 10).await).pop().expect("a line about the source");
+    let told = good(store.ledger(&whole(), &LedgerQuery::Memory(source), 10).await)
+        .entries
+        .pop()
+        .expect("a line about the source");
     assert_eq!((told.event.as_str(), told.new), ("FACT", Some(json!({ "fact": full.id }))));
 }
 

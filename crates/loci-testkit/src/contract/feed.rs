@@ -1,6 +1,6 @@
 //! Who is told what comes next?
 
-use loci_store::{Feed, Store};
+use loci_store::{Feed, LedgerQuery, Store};
 use loci_types::{
     AccessPolicy, Action, Aged, Batch, LedgerEntry, Memory, MemoryId, Patch, Reach, Space, State, Tenant, Visible,
 };
@@ -9,7 +9,11 @@ use crate::hand::{Hand, good, name_in};
 use crate::samples::*;
 
 async fn feed(store: &dyn Store, visible: &Visible, after: i64, limit: usize) -> Feed {
-    good(store.feed(visible, &user("anna").space(), after, limit).await)
+    good(
+        store
+            .ledger(visible, &LedgerQuery::After { space: user("anna").space().clone(), sequence: after }, limit)
+            .await,
+    )
 }
 
 /// All that is told, read in pages of this size, with the number where it ends.
@@ -17,7 +21,9 @@ async fn all(store: &dyn Store, visible: &Visible, space: &Space, limit: usize) 
     let end = good(store.positions(visible).await).get(space).copied().unwrap_or(0);
     let mut all = Feed::default();
     while all.position < end {
-        let page = good(store.feed(visible, space, all.position, limit).await);
+        let page = good(
+            store.ledger(visible, &LedgerQuery::After { space: space.clone(), sequence: all.position }, limit).await,
+        );
         assert!(page.entries.len() <= limit, "{} of {limit}", page.entries.len());
         assert!(page.position > all.position, "each page goes on");
         assert!(page.entries.iter().all(|entry| all.position < entry.sequence && entry.sequence <= page.position));
@@ -53,7 +59,7 @@ pub async fn the_earliest_lines_come_first(store: &dyn Store) {
     for limit in 1..12 {
         assert_eq!(all(store, &seen, &anna.space(), limit).await, expect, "pages of {limit}");
     }
-    let history = good(store.history(&seen, ids[0], 9).await);
+    let history = good(store.ledger(&seen, &LedgerQuery::Memory(ids[0]), 9).await).entries;
     assert_eq!([&expect.entries[0], &expect.entries[9]], [&history[0], &history[1]], "as history tells it");
     let end = expect.position;
     for (after, limit) in [(end, 5), (end + 7, 5), (3, 0), (i64::MAX, usize::MAX)] {

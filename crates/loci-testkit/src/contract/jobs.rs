@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_store::Store;
+use loci_store::{JobUpdate, Store};
 use loci_types::{Action, Addition, Batch, Job, JobKind, JobRecord, JobSpec, Tenant};
 use serde_json::json;
 
@@ -46,14 +46,18 @@ pub async fn a_job_waits_once_per_key(store: &dyn Store) {
     enqueue(&hand, spec(JobKind::Embed, "while it runs", Some("key"), at(0))).await;
     assert_eq!(claim(store, JobKind::ALL, 9, at(10)).await, []);
     for job in &jobs {
-        assert!(good(store.finish(&Tenant::default(), job).await));
-        assert!(!good(store.finish(&Tenant::default(), job).await), "done is done");
+        assert!(good(store.update_job(&Tenant::default(), job, JobUpdate::Done).await));
+        assert!(!good(store.update_job(&Tenant::default(), job, JobUpdate::Done).await), "done is done");
     }
     enqueue(&hand, spec(JobKind::Embed, "after", Some("key"), at(0))).await;
     let again = claim(store, JobKind::ALL, 9, at(10)).await;
     assert_eq!(names(&again), ["after"]);
     assert_eq!((again[0].attempt, again[0].space.as_str()), (1, "shared"));
-    assert!(good(store.fail(&Tenant::default(), &again[0], "broken", None).await));
+    assert!(good(
+        store
+            .update_job(&Tenant::default(), &again[0], JobUpdate::Failed { error: "broken".to_owned(), retry_at: None })
+            .await
+    ));
     enqueue(&hand, spec(JobKind::Embed, "after a dead one", Some("key"), at(0))).await;
     assert_eq!(names(&claim(store, JobKind::ALL, 9, at(10)).await), ["after a dead one"]);
 }
@@ -99,10 +103,19 @@ pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
     let second = claim(store, JobKind::ALL, 9, at(70)).await;
     assert_eq!((second[0].id, second[0].attempt, second[0].lease_until), (first[0].id, 2, at(130)));
     let tenant = Tenant::default();
-    assert!(!good(store.finish(&tenant, &first[0]).await), "the old owner has lost it");
-    assert!(!good(store.fail(&tenant, &first[0], "late", None).await), "nor can it break it");
-    assert!(!good(store.fail(&tenant, &first[0], "late", Some(at(71))).await));
-    assert!(good(store.finish(&tenant, &second[0]).await));
+    assert!(!good(store.update_job(&tenant, &first[0], JobUpdate::Done).await), "the old owner has lost it");
+    assert!(
+        !good(
+            store.update_job(&tenant, &first[0], JobUpdate::Failed { error: "late".to_owned(), retry_at: None }).await
+        ),
+        "nor can it break it"
+    );
+    assert!(!good(
+        store
+            .update_job(&tenant, &first[0], JobUpdate::Failed { error: "late".to_owned(), retry_at: Some(at(71)) })
+            .await
+    ));
+    assert!(good(store.update_job(&tenant, &second[0], JobUpdate::Done).await));
     assert_eq!(claim(store, JobKind::ALL, 9, at(9_000)).await, []);
 }
 
@@ -112,12 +125,18 @@ pub async fn a_failed_job_waits_and_a_dead_one_stays_dead(store: &dyn Store) {
     let tenant = Tenant::default();
     enqueue(&hand, spec(JobKind::Embed, "weak", None, at(0))).await;
     let first = claim(store, JobKind::ALL, 9, at(10)).await;
-    assert!(good(store.fail(&tenant, &first[0], "no luck", Some(at(500))).await));
-    assert!(!good(store.finish(&tenant, &first[0]).await), "it was given back");
+    assert!(good(
+        store
+            .update_job(&tenant, &first[0], JobUpdate::Failed { error: "no luck".to_owned(), retry_at: Some(at(500)) })
+            .await
+    ));
+    assert!(!good(store.update_job(&tenant, &first[0], JobUpdate::Done).await), "it was given back");
     assert_eq!(claim(store, JobKind::ALL, 9, at(499)).await, []);
     let second = claim(store, JobKind::ALL, 9, at(500)).await;
     assert_eq!(second[0].attempt, 2);
-    assert!(good(store.fail(&tenant, &second[0], "never", None).await));
+    assert!(good(
+        store.update_job(&tenant, &second[0], JobUpdate::Failed { error: "never".to_owned(), retry_at: None }).await
+    ));
     assert_eq!(claim(store, JobKind::ALL, 9, at(999_999)).await, []);
     assert_eq!(good(store.stats(&whole()).await).jobs.get("dead"), Some(&1));
 }
@@ -130,8 +149,8 @@ pub async fn jobs_keep_to_their_tenant(store: &dyn Store) {
     assert_eq!(claim(store, JobKind::ALL, 9, at(10)).await, []);
     let theirs = good(store.claim(&other, JobKind::ALL, 9, at(10), LEASE).await);
     assert_eq!(names(&theirs), ["theirs"]);
-    assert!(!good(store.finish(&Tenant::default(), &theirs[0]).await));
-    assert!(good(store.finish(&other, &theirs[0]).await));
+    assert!(!good(store.update_job(&Tenant::default(), &theirs[0], JobUpdate::Done).await));
+    assert!(good(store.update_job(&other, &theirs[0], JobUpdate::Done).await));
 }
 
 async fn listed(store: &dyn Store, states: &[&str], limit: usize) -> Vec<JobRecord> {
@@ -146,7 +165,11 @@ async fn one_of_each(hand: &Hand<'_>) -> [i64; 3] {
     }
     let running = claim(store, &[JobKind::Embed], 9, at(10)).await;
     let dead = claim(store, &[JobKind::Link], 9, at(10)).await;
-    assert!(good(store.fail(&Tenant::default(), &dead[0], "no luck", None).await));
+    assert!(good(
+        store
+            .update_job(&Tenant::default(), &dead[0], JobUpdate::Failed { error: "no luck".to_owned(), retry_at: None })
+            .await
+    ));
     let waiting = listed(store, &["waiting"], 9).await;
     [waiting[0].id, running[0].id, dead[0].id]
 }
@@ -196,14 +219,17 @@ pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
 pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
     let (hand, tenant, space) = (Hand::on(store), Tenant::default(), user("anna").space());
     let [waits, runs, died] = one_of_each(&hand).await;
-    assert!(good(store.retry(&tenant, &space, died, at(500)).await));
+    assert!(good(store.requeue(&tenant, &space, died, Some(at(500))).await));
     let again = listed(store, &["waiting"], 9).await.pop();
     let told = again.map(|job| (job.id, job.attempts, job.run_after, job.last_error));
     assert_eq!(told, Some((died, 0, at(500), None)));
     assert_eq!(claim(store, &[JobKind::Link], 9, at(499)).await, []);
     let taken = claim(store, &[JobKind::Link], 9, at(500)).await;
     assert_eq!((taken[0].id, taken[0].attempt), (died, 1));
-    assert!(good(store.retry(&tenant, &space, waits, at(700)).await), "one that waits may be told to wait longer");
+    assert!(
+        good(store.requeue(&tenant, &space, waits, Some(at(700))).await),
+        "one that waits may be told to wait longer"
+    );
     assert_eq!(claim(store, &[JobKind::Purge], 9, at(699)).await, []);
     let before = listed(store, &["running"], 9).await;
     let other = Tenant::new("other").unwrap_or_default();
@@ -213,13 +239,15 @@ pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
         (&tenant, &agent("bot").space(), waits),
         (&other, &space, waits),
     ] {
-        assert!(!good(store.retry(tenant, space, id, at(0)).await), "{id} of {space}");
+        assert!(!good(store.requeue(tenant, space, id, Some(at(0))).await), "{id} of {space}");
     }
     assert_eq!(listed(store, &["running"], 9).await, before, "who has it keeps it");
     // While another one has its key, a dead one stays dead.
-    assert!(good(store.fail(&tenant, &taken[0], "again", None).await));
+    assert!(good(
+        store.update_job(&tenant, &taken[0], JobUpdate::Failed { error: "again".to_owned(), retry_at: None }).await
+    ));
     enqueue(&hand, spec(JobKind::Link, "second", Some("died"), at(0))).await;
-    assert!(!good(store.retry(&tenant, &space, died, at(0)).await));
+    assert!(!good(store.requeue(&tenant, &space, died, Some(at(0))).await));
     assert_eq!(listed(store, &["dead"], 9).await.len(), 1);
 }
 
@@ -234,12 +262,12 @@ pub async fn a_job_is_given_up(store: &dyn Store) {
         (&tenant, &agent("bot").space(), waits),
         (&other, &space, waits),
     ] {
-        assert!(!good(store.drop_job(tenant, space, id).await), "{id} of {space}");
+        assert!(!good(store.requeue(tenant, space, id, None).await), "{id} of {space}");
     }
     assert_eq!(listed(store, &[], 9).await.len(), 3);
     for id in [waits, died] {
-        assert!(good(store.drop_job(&tenant, &space, id).await));
-        assert!(!good(store.drop_job(&tenant, &space, id).await), "gone is gone");
+        assert!(good(store.requeue(&tenant, &space, id, None).await));
+        assert!(!good(store.requeue(&tenant, &space, id, None).await), "gone is gone");
     }
     let left: Vec<_> = listed(store, &[], 9).await.into_iter().map(|job| (job.id, job.state)).collect();
     assert_eq!(left, [(runs, "running".to_owned())]);

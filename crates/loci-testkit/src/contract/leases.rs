@@ -35,12 +35,12 @@ pub async fn one_holder_at_a_time(store: &dyn Store) {
 pub async fn a_lease_is_given_back_by_its_holder(store: &dyn Store) {
     let here = Tenant::default();
     assert!(take(store, &here, "night", "one", 0).await);
-    good(store.release(&here, "night", "two").await);
-    good(store.release(&here, "other work", "one").await);
+    good(store.lease(&here, "night", "two", at(0), Duration::ZERO).await);
+    good(store.lease(&here, "other work", "one", at(0), Duration::ZERO).await);
     assert!(!take(store, &here, "night", "two", 1).await);
-    good(store.release(&here, "night", "one").await);
+    good(store.lease(&here, "night", "one", at(0), Duration::ZERO).await);
     assert!(take(store, &here, "night", "two", 1).await);
-    good(store.release(&here, "night", "one").await);
+    good(store.lease(&here, "night", "one", at(0), Duration::ZERO).await);
     assert!(!take(store, &here, "night", "one", 2).await);
 }
 
@@ -49,8 +49,8 @@ pub async fn leases_keep_to_their_tenant(store: &dyn Store) {
     let (here, there) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
     assert!(take(store, &here, "night", "one", 0).await);
     assert!(take(store, &there, "night", "two", 0).await);
-    good(store.release(&there, "night", "one").await);
-    good(store.release(&there, "night", "two").await);
+    good(store.lease(&there, "night", "one", at(0), Duration::ZERO).await);
+    good(store.lease(&there, "night", "two", at(0), Duration::ZERO).await);
     assert!(!take(store, &here, "night", "two", 1).await);
     assert!(take(store, &there, "night", "one", 1).await);
 }

@@ -1,18 +1,26 @@
 //! Who is told of what was done?
 
-use loci_store::Store;
+use loci_store::{LedgerQuery, Store};
 use loci_types::{AccessPolicy, Action, Aged, LedgerEntry, Memory, MemoryId, Reach, State, Tenant, Visible};
 
-use crate::hand::{Hand, good};
+use crate::hand::{Hand, good, line};
 use crate::samples::*;
 
 async fn entry(store: &dyn Store, visible: &Visible, sequence: Option<i64>) -> Option<LedgerEntry> {
-    good(store.entry(visible, &user("anna").space(), sequence.unwrap_or(0)).await)
+    line(store, visible, &user("anna").space(), sequence).await
 }
 
 /// The events of the delta, each with the memory it is about.
 async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String, Option<MemoryId>)> {
-    let changes = good(store.changes(visible, &user("anna").space(), None, since, 99).await);
+    let changes = good(
+        store
+            .ledger(
+                visible,
+                &LedgerQuery::Changes { space: user("anna").space().clone(), thread: None, since: since },
+                99,
+            )
+            .await,
+    );
     changes.entries.into_iter().map(|line| (line.event, line.memory_id)).collect()
 }
 
@@ -47,10 +55,10 @@ pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
         }
     }
     let (Some(id), sequence) = (lines[0].1, lines[0].0) else { panic!("no id") };
-    let history = good(store.history(&whole(), id, 9).await);
+    let history = good(store.ledger(&whole(), &LedgerQuery::Memory(id), 9).await).entries;
     assert_eq!(entry(store, &whole(), sequence).await.as_ref(), history.first(), "as history tells it");
     assert_eq!(entry(store, &whole(), Some(9_999)).await, None);
-    assert_eq!(good(store.entry(&whole(), &agent("bot").space(), 1).await), None);
+    assert_eq!(line(store, &whole(), &agent("bot").space(), Some(1)).await, None);
 }
 
 /// Lines about no memory, and about one that is gone, are for those who see the whole.
@@ -82,7 +90,10 @@ pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store)
     for visible in [&seen, &whole()] {
         assert_eq!(delta(store, visible, 0).await, [told("ADD", faded)], "no proposals");
     }
-    let revision = good(store.changes(&seen, &anna.space(), None, 0, 0).await).revision;
+    let revision = good(
+        store.ledger(&seen, &LedgerQuery::Changes { space: anna.space().clone(), thread: None, since: 0 }, 0).await,
+    )
+    .position;
     for state in [State::Decayed, State::Archived, State::SoftDeleted] {
         let purge_at = (state == State::SoftDeleted).then(|| at(9_000));
         let fade = Action::Fade { id: faded, state, confidence: None, relevance: None, purge_at };

@@ -1,6 +1,6 @@
 //! Do edges hold?
 
-use loci_store::Store;
+use loci_store::{LedgerQuery, Store};
 use loci_types::{AccessPolicy, Action, Addition, Edge, EdgeId, Memory, MemoryId, Outcome, Relation, Visible};
 
 use crate::hand::{Hand, good};
@@ -51,7 +51,11 @@ pub async fn a_link_is_taken_away(store: &dyn Store) {
     assert_eq!(hand.must(&anna.space(), unlink).await.outcome, Outcome::None);
     let left = good(store.edges(&whole(), &everything(), &[one], &[]).await);
     assert_eq!(left.iter().map(|edge| edge.relation).collect::<Vec<_>>(), [Relation::RelatedTo]);
-    let events: Vec<_> = good(store.history(&whole(), one, 99).await).into_iter().map(|entry| entry.event).collect();
+    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await)
+        .entries
+        .into_iter()
+        .map(|entry| entry.event)
+        .collect();
     assert_eq!(events, ["ADD", "LINK", "LINK", "UNLINK"]);
 }
 

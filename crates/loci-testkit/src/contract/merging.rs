@@ -1,10 +1,10 @@
 //! Can what became one become several again?
 
-use loci_store::Store;
+use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Memory, MemoryId, Outcome, Patch};
 use serde_json::json;
 
-use crate::hand::{Hand, good};
+use crate::hand::{Hand, good, line};
 use crate::samples::*;
 
 async fn merge(hand: &Hand<'_>, into: MemoryId, text: &str, from: &[MemoryId]) -> loci_store::Applied {
@@ -33,7 +33,9 @@ pub async fn a_split_undoes_a_merge(store: &dyn Store) {
     for memory in before {
         let expect = Memory { version: memory.version + 2, updated_at: hand.clock(), ..memory };
         assert_eq!(hand.must_get(expect.id).await, expect);
-        let Some(line) = good(store.history(&whole(), expect.id, 99).await).pop() else { panic!("no line") };
+        let Some(line) = good(store.ledger(&whole(), &LedgerQuery::Memory(expect.id), 99).await).entries.pop() else {
+            panic!("no line")
+        };
         assert_eq!((line.event.as_str(), line.version), ("RESTORE", Some(expect.version)));
     }
     assert_eq!(hand.must_get(one).await.content, "lantern of all", "its old text is another change's to bring back");
@@ -78,7 +80,7 @@ pub async fn a_merge_tells_what_it_took_and_where_it_was_revised(store: &dyn Sto
         ids.push(hand.remember(&anna, &format!("lantern {number}")).await);
     }
     let applied = merge(&hand, ids[0], "lantern of three", &ids[1..3]).await;
-    let lines = good(store.history(&whole(), ids[0], 99).await);
+    let lines = good(store.ledger(&whole(), &LedgerQuery::Memory(ids[0]), 99).await).entries;
     let [_, revised, merged] = &lines[..] else { panic!("{lines:?}") };
     assert_eq!((revised.event.as_str(), merged.event.as_str()), ("UPDATE", "MERGE"));
     assert_eq!(merged.new, Some(json!({ "from": ids[1..3], "revised": revised.sequence })));
@@ -86,6 +88,6 @@ pub async fn a_merge_tells_what_it_took_and_where_it_was_revised(store: &dyn Sto
     // Where the text stayed as it was, there is no such line.
     let as_it_is = Box::new(revision(ids[0], Patch::default()));
     let applied = hand.must(&anna.space(), Action::Merge { into: as_it_is, from: vec![ids[3]] }).await;
-    let line = good(store.entry(&whole(), &anna.space(), applied.sequence.unwrap_or(0)).await);
+    let line = line(store, &whole(), &anna.space(), applied.sequence).await;
     assert_eq!(line.and_then(|line| line.new), Some(json!({ "from": [ids[3]], "revised": null })));
 }

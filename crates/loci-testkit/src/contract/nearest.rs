@@ -122,8 +122,8 @@ pub async fn models_never_mix(store: &dyn Store) {
     hand.must(&anna.space(), Action::DropVectors { model: "a".into() }).await;
     assert_eq!(near("a").await, []);
     assert_eq!(near("b").await, [ids[0], ids[1]]);
-    let models = good(store.models(&whole()).await);
-    assert_eq!((models.vectors.get("a"), models.vectors.get("b"), models.without), (None, Some(&2), 1));
+    let models = good(store.stats(&whole()).await);
+    assert_eq!((models.vectors.get("a"), models.vectors.get("b"), models.without_vector), (None, Some(&2), 1));
     let again = Action::Embed { id: ids[2], of: hash("lantern"), vector: of_model("a", values.clone()) };
     hand.must(&anna.space(), again).await;
     assert_eq!(near("a").await, [ids[2]]);
@@ -204,5 +204,5 @@ pub async fn vectors_read_back(store: &dyn Store) {
     let mut read = good(store.vectors(&whole(), MODEL, &[three, two, one, id(77_777)]).await);
     read.sort_by_key(|(id, _)| *id);
     assert_eq!(read, [(one, vector("one")), (three, vector("three"))]);
-    assert_eq!(good(store.models(&whole()).await).without, 1);
+    assert_eq!(good(store.stats(&whole()).await).without_vector, 1);
 }

@@ -1,6 +1,6 @@
 //! Is each page turned once?
 
-use loci_store::{Page, Store};
+use loci_store::{LedgerQuery, Page, Store};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
@@ -42,7 +42,7 @@ pub async fn a_page_may_be_as_large_as_it_likes(store: &dyn Store) {
         assert_eq!((page.total, page.next), (2, None));
         assert_eq!(good(store.lexical(&whole(), "lantern", &now(), limit).await).len(), 2, "{limit}");
         assert_eq!(good(store.nearest(&whole(), &vector("lantern"), &now(), limit).await).len(), 2, "{limit}");
-        assert_eq!(good(store.history(&whole(), one, limit).await).len(), 1, "{limit}");
+        assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(one), limit).await).entries.len(), 1, "{limit}");
     }
     let page = good(store.scan(&whole(), &now(), Page { after: None, limit: 0 }).await);
     assert_eq!((page.memories.len(), page.total), (0, 2));

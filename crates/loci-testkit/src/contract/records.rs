@@ -1,6 +1,6 @@
 //! Is what is written what is read?
 
-use loci_store::{Error, Store};
+use loci_store::{Error, LedgerQuery, Store};
 use loci_types::{Action, Addition, ErrorKind, JobKind, JobSpec, Outcome, Patch, Provenance, State};
 use serde_json::json;
 
@@ -41,7 +41,7 @@ pub async fn a_batch_is_all_or_nothing(store: &dyn Store) {
     hand.sees(&whole(), "lantern", &[kept]).await;
     let jobs = store.claim(&Default::default(), JobKind::ALL, 9, at(9_999), std::time::Duration::from_secs(1)).await;
     assert_eq!(good(jobs), []);
-    assert_eq!(good(store.history(&whole(), kept, 99).await).len(), 1);
+    assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries.len(), 1);
 }
 
 /// The answers stand where the changes stood, and an empty batch has none.
@@ -199,7 +199,7 @@ pub async fn a_change_of_nothing_changes_nothing(store: &dyn Store) {
         assert_eq!((applied.outcome, applied.version, applied.sequence), (Outcome::None, 1, None));
     }
     assert_eq!(hand.must(&anna.space(), Action::Restore { id: kept }).await.outcome, Outcome::None);
-    assert_eq!(good(store.history(&whole(), kept, 99).await).len(), 1);
+    assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries.len(), 1);
 }
 
 /// What is deleted must be restored before it is changed.
@@ -224,8 +224,8 @@ pub async fn a_new_text_has_new_words_and_no_old_vector(store: &dyn Store) {
     assert_eq!(hand.words(&whole(), "candle", &now()).await, [kept]);
     assert_eq!(hand.near(&whole(), "lantern", &now()).await, []);
     assert_eq!(good(store.vectors(&whole(), MODEL, &[kept]).await), []);
-    let models = good(store.models(&whole()).await);
-    assert_eq!((models.vectors.get(MODEL), models.without), (None, 1));
+    let models = good(store.stats(&whole()).await);
+    assert_eq!((models.vectors.get(MODEL), models.without_vector), (None, 1));
     let embed = Action::Embed { id: kept, of: hash("candle"), vector: vector("candle") };
     hand.must(&anna.space(), embed).await;
     assert_eq!(hand.near(&whole(), "candle", &now()).await, [kept]);
@@ -249,7 +249,7 @@ pub async fn a_touch_counts_and_is_not_history(store: &dyn Store) {
     assert_eq!((first.access_count, first.last_accessed_at), (2, Some(hand.clock())));
     assert_eq!((second.access_count, second.last_accessed_at), (1, Some(seen)));
     assert_eq!((first.version, first.updated_at), (1, first.created_at));
-    assert_eq!(good(store.history(&whole(), one, 99).await).len(), 1);
+    assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await).entries.len(), 1);
     // Written behind, a touch may come late; the last access is the latest.
     let late = change(at(1), Action::Touch { ids: vec![one] });
     good(store.apply(batch(&anna.space(), vec![late])).await);
@@ -279,7 +279,11 @@ pub async fn fading_changes_state_and_scores(store: &dyn Store) {
     hand.must(&anna.space(), Action::Restore { id: kept }).await;
     assert_eq!((hand.must_get(kept).await.state, hand.must_get(kept).await.purge_at), (State::Active, None));
     hand.sees(&whole(), "lantern", &[kept]).await;
-    let events: Vec<_> = good(store.history(&whole(), kept, 99).await).into_iter().map(|entry| entry.event).collect();
+    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await)
+        .entries
+        .into_iter()
+        .map(|entry| entry.event)
+        .collect();
     assert_eq!(events, ["ADD", "TTL", "TTL", "TTL", "RESTORE"]);
 }
 
@@ -300,7 +304,7 @@ pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
     hand.must(&anna.space(), Action::Restore { id: kept }).await;
     let private = Patch { access_policy: Some(loci_types::AccessPolicy::Private), ..Patch::default() };
     hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, private)))).await;
-    let entries = good(store.history(&whole(), kept, 99).await);
+    let entries = good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries;
     let events: Vec<_> = entries.iter().map(|entry| (entry.event.as_str(), entry.version)).collect();
     assert_eq!(
         events,
@@ -315,7 +319,7 @@ pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
     assert_eq!(update.reason, "she said so");
     let part = |value: &Option<serde_json::Value>| value.as_ref().map(|value| value["content"].clone());
     assert_eq!((part(&update.old), part(&update.new)), (Some(json!("lantern")), Some(json!("candle"))));
-    assert_eq!(good(store.history(&whole(), kept, 2).await), entries[..2]);
+    assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 2).await).entries, entries[..2]);
 }
 
 fn object(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {

@@ -1,6 +1,6 @@
 //! What is left of what goes?
 
-use loci_store::Store;
+use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, LedgerEntry, MemoryId, Outcome, Relation, State};
 
 use crate::hand::{Hand, good};
@@ -78,11 +78,11 @@ async fn nothing_left(hand: &Hand<'_>, kept: MemoryId, gone: MemoryId) -> Vec<Le
     assert_eq!(good(store.vectors(&whole(), MODEL, &[gone, kept]).await).len(), 1);
     assert_eq!(good(store.edges(&whole(), &everything(), &[gone], &[]).await), []);
     assert_eq!(good(store.edges(&whole(), &everything(), &[kept], &[]).await), []);
-    let entries = good(store.history(&whole(), gone, 99).await);
+    let entries = good(store.ledger(&whole(), &LedgerQuery::Memory(gone), 99).await).entries;
     assert!(entries.len() >= 3, "the ledger still tells that it was there");
     assert!(entries.iter().all(|entry| entry.memory_id == Some(gone) && super::feed::tells_no_content(entry)));
     assert_eq!(
-        good(store.history(&visible(std::slice::from_ref(&anna)), gone, 99).await),
+        good(store.ledger(&visible(std::slice::from_ref(&anna)), &LedgerQuery::Memory(gone), 99).await).entries,
         [],
         "only the whole reach sees it"
     );

@@ -2,7 +2,7 @@
 //!
 //! The law is [`State::may_become`]; every action that moves a memory must keep to it.
 
-use loci_store::Store;
+use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Scope, State};
 
 use crate::hand::{Hand, good};
@@ -64,7 +64,9 @@ pub async fn every_allowed_step_is_taken(store: &dyn Store) {
             );
             let purge_at = (to == State::SoftDeleted).then(|| at(50_000));
             assert_eq!(after.purge_at, purge_at, "only what is deleted is removed for good, {told}");
-            let Some(line) = good(store.history(&whole(), id, 99).await).pop() else { panic!("no line: {told}") };
+            let Some(line) = good(store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries.pop() else {
+                panic!("no line: {told}")
+            };
             let (old, new) = (line.old.unwrap_or_default(), line.new.unwrap_or_default());
             assert_eq!((&old["state"], &new["state"]), (&from.name().into(), &to.name().into()), "{told}");
             assert_eq!(Some(line.sequence), applied.sequence, "{told}");
@@ -91,11 +93,13 @@ pub async fn every_other_step_is_refused(store: &dyn Store) {
 
 /// Refused as a step that cannot be, with the memory and its history as they were.
 async fn refused(hand: &Hand<'_>, id: MemoryId, action: Action) {
-    let before = (hand.must_get(id).await, good(hand.store.history(&whole(), id, 99).await));
+    let before =
+        (hand.must_get(id).await, good(hand.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
     let told = format!("{} by {action:?}", before.0.state);
     let Err(error) = hand.act(&user("anna").space(), action).await else { panic!("taken: {told}") };
     assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
-    let after = (hand.must_get(id).await, good(hand.store.history(&whole(), id, 99).await));
+    let after =
+        (hand.must_get(id).await, good(hand.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
     assert_eq!(after, before, "{told}");
 }
 

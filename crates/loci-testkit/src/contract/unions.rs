@@ -1,10 +1,10 @@
 //! Are two things that turn out to be one found as one?
 
-use loci_store::{EntityFilter, Store};
+use loci_store::{EntityFilter, EntityQuery, Store};
 use loci_types::{Action, Entity, EntityId, ErrorKind, Memory, MemoryId, Outcome, Reach, Scope, Visible};
 use serde_json::json;
 
-use crate::hand::{Hand, good, name_in};
+use crate::hand::{Hand, good, line, name_in};
 use crate::samples::*;
 
 fn unite(into: EntityId, from: EntityId) -> Action {
@@ -12,7 +12,7 @@ fn unite(into: EntityId, from: EntityId) -> Action {
 }
 
 async fn named(store: &dyn Store, visible: &Visible, name: &str) -> Vec<Entity> {
-    good(store.entities(visible, &[name.to_owned()]).await)
+    good(store.entities(visible, &EntityQuery::Named([name.to_owned()].to_vec()), usize::MAX).await)
 }
 
 async fn speaking(store: &dyn Store, entities: &[EntityId]) -> Vec<(MemoryId, f64)> {
@@ -21,7 +21,10 @@ async fn speaking(store: &dyn Store, entities: &[EntityId]) -> Vec<(MemoryId, f6
 }
 
 async fn known(store: &dyn Store, visible: &Visible, filter: &EntityFilter, limit: usize) -> Vec<EntityId> {
-    good(store.known_entities(visible, filter, limit).await).into_iter().map(|entity| entity.id).collect()
+    good(store.entities(visible, &EntityQuery::Known(filter.clone()), limit).await)
+        .into_iter()
+        .map(|entity| entity.id)
+        .collect()
 }
 
 /// A thing with a memory that speaks of it.
@@ -39,7 +42,7 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     let (root, of_root) = thing(&hand, &anna, "New York", &["Big Apple", "Gotham"]).await;
     let applied = hand.must(&anna.space(), unite(root.id, first.id)).await;
     assert_eq!((applied.id, applied.outcome), (None, Outcome::Merged));
-    let line = good(store.entry(&whole(), &anna.space(), applied.sequence.unwrap_or(0)).await);
+    let line = line(store, &whole(), &anna.space(), applied.sequence).await;
     assert_eq!(line.and_then(|line| line.new), Some(json!({ "entity": root.id, "united": first.id })));
     let one = Entity {
         aliases: vec!["Big Apple".into(), "Gotham".into(), "NYC".into()],
@@ -52,7 +55,10 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
             assert_eq!(named(store, &visible, name).await, std::slice::from_ref(&one), "{name}");
         }
         for memory in [of_first, of_root] {
-            assert_eq!(good(store.spoken_of(&visible, memory).await), std::slice::from_ref(&one));
+            assert_eq!(
+                good(store.entities(&visible, &EntityQuery::MentionedBy(memory), usize::MAX).await),
+                std::slice::from_ref(&one)
+            );
         }
         assert_eq!(known(store, &visible, &EntityFilter::default(), 9).await, [root.id]);
     }
@@ -91,7 +97,7 @@ pub async fn unions_make_chains(store: &dyn Store) {
     hand.must(&anna.space(), unite(d, e)).await;
     // By names that are no roots, each on its side.
     let applied = hand.must(&anna.space(), unite(a, e)).await;
-    let line = good(store.entry(&whole(), &anna.space(), applied.sequence.unwrap_or(0)).await);
+    let line = line(store, &whole(), &anna.space(), applied.sequence).await;
     assert_eq!(line.and_then(|line| line.new), Some(json!({ "entity": c, "united": d })), "what a division takes back");
     for (entity, _) in &things {
         let found = named(store, &whole(), &entity.canonical_name).await;
@@ -147,8 +153,8 @@ pub async fn a_summary_is_not_for_those_who_see_some_categories(store: &dyn Stor
         for (categories, expect) in [(None, harbour.summary.clone()), (Some(&["work", "home"][..]), None)] {
             let visible = grant(Default::default(), reach.clone(), categories, None);
             let by_name = named(store, &visible, "harbour").await;
-            let spoken = good(store.spoken_of(&visible, memory).await);
-            let known = good(store.known_entities(&visible, &EntityFilter::default(), 9).await);
+            let spoken = good(store.entities(&visible, &EntityQuery::MentionedBy(memory), usize::MAX).await);
+            let known = good(store.entities(&visible, &EntityQuery::Known(EntityFilter::default()), 9).await);
             for found in [by_name, spoken, known] {
                 assert_eq!(found.len(), 1);
                 assert_eq!(found[0].summary, expect, "{visible:?}");

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use loci_store::{EntityFilter, Page, Store};
+use loci_store::{EntityFilter, EntityQuery, LedgerQuery, Page, Store};
 use loci_types::{
     AccessPolicy, Action, Batch, Entity, EntityId, Kind, Layer, Memory, MemoryId, NoteValue, Reach, Relation, Scope,
     SessionFilter, Source, Space, Tenant, Visible,
@@ -28,24 +28,28 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
     let vectors: BTreeSet<_> = good(store.vectors(visible, MODEL, &ids).await).into_iter().map(|(id, _)| id).collect();
     assert_eq!(vectors, seen, "vectors");
     for memory in plain {
-        let history = good(store.history(visible, memory.id, 99).await);
+        let history = good(store.ledger(visible, &LedgerQuery::Memory(memory.id), 99).await).entries;
         assert_eq!(!history.is_empty(), seen.contains(&memory.id), "history of {}", memory.content);
         for edge in good(store.edges(visible, &everything(), &[memory.id], &[]).await) {
             assert!(seen.contains(&edge.source_id) && seen.contains(&edge.target_id), "edges of {}", memory.content);
         }
         // Each speaks of a thing that bears its text for a name, and nothing else does.
         let things = usize::from(seen.contains(&memory.id));
-        let named = good(store.entities(visible, std::slice::from_ref(&memory.content)).await);
-        let spoken = good(store.spoken_of(visible, memory.id).await);
+        let named = good(
+            store
+                .entities(visible, &EntityQuery::Named(std::slice::from_ref(&memory.content).to_vec()), usize::MAX)
+                .await,
+        );
+        let spoken = good(store.entities(visible, &EntityQuery::MentionedBy(memory.id), usize::MAX).await);
         let thing = [EntityId(memory.id.0)];
         let speaking = good(store.mentioning(visible, &now(), &thing, 9).await);
         assert_eq!([named.len(), spoken.len(), speaking.len()], [things; 3], "the entity of {}", memory.content);
-        for line in good(store.history(&whole(), memory.id, 99).await) {
-            let told = good(store.entry(visible, &crate::hand::space_of(memory), line.sequence).await);
+        for line in good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 99).await).entries {
+            let told = crate::hand::line(store, visible, &crate::hand::space_of(memory), Some(line.sequence)).await;
             assert_eq!(told, seen.contains(&memory.id).then_some(line), "a line about {}", memory.content);
         }
     }
-    let known = good(store.known_entities(visible, &EntityFilter::default(), 99).await);
+    let known = good(store.entities(visible, &EntityQuery::Known(EntityFilter::default()), 99).await);
     let known: BTreeSet<_> = known.into_iter().map(|entity| MemoryId(entity.id.0)).collect();
     assert_eq!(known, seen, "known entities");
     reads_of_spaces_keep_to(store, visible, plain, &admitted).await;
@@ -76,7 +80,7 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
     assert_eq!(stats.by_layer.values().sum::<u64>(), stats.memories);
     assert_eq!(stats.vectors.values().sum::<u64>(), stats.memories);
     assert_eq!(stats.edges.values().sum::<u64>(), edges, "edges counted");
-    assert_eq!(good(store.models(visible).await).vectors.values().sum::<u64>(), stats.memories, "models");
+    assert_eq!(good(store.stats(visible).await).vectors.values().sum::<u64>(), stats.memories, "models");
     let page = good(store.scan(visible, &now(), Page { after: None, limit: 1 }).await);
     assert_eq!(page.total, stats.memories, "totals");
 }
@@ -99,7 +103,10 @@ async fn reads_of_spaces_keep_to(store: &dyn Store, visible: &Visible, plain: &[
         let ids: BTreeSet<_> = admitted.iter().filter(here).map(|memory| memory.id).collect();
         let aged = good(store.ages(visible, &space, 0, 99).await);
         assert_eq!(aged.into_iter().map(|ageing| ageing.id).collect::<BTreeSet<_>>(), ids, "ages in {space}");
-        let changes = good(store.changes(visible, &space, None, 0, 999).await).entries;
+        let changes = good(
+            store.ledger(visible, &LedgerQuery::Changes { space: space.clone(), thread: None, since: 0 }, 999).await,
+        )
+        .entries;
         let told: BTreeSet<_> = changes.into_iter().filter_map(|line| line.memory_id).collect();
         assert_eq!(told, ids, "changes in {space}");
         let notes = good(store.notes(visible, &space, &["n".to_owned()], at(0)).await);
@@ -237,7 +244,7 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
                     assert!(lane.contains(&own.id) && !lane.contains(&other.id), "{name}");
                 }
                 assert_eq!(good(store.fetch(&visible, &[other.id]).await), []);
-                assert_eq!(good(store.history(&visible, other.id, 9).await), []);
+                assert_eq!(good(store.ledger(&visible, &LedgerQuery::Memory(other.id), 9).await).entries, []);
                 assert_eq!(good(store.vectors(&visible, MODEL, &[other.id]).await), []);
                 assert_eq!(good(store.around(&visible, &everything(), &[other.id], 9).await), []);
                 let counted = good(store.frequencies(&visible, &["lantern".to_owned()]).await);

@@ -16,8 +16,7 @@ use crate::sql::clause::Clause;
 use crate::sql::gather::add;
 use crate::sql::{self, Connection, entities, erase, life, notes, read};
 use crate::{
-    Administration, Ageing, Belongings, CarriedEntity, CarriedMemory, Finding, Indexed, Models, Result, Stats,
-    StoreHealth,
+    Administration, Ageing, Belongings, CarriedEntity, CarriedMemory, Finding, Indexed, Result, Stats, StoreHealth,
 };
 
 #[async_trait]
@@ -38,23 +37,6 @@ impl<B: Backend> Administration for SqlStore<B> {
     async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>> {
         let found = self.for_each_space(visible, |connection, _, _| read::model_names(connection)).await?;
         Ok(found.into_iter().flatten().collect())
-    }
-
-    async fn models(&self, visible: &Visible) -> Result<Models> {
-        let found = self
-            .for_each_space(visible, move |connection, space, visible| {
-                match Clause::visible(connection, B::space_of(space), visible)? {
-                    Some(clause) => read::models(connection, &clause),
-                    None => Ok(Models::default()),
-                }
-            })
-            .await?;
-        let mut all = Models::default();
-        for models in found {
-            all.without += models.without;
-            add(&mut all.vectors, models.vectors);
-        }
-        Ok(all)
     }
 
     async fn stats(&self, visible: &Visible) -> Result<Stats> {
@@ -139,13 +121,11 @@ impl<B: Backend> Administration for SqlStore<B> {
     async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
         let (backend, tenant, name, holder) =
             (self.backend.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
-        blocking(move || backend.lease(&tenant, &name, &holder, now, lease)).await
-    }
-
-    async fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
-        let (backend, tenant, name, holder) =
-            (self.backend.clone(), tenant.clone(), name.to_owned(), holder.to_owned());
-        blocking(move || backend.release(&tenant, &name, &holder)).await
+        blocking(move || match lease.is_zero() {
+            true => backend.release(&tenant, &name, &holder).map(|()| false),
+            false => backend.lease(&tenant, &name, &holder, now, lease),
+        })
+        .await
     }
 
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {

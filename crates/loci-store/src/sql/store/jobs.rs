@@ -9,7 +9,7 @@ use loci_types::{Job, JobKind, JobRecord, Space, Tenant};
 use super::SqlStore;
 use crate::sql::backend::{Backend, blocking};
 use crate::sql::{Connection, catalogue, jobs};
-use crate::{Jobs, Result};
+use crate::{JobUpdate, Jobs, Result};
 
 #[async_trait]
 impl<B: Backend> Jobs for SqlStore<B> {
@@ -37,23 +37,14 @@ impl<B: Backend> Jobs for SqlStore<B> {
         Ok(jobs)
     }
 
-    async fn renew(&self, tenant: &Tenant, job: &Job, until: Timestamp) -> Result<bool> {
+    async fn update_job(&self, tenant: &Tenant, job: &Job, update: JobUpdate) -> Result<bool> {
         let (space, job) = (job.space.parse()?, job.clone());
-        Ok(self
-            .write_space(tenant, &space, move |connection| jobs::renew(connection, &job, until))
-            .await?
-            .unwrap_or(false))
-    }
-
-    async fn finish(&self, tenant: &Tenant, job: &Job) -> Result<bool> {
-        let (space, job) = (job.space.parse()?, job.clone());
-        Ok(self.write_space(tenant, &space, move |connection| jobs::finish(connection, &job)).await?.unwrap_or(false))
-    }
-
-    async fn fail(&self, tenant: &Tenant, job: &Job, error: &str, retry_at: Option<Timestamp>) -> Result<bool> {
-        let (space, job, told) = (job.space.parse()?, job.clone(), error.to_owned());
-        let failed = self.write_space(tenant, &space, move |connection| jobs::fail(connection, &job, &told, retry_at));
-        Ok(failed.await?.unwrap_or(false))
+        let updated = self.write_space(tenant, &space, move |connection| match &update {
+            JobUpdate::Renew(until) => jobs::renew(connection, &job, *until),
+            JobUpdate::Done => jobs::finish(connection, &job),
+            JobUpdate::Failed { error, retry_at } => jobs::fail(connection, &job, error, *retry_at),
+        });
+        Ok(updated.await?.unwrap_or(false))
     }
 
     async fn jobs(&self, tenant: &Tenant, states: &[&str], limit: usize) -> Result<Vec<JobRecord>> {
@@ -73,11 +64,11 @@ impl<B: Backend> Jobs for SqlStore<B> {
         .await
     }
 
-    async fn retry(&self, tenant: &Tenant, space: &Space, id: i64, at: Timestamp) -> Result<bool> {
-        Ok(self.write_space(tenant, space, move |connection| jobs::retry(connection, id, at)).await?.unwrap_or(false))
-    }
-
-    async fn drop_job(&self, tenant: &Tenant, space: &Space, id: i64) -> Result<bool> {
-        Ok(self.write_space(tenant, space, move |connection| jobs::give_up(connection, id)).await?.unwrap_or(false))
+    async fn requeue(&self, tenant: &Tenant, space: &Space, id: i64, at: Option<Timestamp>) -> Result<bool> {
+        let queued = self.write_space(tenant, space, move |connection| match at {
+            Some(at) => jobs::retry(connection, id, at),
+            None => jobs::give_up(connection, id),
+        });
+        Ok(queued.await?.unwrap_or(false))
     }
 }

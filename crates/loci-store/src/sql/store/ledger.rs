@@ -4,55 +4,48 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use loci_types::{LedgerEntry, MemoryId, Space, TimeRange, Visible};
+use loci_types::{Space, TimeRange, Visible};
 
 use super::SqlStore;
 use crate::sql::backend::{Backend, blocking};
-use crate::sql::{feed, read, tally};
-use crate::{Changes, Feed, Ledger, Result, Tally};
+use crate::sql::clause::Clause;
+use crate::sql::{Connection, feed, read, tally};
+use crate::{Feed, Ledger, LedgerQuery, Result, Tally};
 
 #[async_trait]
 impl<B: Backend> Ledger for SqlStore<B> {
-    async fn history(&self, visible: &Visible, id: MemoryId, limit: usize) -> Result<Vec<LedgerEntry>> {
-        let found = self
-            .for_each_space(visible, move |connection, space, visible| {
-                read::history(connection, B::space_of(space), visible, id, limit)
-            })
-            .await?;
-        Ok(found.into_iter().flatten().collect())
-    }
-
-    async fn changes(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        thread: Option<&str>,
-        since: i64,
-        limit: usize,
-    ) -> Result<Changes> {
-        let (wanted, thread) = (space.clone(), thread.map(str::to_owned));
-        let found = self
-            .visible_in_each(visible, move |connection, space, clause| {
-                if *B::space_of(space) != wanted {
-                    return Ok(Vec::new());
+    async fn ledger(&self, visible: &Visible, query: &LedgerQuery, limit: usize) -> Result<Feed> {
+        match query.clone() {
+            LedgerQuery::Memory(id) => {
+                let found = self
+                    .for_each_space(visible, move |connection, space, visible| {
+                        read::history(connection, B::space_of(space), visible, id, limit)
+                    })
+                    .await?;
+                let entries: Vec<_> = found.into_iter().flatten().collect();
+                let position = entries.last().map_or(0, |entry| entry.sequence);
+                Ok(Feed { entries, position })
+            }
+            LedgerQuery::After { space, sequence } => {
+                let nothing = Feed { entries: Vec::new(), position: sequence };
+                if visible.spaces().is_some_and(|spaces| !spaces.contains(&space)) {
+                    return Ok(nothing);
                 }
-                Ok(vec![read::changes(connection, B::space_of(space), clause, thread.as_deref(), since, limit)?])
-            })
-            .await?;
-        Ok(found.into_iter().next().unwrap_or_default())
-    }
-
-    async fn feed(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Feed> {
-        let nothing = Feed { entries: Vec::new(), position: after };
-        if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
-            return Ok(nothing);
+                let (backend, visible) = (self.backend.clone(), visible.clone());
+                let page = blocking(move || {
+                    let open = backend.open(visible.tenant(), &space);
+                    backend.read(&open, |connection| feed::page(connection, &space, &visible, sequence, limit))
+                });
+                Ok(page.await?.unwrap_or(nothing))
+            }
+            LedgerQuery::Changes { space, thread, since } => {
+                let name = space.clone();
+                let read = move |connection: &dyn Connection, clause: &Clause| {
+                    read::changes(connection, &name, clause, thread.as_deref(), since, limit)
+                };
+                Ok(self.in_one_space(visible, &space, read).await?.unwrap_or_default())
+            }
         }
-        let (backend, open, visible) =
-            (self.backend.clone(), self.backend.open(visible.tenant(), space), visible.clone());
-        let page = blocking(move || {
-            backend.read(&open, |connection| feed::page(connection, B::space_of(&open), &visible, after, limit))
-        });
-        Ok(page.await?.unwrap_or(nothing))
     }
 
     async fn positions(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>> {
@@ -70,15 +63,5 @@ impl<B: Backend> Ledger for SqlStore<B> {
             })
             .await?;
         Ok(tally::together(found))
-    }
-
-    async fn entry(&self, visible: &Visible, space: &Space, sequence: i64) -> Result<Option<LedgerEntry>> {
-        let (wanted, seen) = (space.clone(), visible.clone());
-        let found = self
-            .in_one_space(visible, space, move |connection, clause| {
-                read::entry(connection, &wanted, &seen, clause, sequence)
-            })
-            .await?;
-        Ok(found.flatten())
     }
 }

@@ -15,7 +15,9 @@ use crate::sql::backend::{Backend, blocking};
 use crate::sql::clause::Clause;
 use crate::sql::gather::best_then_newest;
 use crate::sql::{Connection, checkpoints, entities, facts, notes, read, sessions};
-use crate::{Applied, Cursor, EntityFilter, Hit, KeptCheckpoint, Listing, Measure, Page, Records, Result};
+use crate::{
+    Applied, CheckpointWalk, Cursor, EntityQuery, Hit, KeptCheckpoint, Listing, Measure, Page, Records, Result,
+};
 
 #[async_trait]
 impl<B: Backend> Records for SqlStore<B> {
@@ -108,23 +110,21 @@ impl<B: Backend> Records for SqlStore<B> {
         Ok(best_then_newest(found, limit))
     }
 
-    async fn entities(&self, visible: &Visible, names: &[String]) -> Result<Vec<Entity>> {
-        let names = names.to_vec();
-        self.visible_in_each(visible, move |connection, _, clause| entities::named(connection, clause, &names)).await
-    }
-
-    async fn known_entities(&self, visible: &Visible, filter: &EntityFilter, limit: usize) -> Result<Vec<Entity>> {
-        let filter = filter.clone();
+    async fn entities(&self, visible: &Visible, query: &EntityQuery, limit: usize) -> Result<Vec<Entity>> {
+        let query = query.clone();
+        let known = matches!(query, EntityQuery::Known(_));
         let mut found = self
-            .visible_in_each(visible, move |connection, _, clause| entities::list(connection, clause, &filter, limit))
+            .visible_in_each(visible, move |connection, _, clause| match &query {
+                EntityQuery::Named(names) => entities::named(connection, clause, names),
+                EntityQuery::Known(filter) => entities::list(connection, clause, filter, limit),
+                EntityQuery::MentionedBy(id) => entities::spoken_of(connection, clause, *id),
+            })
             .await?;
-        found.sort_by(|a, b| b.mention_count.cmp(&a.mention_count).then(a.id.cmp(&b.id)));
+        if known {
+            found.sort_by(|a, b| b.mention_count.cmp(&a.mention_count).then(a.id.cmp(&b.id)));
+        }
         found.truncate(limit);
         Ok(found)
-    }
-
-    async fn spoken_of(&self, visible: &Visible, id: MemoryId) -> Result<Vec<Entity>> {
-        self.visible_in_each(visible, move |connection, _, clause| entities::spoken_of(connection, clause, id)).await
     }
 
     async fn mentioning(
@@ -206,23 +206,14 @@ impl<B: Backend> Records for SqlStore<B> {
         &self,
         visible: &Visible,
         filter: &CheckpointFilter,
+        walk: CheckpointWalk,
         limit: usize,
     ) -> Result<Vec<KeptCheckpoint>> {
         let (space, wanted) = (filter.scope.space(), filter.clone());
-        let read =
-            move |connection: &dyn Connection, clause: &Clause| checkpoints::list(connection, clause, &wanted, limit);
-        Ok(self.in_one_space(visible, &space, read).await?.unwrap_or_default())
-    }
-
-    async fn checkpoint_line(
-        &self,
-        visible: &Visible,
-        filter: &CheckpointFilter,
-        limit: usize,
-    ) -> Result<Vec<KeptCheckpoint>> {
-        let (space, wanted) = (filter.scope.space(), filter.clone());
-        let read =
-            move |connection: &dyn Connection, clause: &Clause| checkpoints::line(connection, clause, &wanted, limit);
+        let read = move |connection: &dyn Connection, clause: &Clause| match walk {
+            CheckpointWalk::Newest => checkpoints::list(connection, clause, &wanted, limit),
+            CheckpointWalk::Ancestors => checkpoints::line(connection, clause, &wanted, limit),
+        };
         Ok(self.in_one_space(visible, &space, read).await?.unwrap_or_default())
     }
 
