@@ -5,6 +5,7 @@
 //! a change means was decided above.
 
 mod belongings;
+mod breaker;
 mod carry;
 mod checkpoints;
 mod cursor;
@@ -14,6 +15,7 @@ mod facts;
 mod outside;
 mod pools;
 mod postgres;
+mod retry;
 mod sql;
 mod sqlite;
 mod store;
@@ -29,10 +31,11 @@ pub use error::{Error, Result};
 pub use facts::Facts;
 pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
-    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
+    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, VectorFeed, VectorIndex, VectorPoint, Verified, Wanted,
 };
 pub use pools::{Pool, PoolMember, Pools};
 pub use postgres::{PostgresOptions, PostgresStore};
+pub use retry::Retry;
 pub use sql::archive::{
     Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, Derive, Derived, Manifest, RestorePlan, Restored,
     Until, back_up, look_at, look_through, restore,

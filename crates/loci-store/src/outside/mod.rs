@@ -8,7 +8,6 @@
 //! queued anywhere, so nothing can be lost between the two.
 
 mod doors;
-mod down;
 mod fill;
 mod index;
 mod indexed;
@@ -18,7 +17,6 @@ mod pgvector;
 mod point;
 mod pools;
 mod qdrant;
-mod retry;
 mod search;
 mod things;
 
@@ -29,4 +27,3 @@ pub use local::LocalIndex;
 pub use pgvector::{PgvectorConfig, PgvectorIndex};
 pub use point::{VectorFeed, VectorPoint};
 pub use qdrant::{Qdrant, QdrantConfig};
-pub use retry::Retry;

@@ -41,7 +41,6 @@ mod value;
 mod ways;
 pub(crate) mod words;
 pub(crate) mod writer;
-mod zero;
 
 pub(crate) use connection::{Connection, OptionalExtension, Row};
 pub(crate) use error::{Error, Result};

@@ -6,7 +6,7 @@
 use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
-use super::{Error, Result, zero};
+use super::{Error, Result};
 
 type Wrong = Box<dyn std::error::Error + Send + Sync>;
 
@@ -123,17 +123,14 @@ impl ToSql for Value {
             Value::Text(value) if *wanted == Type::JSONB => {
                 // The number of its binary format.
                 out.extend_from_slice(&[1]);
-                zero::out_of_json(value).to_sql(&Type::TEXT, out)
+                value.to_sql(&Type::TEXT, out)
             }
-            Value::Text(value) if *wanted == Type::JSON => zero::out_of_json(value).to_sql(&Type::TEXT, out),
-            Value::Text(value) if *wanted == Type::TEXT => zero::out_of_text(value).to_sql(&Type::TEXT, out),
+            Value::Text(value) if [Type::JSON, Type::TEXT].contains(wanted) => value.to_sql(&Type::TEXT, out),
             Value::Blob(value) if *wanted == Type::BYTEA => value.to_sql(wanted, out),
             // In its binary form an id is its sixteen bytes.
             Value::Blob(value) if *wanted == Type::UUID && value.len() == 16 => value.to_sql(&Type::BYTEA, out),
             Value::Integers(values) if *wanted == Type::INT8_ARRAY => values.to_sql(wanted, out),
-            Value::Texts(values) if *wanted == Type::TEXT_ARRAY => {
-                values.iter().map(|value| zero::out_of_text(value)).collect::<Vec<_>>().to_sql(wanted, out)
-            }
+            Value::Texts(values) if *wanted == Type::TEXT_ARRAY => values.to_sql(wanted, out),
             Value::Ids(values) if *wanted == Type::UUID_ARRAY => {
                 values.iter().map(Value::from).collect::<Vec<_>>().to_sql(wanted, out)
             }
@@ -248,8 +245,7 @@ impl Get for String {
     fn from_raw(raw: Option<Raw<'_>>) -> Result<Self, Wrong> {
         let raw = there(raw)?;
         match raw.sort {
-            Type::TEXT => Ok(zero::into_text(std::str::from_utf8(raw.bytes)?)),
-            Type::JSON => Ok(zero::into_json(std::str::from_utf8(raw.bytes)?)),
+            Type::TEXT | Type::JSON => Ok(std::str::from_utf8(raw.bytes)?.to_owned()),
             _ => raw.wrong("text"),
         }
     }
