@@ -11,14 +11,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use loci_models::SharedCache;
 use loci_server::{Counted, Health};
-use loci_store::tier::{ProcessTier, RedisTier, Sheltered, Tier, TierError, TierOptions};
+use loci_store::tier::{FallbackTier, ProcessTier, RedisTier, Tier, TierError, TierOptions};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
 use crate::settings::variable;
 
-/// Bytes that stand in for Redis while it is away, or where there is none.
-const SHELTER_BYTES: usize = 64 << 20;
+/// Maximum number of bytes of each kind (working memory, sessions, embeddings) that this process holds while Redis is
+/// unavailable, or where there is none.
+const FALLBACK_BYTES: usize = 32 << 20;
 
 /// What is fast and may be lost, and who keeps it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -79,16 +80,17 @@ impl Tiers {
                 .hint("set it to an address such as redis://127.0.0.1:6379")
         })?;
         let refused = |error: TierError| {
-            wrong("tiers.url", error.to_string()).hint("write redis://[user:password@]host[:port][/database]")
+            wrong("tiers.url", error.to_string())
+                .hint("write redis://[user:password@]host[:port][/database], or rediss:// for TLS")
         };
         let redis = RedisTier::new(&url, self.options()).map_err(refused)?;
-        let shelter = ProcessTier::new(self.options(), SHELTER_BYTES);
-        Ok(Some(Arc::new(Common(Arc::new(Sheltered::new(Arc::new(redis), shelter))))))
+        let fallback = ProcessTier::new(self.options(), FALLBACK_BYTES);
+        Ok(Some(Arc::new(Common(Arc::new(FallbackTier::new(Arc::new(redis), fallback))))))
     }
 
     /// A tier of this process alone, for the entries of sessions.
     pub(crate) fn alone(&self) -> Arc<dyn Tier> {
-        Arc::new(ProcessTier::new(self.options(), SHELTER_BYTES))
+        Arc::new(ProcessTier::new(self.options(), FALLBACK_BYTES))
     }
 
     fn options(&self) -> TierOptions {
@@ -128,7 +130,7 @@ fn wrong(field: &'static str, message: String) -> Error {
 }
 
 /// A tier that several Loci reach.
-pub(crate) struct Common(Arc<Sheltered>);
+pub(crate) struct Common(Arc<FallbackTier>);
 
 impl Common {
     /// The tier itself, for working memory and sessions.
@@ -196,7 +198,6 @@ mod tests {
         for (text, field) in [
             ("kind = \"redis\"\nurl_env = \"LOCI_TEST_NO_SUCH_VARIABLE\"", "tiers.url"),
             ("kind = \"redis\"\nurl = \"http://user:secret@host\"", "tiers.url"),
-            ("kind = \"redis\"\nurl = \"rediss://user:secret@host\"", "tiers.url"),
             ("prefix = \"\"", "tiers.prefix"),
             ("prefix = \"a:b\"", "tiers.prefix"),
             ("embedding_ttl_seconds = 0", "tiers.embedding_ttl_seconds"),
@@ -213,7 +214,10 @@ mod tests {
     #[test]
     fn redis_is_dialled_when_it_is_needed() {
         assert!(read("").open().unwrap().is_none());
-        assert!(read("kind = \"redis\"\nurl = \"redis://127.0.0.1:1\"").open().unwrap().is_some());
+        for scheme in ["redis", "rediss"] {
+            let settings = read(&format!("kind = \"redis\"\nurl = \"{scheme}://127.0.0.1:1\""));
+            assert!(settings.open().unwrap().is_some(), "{scheme}");
+        }
     }
 
     #[test]

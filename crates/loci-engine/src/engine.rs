@@ -23,7 +23,7 @@ use crate::plan::exemplars::Exemplars;
 use crate::policy::Caller;
 use crate::recall::Shelf;
 use crate::redact::{Pass, Redactor};
-use crate::working::Desks;
+use crate::working::WorkingMemories;
 use crate::{Clock, Config, Result};
 
 /// The memory of agents.
@@ -48,7 +48,7 @@ pub struct Engine {
     /// In which days and weeks are counted.
     pub(crate) time_zone: TimeZone,
     /// What agents have before them.
-    pub(crate) desks: Desks,
+    pub(crate) working: WorkingMemories,
     /// Where sessions keep their entries.
     pub(crate) tier: Option<Arc<dyn Tier>>,
     /// What waits to be written with others.
@@ -82,7 +82,7 @@ impl Engine {
             shelf: Shelf::new(config.retrieval.reading_bytes),
             exemplars: Exemplars::default(),
             time_zone,
-            desks: Desks::default(),
+            working: WorkingMemories::default(),
             tier: None,
             batcher: Batcher::new(config.batch.clone()),
             config,
@@ -120,7 +120,7 @@ impl Engine {
     /// The same engine, with a tier that outlives it: sessions keep their entries there, and working memory is
     /// mirrored there and read back after a restart.
     pub fn with_tier(mut self, tier: Arc<dyn Tier>) -> Self {
-        self.desks = Desks::mirrored(tier.clone());
+        self.working = WorkingMemories::mirrored(tier.clone());
         self.with_sessions(tier)
     }
 
@@ -212,7 +212,7 @@ impl Engine {
     /// Waits for everything that is written behind.
     pub async fn flush(&self) {
         self.write_waiting().await;
-        self.desks.mirrored_up_to_now().await;
+        self.working.mirrored_up_to_now().await;
         let mut behind = self.behind.lock().await;
         while behind.join_next().await.is_some() {}
     }
@@ -220,7 +220,7 @@ impl Engine {
     /// The end: what waits is written, and what agents have before them is kept as turns, unless a tier keeps it
     /// for the next start.
     pub async fn close(&self) {
-        if !self.desks.outlive() {
+        if !self.working.outlive() {
             self.flush_all_working().await;
         }
         self.flush().await;

@@ -53,7 +53,7 @@ impl Engine {
         let mut erasure = self.belongings(caller, user).await?;
         // First what lives fast: it may still become turns, which then go with the rest.
         let tiers = self.erase_working(caller, user).await?;
-        erasure.working = (tiers.desks + tiers.tier) as u64;
+        erasure.working = (tiers.working + tiers.tier) as u64;
         let mut found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
         for _ in 0..ROUNDS {
             // Answers to earlier requests lie in the shared space, whether or not the user had something there.

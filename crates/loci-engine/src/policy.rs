@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use loci_store::tier::{Conversation, Desk};
+use loci_store::tier::{SessionKey, WorkingKey};
 use loci_types::{Error, ErrorKind, Grant, Identifier, Identifiers, Layer, Reach, Role, Scope, Tenant, Visible};
 
 /// Who asks.
@@ -232,20 +232,20 @@ pub(crate) fn whole(tenant: &Tenant) -> Visible {
 
 /// Whose working memory this caller has before it. It belongs to a user, with an agent or none, and in a
 /// session where one is named; nobody who names another reaches it.
-pub(crate) fn desk(caller: &Caller) -> Result<Desk, Error> {
+pub(crate) fn working_key(caller: &Caller) -> Result<WorkingKey, Error> {
     let user = own_user(caller)?;
     let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
     let session = caller.identifiers.session_id.clone();
-    Ok(Desk { tenant: caller.tenant.name().to_owned(), agent, user, session })
+    Ok(WorkingKey { tenant: caller.tenant.name().to_owned(), agent, user, session })
 }
 
 /// The session of this name that this caller speaks in.
-pub(crate) fn conversation(caller: &Caller, session: &str) -> Result<Conversation, Error> {
+pub(crate) fn session_key(caller: &Caller, session: &str) -> Result<SessionKey, Error> {
     let user = own_user(caller)?;
     let named = Identifiers { session_id: Some(session.to_owned()), ..Identifiers::default() };
     named.validate()?;
     let agent = caller.identifiers.agent_id.clone().unwrap_or_default();
-    Ok(Conversation { tenant: caller.tenant.name().to_owned(), agent, user, session: session.to_owned() })
+    Ok(SessionKey { tenant: caller.tenant.name().to_owned(), agent, user, session: session.to_owned() })
 }
 
 /// The user whose tiers the caller may reach. What lies there has no category, so a credential that sees only

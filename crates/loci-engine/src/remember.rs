@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use loci_types::{
     AccessPolicy, Action, Addition, Batch, Class, Durability, Error, ErrorKind, KnowledgePointer, Layer, Memory,
-    MemoryId, Outcome, Receipt, Scope, Source, State, unit,
+    MemoryId, Outcome, Receipt, Scope, Source, State, contains_nul, unit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -344,8 +344,8 @@ impl Engine {
 
     pub(crate) fn check_metadata(&self, metadata: &Map<String, Value>) -> Result<()> {
         let most = self.config.limits.metadata_bytes;
-        if metadata.iter().any(|(name, value)| name.contains('\0') || bounds::holds_nul(value)) {
-            return Err(Error::invalid("metadata", "metadata contains a NUL character").into());
+        if metadata.iter().any(|(name, value)| name.contains('\0') || contains_nul(value)) {
+            return Err(Error::nul("metadata").into());
         }
         let bytes = serde_json::to_string(metadata).map_or(0, |text| text.len());
         if bytes > most {

@@ -25,9 +25,7 @@ const CLUTTER: usize = 1 << 14;
 
 /// The number that stands for a term: FNV-1a of 64 bits, its halves laid over each other. It is written to files.
 pub(crate) fn fingerprint(term: &str) -> u32 {
-    let hash = term
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = loci_types::fnv1a(term.as_bytes());
     (hash ^ (hash >> 32)) as u32
 }
 

@@ -5,11 +5,13 @@
 //! a change means was decided above.
 
 mod belongings;
+mod breaker;
 mod cursor;
 mod documents;
 mod error;
 mod outside;
 mod postgres;
+mod retry;
 mod sql;
 mod sqlite;
 mod store;
@@ -22,10 +24,11 @@ pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
-    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, VectorFeed, VectorIndex, VectorPoint, VectorSource,
-    Verified, Wanted,
+    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, VectorFeed, VectorIndex, VectorPoint, VectorSource, Verified,
+    Wanted,
 };
 pub use postgres::{PostgresOptions, PostgresStore};
+pub use retry::Retry;
 pub use sql::archive::{
     Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, Derive, Derived, Manifest, RestorePlan, Restored,
     Until, back_up, look_at, look_through, restore,

@@ -14,7 +14,7 @@ use loci_types::{
 use serde_json::Map;
 use uuid::Uuid;
 
-use crate::vectors::{fnv, hashed_vector, mix};
+use crate::vectors::{hashed_vector, mix};
 
 /// The model whose vectors samples carry.
 pub const MODEL: &str = "stand-in";
@@ -54,7 +54,7 @@ pub fn agent(slug: &str) -> Scope {
 
 /// The hash of a text; a stand-in that only promises to differ for different texts.
 pub fn hash(text: &str) -> ContentHash {
-    let mut state = fnv(text.as_bytes());
+    let mut state = loci_types::fnv1a(text.as_bytes());
     let mut bytes = [0; 32];
     for eight in bytes.chunks_mut(8) {
         state = mix(state);
@@ -275,7 +275,7 @@ pub fn everything() -> Filter {
 
 /// A memory with every field set to something that is not its default.
 pub fn full_memory(number: u64, scope: &Scope) -> Memory {
-    let mut memory = memory(number, scope, "Anna keeps bees; Пчёлы 蜂 \u{0} \"quoted\" and 'single'");
+    let mut memory = memory(number, scope, "Anna keeps bees; Пчёлы 蜂 \u{1} \"quoted\" and 'single'");
     for which in Identifier::ALL {
         if memory.identifiers.get(which).is_none() {
             memory.identifiers.set(which, Some(format!("some-{}", which.short())));
@@ -292,7 +292,7 @@ pub fn full_memory(number: u64, scope: &Scope) -> Memory {
         category: Some("hobby".into()),
         tokens: 11,
         tags: vec!["bees".into(), "garden".into(), "a b".into()],
-        metadata: serde_json::json!({ "n": 1, "x": 1.5, "deep": { "a": [1, null, "two"] }, "пч": true, "": "\u{0}" })
+        metadata: serde_json::json!({ "n": 1, "x": 1.5, "deep": { "a": [1, null, "two"] }, "пч": true, "": "\u{1}" })
             .as_object()
             .cloned()
             .unwrap_or_default(),

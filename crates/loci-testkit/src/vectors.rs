@@ -1,11 +1,13 @@
 //! What would an embedder say?
 
+use loci_types::fnv1a;
+
 /// A stand-in for an embedder: each word is hashed to a direction, and a text is the sum of its
 /// words at unit length. Texts that share words are near each other; meaning is not looked at.
 pub fn hashed_vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut sum = vec![0.0_f32; dimensions];
     for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        let mut state = fnv(word.as_bytes());
+        let mut state = fnv1a(word.as_bytes());
         for value in &mut sum {
             state = mix(state);
             *value += (state >> 40) as f32 / (1_u64 << 23) as f32 - 1.0;
@@ -16,11 +18,6 @@ pub fn hashed_vector(text: &str, dimensions: usize) -> Vec<f32> {
         sum.iter_mut().for_each(|value| *value /= length);
     }
     sum
-}
-
-/// The hash of some bytes, the same on every machine.
-pub(crate) fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The next number of a sequence that looks like chance.

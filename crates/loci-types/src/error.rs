@@ -124,6 +124,11 @@ impl Error {
         Self::new(ErrorKind::InvalidInput, message).at(field)
     }
 
+    /// A field that contains the NUL character, which not every database can store in a text.
+    pub fn nul(field: &'static str) -> Self {
+        Self::invalid(field, format!("{field} contains a NUL character"))
+    }
+
     /// Names the field that is wrong.
     #[must_use]
     pub fn at(mut self, field: &'static str) -> Self {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::memory::contains_nul;
 use crate::{AccessPolicy, ContentHash, EntityId, Error, Memory, State};
 
 /// A range of instants: from inclusive, until exclusive; either end may be open.
@@ -268,10 +269,36 @@ impl Filter {
             if list.len() > LONGEST {
                 return Err(Error::invalid(field, format!("{field} has {} entries, more than {LONGEST}", list.len())));
             }
+            if list.iter().any(|text| text.contains('\0')) {
+                return Err(Error::nul(field));
+            }
         }
         if self.metadata.len() > LONGEST {
             return Err(Error::invalid("custom", format!("more than {LONGEST} metadata fields are asked for")));
         }
+        if self.metadata.iter().any(|(name, value)| name.contains('\0') || contains_nul(value)) {
+            return Err(Error::nul("custom"));
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_nul_is_refused_by_the_name_of_its_field() {
+        let at = Filter::at(Timestamp::UNIX_EPOCH);
+        let tagged = Filter { tags: vec!["a".into(), "b\0".into()], ..at.clone() };
+        assert_eq!(tagged.validate().unwrap_err().field(), Some("tags"));
+        for (name, value) in [("a\0", json!(1)), ("a", json!([{ "b": "\0" }])), ("a", json!({ "b\0": 1 }))] {
+            let custom = Filter { metadata: [(name.to_owned(), value)].into(), ..at.clone() };
+            assert_eq!(custom.validate().unwrap_err().field(), Some("custom"));
+        }
+        let plain = Filter { metadata: [("a".to_owned(), json!({ "b": ["\u{1}", 1, null] }))].into(), ..at };
+        assert!(plain.validate().is_ok());
     }
 }

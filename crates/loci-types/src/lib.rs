@@ -10,6 +10,7 @@ mod edge;
 mod error;
 mod fact;
 mod filter;
+mod hash;
 mod id;
 mod job;
 mod kind;
@@ -33,13 +34,15 @@ pub use edge::{Edge, Entity, EntityType, Relation};
 pub use error::{Error, ErrorKind, ErrorRow, Problem, TABLE as ERROR_TABLE};
 pub use fact::{Fact, FactFilter};
 pub use filter::{Filter, Grain, TimeRange, TimeSpan};
+pub use hash::fnv1a;
 pub use id::{EdgeId, EntityId, FactId, MemoryId};
 pub use job::{Job, JobKind, JobRecord, JobSpec};
 pub use kind::{Class, Kind, KindSpec, Kinds};
 pub use layer::Layer;
 pub use ledger::{Event, LedgerEntry};
 pub use memory::{
-    AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, Vector, from_step, reinforced, to_step, unit,
+    AccessPolicy, ContentHash, KnowledgePointer, Memory, Source, Vector, contains_nul, from_step, reinforced, to_step,
+    unit,
 };
 pub use receipt::{Durability, Outcome, Receipt};
 pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Space, Tenant, slug};

@@ -308,6 +308,16 @@ pub fn to_step(importance: f64) -> f64 {
     1.0 + 4.0 * importance.clamp(0.0, 1.0)
 }
 
+/// Whether a text or a name anywhere in a value contains the NUL character.
+pub fn contains_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(contains_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || contains_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// Checks that a score lies in `0..=1` and is a number.
 pub fn unit(field: &'static str, value: f64) -> Result<f64, Error> {
     if value.is_nan() {

@@ -344,7 +344,7 @@ fn check_word(field: &'static str, word: &str) -> Result<()> {
         return Err(Error::invalid(field, message).hint("say the rest in an observation").into());
     }
     if word.contains('\0') {
-        return Err(Error::invalid(field, format!("{field} contains a NUL character")).into());
+        return Err(Error::nul(field).into());
     }
     Ok(())
 }

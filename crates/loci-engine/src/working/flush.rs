@@ -8,10 +8,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use loci_store::tier::Desk;
+use loci_store::tier::WorkingKey;
 use loci_types::Role;
 
-use super::desk::{Message, Slot};
+use super::memory::{Message, Slot};
 use super::mirror::Note;
 use crate::policy::Caller;
 use crate::{Engine, Result, Turn};
@@ -39,8 +39,8 @@ impl Engine {
     /// Keeps all messages as turns now; how many went.
     pub async fn flush_working(&self, caller: &Caller) -> Result<usize> {
         crate::policy::writer(caller)?;
-        let place = crate::policy::desk(caller)?;
-        if self.desks.mirror.is_none() && self.desks.find(&place).is_none() {
+        let place = crate::policy::working_key(caller)?;
+        if self.working.mirror.is_none() && self.working.find(&place).is_none() {
             return Ok(0);
         }
         let slot = self.slot(&place, caller).await;
@@ -50,7 +50,7 @@ impl Engine {
 
     /// Keeps everything as turns, for the end.
     pub(crate) async fn flush_all_working(&self) {
-        for slot in self.desks.all() {
+        for slot in self.working.all() {
             let _turn = slot.flushing.lock().await;
             if let Err(error) = self.flush_held(&slot).await {
                 tracing::error!(%error, agent = slot.place.agent, "working memory was not kept as turns");
@@ -60,7 +60,7 @@ impl Engine {
 
     /// Drops what nobody used for long, now and then; called from time to time while nobody asks.
     pub async fn tidy_working(&self) {
-        for slot in self.desks.idle(&self.config.working, self.now()) {
+        for slot in self.working.idle(&self.config.working, self.now()) {
             let used = slot.used();
             self.evict(&slot, used).await;
         }
@@ -70,13 +70,13 @@ impl Engine {
     pub(super) async fn make_room(&self, slot: &Arc<Slot>, more: usize) {
         self.tidy_working().await;
         let rules = &self.config.working;
-        while let Some(victim) = self.desks.victim(rules, more, slot) {
+        while let Some(victim) = self.working.victim(rules, more, slot) {
             let used = victim.used();
             if !self.evict(&victim, used).await && victim.used() == used {
                 return;
             }
         }
-        if self.desks.size().1 + more > rules.bytes
+        if self.working.size().1 + more > rules.bytes
             && let Ok(_turn) = slot.flushing.try_lock()
             && let Err(error) = self.flush_held(slot).await
         {
@@ -92,7 +92,7 @@ impl Engine {
             tracing::warn!(%error, agent = slot.place.agent, "working memory stays: it was not kept as turns");
             return false;
         }
-        self.desks.drop_if(slot, used)
+        self.working.drop_if(slot, used)
     }
 
     /// The caller holds `flushing`: nobody else takes messages away.
@@ -126,17 +126,17 @@ impl Engine {
             let mut state = slot.state();
             let before = state.bytes();
             state.take_front(gone);
-            self.desks.shrank(before - state.bytes());
+            self.working.shrank(before - state.bytes());
         }
-        if let Some(mirror) = &self.desks.mirror {
+        if let Some(mirror) = &self.working.mirror {
             mirror.remove(&slot.place, gone.iter().cloned().map(Note::Message).collect()).await;
         }
         failure.map_or(Ok(kept), Err)
     }
 
     /// When the user of this working memory was erased by some process; what is older must not come back.
-    async fn erased_at(&self, place: &Desk) -> Option<Timestamp> {
-        let mirror = self.desks.mirror.as_ref()?;
+    async fn erased_at(&self, place: &WorkingKey) -> Option<Timestamp> {
+        let mirror = self.working.mirror.as_ref()?;
         mirror.tier().erased(&place.tenant, &place.user).await.unwrap_or_else(|error| {
             mirror.failed(error.to_string());
             None
@@ -145,7 +145,7 @@ impl Engine {
 }
 
 /// The conversation that messages belong to unless they say so: the session, or all of what the agent does.
-pub(super) fn thread(place: &Desk) -> String {
+pub(super) fn thread(place: &WorkingKey) -> String {
     match (&place.session, place.agent.as_str()) {
         (Some(session), _) => session.clone(),
         (None, "") => "working".to_owned(),
@@ -154,7 +154,7 @@ pub(super) fn thread(place: &Desk) -> String {
 }
 
 /// A message as a turn: the same message is always the same turn.
-fn turn(place: &Desk, message: &Message) -> Turn {
+fn turn(place: &WorkingKey, message: &Message) -> Turn {
     Turn {
         thread_id: message.thread_id.clone().unwrap_or_else(|| thread(place)),
         content: message.content.clone(),

@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use data_encoding::BASE64;
 use jiff::Timestamp;
-use loci_store::tier::{Desk, Jotting, Tier, TierResult};
+use loci_store::tier::{Tier, TierResult, WorkingEntry, WorkingKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::desk::{Message, ToolResult};
+use super::memory::{Message, ToolResult};
 
 /// So much may wait to be told.
 const QUEUE: usize = 16_384;
@@ -38,9 +38,9 @@ pub(super) enum Note {
 
 /// What the tier is told.
 enum Step {
-    Add(Desk, Note),
-    Remove(Desk, Vec<Note>),
-    Clear(Desk, oneshot::Sender<TierResult<()>>),
+    Add(WorkingKey, Note),
+    Remove(WorkingKey, Vec<Note>),
+    Clear(WorkingKey, oneshot::Sender<TierResult<()>>),
     Told(oneshot::Sender<()>),
 }
 
@@ -72,34 +72,34 @@ impl Mirror {
     }
 
     /// Tells of something new, without waiting.
-    pub(super) fn add(&self, desk: &Desk, note: Note) {
-        if self.queue().try_send(Step::Add(desk.clone(), note)).is_err() {
+    pub(super) fn add(&self, key: &WorkingKey, note: Note) {
+        if self.queue().try_send(Step::Add(key.clone(), note)).is_err() {
             self.failed(format!("{} lags behind, and some of working memory is not in it", self.tier.name()));
         }
     }
 
     /// Tells of something that has another in its place, without waiting.
-    pub(super) fn strike(&self, desk: &Desk, note: Note) {
-        if self.queue().try_send(Step::Remove(desk.clone(), vec![note])).is_err() {
+    pub(super) fn strike(&self, key: &WorkingKey, note: Note) {
+        if self.queue().try_send(Step::Remove(key.clone(), vec![note])).is_err() {
             self.failed(format!("{} lags behind, and holds something that was replaced", self.tier.name()));
         }
     }
 
     /// Tells of something that has gone.
-    pub(super) async fn remove(&self, desk: &Desk, notes: Vec<Note>) {
+    pub(super) async fn remove(&self, key: &WorkingKey, notes: Vec<Note>) {
         // The task ends only with this mirror.
-        let _ = self.queue().send(Step::Remove(desk.clone(), notes)).await;
+        let _ = self.queue().send(Step::Remove(key.clone(), notes)).await;
     }
 
     /// Empties a working memory there, and returns when that is done.
-    pub(super) async fn clear(&self, desk: &Desk) -> TierResult<()> {
+    pub(super) async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
         let (done, told) = oneshot::channel();
-        if self.queue().send(Step::Clear(desk.clone(), done)).await.is_err() {
-            return self.tier.clear(desk).await;
+        if self.queue().send(Step::Clear(key.clone(), done)).await.is_err() {
+            return self.tier.clear(key).await;
         }
         match told.await {
             Ok(result) => result,
-            Err(_) => self.tier.clear(desk).await,
+            Err(_) => self.tier.clear(key).await,
         }
     }
 
@@ -121,11 +121,11 @@ async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut step
     let mut next = steps.recv().await;
     while let Some(step) = next.take() {
         match step {
-            Step::Add(desk, note) => {
-                let mut jottings = vec![jotting(&note)];
-                while jottings.len() < TOGETHER {
+            Step::Add(key, note) => {
+                let mut entries = vec![entry_of(&note)];
+                while entries.len() < TOGETHER {
                     match steps.try_recv() {
-                        Ok(Step::Add(other, note)) if other == desk => jottings.push(jotting(&note)),
+                        Ok(Step::Add(other, note)) if other == key => entries.push(entry_of(&note)),
                         Ok(other) => {
                             next = Some(other);
                             break;
@@ -133,13 +133,13 @@ async fn tell(tier: Arc<dyn Tier>, problem: Arc<Mutex<Option<String>>>, mut step
                         Err(_) => break,
                     }
                 }
-                told(tier.append(&desk, &jottings).await.map(drop).map_err(|error| error.to_string()));
+                told(tier.append(&key, &entries).await.map(drop).map_err(|error| error.to_string()));
             }
-            Step::Remove(desk, notes) => {
-                let gone: Vec<Jotting> = notes.iter().map(jotting).collect();
-                told(tier.remove(&desk, &gone).await.map(drop).map_err(|error| error.to_string()));
+            Step::Remove(key, notes) => {
+                let gone: Vec<WorkingEntry> = notes.iter().map(entry_of).collect();
+                told(tier.remove(&key, &gone).await.map(drop).map_err(|error| error.to_string()));
             }
-            Step::Clear(desk, done) => drop(done.send(tier.clear(&desk).await)),
+            Step::Clear(key, done) => drop(done.send(tier.clear(&key).await)),
             Step::Told(done) => drop(done.send(())),
         }
         if next.is_none() {
@@ -183,7 +183,7 @@ impl Default for Written {
     }
 }
 
-fn jotting(note: &Note) -> Jotting {
+fn entry_of(note: &Note) -> WorkingEntry {
     let (tokens, written) = match note {
         Note::Message(message) => (
             message.tokens(),
@@ -216,7 +216,7 @@ fn jotting(note: &Note) -> Jotting {
             (0, Written { sort: "scratchpad".to_owned(), content: json!(&**text), ..Written::default() })
         }
     };
-    Jotting { tokens, value: serde_json::to_value(written).unwrap_or_default() }
+    WorkingEntry { tokens, value: serde_json::to_value(written).unwrap_or_default() }
 }
 
 /// What was put in, read back. What cannot be read was not written by this version, and is passed over.
@@ -226,8 +226,8 @@ pub(super) enum Known {
     Scratchpad(String),
 }
 
-pub(super) fn known(jotting: Jotting) -> Option<Known> {
-    let written: Written = serde_json::from_value(jotting.value).ok()?;
+pub(super) fn known(entry: WorkingEntry) -> Option<Known> {
+    let written: Written = serde_json::from_value(entry.value).ok()?;
     let embedding = written.embedding.as_deref().and_then(decoded);
     match written.sort.as_str() {
         "message" => Some(Known::Message(Box::new(Message {

@@ -4,9 +4,9 @@
 //! bounded, and is never the only place of something for long: what goes beyond the bounds is kept as turns of its
 //! conversation, in order, before it is dropped. With a tier it also outlives the process.
 
-mod desk;
-mod desks;
 mod flush;
+mod memories;
+mod memory;
 mod mirror;
 mod query;
 mod session;
@@ -14,15 +14,15 @@ mod session;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use loci_store::tier::Desk;
-use loci_types::{Error, ErrorKind};
+use loci_store::tier::WorkingKey;
+use loci_types::{Error, ErrorKind, contains_nul};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-pub use self::desk::{Message, ToolResult, WorkingMemory};
-use self::desk::{Slot, State};
-pub(crate) use self::desks::Desks;
+pub(crate) use self::memories::WorkingMemories;
+pub use self::memory::{Message, ToolResult, WorkingMemory};
+use self::memory::{Slot, State};
 use self::mirror::{Known, Mirror, Note, known};
 pub use self::query::{FoundBy, WorkingHit, WorkingQuery};
 pub use self::session::{Entry, EntryHit, NewEntry, PutEntry};
@@ -119,7 +119,7 @@ pub struct WorkingView {
 #[serde(rename_all = "camelCase")]
 pub struct ErasedTiers {
     /// Working memories in this process.
-    pub desks: usize,
+    pub working: usize,
     /// Working memories and sessions in the tier, whoever made them.
     pub tier: usize,
 }
@@ -129,7 +129,7 @@ impl Engine {
     /// fails they stay, and the answer says so.
     pub async fn append(&self, caller: &Caller, new: NewMessage) -> Result<Appended> {
         policy::writer(caller)?;
-        let place = policy::desk(caller)?;
+        let place = policy::working_key(caller)?;
         let (message, redacted) = self.message(&place, new).await?;
         let vector = message.embedding.clone();
         let cost = message.content.len() + vector.as_deref().map_or(0, |values| 6 * values.len());
@@ -159,7 +159,7 @@ impl Engine {
     /// Puts in what a tool answered.
     pub async fn put_tool_result(&self, caller: &Caller, new: NewToolResult) -> Result<Appended> {
         policy::writer(caller)?;
-        let place = policy::desk(caller)?;
+        let place = policy::working_key(caller)?;
         let (result, redacted) = self.tool_result(new).await?;
         let (cost, vector) = (result.text().len(), result.embedding.clone());
         let slot = self
@@ -183,7 +183,7 @@ impl Engine {
     /// Sets the scratchpad.
     pub async fn set_scratchpad(&self, caller: &Caller, text: &str) -> Result<Appended> {
         policy::writer(caller)?;
-        let place = policy::desk(caller)?;
+        let place = policy::working_key(caller)?;
         let mut text = text.to_owned();
         bounds::short("scratchpad", Some(&text), SCRATCHPAD)?;
         let mut pass = Pass::strict(&self.redactor);
@@ -207,13 +207,13 @@ impl Engine {
 
     /// What is there, as a snapshot.
     pub async fn working(&self, caller: &Caller) -> Result<Arc<WorkingMemory>> {
-        let place = policy::desk(caller)?;
-        if self.desks.mirror.is_none() && self.desks.find(&place).is_none() {
+        let place = policy::working_key(caller)?;
+        if self.working.mirror.is_none() && self.working.find(&place).is_none() {
             return Ok(Arc::default());
         }
         let slot = self.slot(&place, caller).await;
         let memory = slot.state().memory.clone();
-        if self.desks.mirror.is_some() {
+        if self.working.mirror.is_some() {
             self.make_room(&slot, 0).await;
         }
         Ok(memory)
@@ -234,14 +234,14 @@ impl Engine {
     /// Empties it, here and in the tier. Messages that were not kept as turns are gone.
     pub async fn clear_working(&self, caller: &Caller) -> Result<()> {
         policy::writer(caller)?;
-        let place = policy::desk(caller)?;
-        if let Some(slot) = self.desks.find(&place) {
+        let place = policy::working_key(caller)?;
+        if let Some(slot) = self.working.find(&place) {
             // What is on its way to the store arrives first, so that nothing is half there.
             let _turn = slot.flushing.lock().await;
             let freed = slot.state().clear();
-            self.desks.shrank(freed);
+            self.working.shrank(freed);
         }
-        if let Some(mirror) = &self.desks.mirror {
+        if let Some(mirror) = &self.working.mirror {
             mirror.clear(&place).await.map_err(away)?;
         }
         Ok(())
@@ -255,23 +255,23 @@ impl Engine {
         let tenant = caller.tenant.name();
         self.write_waiting().await;
         let theirs = |slot: &Arc<Slot>| (slot.place.tenant.as_str(), slot.place.user.as_str()) == (tenant, user);
-        for slot in self.desks.all().into_iter().filter(theirs) {
+        for slot in self.working.all().into_iter().filter(theirs) {
             let _turn = slot.flushing.lock().await;
             let mut state = slot.state();
-            self.desks.shrank(state.clear());
+            self.working.shrank(state.clear());
         }
-        let desks = self.desks.drop_user(tenant, user);
-        self.desks.mirrored_up_to_now().await;
+        let working = self.working.drop_user(tenant, user);
+        self.working.mirrored_up_to_now().await;
         let tier = match &self.tier {
             Some(tier) => tier.erase_user(tenant, user, self.now()).await.map_err(away)?,
             None => 0,
         };
-        Ok(ErasedTiers { desks, tier })
+        Ok(ErasedTiers { working, tier })
     }
 
     /// What does not work of it at the moment; nothing is asked for this.
     pub fn working_degraded(&self) -> Vec<String> {
-        let problem = self.desks.mirror.as_ref().and_then(Mirror::problem);
+        let problem = self.working.mirror.as_ref().and_then(Mirror::problem);
         problem.map(|problem| format!("tier: {problem}")).into_iter().collect()
     }
 
@@ -279,7 +279,7 @@ impl Engine {
     /// and went.
     async fn changed(
         &self,
-        place: &Desk,
+        place: &WorkingKey,
         caller: &Caller,
         (cost, embedding): (usize, Option<&[f32]>),
         mut change: impl FnMut(&mut State, Option<&Mirror>) -> (usize, usize),
@@ -287,7 +287,7 @@ impl Engine {
         loop {
             let slot = self.slot(place, caller).await;
             self.make_room(&slot, cost).await;
-            if self.desks.size().1 + cost > self.config.working.bytes {
+            if self.working.size().1 + cost > self.config.working.bytes {
                 return Err(full().into());
             }
             let mut state = slot.state();
@@ -303,9 +303,9 @@ impl Engine {
             if state.owner != *caller {
                 state.owner = caller.clone();
             }
-            let (came, went) = change(&mut state, self.desks.mirror.as_ref());
-            self.desks.grew(came);
-            self.desks.shrank(went);
+            let (came, went) = change(&mut state, self.working.mirror.as_ref());
+            self.working.grew(came);
+            self.working.shrank(went);
             drop(state);
             return Ok(slot);
         }
@@ -313,18 +313,18 @@ impl Engine {
 
     /// The working memory at a place, with what the tier knows of it. One that was idle for too long is kept as turns
     /// and begins anew.
-    async fn slot(&self, place: &Desk, caller: &Caller) -> Arc<Slot> {
+    async fn slot(&self, place: &WorkingKey, caller: &Caller) -> Arc<Slot> {
         loop {
             let now = self.now();
-            let slot = self.desks.find_or_make(place, caller, now);
+            let slot = self.working.find_or_make(place, caller, now);
             let used = slot.used();
-            if now.as_microsecond() - slot.used_at() >= desks::idle_micros(&self.config.working)
+            if now.as_microsecond() - slot.used_at() >= memories::idle_micros(&self.config.working)
                 && self.evict(&slot, used).await
             {
                 continue;
             }
-            self.desks.touch(&slot, now);
-            if let Some(mirror) = &self.desks.mirror
+            self.working.touch(&slot, now);
+            if let Some(mirror) = &self.working.mirror
                 && !slot.loaded.initialized()
             {
                 slot.loaded.get_or_init(|| self.load(&slot, mirror)).await;
@@ -337,24 +337,24 @@ impl Engine {
     async fn load(&self, slot: &Slot, mirror: &Mirror) {
         // What was taken away must not come back because the tier has not heard of it yet.
         mirror.caught_up().await;
-        let jottings = match mirror.tier().read(&slot.place).await {
-            Ok(jottings) => jottings,
+        let entries = match mirror.tier().read(&slot.place).await {
+            Ok(entries) => entries,
             Err(error) => return mirror.failed(error.to_string()),
         };
         let mut state = slot.state();
         let before = state.bytes();
-        for entry in jottings.into_iter().filter_map(known) {
+        for entry in entries.into_iter().filter_map(known) {
             match entry {
                 Known::Message(message) => drop(state.push(*message)),
                 Known::Tool(result) => drop(state.put(result)),
                 Known::Scratchpad(text) => drop(state.note(&text)),
             }
         }
-        self.desks.grew(state.bytes() - before);
+        self.working.grew(state.bytes() - before);
     }
 
     /// Checks a message and makes the entry of it: it could be taken in as a turn as it is.
-    async fn message(&self, place: &Desk, new: NewMessage) -> Result<(Message, Vec<String>)> {
+    async fn message(&self, place: &WorkingKey, new: NewMessage) -> Result<(Message, Vec<String>)> {
         let mut turn = Turn {
             thread_id: new.thread_id.clone().unwrap_or_else(|| flush::thread(place)),
             content: new.content,
@@ -379,7 +379,7 @@ impl Engine {
             metadata: turn.metadata,
             embedding,
             number: 0,
-            count: desk::Count::default(),
+            count: memory::Count::default(),
         };
         Ok((message, pass.found()))
     }
@@ -390,8 +390,8 @@ impl Engine {
         }
         bounds::short("callId", Some(&new.call_id), bounds::REFERENCE)?;
         bounds::short("tool", new.tool.as_deref(), bounds::LABEL)?;
-        if bounds::holds_nul(&new.content) {
-            return Err(Error::invalid("content", "content contains a NUL character").into());
+        if contains_nul(&new.content) {
+            return Err(Error::nul("content").into());
         }
         let mut fields = Map::from_iter([("content".to_owned(), new.content)]);
         let mut pass = Pass::strict(&self.redactor);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use loci_store::vectors::Query;
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Message, State, ToolResult};
+use super::memory::{Message, State, ToolResult};
 use crate::bounds;
 use crate::policy::{self, Caller};
 use crate::{Engine, Result};
@@ -63,7 +63,7 @@ pub struct WorkingHit {
 impl Engine {
     /// What is before the agent about a question, best first.
     pub async fn query_working(&self, caller: &Caller, asked: WorkingQuery) -> Result<Vec<WorkingHit>> {
-        let place = policy::desk(caller)?;
+        let place = policy::working_key(caller)?;
         let limit = asked.limit.unwrap_or(LIMIT);
         bounds::between("limit", limit, 1, self.config.retrieval.max_limit)?;
         bounds::short("query", Some(&asked.query), self.config.limits.query_characters)?;
@@ -71,7 +71,7 @@ impl Engine {
             Some(given) => Some(given),
             None => self.question(&asked.query).await,
         };
-        if self.desks.mirror.is_none() && self.desks.find(&place).is_none() {
+        if self.working.mirror.is_none() && self.working.find(&place).is_none() {
             return Ok(Vec::new());
         }
         let slot = self.slot(&place, caller).await;

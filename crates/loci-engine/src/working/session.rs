@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_store::tier::{Conversation, SessionEntry, Tier};
+use loci_store::tier::{SessionEntry, SessionKey, Tier};
 use loci_store::vectors::Query;
 use loci_types::{Error, ErrorKind, Identifiers, Layer, Session, Source, unit};
 use serde::{Deserialize, Serialize};
@@ -103,7 +103,7 @@ impl Engine {
     /// Puts an entry into a session.
     pub async fn put_entry(&self, caller: &Caller, session: &str, new: NewEntry) -> Result<PutEntry> {
         policy::writer(caller)?;
-        let talk = policy::conversation(caller, session)?;
+        let key = policy::session_key(caller, session)?;
         self.check_content(&new.content)?;
         self.check_metadata(&new.metadata)?;
         bounds::short("id", new.id.as_deref(), bounds::LABEL)?;
@@ -127,16 +127,16 @@ impl Engine {
         };
         let kept = kept(&entry, embedding.as_deref());
         let tier = self.sessions_tier()?;
-        tier.put(&talk, &kept, new.ttl_seconds.map(Duration::from_secs)).await.map_err(away)?;
+        tier.put(&key, &kept, new.ttl_seconds.map(Duration::from_secs)).await.map_err(away)?;
         Ok(PutEntry { entry, redacted: pass.found(), degraded: trouble(tier) })
     }
 
     /// The latest entries of a session, newest first.
     pub async fn entries(&self, caller: &Caller, session: &str, limit: Option<usize>) -> Result<Vec<Entry>> {
-        let talk = policy::conversation(caller, session)?;
+        let key = policy::session_key(caller, session)?;
         let limit = limit.unwrap_or(LIMIT);
         bounds::between("limit", limit, 1, MOST)?;
-        let found = self.sessions_tier()?.latest(&talk, limit).await.map_err(away)?;
+        let found = self.sessions_tier()?.latest(&key, limit).await.map_err(away)?;
         Ok(found.into_iter().filter_map(|kept| read(kept).map(|(entry, _)| entry)).collect())
     }
 
@@ -149,11 +149,11 @@ impl Engine {
         question: &str,
         limit: Option<usize>,
     ) -> Result<Vec<EntryHit>> {
-        let talk = policy::conversation(caller, session)?;
+        let key = policy::session_key(caller, session)?;
         let limit = limit.unwrap_or(LIMIT);
         bounds::between("limit", limit, 1, MOST)?;
         bounds::short("query", Some(question), self.config.limits.query_characters)?;
-        let found = self.sessions_tier()?.latest(&talk, MOST).await.map_err(away)?;
+        let found = self.sessions_tier()?.latest(&key, MOST).await.map_err(away)?;
         let found: Vec<_> = found.into_iter().filter_map(read).collect();
         let with_vectors = found.iter().any(|(_, vector)| vector.is_some());
         let vector = if with_vectors { self.question(question).await } else { None };
@@ -180,8 +180,8 @@ impl Engine {
             return Ok(None);
         }
         let mut promoted = None;
-        for talk in talks(caller, name, known) {
-            let found = tier.latest(&talk, ALL).await.map_err(away)?;
+        for key in session_keys(caller, name, known) {
+            let found = tier.latest(&key, ALL).await.map_err(away)?;
             if found.is_empty() {
                 continue;
             }
@@ -190,18 +190,18 @@ impl Engine {
             for entry in found.into_iter().rev().filter_map(|kept| read(kept).map(|(entry, _)| entry)) {
                 let rules = &self.config.sessions;
                 if rules.promote_important && entry.importance >= rules.promotion_threshold {
-                    self.promote_entry(caller, &talk, entry).await?;
+                    self.promote_entry(caller, &key, entry).await?;
                     *count += 1;
                 }
             }
-            tier.end(&talk).await.map_err(away)?;
+            tier.end(&key).await.map_err(away)?;
         }
         Ok(promoted)
     }
 
-    async fn promote_entry(&self, caller: &Caller, talk: &Conversation, entry: Entry) -> Result<()> {
-        let agent_id = Some(talk.agent.clone()).filter(|agent| !agent.is_empty());
-        let (user_id, session_id) = (Some(talk.user.clone()), Some(talk.session.clone()));
+    async fn promote_entry(&self, caller: &Caller, key: &SessionKey, entry: Entry) -> Result<()> {
+        let agent_id = Some(key.agent.clone()).filter(|agent| !agent.is_empty());
+        let (user_id, session_id) = (Some(key.user.clone()), Some(key.session.clone()));
         let identifiers = Identifiers { agent_id, user_id, session_id, ..Identifiers::default() };
         let whose = Caller { identifiers, ..caller.clone() };
         let new = NewMemory {
@@ -228,23 +228,23 @@ impl Engine {
 
 /// Where a session of this name may have entries: for the caller, and for everyone in whose name it is known. An
 /// agent may have spoken in it without being named in its scope.
-fn talks(caller: &Caller, name: &str, known: &[Session]) -> Vec<Conversation> {
+fn session_keys(caller: &Caller, name: &str, known: &[Session]) -> Vec<SessionKey> {
     let tenant = caller.tenant.name();
     let whose = std::iter::once(caller.identifiers.clone()).chain(known.iter().map(|one| one.scope.identifiers()));
     let mut seen = HashSet::new();
-    let mut talks = Vec::new();
+    let mut keys = Vec::new();
     for identifiers in whose {
         let Some(user) = identifiers.user_id else { continue };
         let agents = [identifiers.agent_id, caller.identifiers.agent_id.clone(), None];
         for agent in agents.map(Option::unwrap_or_default) {
             let (tenant, session) = (tenant.to_owned(), name.to_owned());
-            let talk = Conversation { tenant, agent, user: user.clone(), session };
-            if seen.insert(talk.clone()) {
-                talks.push(talk);
+            let key = SessionKey { tenant, agent, user: user.clone(), session };
+            if seen.insert(key.clone()) {
+                keys.push(key);
             }
         }
     }
-    talks
+    keys
 }
 
 fn trouble(tier: &Arc<dyn Tier>) -> Vec<String> {

@@ -345,7 +345,7 @@ async fn erased_everywhere(tier: impl Fn() -> Arc<dyn Tier>) {
     // The clock moves, so that what was said before is older than the erasure.
     house.after(SignedDuration::from_secs(1));
     let erased = house.engine.erase_working(&Caller::operator(), "ana").await.unwrap();
-    assert_eq!((erased.desks, erased.tier), (1, 3));
+    assert_eq!((erased.working, erased.tier), (1, 3));
     assert!(messages(&house.engine, &here).await.is_empty());
     // Another process still holds something, and drops it instead of keeping it.
     assert_eq!(other.flush_working(&there).await.unwrap(), 0);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use loci_engine::Config;
 use loci_server::{Counted, Health, Options, ServerOptions, Shared};
-use loci_store::tier::{ProcessTier, RedisTier, Sheltered, Tier, TierOptions};
+use loci_store::tier::{FallbackTier, ProcessTier, RedisTier, Tier, TierOptions};
 use loci_testkit::proxy::Proxy;
 use loci_testkit::servers;
 
@@ -14,7 +14,7 @@ use crate::house::{House, answer};
 use crate::tokens;
 
 /// The tier as the command line hands it to the door.
-struct Handed(Sheltered);
+struct Handed(FallbackTier);
 
 impl std::fmt::Debug for Handed {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -41,7 +41,7 @@ impl Shared for Handed {
 async fn house(url: &str, prefix: &str) -> House {
     let options = TierOptions { prefix: prefix.to_owned(), ..TierOptions::default() };
     let redis = RedisTier::new(url, options.clone()).unwrap();
-    let tier = Sheltered::new(Arc::new(redis), ProcessTier::new(options, 1 << 20));
+    let tier = FallbackTier::new(Arc::new(redis), ProcessTier::new(options, 1 << 20));
     let server = ServerOptions { requests_per_second: 1, burst: 10, ..ServerOptions::default() };
     let shared: Option<Arc<dyn Shared>> = Some(Arc::new(Handed(tier)));
     let options = Options { server, shared, ..tokens::believed() };

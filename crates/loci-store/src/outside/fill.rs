@@ -49,7 +49,7 @@ pub(super) async fn run(inner: Weak<Inner>, shelf: Arc<Shelf>) {
                 tracing::debug!(%error, space = %shelf.key.space, "the vector index is filled later");
                 // Whoever waits for the filling hears that it does not get on.
                 shelf.moved.send_modify(|times| *times += 1);
-                house.down.wait()
+                house.breaker.wait()
             }
         };
         drop(house);
@@ -61,13 +61,13 @@ pub(super) async fn run(inner: Weak<Inner>, shelf: Arc<Shelf>) {
 impl Inner {
     /// Tells the index everything that it does not know. `progress` hears the line reached and the last line.
     async fn fill(&self, shelf: &Shelf, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<Round> {
-        self.down.check()?;
+        self.check_available()?;
         let _filling = shelf.filling.lock().await;
         let known = self.feed(shelf, 0, 0).await?;
         let Some(dimensions) = known.dimensions else { return Ok(Round::Done) };
         let collection = shelf.collection(dimensions);
         if !self.take(&collection).await? {
-            shelf.set_mark(self.down.note(self.index.position(&collection).await)?);
+            shelf.set_mark(self.record(self.index.position(&collection).await)?);
             return Ok(Round::Elsewhere);
         }
         let outcome = self.tell(shelf, &collection, progress).await;
@@ -84,17 +84,17 @@ impl Inner {
         collection: &Collection,
         progress: &mut (dyn FnMut(i64, i64) + Send),
     ) -> Result<()> {
-        let found = self.down.note(self.index.position(collection).await)?;
+        let found = self.record(self.index.position(collection).await)?;
         if found.is_none() {
-            self.down.note(self.index.prepare(collection).await)?;
+            self.record(self.index.prepare(collection).await)?;
         }
         let (mut mark, mut losses) = (found.unwrap_or_default(), 0);
         loop {
             let feed = self.feed(shelf, mark.sequence, self.options.page).await?;
             if feed.since != mark.at {
                 tracing::warn!(space = %shelf.key.space, "the vector index knows another ledger and is filled anew");
-                self.down.note(self.index.remove(collection).await)?;
-                self.down.note(self.index.prepare(collection).await)?;
+                self.record(self.index.remove(collection).await)?;
+                self.record(self.index.prepare(collection).await)?;
                 mark = Mark::default();
                 shelf.set_mark(Some(mark));
                 continue;
@@ -114,12 +114,12 @@ impl Inner {
                 && let Some(position) = self.lost(collection, mark).await
             {
                 losses += 1;
-                self.down.note(self.index.prepare(collection).await)?;
+                self.record(self.index.prepare(collection).await)?;
                 mark = position;
                 shelf.set_mark(Some(mark));
                 continue;
             }
-            self.down.note(told)?;
+            self.record(told)?;
             mark = next;
             shelf.set_mark(Some(mark));
             progress(mark.sequence, end);
@@ -170,7 +170,7 @@ impl Inner {
 
     fn lease_name(&self, collection: &Collection) -> String {
         // Becomes the name of a file, and so must stay short.
-        format!("vectors-{:016x}", super::point::sum(self.index.collection_name(collection).as_bytes()))
+        format!("vectors-{:016x}", loci_types::fnv1a(self.index.collection_name(collection).as_bytes()))
     }
 
     /// Drops a collection and fills it from the first line on.
@@ -178,7 +178,7 @@ impl Inner {
         {
             let _filling = shelf.filling.lock().await;
             let dimensions = self.feed(shelf, 0, 0).await?.dimensions.unwrap_or_default();
-            self.down.note(self.index.remove(&shelf.collection(dimensions)).await)?;
+            self.record(self.index.remove(&shelf.collection(dimensions)).await)?;
             shelf.set_mark(None);
         }
         self.catch_up_with(shelf, progress).await

@@ -19,11 +19,10 @@ use jiff::Timestamp;
 use loci_types::{Action, Batch, Space, Tenant, Visible};
 use tokio::sync::{Notify, watch};
 
-use super::down::Down;
 use super::index::{Collection, Mark, VectorIndex};
-use super::retry::Retry;
 use super::source::VectorSource;
-use crate::Result;
+use crate::breaker::Breaker;
+use crate::{Error, Result, Retry};
 
 /// So long it rests between two looks at what others wrote.
 const BREATH: Duration = Duration::from_millis(100);
@@ -75,7 +74,7 @@ pub(super) struct Inner {
     pub(super) index: Arc<dyn VectorIndex>,
     pub(super) oversight: Oversight,
     pub(super) options: IndexedOptions,
-    pub(super) down: Down,
+    pub(super) breaker: Breaker,
     /// Who fills, for the lease.
     pub(super) holder: String,
     shelves: Mutex<HashMap<Key, Arc<Shelf>>>,
@@ -139,7 +138,7 @@ impl Indexed {
         options: IndexedOptions,
     ) -> Self {
         let inner = Inner {
-            down: Down::new(index.name(), options.back_off),
+            breaker: Breaker::new(index.name(), options.back_off),
             holder: uuid::Uuid::new_v4().to_string(),
             shelves: Mutex::default(),
             store,
@@ -187,7 +186,7 @@ impl Indexed {
         for shelf in &shelves {
             shelf.set_mark(None);
             let collection = shelf.collection(0);
-            if let Err(error) = inner.down.note(inner.index.remove(&collection).await) {
+            if let Err(error) = inner.record(inner.index.remove(&collection).await) {
                 tracing::warn!(%error, collection = inner.index.collection_name(&collection), "dropped later");
                 inner.drop_later(collection);
             }
@@ -202,6 +201,22 @@ impl Inner {
         let key = Key { tenant: tenant.clone(), space: space.clone(), model: model.to_owned() };
         let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
         shelves.entry(key.clone()).or_insert_with(|| Arc::new(Shelf::new(key))).clone()
+    }
+
+    /// Refuses while the index is known to be unavailable.
+    pub(super) fn check_available(&self) -> Result<()> {
+        self.breaker.allow().map_err(|problem| self.unavailable(problem))
+    }
+
+    /// Tells the breaker how a call of the index went, and hands the outcome on. A refusal of this one call says
+    /// nothing about the index.
+    pub(super) fn record<T>(&self, outcome: Result<T>) -> Result<T> {
+        match &outcome {
+            Ok(_) => self.breaker.record(Ok(())),
+            Err(Error::Unavailable { problem, .. }) => self.breaker.record(Err(problem)),
+            Err(_) => {}
+        }
+        outcome
     }
 
     fn shelves_of(&self, tenant: &Tenant, space: &Space) -> Vec<Arc<Shelf>> {
@@ -252,11 +267,11 @@ impl Inner {
         tokio::spawn(async move {
             loop {
                 let Some(inner) = weak.upgrade() else { return };
-                if inner.down.check().is_ok() && inner.down.note(inner.index.remove(&collection).await).is_ok() {
+                if inner.check_available().is_ok() && inner.record(inner.index.remove(&collection).await).is_ok() {
                     // If the agent came anew in the meantime, its collection went, too, and fills itself again.
                     return;
                 }
-                let wait = inner.down.wait();
+                let wait = inner.breaker.wait();
                 drop(inner);
                 tokio::time::sleep(wait).await;
             }

@@ -213,7 +213,7 @@ impl Indexed {
         };
         let mut after = None;
         loop {
-            let page = self.inner.down.note(self.inner.index.ids(&collection, after, AT_ONCE).await)?;
+            let page = self.inner.record(self.inner.index.ids(&collection, after, AT_ONCE).await)?;
             let Some((last, _)) = page.last() else { break };
             after = Some(*last);
             for (id, stamp) in page {

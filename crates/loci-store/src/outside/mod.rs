@@ -7,7 +7,6 @@
 //! **Invariant.** What is not yet in the index stands in the ledger after the index's own mark. Nothing else is
 //! queued anywhere, so nothing can be lost between the two.
 
-mod down;
 mod fill;
 mod index;
 mod indexed;
@@ -16,7 +15,6 @@ mod local;
 mod pgvector;
 mod point;
 mod qdrant;
-mod retry;
 mod search;
 mod source;
 
@@ -28,5 +26,4 @@ pub use local::LocalIndex;
 pub use pgvector::{PgvectorConfig, PgvectorIndex};
 pub use point::{VectorFeed, VectorPoint};
 pub use qdrant::{Qdrant, QdrantConfig};
-pub use retry::Retry;
 pub use source::VectorSource;

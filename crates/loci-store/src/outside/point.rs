@@ -22,23 +22,22 @@ impl VectorPoint {
     /// Another number whenever something has changed that an index is told of, so that a stale point is known.
     pub fn stamp(&self) -> u64 {
         let memory = &self.memory;
-        let mut sum = Sum::default();
-        self.values.iter().for_each(|value| sum.add(&value.to_le_bytes()));
+        let mut bytes: Vec<u8> = self.values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let user = memory.identifiers.user_id.as_deref().unwrap_or_default();
         for text in [&self.scope, memory.kind.name(), memory.state.name(), user] {
-            sum.add(text.as_bytes());
-            sum.add(&[0x1f]);
+            bytes.extend_from_slice(text.as_bytes());
+            bytes.push(0x1f);
         }
         if let Some(newer) = &memory.superseded_by_id {
-            sum.add(newer.as_bytes());
+            bytes.extend_from_slice(newer.as_bytes());
         }
         for tag in &memory.tags {
-            sum.add(tag.as_bytes());
-            sum.add(&[0x1f]);
+            bytes.extend_from_slice(tag.as_bytes());
+            bytes.push(0x1f);
         }
         let expires = memory.expires_at.map_or(i64::MIN, jiff::Timestamp::as_microsecond);
-        sum.add(&expires.to_le_bytes());
-        sum.0
+        bytes.extend_from_slice(&expires.to_le_bytes());
+        loci_types::fnv1a(&bytes)
     }
 }
 
@@ -74,28 +73,6 @@ impl VectorFeed {
     /// Whether there are lines after those looked at.
     pub fn behind(&self) -> bool {
         self.position < self.end
-    }
-}
-
-/// A short name for some bytes.
-pub(super) fn sum(bytes: &[u8]) -> u64 {
-    let mut sum = Sum::default();
-    sum.add(bytes);
-    sum.0
-}
-
-/// FNV-1a: the same on every machine, and nobody gains by a collision.
-struct Sum(u64);
-
-impl Default for Sum {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     }
 }
 

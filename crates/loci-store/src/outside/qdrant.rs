@@ -21,8 +21,7 @@ use uuid::Uuid;
 use self::http::{Asked, Http};
 use super::index::{Collection, Mark, VectorIndex, Wanted};
 use super::point::VectorPoint;
-use super::retry::Retry;
-use crate::{Error, Result};
+use crate::{Error, Result, Retry};
 
 /// The point that says how far a collection has read.
 const MARK: Uuid = Uuid::nil();

@@ -121,7 +121,7 @@ impl Inner {
         question: &Question<'_>,
         want: usize,
     ) -> Result<Option<Vec<MemoryId>>> {
-        self.down.check()?;
+        self.check_available()?;
         if lag.mark.sequence == 0 {
             // It has heard of nothing, so everything is in the lag; it may not even be made ready yet.
             return Ok(Some(Vec::new()));
@@ -140,7 +140,7 @@ impl Inner {
             shelf.set_mark(Some(position));
             return Ok(None);
         }
-        let (found, position) = self.down.note(asked)?;
+        let (found, position) = self.record(asked)?;
         let position = position.unwrap_or_default();
         match found {
             Some(found) if position.sequence >= lag.mark.sequence => {
@@ -164,8 +164,8 @@ impl Inner {
                 // Only a space that has such vectors has a collection to ask.
                 None if self.feed(shelf, 0, 0).await?.dimensions != Some(dimensions) => return Ok(None),
                 None => {
-                    self.down.check()?;
-                    let found = self.down.note(self.index.position(&shelf.collection(dimensions)).await)?;
+                    self.check_available()?;
+                    let found = self.record(self.index.position(&shelf.collection(dimensions)).await)?;
                     found.unwrap_or_default()
                 }
             };
@@ -185,7 +185,7 @@ impl Inner {
                 let ids = found.map(|point| point.memory.id).collect();
                 return Ok(Some(Lag { collection: shelf.collection(dimensions), mark, ids }));
             }
-            self.down.check()?;
+            self.check_available()?;
             if tokio::time::timeout_at(deadline, moved.changed()).await.is_err() {
                 let problem = match same {
                     true => format!("it is being filled and has read {} of {} lines", mark.sequence, feed.end),

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
 use super::{Session, words};
-use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, params, zero};
+use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, params};
 
 type Wrong = Box<dyn std::error::Error + Send + Sync>;
 
@@ -117,8 +117,7 @@ impl<'r> Raw<'r> {
             Type::INT4 => ValueRef::Integer(i32::from_sql(&sort, bytes)?.into()),
             Type::BOOL => ValueRef::Integer(bool::from_sql(&sort, bytes)?.into()),
             Type::FLOAT8 => ValueRef::Real(f64::from_sql(&sort, bytes)?),
-            Type::TEXT => ValueRef::Text(zero::into_text(std::str::from_utf8(bytes)?).into()),
-            Type::JSON => ValueRef::Text(zero::into_json(std::str::from_utf8(bytes)?).into()),
+            Type::TEXT | Type::JSON => ValueRef::Text(std::str::from_utf8(bytes)?),
             Type::BYTEA | Type::UUID => ValueRef::Blob(bytes),
             _ if sort.name() == "vector" => ValueRef::Floats(pgvector::Vector::from_sql(&sort, bytes)?.into()),
             _ if sort.name() == "halfvec" => {
@@ -142,17 +141,14 @@ impl ToSql for Value {
             Value::Text(value) if *wanted == Type::JSONB => {
                 // The version of its binary format.
                 out.extend_from_slice(&[1]);
-                zero::out_of_json(value).to_sql(&Type::TEXT, out)
+                value.to_sql(&Type::TEXT, out)
             }
-            Value::Text(value) if *wanted == Type::JSON => zero::out_of_json(value).to_sql(&Type::TEXT, out),
-            Value::Text(value) if *wanted == Type::TEXT => zero::out_of_text(value).to_sql(&Type::TEXT, out),
+            Value::Text(value) if [Type::JSON, Type::TEXT].contains(wanted) => value.to_sql(&Type::TEXT, out),
             Value::Blob(value) if *wanted == Type::BYTEA => value.to_sql(wanted, out),
             // In its binary form an id is its sixteen bytes.
             Value::Blob(value) if *wanted == Type::UUID && value.len() == 16 => value.to_sql(&Type::BYTEA, out),
             Value::Integers(values) if *wanted == Type::INT8_ARRAY => values.to_sql(wanted, out),
-            Value::Texts(values) if *wanted == Type::TEXT_ARRAY => {
-                values.iter().map(|value| zero::out_of_text(value)).collect::<Vec<_>>().to_sql(wanted, out)
-            }
+            Value::Texts(values) if *wanted == Type::TEXT_ARRAY => values.to_sql(wanted, out),
             Value::Ids(values) if *wanted == Type::UUID_ARRAY => {
                 values.iter().map(Value::from).collect::<Vec<_>>().to_sql(wanted, out)
             }

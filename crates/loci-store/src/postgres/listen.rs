@@ -59,10 +59,12 @@ impl Drop for Listener {
 }
 
 async fn keep_listening(address: Address, listen: String, timeout: Duration, moved: watch::Sender<u64>) {
-    let mut failures = 0;
+    let mut delays = BACK_OFF.delays();
     loop {
-        failures = if heard(&address, &listen, timeout, &moved).await { 1 } else { failures + 1 };
-        tokio::time::sleep(BACK_OFF.delay(failures)).await;
+        if heard(&address, &listen, timeout, &moved).await {
+            delays = BACK_OFF.delays();
+        }
+        tokio::time::sleep(delays.next().unwrap_or(BACK_OFF.max_delay)).await;
     }
 }
 

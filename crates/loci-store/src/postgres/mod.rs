@@ -181,6 +181,10 @@ pub(crate) fn meant(path: &Path, error: tokio_postgres::Error) -> Error {
     match code {
         Some(SqlState::DISK_FULL) => Error::DiskFull { path },
         Some(SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED) => Error::Busy { path },
+        // The engine refuses NUL in everything it is given; an old SQLite file that is copied may hold it.
+        Some(SqlState::CHARACTER_NOT_IN_REPERTOIRE | SqlState::UNTRANSLATABLE_CHARACTER) => {
+            Error::Refused("a text contains a NUL character, which PostgreSQL cannot store".to_owned())
+        }
         // The transaction was undone for the sake of another.
         Some(state) if state.code().starts_with("40") => unavailable(problem),
         // While a standby takes over it can be read and not written.

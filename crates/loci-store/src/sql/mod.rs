@@ -39,7 +39,6 @@ pub(crate) mod tally;
 mod value;
 pub(crate) mod words;
 pub(crate) mod writer;
-pub(crate) mod zero;
 
 pub(crate) use backend::Backend;
 pub(crate) use backend::blocking;

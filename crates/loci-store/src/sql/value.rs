@@ -2,8 +2,6 @@
 //!
 //! A few types of values, as SQLite has them. Each backend converts them to and from the types of its driver.
 
-use std::borrow::Cow;
-
 use super::{Error, Result, Row};
 
 /// A value for a statement.
@@ -107,7 +105,7 @@ pub(crate) enum ValueRef<'r> {
     Null,
     Integer(i64),
     Real(f64),
-    Text(Cow<'r, str>),
+    Text(&'r str),
     Blob(&'r [u8]),
     Floats(Vec<f32>),
 }
@@ -178,7 +176,7 @@ impl Get for f64 {
 impl Get for String {
     fn from_value(value: ValueRef<'_>) -> Result<Self> {
         match value {
-            ValueRef::Text(text) => Ok(text.into_owned()),
+            ValueRef::Text(text) => Ok(text.to_owned()),
             other => other.wrong("text"),
         }
     }

@@ -1,7 +1,5 @@
 //! The store's SQL on a SQLite connection.
 
-use std::borrow::Cow;
-
 use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef as SqliteValue};
 use rusqlite::{Connection as SqliteConnection, params_from_iter};
 
@@ -81,9 +79,7 @@ impl Row for rusqlite::Row<'_> {
             SqliteValue::Null => ValueRef::Null,
             SqliteValue::Integer(number) => ValueRef::Integer(number),
             SqliteValue::Real(number) => ValueRef::Real(number),
-            SqliteValue::Text(text) => {
-                ValueRef::Text(Cow::Borrowed(std::str::from_utf8(text).map_err(Error::unreadable)?))
-            }
+            SqliteValue::Text(text) => ValueRef::Text(std::str::from_utf8(text).map_err(Error::unreadable)?),
             SqliteValue::Blob(bytes) => ValueRef::Blob(bytes),
         })
     }

@@ -1,201 +1,239 @@
-//! How does one process keep what may be lost?
+//! A tier in this process.
 //!
-//! In maps, under one lock that is never held across a wait. Memory is bounded by bytes: what was not
-//! used for longest goes first. Rates are counted apart, so that a flood of entries never forgets them.
+//! Bounded caches hold working memory, sessions and embeddings. Each is bounded by bytes, where the least recently used
+//! goes first, and by time. Rates are counted apart, so that a flood of entries never forgets them.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use moka::Expiry;
+use moka::ops::compute::Op;
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
 
-use super::{Conversation, Desk, Jotting, SessionEntry, Taken, Tier, TierHealth, TierOptions, TierResult};
+use super::{SessionEntry, SessionKey, Taken, Tier, TierHealth, TierOptions, TierResult, WorkingEntry, WorkingKey};
+
+/// Rates of quiet callers are swept out when there are at least so many.
+const SWEEP_RATES: usize = 1_024;
 
 /// A tier in this process.
 pub struct ProcessTier {
     options: TierOptions,
     clock: Box<dyn Fn() -> Instant + Send + Sync>,
-    state: Mutex<State>,
+    working: Cache<WorkingKey, Slot<Working>>,
+    sessions: Cache<SessionKey, Slot<Session>>,
+    embeddings: Cache<String, Slot<Vec<u8>>>,
+    /// When users were erased, by tenant and user.
+    erased: Cache<(String, String), Slot<Timestamp>>,
+    rates: Mutex<Rates>,
 }
 
-/// What a thing is called.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Name {
-    Desk(Desk),
-    Conversation(Conversation),
-    Embedding(String),
-    /// A user who was erased.
-    Erased(String, String),
+/// A cached value, shared so that it is changed in place: a working memory may be long.
+struct Slot<V> {
+    value: Arc<Mutex<V>>,
+    bytes: usize,
+    /// When the value ends by the clock of the tier. The cache ends it after `life` by its own clock, which cannot be
+    /// set, and frees its memory then.
+    ends: Instant,
+    life: Duration,
 }
 
-impl Name {
-    fn belongs_to(&self, whose: (&str, &str)) -> bool {
-        match self {
-            Name::Desk(desk) => (desk.tenant.as_str(), desk.user.as_str()) == whose,
-            Name::Conversation(talk) => (talk.tenant.as_str(), talk.user.as_str()) == whose,
-            Name::Embedding(_) | Name::Erased(..) => false,
-        }
+impl<V> Slot<V> {
+    fn new(value: V, bytes: usize, now: Instant, life: Duration) -> Self {
+        Self { value: Arc::new(Mutex::new(value)), bytes, ends: now + life, life }
+    }
+
+    fn value(&self) -> MutexGuard<'_, V> {
+        locked(&self.value)
     }
 }
 
-enum Content {
-    Jottings(VecDeque<Jotting>),
-    Entries(Entries),
-    Bytes(Vec<u8>),
-    Time(Timestamp),
+impl<V> Clone for Slot<V> {
+    fn clone(&self) -> Self {
+        Self { value: self.value.clone(), ..*self }
+    }
 }
 
-/// The entries of a session, by time in microseconds and by id.
+struct LifeOfSlot;
+
+impl<K, V> Expiry<K, Slot<V>> for LifeOfSlot {
+    fn expire_after_create(&self, _: &K, slot: &Slot<V>, _: Instant) -> Option<Duration> {
+        Some(slot.life)
+    }
+
+    fn expire_after_update(&self, _: &K, slot: &Slot<V>, _: Instant, _: Option<Duration>) -> Option<Duration> {
+        Some(slot.life)
+    }
+}
+
+/// A working memory, with the bytes it takes.
 #[derive(Default)]
-struct Entries {
+struct Working {
+    entries: VecDeque<WorkingEntry>,
+    bytes: usize,
+}
+
+impl Working {
+    fn push(&mut self, entry: &WorkingEntry) {
+        self.bytes += working_bytes(entry);
+        self.entries.push_back(entry.clone());
+    }
+
+    fn remove(&mut self, place: usize) {
+        self.bytes -= self.entries.remove(place).as_ref().map_or(0, working_bytes);
+    }
+}
+
+/// The entries of a session by time in microseconds and by id, with the bytes they take.
+#[derive(Default)]
+struct Session {
     by_time: BTreeMap<(i64, String), SessionEntry>,
     times: HashMap<String, i64>,
     bytes: usize,
 }
 
-impl Entries {
+impl Session {
     fn put(&mut self, entry: &SessionEntry, most: usize) {
         let time = entry.at.as_microsecond();
-        self.bytes += entry_weight(entry);
+        self.bytes += session_bytes(entry);
         if let Some(before) = self.times.insert(entry.id.clone(), time)
             && let Some(old) = self.by_time.remove(&(before, entry.id.clone()))
         {
-            self.bytes -= entry_weight(&old);
+            self.bytes -= session_bytes(&old);
         }
         self.by_time.insert((time, entry.id.clone()), entry.clone());
         while self.by_time.len() > most {
             let Some(((_, id), old)) = self.by_time.pop_first() else { return };
             self.times.remove(&id);
-            self.bytes -= entry_weight(&old);
+            self.bytes -= session_bytes(&old);
         }
     }
 }
 
-struct Slot {
-    content: Content,
-    bytes: usize,
-    ends: Instant,
-    /// Its place in the order of use.
-    used: u64,
-}
-
-struct State {
-    slots: HashMap<Name, Slot>,
-    /// Names by the order of their last use.
-    order: BTreeMap<u64, Name>,
-    uses: u64,
-    bytes: usize,
-    most: usize,
-    /// When the next request of a caller would be exactly on time.
-    rates: HashMap<String, Instant>,
+/// Rates by the generic cell rate algorithm. Written by hand, because `governor` has one rate for all keys of a limiter
+/// and does not say when a whole burst is allowed again.
+struct Rates {
+    /// When the next request of each caller would be exactly on time.
+    due: HashMap<String, Instant>,
     sweep_at: usize,
 }
 
+impl Rates {
+    fn take(&mut self, key: &str, per_second: u32, burst: u32, now: Instant) -> Taken {
+        if self.due.len() >= self.sweep_at {
+            self.due.retain(|_, due| *due > now);
+            self.sweep_at = SWEEP_RATES.max(self.due.len() * 2);
+        }
+        let (gap, burst) = (Duration::from_secs(1) / per_second.max(1), burst.max(1));
+        let full = gap * burst;
+        let ahead = self.due.get(key).map_or(Duration::ZERO, |due| due.saturating_duration_since(now));
+        if ahead + gap > full {
+            return Taken { allowed: false, left: 0, retry_after: ahead + gap - full, full_after: ahead };
+        }
+        self.due.insert(key.to_owned(), now + ahead + gap);
+        let room = full - ahead - gap;
+        let left = u32::try_from(room.as_nanos() / gap.as_nanos().max(1)).unwrap_or(u32::MAX);
+        Taken { allowed: true, left, retry_after: gap.saturating_sub(room), full_after: ahead + gap }
+    }
+}
+
 impl ProcessTier {
-    /// A tier that holds at most so many bytes.
+    /// A tier that holds at most so many bytes of working memory, as many of sessions and as many of embeddings.
     pub fn new(options: TierOptions, bytes: usize) -> Self {
         Self::with_clock(options, bytes, Instant::now)
     }
 
     /// The same, by this clock.
     pub fn with_clock(options: TierOptions, bytes: usize, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
-        let state = State {
-            slots: HashMap::new(),
-            order: BTreeMap::new(),
-            uses: 0,
-            bytes: 0,
-            most: bytes,
-            rates: HashMap::new(),
-            sweep_at: 1_024,
-        };
-        Self { options, clock: Box::new(clock), state: Mutex::new(state) }
+        Self {
+            options,
+            clock: Box::new(clock),
+            working: cache(bytes),
+            sessions: cache(bytes),
+            embeddings: cache(bytes),
+            erased: cache(bytes),
+            rates: Mutex::new(Rates { due: HashMap::new(), sweep_at: SWEEP_RATES }),
+        }
     }
 
     /// Forgets everything but the rates.
     pub fn empty(&self) {
-        let mut state = self.state();
-        state.slots.clear();
-        state.order.clear();
-        state.bytes = 0;
+        self.working.invalidate_all();
+        self.sessions.invalidate_all();
+        self.embeddings.invalidate_all();
+        self.erased.invalidate_all();
     }
 
-    /// How many bytes it holds, near enough.
-    pub fn bytes(&self) -> usize {
-        self.state().bytes
+    /// How many bytes it holds, roughly.
+    pub fn bytes(&self) -> u64 {
+        size(&self.working) + size(&self.sessions) + size(&self.embeddings) + size(&self.erased)
     }
 
     /// How many callers' rates it remembers.
     pub fn rates(&self) -> usize {
-        self.state().rates.len()
+        locked(&self.rates).due.len()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Each step leaves the maps whole, so a panic elsewhere has not broken them.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Changes a working memory atomically, and prolongs it. An empty one is not kept.
+    fn change<T: Default>(&self, key: &WorkingKey, change: impl FnOnce(&mut Working) -> T) -> T {
+        let (now, life) = ((self.clock)(), self.options.working_idle);
+        let mut answer = T::default();
+        self.working.entry_by_ref(key).and_compute_with(|entry| {
+            let held = live(entry.map(moka::Entry::into_value), now).map(|slot| slot.value);
+            let value = held.unwrap_or_default();
+            let bytes = {
+                let mut working = locked(&value);
+                answer = change(&mut working);
+                working.bytes
+            };
+            match bytes {
+                0 => Op::Remove,
+                _ => Op::Put(Slot { value, bytes, ends: now + life, life }),
+            }
+        });
+        answer
     }
 }
 
-impl State {
-    /// A slot that still lives, which is from now on the one used last.
-    fn live(&mut self, name: &Name, now: Instant) -> Option<&Slot> {
-        if self.slots.get(name)?.ends <= now {
-            self.remove(name);
-            return None;
-        }
-        self.uses += 1;
-        let slot = self.slots.get_mut(name)?;
-        self.order.remove(&slot.used);
-        self.order.insert(self.uses, name.clone());
-        slot.used = self.uses;
-        Some(slot)
-    }
+fn cache<K: Hash + Eq + Send + Sync + 'static, V: Send + 'static>(bytes: usize) -> Cache<K, Slot<V>> {
+    Cache::builder()
+        .max_capacity(bytes as u64)
+        .weigher(|_, slot: &Slot<V>| u32::try_from(slot.bytes).unwrap_or(u32::MAX))
+        .eviction_policy(EvictionPolicy::lru())
+        .expire_after(LifeOfSlot)
+        .build()
+}
 
-    fn remove(&mut self, name: &Name) -> Option<Slot> {
-        let slot = self.slots.remove(name)?;
-        self.order.remove(&slot.used);
-        self.bytes -= slot.bytes;
-        Some(slot)
-    }
+fn size<K: Hash + Eq + Send + Sync + 'static, V: Send + 'static>(cache: &Cache<K, Slot<V>>) -> u64 {
+    cache.run_pending_tasks();
+    cache.weighted_size()
+}
 
-    /// Puts a slot in as the one used last, and makes room.
-    fn store(&mut self, name: Name, content: Content, bytes: usize, ends: Instant) {
-        self.remove(&name);
-        self.uses += 1;
-        self.order.insert(self.uses, name.clone());
-        self.bytes += bytes;
-        self.slots.insert(name, Slot { content, bytes, ends, used: self.uses });
-        while self.bytes > self.most {
-            let Some((_, oldest)) = self.order.pop_first() else { return };
-            self.remove(&oldest);
-        }
-    }
+/// A slot that has not ended.
+fn live<V>(slot: Option<Slot<V>>, now: Instant) -> Option<Slot<V>> {
+    slot.filter(|slot| slot.ends > now)
+}
 
-    /// Takes a slot out, to be changed and stored again.
-    fn take(&mut self, name: &Name, now: Instant) -> Option<Slot> {
-        self.live(name, now)?;
-        self.remove(name)
-    }
-
-    fn jottings(&mut self, name: &Name, now: Instant) -> Option<(VecDeque<Jotting>, usize)> {
-        match self.take(name, now)? {
-            Slot { content: Content::Jottings(jottings), bytes, .. } => Some((jottings, bytes)),
-            _ => None,
-        }
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Each step leaves the value whole, so a panic elsewhere has not broken it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The bytes of a text with what it costs to keep it.
-fn weight(text: &str) -> usize {
+fn text_bytes(text: &str) -> usize {
     text.len() + 64
 }
 
-fn jotting_weight(jotting: &Jotting) -> usize {
-    weight(&jotting.value.to_string())
+fn working_bytes(entry: &WorkingEntry) -> usize {
+    text_bytes(&entry.value.to_string())
 }
 
-fn entry_weight(entry: &SessionEntry) -> usize {
-    weight(&entry.value.to_string()) + 2 * weight(&entry.id)
+fn session_bytes(entry: &SessionEntry) -> usize {
+    text_bytes(&entry.value.to_string()) + 2 * text_bytes(&entry.id)
 }
 
 #[async_trait]
@@ -209,157 +247,107 @@ impl Tier for ProcessTier {
         Ok(TierHealth { name: self.name(), version, latency: Duration::ZERO, degraded: None })
     }
 
-    async fn append(&self, desk: &Desk, added: &[Jotting]) -> TierResult<usize> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let name = Name::Desk(desk.clone());
-        let (mut jottings, mut bytes) = state.jottings(&name, now).unwrap_or_default();
-        for jotting in added {
-            bytes += jotting_weight(jotting);
-            jottings.push_back(jotting.clone());
-        }
-        while jottings.len() > self.options.working_entries {
-            bytes -= jottings.pop_front().as_ref().map_or(0, jotting_weight);
-        }
-        let count = jottings.len();
-        if count > 0 {
-            state.store(name, Content::Jottings(jottings), bytes, now + self.options.working_idle);
-        }
-        Ok(count)
-    }
-
-    async fn read(&self, desk: &Desk) -> TierResult<Vec<Jotting>> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let name = Name::Desk(desk.clone());
-        let Some((jottings, bytes)) = state.jottings(&name, now) else { return Ok(Vec::new()) };
-        let told = jottings.iter().cloned().collect();
-        state.store(name, Content::Jottings(jottings), bytes, now + self.options.working_idle);
-        Ok(told)
-    }
-
-    async fn trim(&self, desk: &Desk, tokens: u64) -> TierResult<usize> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let name = Name::Desk(desk.clone());
-        let Some((mut jottings, mut bytes)) = state.jottings(&name, now) else { return Ok(0) };
-        let mut sum = 0_u64;
-        let fits = |jotting: &&Jotting| {
-            sum = sum.saturating_add(jotting.tokens);
-            sum <= tokens
-        };
-        let gone = jottings.len() - jottings.iter().rev().take_while(fits).count();
-        for jotting in jottings.drain(..gone) {
-            bytes -= jotting_weight(&jotting);
-        }
-        if !jottings.is_empty() {
-            state.store(name, Content::Jottings(jottings), bytes, now + self.options.working_idle);
-        }
-        Ok(gone)
-    }
-
-    async fn remove(&self, desk: &Desk, gone: &[Jotting]) -> TierResult<usize> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let name = Name::Desk(desk.clone());
-        let Some((mut jottings, mut bytes)) = state.jottings(&name, now) else { return Ok(0) };
-        let before = jottings.len();
-        for jotting in gone {
-            if let Some(place) = jottings.iter().position(|other| other == jotting) {
-                jottings.remove(place);
-                bytes -= jotting_weight(jotting);
+    async fn append(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
+        Ok(self.change(key, |working| {
+            entries.iter().for_each(|entry| working.push(entry));
+            while working.entries.len() > self.options.working_entries {
+                working.remove(0);
             }
-        }
-        let count = before - jottings.len();
-        if !jottings.is_empty() {
-            state.store(name, Content::Jottings(jottings), bytes, now + self.options.working_idle);
-        }
-        Ok(count)
+            working.entries.len()
+        }))
     }
 
-    async fn clear(&self, desk: &Desk) -> TierResult<()> {
-        self.state().remove(&Name::Desk(desk.clone()));
+    async fn read(&self, key: &WorkingKey) -> TierResult<Vec<WorkingEntry>> {
+        Ok(self.change(key, |working| working.entries.iter().cloned().collect()))
+    }
+
+    async fn trim(&self, key: &WorkingKey, tokens: u64) -> TierResult<usize> {
+        Ok(self.change(key, |working| {
+            let mut sum = 0_u64;
+            let fits = |entry: &&WorkingEntry| {
+                sum = sum.saturating_add(entry.tokens);
+                sum <= tokens
+            };
+            let removed = working.entries.len() - working.entries.iter().rev().take_while(fits).count();
+            (0..removed).for_each(|_| working.remove(0));
+            removed
+        }))
+    }
+
+    async fn remove(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
+        Ok(self.change(key, |working| {
+            let before = working.entries.len();
+            for entry in entries {
+                if let Some(place) = working.entries.iter().position(|other| other == entry) {
+                    working.remove(place);
+                }
+            }
+            before - working.entries.len()
+        }))
+    }
+
+    async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
+        self.working.invalidate(key);
         Ok(())
     }
 
-    async fn put(&self, conversation: &Conversation, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let name = Name::Conversation(conversation.clone());
-        let (mut entries, promised) = match state.take(&name, now) {
-            Some(Slot { content: Content::Entries(entries), ends, .. }) => (entries, ends),
-            _ => (Entries::default(), now),
-        };
-        entries.put(entry, self.options.session_entries);
-        let (bytes, ends) = (entries.bytes, now + life.unwrap_or(self.options.session_idle));
-        state.store(name, Content::Entries(entries), bytes, ends.max(promised));
+    async fn put(&self, key: &SessionKey, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
+        let now = (self.clock)();
+        let ends = now + life.unwrap_or(self.options.session_idle);
+        self.sessions.entry_by_ref(key).and_upsert_with(|held| {
+            let held = live(held.map(moka::Entry::into_value), now);
+            let ends = held.as_ref().map_or(ends, |held| ends.max(held.ends));
+            let value = held.map(|held| held.value).unwrap_or_default();
+            let bytes = {
+                let mut session = locked(&value);
+                session.put(entry, self.options.session_entries);
+                session.bytes
+            };
+            Slot { value, bytes, ends, life: ends - now }
+        });
         Ok(())
     }
 
-    async fn latest(&self, conversation: &Conversation, limit: usize) -> TierResult<Vec<SessionEntry>> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let slot = state.live(&Name::Conversation(conversation.clone()), now);
-        let Some(Slot { content: Content::Entries(entries), .. }) = slot else { return Ok(Vec::new()) };
-        Ok(entries.by_time.values().rev().take(limit).cloned().collect())
+    async fn latest(&self, key: &SessionKey, limit: usize) -> TierResult<Vec<SessionEntry>> {
+        let found = live(self.sessions.get(key), (self.clock)());
+        Ok(found.map_or_else(Vec::new, |slot| slot.value().by_time.values().rev().take(limit).cloned().collect()))
     }
 
-    async fn end(&self, conversation: &Conversation) -> TierResult<()> {
-        self.state().remove(&Name::Conversation(conversation.clone()));
+    async fn end(&self, key: &SessionKey) -> TierResult<()> {
+        self.sessions.invalidate(key);
         Ok(())
     }
 
     async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let gone: Vec<Name> = state.slots.keys().filter(|name| name.belongs_to((tenant, user))).cloned().collect();
-        let living = |name: &&Name| state.slots.get(*name).is_some_and(|slot| slot.ends > now);
-        let count = gone.iter().filter(living).count();
-        for name in &gone {
-            state.remove(name);
-        }
-        let (name, bytes) = (Name::Erased(tenant.to_owned(), user.to_owned()), 2 * weight(user));
-        state.store(name, Content::Time(at), bytes, now + self.options.working_idle);
-        Ok(count)
+        let now = (self.clock)();
+        let mark = Slot::new(at, 2 * text_bytes(user), now, self.options.working_idle);
+        self.erased.insert((tenant.to_owned(), user.to_owned()), mark);
+        let working = self.working.iter().filter(|(key, _)| key.tenant == tenant && key.user == user);
+        let working = working.filter_map(|(key, _)| live(self.working.remove(&*key), now)).count();
+        let sessions = self.sessions.iter().filter(|(key, _)| key.tenant == tenant && key.user == user);
+        Ok(working + sessions.filter_map(|(key, _)| live(self.sessions.remove(&*key), now)).count())
     }
 
     async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let name = Name::Erased(tenant.to_owned(), user.to_owned());
-        Ok(state.live(&name, now).and_then(|slot| match &slot.content {
-            Content::Time(at) => Some(*at),
-            _ => None,
-        }))
+        let mark = self.erased.get(&(tenant.to_owned(), user.to_owned()));
+        Ok(live(mark, (self.clock)()).map(|slot| *slot.value()))
     }
 
     async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let mut bytes_of = |key: &String| match state.live(&Name::Embedding(key.clone()), now)? {
-            Slot { content: Content::Bytes(bytes), .. } => Some(bytes.clone()),
-            _ => None,
-        };
-        Ok(keys.iter().map(&mut bytes_of).collect())
+        let now = (self.clock)();
+        Ok(keys.iter().map(|key| live(self.embeddings.get(key), now).map(|slot| slot.value().clone())).collect())
     }
 
     async fn keep_embeddings(&self, entries: &[(String, Vec<u8>)]) -> TierResult<()> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        let ends = now + self.options.embedding_life;
+        let now = (self.clock)();
         for (key, bytes) in entries {
-            let size = bytes.len() + 2 * weight(key);
-            state.store(Name::Embedding(key.clone()), Content::Bytes(bytes.clone()), size, ends);
+            let size = bytes.len() + 2 * text_bytes(key);
+            self.embeddings.insert(key.clone(), Slot::new(bytes.clone(), size, now, self.options.embedding_life));
         }
         Ok(())
     }
 
     async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken> {
-        let (mut state, now) = (self.state(), (self.clock)());
-        if state.rates.len() >= state.sweep_at {
-            state.rates.retain(|_, due| *due > now);
-            state.sweep_at = 1_024.max(state.rates.len() * 2);
-        }
-        let (gap, burst) = (Duration::from_secs(1) / per_second.max(1), burst.max(1));
-        let full = gap * burst;
-        let ahead = state.rates.get(key).map_or(Duration::ZERO, |due| due.saturating_duration_since(now));
-        if ahead + gap > full {
-            return Ok(Taken { allowed: false, left: 0, retry_after: ahead + gap - full, full_after: ahead });
-        }
-        state.rates.insert(key.to_owned(), now + ahead + gap);
-        let room = full - ahead - gap;
-        let left = u32::try_from(room.as_nanos() / gap.as_nanos().max(1)).unwrap_or(u32::MAX);
-        let retry_after = gap.saturating_sub(room);
-        Ok(Taken { allowed: true, left, retry_after, full_after: ahead + gap })
+        Ok(locked(&self.rates).take(key, per_second, burst, (self.clock)()))
     }
 }

@@ -1,6 +1,6 @@
-//! How does Redis keep what may be lost, for several servers?
+//! A tier in Redis, for several servers.
 //!
-//! | key | type | what |
+//! | key | type | content |
 //! |---|---|---|
 //! | `{prefix}:{tenant}:working:{agent}:{user}` and `…:{session}` | list | working memory, one JSON object each |
 //! | `{prefix}:{tenant}:episodic:{agent}:{user}:{session}` | sorted set | ids of a session's entries by time |
@@ -10,9 +10,14 @@
 //! | `{prefix}:embedding:{key}` | string | an embedding's bytes |
 //! | `{prefix}:rate:{key}` | string | when the next request would be on time, in Redis's microseconds |
 //!
-//! Every key has a time to live. What must happen together happens in one script or one transaction.
-//! No call takes longer than its deadline: a connection that fails or is late is dropped, and the next
-//! call dials again.
+//! Every key has a time to live. What must happen together happens in one script or one transaction. Every call has a
+//! deadline, which grows with the number of entries it reads or writes; a connection that fails or is late is dropped,
+//! and the next call dials again. Calls with many entries have a connection of their own, so that no other answer
+//! waits behind theirs.
+//!
+//! Every script names all its keys in `KEYS`. Redis Cluster is not supported all the same: the keys of one call have
+//! no common hash tag, so they may lie in different slots (`MGET` of embeddings, and the scripts that keep
+//! `…:owned:{user}` up to date).
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -21,16 +26,30 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, FromRedisValue, Pipeline, RedisResult, Script, ScriptInvocation};
+use redis::{
+    AsyncConnectionConfig, Client, ConnectionAddr, FromRedisValue, Pipeline, RedisError, RedisResult, Script,
+    ScriptInvocation,
+};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use super::{Conversation, Desk, Jotting, SessionEntry, Taken, Tier, TierError, TierHealth, TierOptions, TierResult};
+use super::{
+    SessionEntry, SessionKey, Taken, Tier, TierError, TierHealth, TierOptions, TierResult, WorkingEntry, WorkingKey,
+};
 
 const NAME: &str = "redis";
 
-/// Writes down that `key` belongs to a user and lives for so many milliseconds; what has ended is
-/// struck out, so that the list never grows beyond what lives. Every script that writes begins with it.
+/// What each entry adds to the deadline of a call.
+const TIME_PER_ENTRY: Duration = Duration::from_millis(1);
+
+/// Calls with more entries than this use the connection for large calls.
+const MANY_ENTRIES: usize = 64;
+
+/// Maximum number of keys that are erased in one script, which no other client can interrupt.
+const ERASE_AT_ONCE: usize = 500;
+
+/// Lua function of every script that writes: notes that `key` belongs to a user and lives for `life` milliseconds.
+/// Keys that have ended are removed from the set, so that it never grows beyond what lives.
 const OWN: &str = r"
     local function own(owned, key, life)
         local time = redis.call('TIME')
@@ -71,34 +90,39 @@ static READ: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// KEYS: what a user owns, where their erasure is noted. ARGV: when, and how long that is told. Returns
-/// how many desks and sessions there were: a session is two keys.
+/// KEYS: what a user owns, some keys of that set. Returns how many working memories and sessions were deleted: a
+/// session is two keys.
 static ERASE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         r"
-        local gone = 0
-        for _, key in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-            local sort = redis.call('TYPE', key).ok
-            redis.call('DEL', key)
-            if sort == 'list' or sort == 'zset' then gone = gone + 1 end
+        local deleted = 0
+        for place = 2, #KEYS do
+            local kind = redis.call('TYPE', KEYS[place]).ok
+            redis.call('DEL', KEYS[place])
+            redis.call('ZREM', KEYS[1], KEYS[place])
+            if kind == 'list' or kind == 'zset' then deleted = deleted + 1 end
         end
-        redis.call('DEL', KEYS[1])
-        redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-        return gone
+        return deleted
         ",
     )
 });
 
-/// KEYS: a working memory, what its user owns. ARGV: the most tokens, the time to live in milliseconds.
+/// KEYS: a working memory, what its user owns. ARGV: the most tokens, the time to live in milliseconds. An entry
+/// without a readable token count was not written by this version and could not be read back: it is removed.
 static TRIM: LazyLock<Script> = LazyLock::new(|| {
     owning(
         r#"
         local entries = redis.call('LRANGE', KEYS[1], 0, -1)
         local sum, kept = 0, 0
         for place = #entries, 1, -1 do
-            sum = sum + tonumber(string.match(entries[place], '^{"tokens":(%d+)'))
-            if sum > tonumber(ARGV[1]) then break end
-            kept = kept + 1
+            local tokens = tonumber(string.match(entries[place], '^{"tokens":(%d+)'))
+            if tokens then
+                sum = sum + tokens
+                if sum > tonumber(ARGV[1]) then break end
+                kept = kept + 1
+            else
+                redis.call('LREM', KEYS[1], -1, entries[place])
+            end
         end
         if kept == 0 then
             redis.call('DEL', KEYS[1])
@@ -171,70 +195,99 @@ static TAKE: LazyLock<Script> = LazyLock::new(|| {
 pub struct RedisTier {
     client: Client,
     options: TierOptions,
-    /// The connection that all callers share, with its number; none: the next caller dials.
-    connection: Mutex<(u64, Option<MultiplexedConnection>)>,
+    tls: bool,
+    small_calls: SharedConnection,
+    large_calls: SharedConnection,
 }
 
+/// A connection that all callers share, with its number. If there is none, the next caller dials.
+type SharedConnection = Mutex<(u64, Option<MultiplexedConnection>)>;
+
 impl RedisTier {
-    /// A tier at this address, such as `redis://127.0.0.1:6379/0`. Nothing is dialled yet: a server
-    /// that is down is a failure of each call, not of the start.
+    /// A tier at this address, such as `redis://127.0.0.1:6379/0`, or `rediss://…` for TLS. Nothing is dialled yet: a
+    /// server that is down is a failure of each call, not of the start.
     pub fn new(url: &str, options: TierOptions) -> TierResult<Self> {
         let client = Client::open(url)
             .map_err(|error| TierError::Address { name: NAME, problem: error.category().to_owned() })?;
-        Ok(Self { client, options, connection: Mutex::new((0, None)) })
+        let tls = matches!(client.get_connection_info().addr(), ConnectionAddr::TcpTls { .. });
+        Ok(Self { client, options, tls, small_calls: Mutex::default(), large_calls: Mutex::default() })
     }
 
-    /// Runs something on the shared connection, within the deadline.
+    /// Runs a call that reads or writes so many entries on a shared connection, within its deadline.
     async fn within<T, F: Future<Output = RedisResult<T>>>(
         &self,
+        entries: usize,
         work: impl FnOnce(MultiplexedConnection) -> F,
     ) -> TierResult<T> {
-        let mut number = 0;
-        let asked = timeout(self.options.deadline, async {
-            let (found, connection) = self.connected().await?;
-            number = found;
+        let shared = if entries > MANY_ENTRIES { &self.large_calls } else { &self.small_calls };
+        let entries = u32::try_from(entries).unwrap_or(u32::MAX);
+        let deadline = self.options.deadline.saturating_add(TIME_PER_ENTRY.saturating_mul(entries));
+        let mut number = None;
+        let outcome = timeout(deadline, async {
+            let (found, connection) = self.connected(shared).await?;
+            number = Some(found);
             work(connection).await
         })
         .await;
-        let late = TierError::Late { name: NAME, milliseconds: self.options.deadline.as_millis() };
-        let (failure, broken) = match asked {
+        let milliseconds = deadline.as_millis();
+        let late = TierError::Timeout { name: NAME, milliseconds };
+        let (failure, broken) = match outcome {
             Ok(Ok(answer)) => return Ok(answer),
-            // The connection has the same deadline for a single answer.
+            Ok(Err(error)) if number.is_none() => (self.not_connected(&error.to_string()), false),
+            Err(_) if number.is_none() => {
+                (self.not_connected(&format!("no connection within {milliseconds} ms")), false)
+            }
             Ok(Err(error)) if error.is_timeout() => (late, true),
+            Err(_) => (late, true),
             Ok(Err(error)) => {
                 let broken = error.is_io_error() || error.is_unrecoverable_error();
-                (TierError::Failed { name: NAME, problem: error.to_string() }, broken)
+                let problem = error.to_string();
+                match broken || serves_nobody(&error) {
+                    true => (TierError::Unreachable { name: NAME, problem }, broken),
+                    false => (TierError::Failed { name: NAME, problem }, false),
+                }
             }
-            Err(_) => (late, true),
         };
         // Whoever dials holds the lock, so it is not waited for: that caller drops what it finds broken.
         if broken
-            && let Ok(mut shared) = self.connection.try_lock()
-            && shared.0 == number
+            && let Ok(mut shared) = shared.try_lock()
+            && Some(shared.0) == number
         {
             shared.1 = None;
         }
         Err(failure)
     }
 
-    async fn connected(&self) -> RedisResult<(u64, MultiplexedConnection)> {
-        let mut shared = self.connection.lock().await;
+    fn not_connected(&self, problem: &str) -> TierError {
+        let hint = if self.tls { "; rediss:// asks for TLS: does the server offer it?" } else { "" };
+        TierError::Unreachable { name: NAME, problem: format!("{problem}{hint}") }
+    }
+
+    async fn connected(&self, shared: &SharedConnection) -> RedisResult<(u64, MultiplexedConnection)> {
+        let mut shared = shared.lock().await;
         if let (number, Some(connection)) = &*shared {
             return Ok((*number, connection.clone()));
         }
-        let deadline = Some(self.options.deadline);
-        let config = AsyncConnectionConfig::new().set_connection_timeout(deadline).set_response_timeout(deadline);
+        // Answers have the deadline of their call.
+        let config =
+            AsyncConnectionConfig::new().set_connection_timeout(Some(self.options.deadline)).set_response_timeout(None);
         let connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
         *shared = (shared.0 + 1, Some(connection.clone()));
         Ok((shared.0, connection))
     }
 
-    async fn script<T: FromRedisValue + Send>(&self, call: ScriptInvocation<'_>) -> TierResult<T> {
-        self.within(|mut connection| async move { call.invoke_async(&mut connection).await }).await
+    async fn script<T: FromRedisValue + Send>(&self, entries: usize, call: ScriptInvocation<'_>) -> TierResult<T> {
+        self.within(entries, |mut connection| async move { call.invoke_async(&mut connection).await }).await
     }
 
-    async fn pipe<T: FromRedisValue + Send>(&self, pipe: &Pipeline) -> TierResult<T> {
-        self.within(|mut connection| async move { pipe.query_async(&mut connection).await }).await
+    async fn pipe<T: FromRedisValue + Send>(&self, entries: usize, pipe: &Pipeline) -> TierResult<T> {
+        self.within(entries, |mut connection| async move { pipe.query_async(&mut connection).await }).await
+    }
+
+    /// How many entries a list or a sorted set has, so that reading it gets the time that it needs.
+    async fn count(&self, command: &str, key: &str) -> TierResult<usize> {
+        let (count,): (usize,) = self.pipe(1, redis::pipe().cmd(command).arg(key)).await?;
+        Ok(count)
     }
 
     fn key(&self, parts: &[&str]) -> String {
@@ -246,9 +299,9 @@ impl RedisTier {
         key
     }
 
-    fn desk(&self, desk: &Desk) -> String {
-        let parts = [desk.tenant.as_str(), "working", &desk.agent, &desk.user];
-        let session = desk.session.as_deref();
+    fn working(&self, key: &WorkingKey) -> String {
+        let parts = [key.tenant.as_str(), "working", &key.agent, &key.user];
+        let session = key.session.as_deref();
         self.key(&parts.into_iter().chain(session).collect::<Vec<_>>())
     }
 
@@ -256,10 +309,16 @@ impl RedisTier {
         self.key(&[tenant, "owned", user])
     }
 
-    fn conversation(&self, conversation: &Conversation) -> [String; 2] {
-        let Conversation { tenant, agent, user, session } = conversation;
-        ["episodic", "session"].map(|sort| self.key(&[tenant, sort, agent, user, session]))
+    fn session(&self, key: &SessionKey) -> [String; 2] {
+        let SessionKey { tenant, agent, user, session } = key;
+        ["episodic", "session"].map(|kind| self.key(&[tenant, kind, agent, user, session]))
     }
+}
+
+/// Whether the server refuses everyone at present: it loads its data, or its cluster or primary is down.
+fn serves_nobody(error: &RedisError) -> bool {
+    use redis::ServerErrorKind::{BusyLoading, ClusterDown, MasterDown};
+    matches!(error.kind(), redis::ErrorKind::Server(BusyLoading | ClusterDown | MasterDown))
 }
 
 /// Writes a name so that no colon of its own ends it, and no name looks like another.
@@ -295,87 +354,99 @@ impl Tier for RedisTier {
 
     async fn health(&self) -> TierResult<TierHealth> {
         let started = Instant::now();
-        let (told,): (String,) = self.pipe(redis::pipe().cmd("INFO").arg("server")).await?;
-        let version = told.lines().find_map(|line| line.strip_prefix("redis_version:")).unwrap_or("unknown").trim();
+        let (info,): (String,) = self.pipe(1, redis::pipe().cmd("INFO").arg("server")).await?;
+        let version = info.lines().find_map(|line| line.strip_prefix("redis_version:")).unwrap_or("unknown").trim();
         Ok(TierHealth { name: NAME, version: version.to_owned(), latency: started.elapsed(), degraded: None })
     }
 
-    async fn append(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize> {
+    async fn append(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
         let mut call = APPEND.prepare_invoke();
-        call.key(self.desk(desk)).key(self.owned(&desk.tenant, &desk.user));
+        call.key(self.working(key)).key(self.owned(&key.tenant, &key.user));
         call.arg(milliseconds(self.options.working_idle)).arg(self.options.working_entries);
-        for jotting in jottings {
-            call.arg(written(jotting)?);
+        for entry in entries {
+            call.arg(written(entry)?);
         }
-        self.script(call).await
+        self.script(entries.len(), call).await
     }
 
-    async fn read(&self, desk: &Desk) -> TierResult<Vec<Jotting>> {
+    async fn read(&self, key: &WorkingKey) -> TierResult<Vec<WorkingEntry>> {
+        let name = self.working(key);
+        let count = self.count("LLEN", &name).await?;
         let mut call = READ.prepare_invoke();
-        call.key(self.desk(desk)).key(self.owned(&desk.tenant, &desk.user));
-        call.arg(milliseconds(self.options.working_idle));
-        self.script(call).await.map(|texts: Vec<String>| parsed(&texts))
+        call.key(name).key(self.owned(&key.tenant, &key.user)).arg(milliseconds(self.options.working_idle));
+        self.script(count, call).await.map(|texts: Vec<String>| parsed(&texts))
     }
 
-    async fn trim(&self, desk: &Desk, tokens: u64) -> TierResult<usize> {
+    async fn trim(&self, key: &WorkingKey, tokens: u64) -> TierResult<usize> {
+        let name = self.working(key);
+        let count = self.count("LLEN", &name).await?;
         let mut call = TRIM.prepare_invoke();
-        call.key(self.desk(desk))
-            .key(self.owned(&desk.tenant, &desk.user))
-            .arg(tokens)
-            .arg(milliseconds(self.options.working_idle));
-        self.script(call).await
+        call.key(name).key(self.owned(&key.tenant, &key.user));
+        call.arg(tokens).arg(milliseconds(self.options.working_idle));
+        self.script(count, call).await
     }
 
-    async fn remove(&self, desk: &Desk, jottings: &[Jotting]) -> TierResult<usize> {
-        if jottings.is_empty() {
+    async fn remove(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
+        if entries.is_empty() {
             return Ok(0);
         }
-        let key = self.desk(desk);
+        let name = self.working(key);
         let mut pipe = redis::pipe();
         pipe.atomic();
-        for jotting in jottings {
-            pipe.lrem(&key, 1, written(jotting)?);
+        for entry in entries {
+            pipe.lrem(&name, 1, written(entry)?);
         }
-        self.pipe(&pipe).await.map(|counts: Vec<usize>| counts.into_iter().sum())
+        self.pipe(entries.len(), &pipe).await.map(|counts: Vec<usize>| counts.into_iter().sum())
     }
 
-    async fn clear(&self, desk: &Desk) -> TierResult<()> {
-        self.pipe(redis::pipe().del(self.desk(desk)).ignore()).await
+    async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
+        self.pipe(1, redis::pipe().del(self.working(key)).ignore()).await
     }
 
-    async fn put(&self, conversation: &Conversation, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
-        let [ids, entries] = self.conversation(conversation);
+    async fn put(&self, key: &SessionKey, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
+        let [ids, entries] = self.session(key);
         let mut call = PUT.prepare_invoke();
-        call.key(ids).key(entries).key(self.owned(&conversation.tenant, &conversation.user));
+        call.key(ids).key(entries).key(self.owned(&key.tenant, &key.user));
         call.arg(&entry.id).arg(entry.at.as_microsecond()).arg(written(entry)?);
         call.arg(self.options.session_entries).arg(milliseconds(life.unwrap_or(self.options.session_idle)));
-        self.script(call).await
+        self.script(1, call).await
     }
 
-    async fn latest(&self, conversation: &Conversation, limit: usize) -> TierResult<Vec<SessionEntry>> {
+    async fn latest(&self, key: &SessionKey, limit: usize) -> TierResult<Vec<SessionEntry>> {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let [ids, entries] = self.conversation(conversation);
+        let [ids, entries] = self.session(key);
+        let count = self.count("ZCARD", &ids).await?.min(limit);
         let mut call = LATEST.prepare_invoke();
         call.key(ids).key(entries).arg(limit);
-        self.script(call).await.map(|texts: Vec<String>| parsed(&texts))
+        self.script(count, call).await.map(|texts: Vec<String>| parsed(&texts))
     }
 
-    async fn end(&self, conversation: &Conversation) -> TierResult<()> {
-        self.pipe(redis::pipe().del(self.conversation(conversation).to_vec()).ignore()).await
+    async fn end(&self, key: &SessionKey) -> TierResult<()> {
+        self.pipe(1, redis::pipe().del(self.session(key).to_vec()).ignore()).await
     }
 
     async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
-        let mut call = ERASE.prepare_invoke();
-        call.key(self.owned(tenant, user)).key(self.key(&[tenant, "erased", user]));
-        call.arg(at.as_microsecond()).arg(milliseconds(self.options.working_idle));
-        self.script(call).await
+        let (owned, erased) = (self.owned(tenant, user), self.key(&[tenant, "erased", user]));
+        let life = milliseconds(self.options.working_idle);
+        self.pipe::<()>(1, redis::pipe().pset_ex(erased, at.as_microsecond(), life).ignore()).await?;
+        let mut deleted = 0;
+        loop {
+            let page = redis::pipe().zrange(&owned, 0, ERASE_AT_ONCE as isize - 1).to_owned();
+            let (keys,): (Vec<String>,) = self.pipe(ERASE_AT_ONCE, &page).await?;
+            if keys.is_empty() {
+                return Ok(deleted);
+            }
+            let mut call = ERASE.prepare_invoke();
+            call.key(&owned).key(&keys);
+            deleted += self.script::<usize>(keys.len(), call).await?;
+        }
     }
 
     async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
         let key = self.key(&[tenant, "erased", user]);
-        let (found,): (Option<i64>,) = self.pipe(redis::pipe().get(key)).await?;
+        let (found,): (Option<i64>,) = self.pipe(1, redis::pipe().get(key)).await?;
         Ok(found.and_then(|at| Timestamp::from_microsecond(at).ok()))
     }
 
@@ -384,7 +455,7 @@ impl Tier for RedisTier {
             return Ok(Vec::new());
         }
         let keys: Vec<String> = keys.iter().map(|key| self.key(&["embedding", key])).collect();
-        self.pipe(redis::pipe().mget(keys)).await.map(|(found,)| found)
+        self.pipe(keys.len(), redis::pipe().mget(&keys)).await.map(|(found,)| found)
     }
 
     async fn keep_embeddings(&self, entries: &[(String, Vec<u8>)]) -> TierResult<()> {
@@ -396,13 +467,13 @@ impl Tier for RedisTier {
         for (key, bytes) in entries {
             pipe.pset_ex(self.key(&["embedding", key]), bytes, life).ignore();
         }
-        self.pipe(&pipe).await
+        self.pipe(entries.len(), &pipe).await
     }
 
     async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken> {
         let mut call = TAKE.prepare_invoke();
         call.key(self.key(&["rate", key])).arg(per_second.max(1)).arg(burst.max(1));
-        let (allowed, left, wait, full): (bool, u32, u64, u64) = self.script(call).await?;
+        let (allowed, left, wait, full): (bool, u32, u64, u64) = self.script(1, call).await?;
         let (retry_after, full_after) = (Duration::from_micros(wait), Duration::from_micros(full));
         Ok(Taken { allowed, left, retry_after, full_after })
     }

@@ -53,7 +53,7 @@ pub(super) async fn fill(store: &dyn Store) {
     // Names and texts with everything that a database might trip over.
     let full = hand.keep(full_memory(hand.next(), &anna)).await;
     let states = Vector { token_states: Some(vec![0, 1, 2, 255]), ..vector("with states") };
-    let stated = Addition { vector: Some(states), ..addition(hand.sample(&anna, "with states \u{10FFFF} \0 end")) };
+    let stated = Addition { vector: Some(states), ..addition(hand.sample(&anna, "with states \u{10FFFF} \u{1} end")) };
     let with_states = stated.memory.id;
     hand.must(&space, Action::Add(Box::new(stated))).await;
     let odd = Vector { values: vec![f32::NAN; DIMENSIONS], ..vector("odd") };
@@ -76,7 +76,7 @@ pub(super) async fn fill(store: &dyn Store) {
         turns.push(turn.id);
         hand.must(&space, Action::Add(Box::new(Addition { follows, ..addition(turn) }))).await;
     }
-    for session in ["s", "\u{0}odd", "ä"] {
+    for session in ["s", "\u{1}odd", "ä"] {
         let (scope, session) = (anna.clone(), session.to_owned());
         hand.must(&space, Action::Attend { scope, session, thread: "t".into() }).await;
     }
@@ -89,11 +89,11 @@ pub(super) async fn fill(store: &dyn Store) {
     };
     hand.must(&space, through).await;
     // The one that is taken up has the smaller number.
-    let [one, two] = [hand.name(&anna, "Мурка", &["The CAT", "\0"]).await, hand.name(&anna, "Felix", &[]).await];
+    let [one, two] = [hand.name(&anna, "Мурка", &["The CAT", "\u{1}"]).await, hand.name(&anna, "Felix", &[]).await];
     hand.mention(&anna, full, one.id).await;
     hand.must(&space, Action::Unite { into: two.id, from: one.id }).await;
     for scope in [None, Some(anna.clone())] {
-        let value = NoteValue::Set(json!({ "a": [1, "\u{0}"] }));
+        let value = NoteValue::Set(json!({ "a": [1, "\u{1}"] }));
         let until = scope.is_some().then(|| at(80_000));
         hand.must(&space, Action::Note { scope, key: "seen".into(), value, until }).await;
     }
@@ -102,7 +102,7 @@ pub(super) async fn fill(store: &dyn Store) {
         let job = JobSpec { kind: JobKind::Link, payload, unique, run_after: at(7) };
         hand.must(&space, Action::Enqueue(job)).await;
     }
-    let metadata = json!({ "a": "\u{0}" }).as_object().cloned().unwrap_or_default();
+    let metadata = json!({ "a": "\u{1}" }).as_object().cloned().unwrap_or_default();
     let learned =
         Fact { sources: vec![full], metadata: metadata.clone(), ..fact(1, &anna, ["Мурка", "likes", "fish"]) };
     for fact in [learned, fact(2, &anna, ["Felix", "is", "a \u{10FFFF} cat"])] {
@@ -112,7 +112,7 @@ pub(super) async fn fill(store: &dyn Store) {
     for action in put_with_write(kept) {
         hand.must(&space, action).await;
     }
-    let agent = Agent { slug: "idle".into(), config: json!({ "mood": "\u{0}" }), created_at: at(5) };
+    let agent = Agent { slug: "idle".into(), config: json!({ "mood": "\u{1}" }), created_at: at(5) };
     good(store.change_catalogue(&Tenant::default(), CatalogueChange::PutAgent(agent)).await);
     let grant =
         Grant { tenant: other(), role: Role::Writer, bounds: Bounds::default(), categories: Some(["a".into()].into()) };
@@ -447,4 +447,17 @@ async fn how_quick_a_move_is() {
     let started = std::time::Instant::now();
     PostgresStore::open(&schema.url, options(vec![384])).await.unwrap();
     println!("the graph: {:.1} s", started.elapsed().as_secs_f64());
+}
+
+/// A SQLite file of an older version may hold NUL in a text. PostgreSQL cannot, so the copy stops and says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_nul_in_an_old_file_is_refused_by_name() {
+    let Some(schema) = Schema::new() else { return };
+    let (from, _folder) = folder();
+    Hand::on(&from).remember(&user("anna"), "one \0 two").await;
+    let options = PostgresOptions { schema: schema.name.clone(), ..PostgresOptions::default() };
+    let to = PostgresStore::open(&schema.url, options).await.unwrap();
+    let refused = moved(&Side::from(from), &Side::from(to), SMALL).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    assert_eq!(refused.to_string(), "memories: a text contains a NUL character, which PostgreSQL cannot store");
 }

@@ -148,7 +148,7 @@ pub async fn metadata_is_compared_as_json(store: &dyn Store) {
         json!(u64::MAX),
         json!("1"),
         json!(""),
-        json!("ё\n\"\\\u{0}\u{1f41d}"),
+        json!("ё\n\"\\\u{1}\u{1f41d}"),
         json!([]),
         json!([1, "two", null]),
         json!({}),

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_store::tier::{Conversation, Desk, Jotting, SessionEntry, Tier, TierOptions};
+use loci_store::tier::{SessionEntry, SessionKey, Tier, TierOptions, WorkingEntry, WorkingKey};
 use serde_json::{Value, json};
 
 /// A tier under test.
@@ -46,16 +46,16 @@ const NAMES: [(&str, &str, Option<&str>); 11] = [
     ("", "", None),
 ];
 
-fn desk(name: (&str, &str, Option<&str>)) -> Desk {
-    Desk { tenant: name.0.into(), agent: name.1.into(), user: "u".into(), session: name.2.map(Into::into) }
+fn working_key(name: (&str, &str, Option<&str>)) -> WorkingKey {
+    WorkingKey { tenant: name.0.into(), agent: name.1.into(), user: "u".into(), session: name.2.map(Into::into) }
 }
 
-fn conversation(tenant: &str, agent: &str, session: &str) -> Conversation {
-    Conversation { tenant: tenant.into(), agent: agent.into(), user: "u".into(), session: session.into() }
+fn session_key(tenant: &str, agent: &str, session: &str) -> SessionKey {
+    SessionKey { tenant: tenant.into(), agent: agent.into(), user: "u".into(), session: session.into() }
 }
 
-fn jotting(tokens: u64, value: impl Into<Value>) -> Jotting {
-    Jotting { tokens, value: value.into() }
+fn note(tokens: u64, value: impl Into<Value>) -> WorkingEntry {
+    WorkingEntry { tokens, value: value.into() }
 }
 
 fn entry(id: &str, second: i64, value: impl Into<Value>) -> SessionEntry {
@@ -63,12 +63,12 @@ fn entry(id: &str, second: i64, value: impl Into<Value>) -> SessionEntry {
     SessionEntry { id: id.into(), at, importance: 0.25, value: value.into() }
 }
 
-async fn values(tier: &dyn Tier, desk: &Desk) -> Vec<Value> {
-    tier.read(desk).await.expect("to read").into_iter().map(|jotting| jotting.value).collect()
+async fn values(tier: &dyn Tier, key: &WorkingKey) -> Vec<Value> {
+    tier.read(key).await.expect("to read").into_iter().map(|entry| entry.value).collect()
 }
 
-async fn ids(tier: &dyn Tier, conversation: &Conversation, limit: usize) -> Vec<String> {
-    tier.latest(conversation, limit).await.expect("to read").into_iter().map(|entry| entry.id).collect()
+async fn ids(tier: &dyn Tier, key: &SessionKey, limit: usize) -> Vec<String> {
+    tier.latest(key, limit).await.expect("to read").into_iter().map(|entry| entry.id).collect()
 }
 
 /// It says who it is, and that it is well.
@@ -81,33 +81,33 @@ pub async fn it_says_how_it_is(subject: &impl Subject) {
 
 /// Everything that is noted comes back as it was, in its order.
 pub async fn what_is_noted_is_read_in_order(subject: &impl Subject) {
-    let (tier, desk) = (subject.tier(), desk(("t", "a", None)));
-    assert_eq!(values(tier, &desk).await, [] as [Value; 0]);
-    assert_eq!(tier.append(&desk, &[]).await, Ok(0));
+    let (tier, key) = (subject.tier(), working_key(("t", "a", None)));
+    assert_eq!(values(tier, &key).await, [] as [Value; 0]);
+    assert_eq!(tier.append(&key, &[]).await, Ok(0));
     let noted = [
-        jotting(3, "one"),
-        jotting(0, json!({ "two": [1, null, { "tokens": 9 }], "tokens": "x" })),
-        jotting(u64::from(u32::MAX), "три \u{0} \" :"),
+        note(3, "one"),
+        note(0, json!({ "two": [1, null, { "tokens": 9 }], "tokens": "x" })),
+        note(u64::from(u32::MAX), "три \u{0} \" :"),
     ];
-    assert_eq!(tier.append(&desk, &noted[..2]).await, Ok(2));
-    assert_eq!(tier.append(&desk, &noted[2..]).await, Ok(3));
-    assert_eq!(tier.read(&desk).await.as_deref(), Ok(&noted[..]));
+    assert_eq!(tier.append(&key, &noted[..2]).await, Ok(2));
+    assert_eq!(tier.append(&key, &noted[2..]).await, Ok(3));
+    assert_eq!(tier.read(&key).await.as_deref(), Ok(&noted[..]));
 }
 
 /// Whose it is, is told by all parts of the name.
-pub async fn desks_do_not_meet(subject: &impl Subject) {
+pub async fn working_memories_do_not_meet(subject: &impl Subject) {
     let tier = subject.tier();
     for (number, name) in NAMES.into_iter().enumerate() {
-        tier.append(&desk(name), &[jotting(1, number)]).await.expect("to append");
+        tier.append(&working_key(name), &[note(1, number)]).await.expect("to append");
     }
     for (number, name) in NAMES.into_iter().enumerate() {
-        assert_eq!(values(tier, &desk(name)).await, [json!(number)], "{name:?}");
+        assert_eq!(values(tier, &working_key(name)).await, [json!(number)], "{name:?}");
     }
-    let theirs = Desk { user: "v".into(), ..desk(NAMES[0]) };
+    let theirs = WorkingKey { user: "v".into(), ..working_key(NAMES[0]) };
     assert_eq!(values(tier, &theirs).await, [] as [Value; 0]);
-    tier.clear(&desk(NAMES[0])).await.expect("to clear");
-    assert_eq!(values(tier, &desk(NAMES[0])).await, [] as [Value; 0]);
-    assert_eq!(values(tier, &desk(NAMES[1])).await, [json!(1)]);
+    tier.clear(&working_key(NAMES[0])).await.expect("to clear");
+    assert_eq!(values(tier, &working_key(NAMES[0])).await, [] as [Value; 0]);
+    assert_eq!(values(tier, &working_key(NAMES[1])).await, [json!(1)]);
 }
 
 /// Trimming keeps a run of the newest.
@@ -116,49 +116,49 @@ pub async fn the_newest_that_fit_are_kept(subject: &impl Subject) {
     let tokens = [1, 50, 2, 3];
     let table: [(u64, usize); 7] = [(1_000, 0), (56, 0), (55, 1), (54, 2), (5, 2), (4, 3), (2, 4)];
     for (most, gone) in table {
-        let desk = desk(("t", "a", Some(&most.to_string())));
-        let noted: Vec<Jotting> = tokens.iter().map(|&tokens| jotting(tokens, tokens)).collect();
-        tier.append(&desk, &noted).await.expect("to append");
-        assert_eq!(tier.trim(&desk, most).await, Ok(gone), "{most}");
-        assert_eq!(tier.read(&desk).await.as_deref(), Ok(&noted[gone..]), "{most}");
+        let key = working_key(("t", "a", Some(&most.to_string())));
+        let noted: Vec<WorkingEntry> = tokens.iter().map(|&tokens| note(tokens, tokens)).collect();
+        tier.append(&key, &noted).await.expect("to append");
+        assert_eq!(tier.trim(&key, most).await, Ok(gone), "{most}");
+        assert_eq!(tier.read(&key).await.as_deref(), Ok(&noted[gone..]), "{most}");
     }
-    assert_eq!(tier.trim(&desk(("t", "nobody", None)), 5).await, Ok(0));
+    assert_eq!(tier.trim(&working_key(("t", "nobody", None)), 5).await, Ok(0));
 }
 
 /// A working memory has an end.
 pub async fn too_many_notes_push_out_the_oldest(subject: &impl Subject) {
-    let (tier, desk) = (subject.tier(), desk(("t", "a", None)));
+    let (tier, key) = (subject.tier(), working_key(("t", "a", None)));
     for number in 0..3 {
-        tier.append(&desk, &[jotting(1, number)]).await.expect("to append");
+        tier.append(&key, &[note(1, number)]).await.expect("to append");
     }
-    assert_eq!(tier.append(&desk, &[jotting(1, 3), jotting(1, 4)]).await, Ok(4));
-    assert_eq!(values(tier, &desk).await, [json!(1), json!(2), json!(3), json!(4)]);
-    let many: Vec<Jotting> = (10..20).map(|number| jotting(1, number)).collect();
-    assert_eq!(tier.append(&desk, &many).await, Ok(4));
-    assert_eq!(values(tier, &desk).await, [json!(16), json!(17), json!(18), json!(19)]);
+    assert_eq!(tier.append(&key, &[note(1, 3), note(1, 4)]).await, Ok(4));
+    assert_eq!(values(tier, &key).await, [json!(1), json!(2), json!(3), json!(4)]);
+    let many: Vec<WorkingEntry> = (10..20).map(|number| note(1, number)).collect();
+    assert_eq!(tier.append(&key, &many).await, Ok(4));
+    assert_eq!(values(tier, &key).await, [json!(16), json!(17), json!(18), json!(19)]);
 }
 
 /// What is taken out is gone, once for each time it is named; the rest keeps its order.
 pub async fn what_is_taken_out_is_gone(subject: &impl Subject) {
-    let (tier, desk) = (subject.tier(), desk(("t", "a", None)));
-    assert_eq!(tier.remove(&desk, &[jotting(1, 1)]).await, Ok(0), "nothing is there");
-    let noted = [jotting(1, "x"), jotting(2, json!({ "b": 0.1, "a": null })), jotting(1, "x"), jotting(3, "y")];
-    tier.append(&desk, &noted).await.expect("to append");
-    assert_eq!(tier.remove(&desk, &[]).await, Ok(0));
-    let gone = [noted[1].clone(), jotting(1, "x"), jotting(9, "y"), jotting(1, "none")];
-    assert_eq!(tier.remove(&desk, &gone).await, Ok(2), "the same tokens and the same value");
-    assert_eq!(tier.read(&desk).await.as_deref(), Ok(&noted[2..]));
-    assert_eq!(tier.remove(&desk, &noted).await, Ok(2));
-    assert_eq!(values(tier, &desk).await, [] as [Value; 0]);
-    assert_eq!(tier.append(&desk, &[jotting(1, "z")]).await, Ok(1));
+    let (tier, key) = (subject.tier(), working_key(("t", "a", None)));
+    assert_eq!(tier.remove(&key, &[note(1, 1)]).await, Ok(0), "nothing is there");
+    let noted = [note(1, "x"), note(2, json!({ "b": 0.1, "a": null })), note(1, "x"), note(3, "y")];
+    tier.append(&key, &noted).await.expect("to append");
+    assert_eq!(tier.remove(&key, &[]).await, Ok(0));
+    let gone = [noted[1].clone(), note(1, "x"), note(9, "y"), note(1, "none")];
+    assert_eq!(tier.remove(&key, &gone).await, Ok(2), "the same tokens and the same value");
+    assert_eq!(tier.read(&key).await.as_deref(), Ok(&noted[2..]));
+    assert_eq!(tier.remove(&key, &noted).await, Ok(2));
+    assert_eq!(values(tier, &key).await, [] as [Value; 0]);
+    assert_eq!(tier.append(&key, &[note(1, "z")]).await, Ok(1));
 }
 
 /// A working memory that nobody uses goes; reading is use.
-pub async fn an_idle_desk_is_cleared(subject: &impl Subject) {
-    let (tier, used, idle) = (subject.tier(), desk(("t", "used", None)), desk(("t", "idle", None)));
+pub async fn an_idle_working_memory_is_cleared(subject: &impl Subject) {
+    let (tier, used, idle) = (subject.tier(), working_key(("t", "used", None)), working_key(("t", "idle", None)));
     let day = TierOptions::default().working_idle;
-    for desk in [&used, &idle] {
-        tier.append(desk, &[jotting(1, 1)]).await.expect("to append");
+    for key in [&used, &idle] {
+        tier.append(key, &[note(1, 1)]).await.expect("to append");
     }
     for _ in 0..3 {
         subject.pass(day / 2 - MINUTE).await;
@@ -171,45 +171,45 @@ pub async fn an_idle_desk_is_cleared(subject: &impl Subject) {
 
 /// A session is read from its end, whatever the order of writing.
 pub async fn the_newest_of_a_session_come_first(subject: &impl Subject) {
-    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
-    assert_eq!(ids(tier, &talk, 10).await, [] as [&str; 0]);
+    let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
+    assert_eq!(ids(tier, &session, 10).await, [] as [&str; 0]);
     let written = [entry("m", 5, "five"), entry("k", 9, json!({ "role": "user" })), entry("n", 5, Value::Null)];
     for entry in &written {
-        tier.put(&talk, entry, None).await.expect("to put");
+        tier.put(&session, entry, None).await.expect("to put");
     }
-    assert_eq!(ids(tier, &talk, 10).await, ["k", "n", "m"]);
-    assert_eq!(ids(tier, &talk, 2).await, ["k", "n"]);
-    assert_eq!(ids(tier, &talk, 0).await, [] as [&str; 0]);
-    assert_eq!(tier.latest(&talk, 1).await.as_deref(), Ok(&written[1..2]), "as it was written");
+    assert_eq!(ids(tier, &session, 10).await, ["k", "n", "m"]);
+    assert_eq!(ids(tier, &session, 2).await, ["k", "n"]);
+    assert_eq!(ids(tier, &session, 0).await, [] as [&str; 0]);
+    assert_eq!(tier.latest(&session, 1).await.as_deref(), Ok(&written[1..2]), "as it was written");
 }
 
 /// The same id is the same entry.
 pub async fn an_entry_takes_the_place_of_its_like(subject: &impl Subject) {
-    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
+    let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
     for entry in [entry("x", 5, "first"), entry("y", 6, "other"), entry("x", 7, "second")] {
-        tier.put(&talk, &entry, None).await.expect("to put");
+        tier.put(&session, &entry, None).await.expect("to put");
     }
-    let found = tier.latest(&talk, 10).await.expect("to read");
+    let found = tier.latest(&session, 10).await.expect("to read");
     let told: Vec<(&str, &Value)> = found.iter().map(|entry| (entry.id.as_str(), &entry.value)).collect();
     assert_eq!(told, [("x", &json!("second")), ("y", &json!("other"))]);
 }
 
 /// A session has an end.
 pub async fn too_many_entries_push_out_the_oldest(subject: &impl Subject) {
-    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
+    let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
     for (id, second) in [("a", 4), ("b", 1), ("c", 3), ("d", 2)] {
-        tier.put(&talk, &entry(id, second, id), None).await.expect("to put");
+        tier.put(&session, &entry(id, second, id), None).await.expect("to put");
     }
-    assert_eq!(ids(tier, &talk, 10).await, ["a", "c", "d"]);
+    assert_eq!(ids(tier, &session, 10).await, ["a", "c", "d"]);
     // What is older than all that there is has no place.
-    tier.put(&talk, &entry("e", 0, "e"), None).await.expect("to put");
-    assert_eq!(ids(tier, &talk, 10).await, ["a", "c", "d"]);
+    tier.put(&session, &entry("e", 0, "e"), None).await.expect("to put");
+    assert_eq!(ids(tier, &session, 10).await, ["a", "c", "d"]);
 }
 
 /// Whose it is, is told by all parts of the name, and only one session is dropped.
 pub async fn sessions_do_not_meet(subject: &impl Subject) {
     let tier = subject.tier();
-    let talks = [
+    let sessions = [
         ("t", "a", "b"),
         ("t", "a:b", ""),
         ("t", "a", ":b"),
@@ -217,34 +217,34 @@ pub async fn sessions_do_not_meet(subject: &impl Subject) {
         ("t", "b", "a"),
         ("u", "a", "b"),
     ]
-    .map(|(tenant, agent, session)| conversation(tenant, agent, session));
-    for (number, talk) in talks.iter().enumerate() {
-        tier.put(talk, &entry(&number.to_string(), 1, number), None).await.expect("to put");
+    .map(|(tenant, agent, session)| session_key(tenant, agent, session));
+    for (number, session) in sessions.iter().enumerate() {
+        tier.put(session, &entry(&number.to_string(), 1, number), None).await.expect("to put");
     }
-    tier.end(&talks[0]).await.expect("to end");
-    assert_eq!(ids(tier, &talks[0], 10).await, [] as [&str; 0]);
-    for (number, talk) in talks.iter().enumerate().skip(1) {
-        assert_eq!(ids(tier, talk, 10).await, [number.to_string()], "{talk:?}");
+    tier.end(&sessions[0]).await.expect("to end");
+    assert_eq!(ids(tier, &sessions[0], 10).await, [] as [&str; 0]);
+    for (number, session) in sessions.iter().enumerate().skip(1) {
+        assert_eq!(ids(tier, session, 10).await, [number.to_string()], "{session:?}");
     }
 }
 
 /// A session lives an hour from the last entry on; reading does not prolong it.
 pub async fn a_session_lives_as_long_as_it_is_written_to(subject: &impl Subject) {
-    let (tier, talk) = (subject.tier(), conversation("t", "a", "s"));
+    let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
     let hour = TierOptions::default().session_idle;
-    tier.put(&talk, &entry("x", 1, 1), None).await.expect("to put");
+    tier.put(&session, &entry("x", 1, 1), None).await.expect("to put");
     subject.pass(hour - MINUTE).await;
-    tier.put(&talk, &entry("y", 2, 2), None).await.expect("to put");
+    tier.put(&session, &entry("y", 2, 2), None).await.expect("to put");
     subject.pass(hour - MINUTE).await;
-    assert_eq!(ids(tier, &talk, 10).await, ["y", "x"]);
+    assert_eq!(ids(tier, &session, 10).await, ["y", "x"]);
     subject.pass(MINUTE).await;
-    assert_eq!(ids(tier, &talk, 10).await, [] as [&str; 0]);
+    assert_eq!(ids(tier, &session, 10).await, [] as [&str; 0]);
 }
 
 /// Who puts an entry in may say how long the session lives from then on; it never lives shorter for it.
 pub async fn a_session_lives_as_long_as_was_promised(subject: &impl Subject) {
     let (tier, hour) = (subject.tier(), TierOptions::default().session_idle);
-    let (short, long) = (conversation("t", "a", "short"), conversation("t", "a", "long"));
+    let (short, long) = (session_key("t", "a", "short"), session_key("t", "a", "long"));
     tier.put(&short, &entry("x", 1, 1), Some(2 * MINUTE)).await.expect("to put");
     tier.put(&long, &entry("x", 1, 1), Some(3 * hour)).await.expect("to put");
     tier.put(&long, &entry("y", 2, 2), Some(MINUTE)).await.expect("to put");
@@ -262,36 +262,36 @@ pub async fn a_session_lives_as_long_as_was_promised(subject: &impl Subject) {
 /// Everything of one user goes at once, whichever agent and session it was for, and nobody else's.
 pub async fn a_user_is_erased_and_nobody_else(subject: &impl Subject) {
     let tier = subject.tier();
-    let desks = NAMES.map(desk);
-    let others = NAMES.map(|name| Desk { user: "v:u".into(), ..desk(name) });
-    let talks = [conversation("t", "a", "s"), conversation("t", "", "s")];
-    let other = Conversation { user: "v:u".into(), ..talks[0].clone() };
-    for one in desks.iter().chain(&others) {
-        tier.append(one, &[jotting(1, 1)]).await.expect("to append");
+    let keys = NAMES.map(working_key);
+    let others = NAMES.map(|name| WorkingKey { user: "v:u".into(), ..working_key(name) });
+    let sessions = [session_key("t", "a", "s"), session_key("t", "", "s")];
+    let other = SessionKey { user: "v:u".into(), ..sessions[0].clone() };
+    for one in keys.iter().chain(&others) {
+        tier.append(one, &[note(1, 1)]).await.expect("to append");
     }
-    for talk in talks.iter().chain([&other]) {
-        tier.put(talk, &entry("x", 1, 1), None).await.expect("to put");
+    for session in sessions.iter().chain([&other]) {
+        tier.put(session, &entry("x", 1, 1), None).await.expect("to put");
     }
     assert_eq!(tier.erased("t", "u").await, Ok(None));
     let at = Timestamp::from_second(1_700_000_000).expect("a time in range");
-    let ours = |one: &&Desk| one.tenant == "t";
-    let expect = desks.iter().filter(ours).count() + talks.len();
+    let ours = |one: &&WorkingKey| one.tenant == "t";
+    let expect = keys.iter().filter(ours).count() + sessions.len();
     assert_eq!(tier.erase_user("t", "u", at).await, Ok(expect));
-    for one in &desks {
+    for one in &keys {
         assert_eq!(values(tier, one).await.is_empty(), one.tenant == "t", "{one:?}");
     }
     for one in &others {
         assert_eq!(values(tier, one).await.len(), 1, "{one:?}");
     }
-    for talk in &talks {
-        assert_eq!(ids(tier, talk, 10).await, [] as [&str; 0], "{talk:?}");
+    for session in &sessions {
+        assert_eq!(ids(tier, session, 10).await, [] as [&str; 0], "{session:?}");
     }
     assert_eq!(ids(tier, &other, 10).await, ["x"]);
     assert_eq!((tier.erased("t", "u").await, tier.erased("t", "v:u").await), (Ok(Some(at)), Ok(None)));
     assert_eq!(tier.erase_user("t", "u", at).await, Ok(0), "nothing is left");
     // Whoever was erased may come back.
-    assert_eq!(tier.append(&desks[0], &[jotting(1, 2)]).await, Ok(1));
-    assert_eq!(values(tier, &desks[0]).await, [json!(2)]);
+    assert_eq!(tier.append(&keys[0], &[note(1, 2)]).await, Ok(1));
+    assert_eq!(values(tier, &keys[0]).await, [json!(2)]);
     assert_eq!(tier.erase_user("t", "u", at).await, Ok(1));
     subject.pass(TierOptions::default().working_idle).await;
     assert_eq!(tier.erased("t", "u").await, Ok(None), "nobody can hold anything of it still");
@@ -388,11 +388,11 @@ macro_rules! tier_contract {
         $crate::tier_contract! { @each $make;
             it_says_how_it_is
             what_is_noted_is_read_in_order
-            desks_do_not_meet
+            working_memories_do_not_meet
             the_newest_that_fit_are_kept
             too_many_notes_push_out_the_oldest
             what_is_taken_out_is_gone
-            an_idle_desk_is_cleared
+            an_idle_working_memory_is_cleared
             the_newest_of_a_session_come_first
             an_entry_takes_the_place_of_its_like
             too_many_entries_push_out_the_oldest

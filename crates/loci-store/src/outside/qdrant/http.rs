@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
+use backon::Retryable;
 use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Client, Method, StatusCode, Url};
 use serde_json::Value;
 
-use super::Retry;
-use crate::{Error, Result};
+use crate::{Error, Result, Retry};
 
 /// What it is called where something is said of it.
 pub(super) const PART: &str = "qdrant";
@@ -87,21 +87,11 @@ impl Http {
 
     /// The same, repeated while it may pass by itself.
     pub(super) async fn tell(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
-        let mut failures = 0;
-        loop {
-            match self.once(method, path, body).await {
-                Ok(Asked::Answer(mut answer)) => {
-                    return Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default()));
-                }
-                Ok(Asked::Missing) => return Ok(None),
-                Err(failure) => {
-                    failures += 1;
-                    if !failure.passing || failures >= self.retry.max_attempts {
-                        return Err(self.unavailable(failure.problem));
-                    }
-                    tokio::time::sleep(self.retry.delay(failures)).await;
-                }
-            }
+        let told =
+            (|| self.once(method, path, body)).retry(self.retry.attempts()).when(|failure| failure.passing).await;
+        match told.map_err(|failure| self.unavailable(failure.problem))? {
+            Asked::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
+            Asked::Missing => Ok(None),
         }
     }
 

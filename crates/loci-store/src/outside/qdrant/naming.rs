@@ -4,11 +4,10 @@
 //! behind signs that no slug can hold, so that two collections never share a name: `TENANT~agent_memory_SLUG`,
 //! `pool_SLUG`, `shared~~MODEL-HASH`. All of it may stand in an address as it is.
 
-use loci_types::Tenant;
+use loci_types::{Tenant, fnv1a};
 
 use super::http::Wrong;
 use crate::outside::index::Collection;
-use crate::outside::point::sum;
 
 /// The longest name that Qdrant takes.
 const LONGEST: usize = 255;
@@ -30,10 +29,10 @@ pub(in crate::outside) fn name(prefix: &str, usual_model: Option<&str>, collecti
     if usual_model != Some(&collection.model) {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let short: String = collection.model.chars().take(MODEL).map(plain).collect();
-        name.push_str(&format!("~~{short}-{:016x}", sum(collection.model.as_bytes())));
+        name.push_str(&format!("~~{short}-{:016x}", fnv1a(collection.model.as_bytes())));
     }
     if name.len() > LONGEST {
-        let hash = sum(name.as_bytes());
+        let hash = fnv1a(name.as_bytes());
         name.truncate(LONGEST - 19);
         name.push_str(&format!("~~~{hash:016x}"));
     }

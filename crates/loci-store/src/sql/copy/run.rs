@@ -147,7 +147,8 @@ impl<'p, F: Backend, T: Backend> Run<'p, F, T> {
                 .write(&pair.ours, move |connection| {
                     page::put(connection, table, &lines, &analyser).map_err(|error| Error::said(&place, error))
                 })
-                .await?;
+                .await
+                .map_err(|error| in_table(error, table))?;
             after = page.through;
             self.done.copied += count;
             copied += count;
@@ -243,6 +244,14 @@ fn dated(lines: &[Line]) -> impl Iterator<Item = (&str, i64)> {
         [Value::Text(name), Value::Integer(at), ..] => Some((name.as_str(), *at)),
         _ => None,
     })
+}
+
+/// Names the table in a refusal of the target, such as that of a NUL character.
+fn in_table(error: Error, table: &Table) -> Error {
+    match error {
+        Error::Refused(problem) => Error::Refused(format!("{}: {problem}", table.name)),
+        error => error,
+    }
 }
 
 /// That every entry of the source is in the target alike. The target may have others.

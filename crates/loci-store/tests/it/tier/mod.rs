@@ -1,5 +1,5 @@
 //! Do the tiers keep their promises, and what happens while one is away?
 
+mod fallback;
 mod process;
-mod shared;
-mod shelter;
+mod redis;

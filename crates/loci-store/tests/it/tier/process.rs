@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use loci_store::tier::{Conversation, Desk, Jotting, ProcessTier, SessionEntry, Tier, TierOptions};
+use loci_store::tier::{ProcessTier, SessionEntry, SessionKey, Tier, TierOptions, WorkingEntry, WorkingKey};
 use loci_testkit::contract::tier::Subject;
 
 const BYTES: usize = 20_000;
@@ -48,7 +48,7 @@ async fn what_was_not_used_for_longest_goes_first() {
     for number in 0..1_000 {
         tier.keep_embeddings(&[(key(number), vec![0; 100])]).await.unwrap();
         assert!(tier.embeddings(&[key(0)]).await.unwrap()[0].is_some(), "it is used all the time, at {number}");
-        assert!(tier.bytes() <= BYTES, "{} at {number}", tier.bytes());
+        assert!(tier.bytes() <= BYTES as u64, "{} at {number}", tier.bytes());
     }
     let found = tier.embeddings(&[key(1), key(998), key(999)]).await.unwrap();
     assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, true]);
@@ -58,20 +58,20 @@ async fn what_was_not_used_for_longest_goes_first() {
 async fn bytes_are_counted_for_every_sort_and_given_back() {
     let tier =
         ProcessTier::new(TierOptions { working_entries: 3, session_entries: 3, ..TierOptions::default() }, BYTES);
-    let desk = Desk { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: None };
-    let talk = Conversation { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: "s".into() };
-    let jotting = Jotting { tokens: 1, value: "x".repeat(50).into() };
+    let key = WorkingKey { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: None };
+    let session = SessionKey { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: "s".into() };
+    let entry = WorkingEntry { tokens: 1, value: "x".repeat(50).into() };
     for number in 0..10 {
-        tier.append(&desk, &[jotting.clone(), jotting.clone()]).await.unwrap();
+        tier.append(&key, &[entry.clone(), entry.clone()]).await.unwrap();
         let at = jiff::Timestamp::from_second(number).unwrap();
         let entry = SessionEntry { id: format!("{}", number % 4), at, importance: 0.5, value: "y".repeat(50).into() };
-        tier.put(&talk, &entry, None).await.unwrap();
-        tier.read(&desk).await.unwrap();
+        tier.put(&session, &entry, None).await.unwrap();
+        tier.read(&key).await.unwrap();
         assert!((200..2_000).contains(&tier.bytes()), "{}", tier.bytes());
     }
-    tier.trim(&desk, 1).await.unwrap();
-    tier.clear(&desk).await.unwrap();
-    tier.end(&talk).await.unwrap();
+    tier.trim(&key, 1).await.unwrap();
+    tier.clear(&key).await.unwrap();
+    tier.end(&session).await.unwrap();
     assert_eq!(tier.bytes(), 0);
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use jiff::Timestamp;
-use loci_store::tier::Desk;
+use loci_store::tier::WorkingKey;
 use loci_store::vectors::Arrays;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -144,7 +144,7 @@ impl WorkingMemory {
 
 /// One working memory in this process.
 pub(super) struct Slot {
-    pub(super) place: Desk,
+    pub(super) place: WorkingKey,
     /// Its place in the order of use.
     used: AtomicU64,
     /// When it was used, in microseconds.
@@ -171,7 +171,7 @@ pub(super) struct State {
 }
 
 impl Slot {
-    pub(super) fn new(place: Desk, owner: Caller) -> Self {
+    pub(super) fn new(place: WorkingKey, owner: Caller) -> Self {
         let state = State {
             memory: Arc::default(),
             vectors: None,

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use loci_store::tier::{Conversation, RedisTier, SessionEntry, Tier, TierError, TierOptions};
+use loci_store::tier::{RedisTier, SessionEntry, SessionKey, Tier, TierError, TierOptions, WorkingEntry, WorkingKey};
 use loci_testkit::contract::tier::Subject;
 use loci_testkit::proxy::Proxy;
-use loci_testkit::servers;
+use loci_testkit::servers::{self, PrivateRedis};
 use redis::aio::MultiplexedConnection;
 
 /// Redis with a clock that can be moved: by what is left of every key, and by the times in the rates.
@@ -77,11 +77,11 @@ async fn redis_itself_ends_a_session() {
     let Some(url) = servers::redis() else { return };
     let options = own(TierOptions { session_idle: Duration::from_millis(50), ..TierOptions::default() });
     let tier = RedisTier::new(&url, options).unwrap();
-    let talk = Conversation { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: "s".into() };
+    let session = SessionKey { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: "s".into() };
     let entry = SessionEntry { id: "x".into(), at: jiff::Timestamp::UNIX_EPOCH, importance: 0.5, value: 1.into() };
-    tier.put(&talk, &entry, None).await.unwrap();
+    tier.put(&session, &entry, None).await.unwrap();
     let started = Instant::now();
-    while !tier.latest(&talk, 1).await.unwrap().is_empty() {
+    while !tier.latest(&session, 1).await.unwrap().is_empty() {
         assert!(started.elapsed() < Duration::from_secs(10), "it is still there");
     }
 }
@@ -104,9 +104,53 @@ async fn nobody_waits_longer_than_the_deadline() {
     let taken = tier.take("a", 1, 10).await.unwrap();
     assert!(taken.left < 9, "it is the same Redis: {taken:?}");
     proxy.cut();
-    assert!(matches!(tier.take("a", 1, 10).await, Err(TierError::Failed { .. })));
+    assert!(matches!(tier.take("a", 1, 10).await, Err(TierError::Unreachable { .. })));
     proxy.heal();
     tier.take("a", 1, 10).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_read_is_trimmed_away() {
+    let Some(subject) = fresh(TierOptions::default()).await else { return };
+    let (tier, mut connection) = (&subject.tier, subject.connection.clone());
+    let key = WorkingKey { tenant: "t".into(), agent: "a".into(), user: "u".into(), session: None };
+    let entry = |value: &str| WorkingEntry { tokens: 2, value: value.into() };
+    let name = format!("{}:t:working:a:u", subject.prefix);
+    for value in ["one", "two"] {
+        redis::cmd("RPUSH").arg(&name).arg("of another version").exec_async(&mut connection).await.unwrap();
+        tier.append(&key, &[entry(value)]).await.unwrap();
+    }
+    assert_eq!(tier.trim(&key, 4).await, Ok(2), "what nobody can read goes");
+    assert_eq!(tier.read(&key).await, Ok(vec![entry("one"), entry("two")]));
+    redis::cmd("RPUSH").arg(&name).arg("{}").exec_async(&mut connection).await.unwrap();
+    assert_eq!(tier.trim(&key, 2).await, Ok(2));
+    assert_eq!(tier.read(&key).await, Ok(vec![entry("two")]));
+}
+
+#[tokio::test]
+async fn a_user_with_many_sessions_is_erased_in_parts() {
+    let Some(subject) = fresh(TierOptions::default()).await else { return };
+    let entry = SessionEntry { id: "x".into(), at: jiff::Timestamp::UNIX_EPOCH, importance: 0.5, value: 1.into() };
+    let session = |number: usize| {
+        let session = number.to_string();
+        SessionKey { tenant: "t".into(), agent: "a".into(), user: "u".into(), session }
+    };
+    let keys: Vec<_> = (0..1_200).map(session).collect();
+    for key in &keys {
+        subject.tier.put(key, &entry, None).await.unwrap();
+    }
+    assert_eq!(subject.tier.erase_user("t", "u", entry.at).await, Ok(keys.len()));
+    assert_eq!(subject.tier.latest(&keys[0], 1).await, Ok(Vec::new()));
+    assert_eq!(subject.tier.erase_user("t", "u", entry.at).await, Ok(0));
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_named_as_the_reason() {
+    let Some(redis) = PrivateRedis::start() else { return };
+    let tier = RedisTier::new(&format!("rediss://user:secret@{}", redis.address()), TierOptions::default()).unwrap();
+    let failure = tier.health().await.unwrap_err();
+    assert!(failure.to_string().contains("TLS"), "{failure}");
+    assert!(!failure.to_string().contains("secret"), "{failure}");
 }
 
 #[test]

@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use loci_store::tier::{Desk, Tier};
+use loci_store::tier::{Tier, WorkingKey};
 
-use super::desk::Slot;
+use super::memory::Slot;
 use super::mirror::Mirror;
 use crate::Working;
 use crate::policy::Caller;
 
 /// All working memories of this process.
 #[derive(Default)]
-pub(crate) struct Desks {
-    slots: Mutex<HashMap<Desk, Arc<Slot>>>,
+pub(crate) struct WorkingMemories {
+    slots: Mutex<HashMap<WorkingKey, Arc<Slot>>>,
     bytes: AtomicUsize,
     uses: AtomicU64,
     /// When it was last looked for idle ones, in microseconds.
@@ -27,7 +27,7 @@ pub(crate) struct Desks {
     pub(super) mirror: Option<Mirror>,
 }
 
-impl Desks {
+impl WorkingMemories {
     /// With a tier that outlives them.
     pub(crate) fn mirrored(tier: Arc<dyn Tier>) -> Self {
         Self { mirror: Some(Mirror::new(tier)), ..Self::default() }
@@ -45,17 +45,17 @@ impl Desks {
         }
     }
 
-    fn slots(&self) -> MutexGuard<'_, HashMap<Desk, Arc<Slot>>> {
+    fn slots(&self) -> MutexGuard<'_, HashMap<WorkingKey, Arc<Slot>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The one at this place, if it is here.
-    pub(super) fn find(&self, place: &Desk) -> Option<Arc<Slot>> {
+    pub(super) fn find(&self, place: &WorkingKey) -> Option<Arc<Slot>> {
         self.slots().get(place).cloned()
     }
 
     /// The one at this place, new if there is none.
-    pub(super) fn find_or_make(&self, place: &Desk, caller: &Caller, now: Timestamp) -> Arc<Slot> {
+    pub(super) fn find_or_make(&self, place: &WorkingKey, caller: &Caller, now: Timestamp) -> Arc<Slot> {
         let mut slots = self.slots();
         if let Some(slot) = slots.get(place) {
             return slot.clone();

@@ -1,0 +1,250 @@
+//! A tier with another one to fall back on.
+//!
+//! Calls go to the primary tier. When it is unavailable a circuit breaker opens, and this call and those that follow
+//! are answered by a tier of this process until a back-off has passed and one caller tries again. So callers wait for
+//! a dead server once, not each time.
+//!
+//! Only the state of the server opens the breaker: a connection that fails, or a timeout after which the server does
+//! not answer a health check in time either. What the server says about one call (a script error, no memory left for
+//! writing) or one call that took too long is the error of that call, and everyone else keeps the primary tier.
+//!
+//! **Invariant.** Nothing comes back through a change of tiers: the fallback starts each outage empty, and what was
+//! deleted during an outage is deleted in the primary tier before that is used again.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{
+    ProcessTier, SessionEntry, SessionKey, Taken, Tier, TierError, TierHealth, TierResult, WorkingEntry, WorkingKey,
+};
+use crate::Retry;
+use crate::breaker::Breaker;
+
+/// How long one caller spends on pending deletions; the next one goes on with the rest.
+const DELETING: Duration = Duration::from_millis(250);
+
+/// Maximum number of deletions that are remembered; beyond that, entries end by their time to live.
+const MAX_PENDING: usize = 10_000;
+
+/// A tier with another to fall back on.
+pub struct FallbackTier {
+    primary: Arc<dyn Tier>,
+    fallback: ProcessTier,
+    breaker: Breaker,
+    /// What was deleted during this outage. Its lock is held whenever the breaker opens or closes.
+    pending: Mutex<HashSet<PendingDelete>>,
+    /// Held by the one caller who tries whether the primary tier is back.
+    trial: tokio::sync::Mutex<()>,
+}
+
+/// The tier that answers a call.
+enum Route<'a> {
+    Primary,
+    /// The primary tier, to see whether it is back.
+    Trial(#[expect(dead_code, reason = "held until the trial is over")] tokio::sync::MutexGuard<'a, ()>),
+    Fallback,
+}
+
+/// A deletion that the primary tier has not seen.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum PendingDelete {
+    Working(WorkingKey),
+    Session(SessionKey),
+    User(String, String, Timestamp),
+}
+
+impl FallbackTier {
+    /// Uses `primary`, and `fallback` while `primary` is unavailable.
+    pub fn new(primary: Arc<dyn Tier>, fallback: ProcessTier) -> Self {
+        let breaker = Breaker::new(primary.name(), Retry::default());
+        Self { primary, fallback, breaker, pending: Mutex::default(), trial: tokio::sync::Mutex::default() }
+    }
+
+    fn pending(&self) -> MutexGuard<'_, HashSet<PendingDelete>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn route(&self) -> Route<'_> {
+        if self.breaker.problem().is_none() {
+            return Route::Primary;
+        }
+        let Some(trial) = self.breaker.allow().ok().and_then(|()| self.trial.try_lock().ok()) else {
+            return Route::Fallback;
+        };
+        match self.delete_pending().await {
+            Ok(true) => Route::Trial(trial),
+            Ok(false) => Route::Fallback,
+            Err(error) => {
+                self.breaker.record(Err(&error.to_string()));
+                Route::Fallback
+            }
+        }
+    }
+
+    /// Deletes in the primary tier what was deleted during the outage. Returns false if some is left.
+    async fn delete_pending(&self) -> TierResult<bool> {
+        let pending = self.pending().clone();
+        let started = Instant::now();
+        for delete in &pending {
+            if started.elapsed() > DELETING {
+                return Ok(false);
+            }
+            match delete {
+                PendingDelete::Working(key) => self.primary.clear(key).await?,
+                PendingDelete::Session(key) => self.primary.end(key).await?,
+                PendingDelete::User(tenant, user, at) => drop(self.primary.erase_user(tenant, user, *at).await?),
+            }
+            self.pending().remove(delete);
+        }
+        Ok(true)
+    }
+
+    /// Whether a failure is one of the server, not of the call.
+    async fn is_outage(&self, error: &TierError) -> bool {
+        match error {
+            TierError::Unreachable { .. } | TierError::Address { .. } => true,
+            TierError::Timeout { .. } => self.primary.health().await.is_err(),
+            TierError::Failed { .. } => false,
+        }
+    }
+
+    fn unavailable(&self, problem: &str) {
+        let mut pending = self.pending();
+        if self.breaker.problem().is_none() {
+            self.fallback.empty();
+            pending.clear();
+        }
+        self.breaker.record(Err(problem));
+    }
+
+    /// The server answered a trial. The primary tier is used again, unless something was deleted meanwhile.
+    fn available(&self) {
+        let pending = self.pending();
+        if pending.is_empty() {
+            self.breaker.record(Ok(()));
+        }
+    }
+
+    /// Asks the primary tier or the fallback. Both are given as futures, of which one may never run.
+    async fn either<T>(
+        &self,
+        primary: impl Future<Output = TierResult<T>>,
+        fallback: impl Future<Output = TierResult<T>>,
+    ) -> TierResult<T> {
+        let route = self.route().await;
+        if matches!(route, Route::Fallback) {
+            return fallback.await;
+        }
+        let outcome = primary.await;
+        if let Err(error) = &outcome
+            && self.is_outage(error).await
+        {
+            self.unavailable(&error.to_string());
+            drop(route);
+            return fallback.await;
+        }
+        if matches!(route, Route::Trial(_)) {
+            self.available();
+        }
+        outcome
+    }
+
+    /// Deletes in the fallback and remembers it for the primary tier; in the primary tier itself if the outage is
+    /// over, because then nobody would come back to it.
+    async fn delete<T>(
+        &self,
+        delete: PendingDelete,
+        primary: impl Future<Output = TierResult<T>>,
+        fallback: impl Future<Output = TierResult<T>>,
+    ) -> TierResult<T> {
+        let outage = {
+            let mut pending = self.pending();
+            let outage = self.breaker.problem().is_some();
+            if outage && pending.len() < MAX_PENDING {
+                pending.insert(delete);
+            }
+            outage
+        };
+        if outage { fallback.await } else { primary.await }
+    }
+}
+
+#[async_trait]
+impl Tier for FallbackTier {
+    fn name(&self) -> &'static str {
+        self.primary.name()
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.breaker.problem()
+    }
+
+    async fn health(&self) -> TierResult<TierHealth> {
+        let health = self.either(self.primary.health(), self.fallback.health()).await?;
+        Ok(TierHealth { name: self.primary.name(), degraded: self.trouble(), ..health })
+    }
+
+    async fn append(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
+        self.either(self.primary.append(key, entries), self.fallback.append(key, entries)).await
+    }
+
+    async fn read(&self, key: &WorkingKey) -> TierResult<Vec<WorkingEntry>> {
+        self.either(self.primary.read(key), self.fallback.read(key)).await
+    }
+
+    async fn trim(&self, key: &WorkingKey, tokens: u64) -> TierResult<usize> {
+        self.either(self.primary.trim(key, tokens), self.fallback.trim(key, tokens)).await
+    }
+
+    async fn remove(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
+        self.either(self.primary.remove(key, entries), self.fallback.remove(key, entries)).await
+    }
+
+    async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
+        let delete = PendingDelete::Working(key.clone());
+        let deleted = self.delete(delete, self.primary.clear(key), self.fallback.clear(key));
+        self.either(self.primary.clear(key), deleted).await
+    }
+
+    async fn put(&self, key: &SessionKey, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
+        self.either(self.primary.put(key, entry, life), self.fallback.put(key, entry, life)).await
+    }
+
+    async fn latest(&self, key: &SessionKey, limit: usize) -> TierResult<Vec<SessionEntry>> {
+        self.either(self.primary.latest(key, limit), self.fallback.latest(key, limit)).await
+    }
+
+    async fn end(&self, key: &SessionKey) -> TierResult<()> {
+        let delete = PendingDelete::Session(key.clone());
+        let deleted = self.delete(delete, self.primary.end(key), self.fallback.end(key));
+        self.either(self.primary.end(key), deleted).await
+    }
+
+    async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
+        let delete = PendingDelete::User(tenant.to_owned(), user.to_owned(), at);
+        let deleted =
+            self.delete(delete, self.primary.erase_user(tenant, user, at), self.fallback.erase_user(tenant, user, at));
+        self.either(self.primary.erase_user(tenant, user, at), deleted).await
+    }
+
+    async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
+        self.either(self.primary.erased(tenant, user), self.fallback.erased(tenant, user)).await
+    }
+
+    async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>> {
+        self.either(self.primary.embeddings(keys), self.fallback.embeddings(keys)).await
+    }
+
+    async fn keep_embeddings(&self, entries: &[(String, Vec<u8>)]) -> TierResult<()> {
+        self.either(self.primary.keep_embeddings(entries), self.fallback.keep_embeddings(entries)).await
+    }
+
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken> {
+        self.either(self.primary.take(key, per_second, burst), self.fallback.take(key, per_second, burst)).await
+    }
+}
