@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use loci_types::{JobKind, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
-use super::pen::{Target, lock};
+use super::commit::{Target, lock};
 use super::schema::OF_SPACES;
 use super::session::READ;
 use super::{PostgresStore, doctor, near, said, scrub, words};

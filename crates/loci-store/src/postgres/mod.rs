@@ -4,13 +4,13 @@
 //! words and vectors are found, and who has the work that only one may do. Servers keep nothing:
 //! whatever one of them acknowledged, the others see.
 
+mod commit;
 mod distance;
 mod doctor;
 mod floor;
 mod lease;
 mod listen;
 mod near;
-mod pen;
 mod pool;
 mod schema;
 mod scrub;
@@ -30,7 +30,7 @@ use tokio_postgres::error::SqlState;
 pub(crate) use self::distance::{Distance, look_further};
 use self::lease::Leases;
 use self::listen::Listener;
-use self::pen::{Target, Transactions};
+use self::commit::{Target, Transactions};
 pub(crate) use self::pool::{Address, Manner, Sessions};
 pub(crate) use self::schema::{LOCK, quoted};
 pub(crate) use self::session::{READ, Session};
@@ -91,7 +91,7 @@ struct Inner {
     address: Address,
     sessions: Sessions,
     options: PostgresOptions,
-    writers: Writers<Target>,
+    writers: Writers<Transactions>,
     analyser: Arc<Analyser>,
     leases: Leases,
     listener: Listener,
@@ -120,9 +120,8 @@ impl PostgresStore {
         };
         let sessions = Sessions::new(&address, &manner)?;
         sessions.refuse_to_bypass(&options).await?;
-        let pen = sessions.clone();
         let inner = Inner {
-            writers: Writers::start(options.writers.max(1), || Transactions::new(pen.clone()))?,
+            writers: Writers::start(options.writers.max(1), Transactions::new(sessions.clone()))?,
             leases: Leases::new(sessions.clone()),
             listener: Listener::new(address.clone(), &options.schema, options.timeout),
             analyser: Arc::default(),

@@ -1,12 +1,14 @@
 //! How do the doors open onto files?
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 
+use super::commit::next_work;
 use super::space::OpenSpace;
 use super::{SqliteStore, scrub};
 use crate::sql::around::{self, Order};
@@ -14,6 +16,26 @@ use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, catalogue, jobs};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
+
+/// How many spaces with due jobs one look at the catalogue finds; the next look finds the others.
+const SPACES_AT_ONCE: usize = 16;
+
+impl SqliteStore {
+    /// Whether a space has a due job of these kinds. If none of any kind is due, the catalogue is set right, so that
+    /// the space is not looked at again before one is.
+    fn has_job(&self, open: &OpenSpace, kinds: &[JobKind], now: Timestamp) -> Result<bool> {
+        let found = open.read(|connection| {
+            Ok((jobs::waiting(connection, kinds, now)?, next_work(file(connection)?)?))
+        })?;
+        match found {
+            Some((true, _)) => Ok(true),
+            // A job that runs, or one of another kind.
+            Some((false, Some(next))) if next <= now.as_microsecond() => Ok(false),
+            Some(_) => self.inner.writers.committer().raise_work_at(&open.place).map(|()| false),
+            None => Ok(false),
+        }
+    }
+}
 
 impl Floor for SqliteStore {
     type Open = OpenSpace;
@@ -39,33 +61,38 @@ impl Floor for SqliteStore {
     }
 
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
-        let mut found = Vec::new();
-        for space in self.ask(|connection| catalogue::spaces(connection, tenant))? {
-            let open = self.space(tenant, &space);
-            if open.read(|connection| jobs::waiting(connection, kinds, now))? == Some(true) {
-                found.push(space);
+        let (mut found, mut failed) = (Vec::new(), None);
+        for space in self.inner.catalogue.spaces_with_work(tenant, now)? {
+            match self.has_job(&self.space(tenant, &space), kinds, now) {
+                Ok(true) => found.push(space),
+                Ok(false) => {}
+                // The work of the others goes on.
+                Err(error) => failed = Some(error),
+            }
+            if found.len() >= SPACES_AT_ONCE {
+                break;
             }
         }
-        Ok(found)
+        match failed {
+            Some(error) if found.is_empty() => Err(error),
+            _ => Ok(found),
+        }
     }
 
     fn read<T>(&self, open: &OpenSpace, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
         open.read(work)
     }
 
-    fn is_prepared(&self, tenant: &Tenant, open: &OpenSpace) -> bool {
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) && open.path.exists()
+    fn is_prepared(&self, _: &Tenant, open: &OpenSpace) -> bool {
+        open.is_registered.load(Ordering::Relaxed) && open.path.exists()
     }
 
     fn prepare(&self, tenant: &Tenant, open: &OpenSpace, at: Timestamp) -> Result<()> {
         self.tell(|connection| catalogue::register(connection, tenant, &open.space, at))?;
         if let Some(folder) = open.folder() {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Error::Folder { path: folder.to_owned(), problem: error.to_string() })?;
+            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
         }
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        open.is_registered.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -74,20 +101,26 @@ impl Floor for SqliteStore {
         open: &OpenSpace,
         work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.inner.writers.run(&open.path, work).await
+        self.inner.writers.run(&open.place, work).await
     }
 
-    fn is_noted(&self, tenant: &Tenant, open: &OpenSpace) -> bool {
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&key)
+    async fn write_long<T: Send + 'static>(
+        &self,
+        open: &OpenSpace,
+        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.inner.writers.run_admin(&open.place, work).await
+    }
+
+    fn is_noted(&self, _: &Tenant, open: &OpenSpace) -> bool {
+        open.is_noted.load(Ordering::Relaxed)
     }
 
     fn note_written(&self, tenant: &Tenant, open: &OpenSpace) -> Result<()> {
         if !self.ask(|connection| catalogue::was_written(connection, tenant, &open.space))? {
             self.tell(|connection| catalogue::note_written(connection, tenant, &open.space))?;
         }
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        open.is_noted.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -188,9 +221,10 @@ impl Floor for SqliteStore {
 
     fn drop_space(&self, tenant: &Tenant, open: &OpenSpace) -> Result<bool> {
         let known = self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        open.is_registered.store(false, Ordering::Relaxed);
+        open.is_noted.store(false, Ordering::Relaxed);
+        self.inner.writers.committer().close_space(&open.path);
+        self.inner.readers.close(&open.path);
         match open.folder().map(std::fs::remove_dir_all) {
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::Folder { path: open.path.to_path_buf(), problem: error.to_string() })

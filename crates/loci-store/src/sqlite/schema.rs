@@ -4,7 +4,10 @@
 //! `user_version`. A file from a newer Loci is refused, never guessed at. Instants are
 //! microseconds; ids are sixteen bytes; `row` numbers are private to the file.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -18,7 +21,7 @@ use crate::{Error, Result};
 pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6];
 
 /// The migrations of the catalogue.
-pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4];
+pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4, CATALOGUE_5];
 
 const SPACE_1: &str = "
 CREATE TABLE scopes (
@@ -411,7 +414,18 @@ CREATE TABLE pool_members (
 CREATE INDEX pool_members_by_agent ON pool_members(tenant, agent);
 ";
 
-/// So often is a new file tried before it counts as busy.
+/// When a job of a space may be due, in microseconds; NULL: it has none. Spaces of older catalogues are looked at once.
+const CATALOGUE_5: &str = "
+ALTER TABLE spaces ADD COLUMN work_at INTEGER;
+UPDATE spaces SET work_at = 0;
+CREATE INDEX spaces_by_work ON spaces(tenant, work_at) WHERE work_at IS NOT NULL;
+DROP TABLE settings;
+";
+
+/// How long a statement waits for another process.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often a new file is tried before it counts as busy.
 const TRIES: usize = 400;
 
 /// Opens a file for writing, creates what is missing and brings it up to date.
@@ -439,7 +453,7 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
     for _ in 0..TRIES {
         match work() {
             Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                std::thread::sleep(std::time::Duration::from_millis(5));
+                std::thread::sleep(Duration::from_millis(5));
             }
             outcome => return outcome,
         }
@@ -447,16 +461,27 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
     work()
 }
 
-/// Opens a file for reading only.
+/// Opens a file for reading.
 pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     use rusqlite::OpenFlags;
     let said = |error| Error::sqlite(path, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite lets only a connection that may write fold the log into its file and remove it when it is the last to
+    // close; a read-only one would leave a log and a shared memory of 32 KiB beside each file that was ever read.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(said)?;
     prepare(&connection).map_err(said)?;
+    connection.pragma_update(None, "query_only", true).map_err(said)?;
     // Pages are read where they lie instead of being copied into a cache of each reader.
     connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(said)?;
     Ok(connection)
+}
+
+/// Whether a file is there and of an older format. Only its header is read.
+pub(super) fn is_old(path: &Path, migrations: &[&str]) -> bool {
+    let mut header = [0; 64];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    let found = u32::from_be_bytes([header[60], header[61], header[62], header[63]]);
+    read.is_ok() && found > 0 && (found as usize) < migrations.len()
 }
 
 /// The format of a file, which must not be newer than what we know.
@@ -470,7 +495,7 @@ pub(super) fn format(connection: &Connection, path: &Path, migrations: &[&str]) 
 }
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_secs(60))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(128);
     // A plan is made once for a statement. Left to itself SQLite looks at the values and plans anew with
     // every other one, which cost a fifth of a recall and a tenth of an add.
