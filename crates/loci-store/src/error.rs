@@ -280,3 +280,20 @@ fn unreadable(error: &rusqlite::Error) -> bool {
 
 /// The result of something the store did.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_without_descriptors_is_busy_and_not_out_of_disk() {
+        for number in [23, 24] {
+            let error = Error::io(Path::new("here"), &std::io::Error::from_raw_os_error(number));
+            assert!(matches!(error, Error::Busy { .. }), "{error:?}");
+            assert!(error.problem("test").retryable);
+        }
+        let full = Error::io(Path::new("here"), &std::io::Error::from_raw_os_error(28));
+        assert!(matches!(full, Error::DiskFull { .. }));
+    }
+}

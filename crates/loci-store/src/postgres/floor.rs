@@ -90,6 +90,33 @@ impl PostgresStore {
         looked.map(Some)
     }
 
+    async fn write_as<T: Send + 'static>(
+        &self,
+        open: &Numbered,
+        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        takes_long: bool,
+    ) -> Result<T> {
+        let target = match self.known(open) {
+            Some(target) => target,
+            None => {
+                let (store, open) = (self.clone(), self.open(&open.tenant, &open.space));
+                blocking(move || store.required(&open)).await?
+            }
+        };
+        let writers = &self.inner.writers;
+        let written =
+            if takes_long { writers.run_admin(&target, work).await } else { writers.run(&target, work).await };
+        match &written {
+            Err(Error::DiskFull { .. }) => self.inner.full.store(true, Ordering::Relaxed),
+            Ok(_) => self.inner.full.store(false, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        if matches!(written, Err(Error::Overtaken(_))) {
+            self.forget(open);
+        }
+        written
+    }
+
     fn required(&self, open: &Numbered) -> Result<Target> {
         self.target(open)?.ok_or(Error::Closed)
     }
@@ -167,23 +194,15 @@ impl Floor for PostgresStore {
         open: &Numbered,
         work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let target = match self.known(open) {
-            Some(target) => target,
-            None => {
-                let (store, open) = (self.clone(), self.open(&open.tenant, &open.space));
-                blocking(move || store.required(&open)).await?
-            }
-        };
-        let written = self.inner.writers.run(&target, work).await;
-        match &written {
-            Err(Error::DiskFull { .. }) => self.inner.full.store(true, Ordering::Relaxed),
-            Ok(_) => self.inner.full.store(false, Ordering::Relaxed),
-            Err(_) => {}
-        }
-        if matches!(written, Err(Error::Overtaken(_))) {
-            self.forget(open);
-        }
-        written
+        self.write_as(open, work, false).await
+    }
+
+    async fn write_long<T: Send + 'static>(
+        &self,
+        open: &Numbered,
+        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_as(open, work, true).await
     }
 
     fn is_noted(&self, _: &Tenant, open: &Numbered) -> bool {

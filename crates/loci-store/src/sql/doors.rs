@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId, Reach,
+    Action, Batch, Edge, Entity, EntityId, Filter, Job, JobKind, JobRecord, Key, LedgerEntry, Memory, MemoryId, Reach,
     Relation, Scope, Session, SessionFilter, Space, Tenant, TimeRange, Vector, Visible,
 };
 use tokio::sync::watch;
@@ -45,16 +45,20 @@ impl<F: Floor> Store for F {
         }
         let (analyser, place) = (self.analyser().clone(), F::place_of(&open).to_owned());
         let tenant = batch.tenant.clone();
-        let applied: Vec<Applied> = self
-            .write(&open, move |connection| {
-                let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
-                batch.changes.iter().map(|change| desk.apply(change)).collect()
-            })
-            .await?;
+        let takes_long = batch.changes.iter().any(|change| matches!(change.action, Action::EraseUser { .. }));
+        let work = move |connection: &Connection<'_>| -> Result<Vec<Applied>> {
+            let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
+            batch.changes.iter().map(|change| desk.apply(change)).collect()
+        };
+        let applied =
+            if takes_long { self.write_long(&open, work).await? } else { self.write(&open, work).await? };
         let told = applied.iter().any(|applied| applied.sequence.is_some());
         if told && !self.is_noted(&tenant, &open) {
             let floor = self.clone();
-            blocking(move || floor.note_written(&tenant, &open)).await?;
+            // The change is durable: a caller that is told otherwise would repeat it. The next change notes it again.
+            if let Err(error) = blocking(move || floor.note_written(&tenant, &open)).await {
+                tracing::warn!(%error, "the catalogue could not be told that something was written to a space");
+            }
         }
         Ok(applied)
     }

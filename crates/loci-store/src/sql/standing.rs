@@ -6,12 +6,23 @@
 
 use std::cell::Cell;
 use std::pin::pin;
+use std::sync::LazyLock;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
 
 use super::floor::{Floor, blocking};
-use crate::Result;
+use crate::{Error, Result};
+
+/// How many futures may read on the runtime's own threads at once.
+static INLINE_READS: LazyLock<Semaphore> = LazyLock::new(|| {
+    Semaphore::new(4 * std::thread::available_parallelism().map_or(4, std::num::NonZero::get))
+});
+
+/// How many reads of files may use threads of the blocking pool at once. Fewer than the pool has (512), so that it never
+/// fills up with them, and fewer than there are connections.
+static BLOCKING_READS: Semaphore = Semaphore::const_new(64);
 
 thread_local! {
     /// Whether this thread has stepped aside.
@@ -21,13 +32,15 @@ thread_local! {
 /// Runs a future whose questions to files are answered on the thread that asks them. While they are, nothing else of
 /// this future goes on; what it has set going elsewhere does. A runtime of one thread has nobody to stand in for it,
 /// so there every question still goes to a thread of its own.
+///
+/// Only so many do this at once: each takes a thread of the runtime's blocking pool in its stead, and a runtime whose
+/// pool is used up stands still. The others read on blocking threads, whose number is bounded as well.
 pub async fn standing<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     std::future::poll_fn(move |context| {
         let several = Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
-        if !several {
-            return work.as_mut().poll(context);
-        }
+        let permit = several.then(|| INLINE_READS.try_acquire().ok()).flatten();
+        let Some(_permit) = permit else { return work.as_mut().poll(context) };
         block_in_place(|| {
             let _aside = Aside::step();
             work.as_mut().poll(context)
@@ -40,7 +53,14 @@ pub async fn standing<T>(work: impl Future<Output = T>) -> T {
 pub(super) async fn reading<F: Floor, T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    if F::NEAR && ASIDE.get() { work() } else { blocking(work).await }
+    if !F::NEAR {
+        return blocking(work).await;
+    }
+    if ASIDE.get() {
+        return work();
+    }
+    let _permit = BLOCKING_READS.acquire().await.map_err(|_| Error::Closed)?;
+    blocking(work).await
 }
 
 /// A thread that has stepped aside, until this is dropped.
@@ -77,6 +97,37 @@ mod tests {
             assert!(!here::<SqliteStore>().await, "and it ends");
         });
         asked.await.unwrap();
+    }
+
+    /// However many ask at once, the runtime has threads left for its timers.
+    #[test]
+    fn many_slow_reads_leave_the_runtime_going() {
+        let threads = INLINE_READS.available_permits() + BLOCKING_READS.available_permits() + 8;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(threads)
+            .enable_all()
+            .build()
+            .unwrap();
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let end = std::sync::Arc::new(std::sync::Mutex::new(end));
+        let (ticked, ticks) = std::sync::mpsc::channel();
+        for _ in 0..2 * threads {
+            let end = end.clone();
+            // Waits until the channel is closed.
+            let slow = move || Ok(drop(end.lock().map(|end| end.recv())));
+            runtime.spawn(standing(async move { reading::<SqliteStore, _>(slow).await }));
+        }
+        runtime.spawn(async move {
+            for _ in 0..20 {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            drop(ticked.send(()));
+        });
+        let outcome = ticks.recv_timeout(std::time::Duration::from_secs(20));
+        drop(ended);
+        runtime.shutdown_timeout(std::time::Duration::from_secs(20));
+        assert_eq!(outcome, Ok(()), "the runtime stood still");
     }
 
     #[tokio::test]

@@ -332,3 +332,110 @@ pub(crate) fn clone_error(error: &Error) -> Error {
         other => Error::Refused(other.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Notes who commits what. Space 0 waits at the barrier.
+    struct Recorder {
+        barrier: Arc<Barrier>,
+        commits: Arc<Mutex<Vec<(u32, usize, String)>>>,
+    }
+
+    impl Committer for Recorder {
+        type Place = u32;
+
+        const WAITS_ON_DROP: bool = false;
+
+        fn commit(&self, place: &u32, tasks: &mut [Box<dyn WriteTask>]) -> Result<()> {
+            let thread = std::thread::current().name().unwrap_or_default().to_owned();
+            self.commits.lock().unwrap().push((*place, tasks.len(), thread));
+            if *place == 0 {
+                self.barrier.wait();
+            }
+            if *place == 13 {
+                panic!("a defect");
+            }
+            Err(Error::Busy { path: Self::path(place) })
+        }
+
+        fn path(place: &u32) -> PathBuf {
+            PathBuf::from(format!("space {place}"))
+        }
+    }
+
+    type Commits = Arc<Mutex<Vec<(u32, usize, String)>>>;
+
+    fn writers(threads: usize) -> (Arc<Writers<Recorder>>, Arc<Barrier>, Commits) {
+        let (barrier, commits) = (Arc::new(Barrier::new(2)), Commits::default());
+        let recorder = Recorder { barrier: barrier.clone(), commits: commits.clone() };
+        (Arc::new(Writers::start(threads, recorder).unwrap()), barrier, commits)
+    }
+
+    async fn until(what: impl Fn() -> bool) {
+        while !what() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn changes_that_wait_for_a_space_share_a_commit_and_long_work_has_a_thread_of_its_own() {
+        let (writers, barrier, commits) = writers(1);
+        let spawn = |place: u32, admin: bool| {
+            let writers = writers.clone();
+            tokio::spawn(async move {
+                let work = |_: &Connection<'_>| Ok(());
+                if admin { writers.run_admin(&place, work).await } else { writers.run(&place, work).await }
+            })
+        };
+        let long = spawn(0, true);
+        until(|| commits.lock().unwrap().len() == 1).await;
+        // The only thread of the pool is free for others.
+        assert!(matches!(spawn(1, false).await.unwrap(), Err(Error::Busy { .. })));
+        let behind: Vec<_> = (0..3).map(|_| spawn(0, false)).collect();
+        until(|| writers.shared.lock().waiting == 3).await;
+        let one = tokio::task::spawn_blocking(move || {
+            barrier.wait();
+            barrier.wait();
+        });
+        one.await.unwrap();
+        assert!(long.await.unwrap().is_err());
+        for task in behind {
+            assert!(matches!(task.await.unwrap(), Err(Error::Busy { .. })));
+        }
+        let commits: Vec<_> = commits.lock().unwrap().clone();
+        let expect = [(0, 1, "loci-admin"), (1, 1, "loci-writer-0"), (0, 3, "loci-writer-0")];
+        assert_eq!(commits, expect.map(|(place, tasks, thread)| (place, tasks, thread.to_owned())));
+        assert!(writers.shared.lock().queues.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_defect_of_one_commit_ends_nothing_else() {
+        let (writers, _, commits) = writers(1);
+        for _ in 0..2 {
+            let outcome = writers.run(&13, |_: &Connection<'_>| Ok(())).await;
+            assert!(matches!(outcome, Err(Error::Refused(_))), "{outcome:?}");
+        }
+        assert_eq!(commits.lock().unwrap().len(), 2);
+    }
+
+    /// A server's writers may need the thread that drops them.
+    #[tokio::test]
+    async fn writers_of_a_server_are_dropped_without_waiting() {
+        let (writers, barrier, commits) = writers(2);
+        let task = tokio::spawn({
+            let writers = writers.clone();
+            async move { writers.run(&0, |_: &Connection<'_>| Ok(())).await }
+        });
+        until(|| commits.lock().unwrap().len() == 1).await;
+        task.abort();
+        drop(task.await);
+        // Returns while a commit is under way.
+        drop(Arc::into_inner(writers).unwrap());
+        barrier.wait();
+    }
+}

@@ -204,4 +204,48 @@ mod tests {
         tasks.into_iter().for_each(|task| task.answer(Ok(())));
         assert!(answers.into_iter().all(|answer| answer.blocking_recv().unwrap().is_ok()));
     }
+
+    /// The three moments at which a worker may look while a job comes, by hand: before its transaction, inside it, and
+    /// after its commit.
+    #[test]
+    fn a_mark_is_not_cleared_while_a_job_is_on_its_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalogue = Arc::new(Catalogue::open(folder.path()).unwrap());
+        let path = Arc::new(folder.path().join("loci.db"));
+        let place = Arc::new(SpaceFile { tenant: Tenant::default(), space: Space::Shared, path });
+        let register = |connection: &Connection<'_>| {
+            crate::sql::catalogue::register(connection, &place.tenant, &place.space, jiff::Timestamp::UNIX_EPOCH)
+        };
+        catalogue.tell(register).unwrap();
+        let now = jiff::Timestamp::from_microsecond(10).unwrap();
+        let marked = |catalogue: &Catalogue| !catalogue.spaces_with_work(&place.tenant, now).unwrap().is_empty();
+        let here = FileCommitter::new(catalogue.clone());
+        // Another process has connections of its own.
+        let there = FileCommitter::new(Arc::new(Catalogue::open(folder.path()).unwrap()));
+        let job = "INSERT INTO jobs (kind, payload, state, run_after, attempts, created_at) \
+                   VALUES ('link', '{}', 'waiting', 5, 0, 0)";
+        let (task, _answer) = order(job);
+        here.commit(&place, &mut [order("DELETE FROM jobs").0]).unwrap();
+        catalogue.set_work_at(&place.tenant, &place.space, Some(0)).unwrap();
+        there.raise_work_at(&place).unwrap();
+        assert!(!marked(&catalogue), "without a job it is cleared");
+
+        let path = place.path.clone();
+        let (file, connection) = here.connections.take(&path).unwrap();
+        let mut tasks = [task];
+        let before_commit = |connection: &rusqlite::Connection| {
+            here.lower_work_at(&place, connection)?;
+            assert!(marked(&catalogue), "it is marked before the job can be seen");
+            there.raise_work_at(&place)?;
+            assert!(marked(&catalogue), "nobody clears it now");
+            Ok(())
+        };
+        commit(&connection, &path, &mut tasks, &before_commit).unwrap();
+        here.connections.give_back(&path, file, connection);
+        there.raise_work_at(&place).unwrap();
+        assert!(marked(&catalogue), "who looks after the commit sees the job");
+        here.commit(&place, &mut [order("DELETE FROM jobs").0]).unwrap();
+        there.raise_work_at(&place).unwrap();
+        assert!(!marked(&catalogue));
+    }
 }

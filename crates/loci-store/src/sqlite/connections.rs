@@ -210,7 +210,11 @@ impl WritePool {
     }
 
     /// Keeps a connection for the next change of its space. The one that was used longest ago is closed.
+    /// So is this one if its file was removed or replaced meanwhile.
     pub(super) fn give_back(&self, path: &Arc<PathBuf>, file: FileId, connection: Connection) {
+        if FileId::of(path) != Some(file) {
+            return;
+        }
         let mut idle = self.lock();
         idle.push(Idle { path: path.clone(), file, connection });
         let closed = (idle.len() > MAX_IDLE_WRITERS).then(|| idle.remove(0));

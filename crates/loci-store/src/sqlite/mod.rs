@@ -1,7 +1,7 @@
 //! The embedded store: one SQLite file per space.
 //!
-//! `DATA/catalogue.db` lists tenants, spaces and agents; `DATA/tenants/T/spaces/S/loci.db` is a
-//! space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
+//! `DATA/catalogue.db` lists tenants, spaces and agents; `DATA/tenants/T/spaces/S/loci.db` (T and S by
+//! [`path_component`]) is a space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
 //! them and one file is a backup. Several processes may use one folder at once.
 
 mod abreast;
@@ -29,6 +29,7 @@ use self::catalogue::Catalogue;
 pub(crate) use self::lexicon::{clear_words, put_words};
 use self::commit::FileCommitter;
 use self::connections::ReadPool;
+use self::file::{path_component, rename_folders};
 use self::space::OpenSpace;
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
@@ -65,6 +66,9 @@ struct Inner {
     analyser: Arc<Analyser>,
 }
 
+/// Since this format of the catalogue folders are named by [`path_component`].
+const FOLDERS_RENAMED: usize = 5;
+
 /// Maximum number of connections that read spaces, and how many of them are kept while idle.
 const READERS: (usize, usize) = (96, 64);
 
@@ -95,6 +99,9 @@ impl SqliteStore {
     pub fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
         let unusable = |error: std::io::Error| Error::Folder { path: folder.to_owned(), problem: error.to_string() };
         std::fs::create_dir_all(folder).map_err(unusable)?;
+        if schema::is_old(&folder.join("catalogue.db"), &schema::CATALOGUE[..FOLDERS_RENAMED]) {
+            rename_folders(folder).map_err(unusable)?;
+        }
         let catalogue = Arc::new(Catalogue::open(folder)?);
         let inner = Inner {
             folder: folder.to_owned(),
@@ -129,7 +136,8 @@ impl SqliteStore {
         if open.spaces.len() >= MAX_SPACES {
             open.shrink();
         }
-        let path = self.inner.folder.join("tenants").join(tenant.name()).join("spaces").join(space.name());
+        let (owner, name) = (path_component(tenant.name()), path_component(&space.name()));
+        let path = self.inner.folder.join("tenants").join(owner).join("spaces").join(name);
         let readers = self.inner.readers.clone();
         let new = Arc::new(OpenSpace::new(tenant.clone(), space.clone(), path.join("loci.db"), readers));
         open.spaces.insert((tenant.clone(), space.clone()), (new.clone(), now));
@@ -148,5 +156,23 @@ impl SqliteStore {
                 break;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_that_nobody_uses_are_let_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
+        let agent = |number: usize| Space::Agent(format!("agent-{number}"));
+        let first = store.space(&Tenant::default(), &agent(0));
+        for number in 0..3 * MAX_SPACES {
+            store.space(&Tenant::default(), &agent(number));
+        }
+        assert!(store.inner.spaces.lock().unwrap().spaces.len() <= MAX_SPACES);
+        assert!(Arc::ptr_eq(&first, &store.space(&Tenant::default(), &agent(0))), "one that is used stays");
     }
 }

@@ -5,8 +5,9 @@
 //! microseconds; ids are sixteen bytes; `row` numbers are private to the file.
 
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -18,7 +19,7 @@ use crate::text::{Analyser, asks};
 use crate::{Error, Result};
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, SPACE_7];
 
 /// The migrations of the catalogue.
 pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4, CATALOGUE_5];
@@ -331,6 +332,30 @@ UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source
 UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';
 ";
 
+/// Numbers of scopes and models are never given again: the ledger names scopes that an erasure has removed.
+const SPACE_7: &str = "
+CREATE TABLE numbered_scopes (
+    scope INTEGER PRIMARY KEY AUTOINCREMENT,
+    key   TEXT NOT NULL UNIQUE,
+    layer TEXT NOT NULL
+);
+INSERT INTO numbered_scopes SELECT scope, key, layer FROM scopes ORDER BY scope;
+DROP TABLE scopes;
+ALTER TABLE numbered_scopes RENAME TO scopes;
+INSERT INTO sqlite_sequence (name, seq) SELECT 'scopes', 0
+    WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'scopes');
+UPDATE sqlite_sequence SET seq = max(seq, (SELECT coalesce(max(scope), 0) FROM ledger)) WHERE name = 'scopes';
+
+CREATE TABLE numbered_models (
+    model      INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT NOT NULL UNIQUE,
+    dimensions INTEGER NOT NULL
+);
+INSERT INTO numbered_models SELECT model, name, dimensions FROM models ORDER BY model;
+DROP TABLE models;
+ALTER TABLE numbered_models RENAME TO models;
+";
+
 const CATALOGUE_1: &str = "
 CREATE TABLE tenants (
     name       TEXT PRIMARY KEY,
@@ -431,13 +456,21 @@ const TRIES: usize = 400;
 /// Opens a file for writing, creates what is missing and brings it up to date.
 pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
     let said = |error| Error::sqlite(path, error);
+    if migrations == SPACE && !path.exists() {
+        // Where that fails, the usual way below does the same, more slowly, or says what is wrong.
+        drop(create(path));
+    }
     let mut connection = Connection::open(path).map_err(said)?;
     prepare(&connection).map_err(said)?;
-    // Page size counts only before the first table; two of MiniLM's vectors waste a quarter of a
-    // 4 KiB page, five fill one of 8 KiB.
-    connection.pragma_update(None, "page_size", 8192).map_err(said)?;
+    // Counts only before the first table.
+    connection.pragma_update(None, "page_size", page_size()).map_err(said)?;
     patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(said)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
+    if cfg!(target_os = "macos") {
+        // There a plain sync leaves what was written in the cache of the drive.
+        connection.pragma_update(None, "fullfsync", true).map_err(said)?;
+        connection.pragma_update(None, "checkpoint_fullfsync", true).map_err(said)?;
+    }
     // What is deleted is overwritten where that costs no more pages; an erasure does it everywhere.
     connection.pragma_update(None, "secure_delete", "FAST").map_err(said)?;
     let known = migrations.len() as i64;
@@ -445,6 +478,53 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
         migrate(&mut connection, path, migrations)?;
     }
     Ok(connection)
+}
+
+/// Writes the file of a new space from an image of an empty one: running all migrations takes ten times as long. The file
+/// gets its name when it is complete and durable; a file that another process has made meanwhile stays as it is.
+fn create(path: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| Error::io(path, &error);
+    let beside = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    // The log of a file that was removed by hand would be taken for that of the new one.
+    if beside("-wal").exists() {
+        return Ok(());
+    }
+    let new = beside(&format!(".new-{}", std::process::id()));
+    let mut file = File::create_new(&new).map_err(failed)?;
+    let written = image().and_then(|image| file.write_all(image).and_then(|()| file.sync_all()).map_err(failed));
+    // Unlike a rename, a link does not replace what is there.
+    let named = written.and_then(|()| std::fs::hard_link(&new, path).map_err(failed));
+    std::fs::remove_file(&new).map_err(failed)?;
+    named
+}
+
+/// The bytes of the file of an empty space, made once in each process.
+fn image() -> Result<&'static [u8]> {
+    static IMAGE: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(image) = IMAGE.get() {
+        return Ok(image);
+    }
+    let path = Path::new(":memory:");
+    let said = |error| Error::sqlite(path, error);
+    let mut connection = Connection::open_in_memory().map_err(said)?;
+    connection.pragma_update(None, "page_size", page_size()).map_err(said)?;
+    migrate(&mut connection, path, SPACE)?;
+    // Tables that a later migration drops leave empty pages.
+    connection.execute_batch("VACUUM").map_err(said)?;
+    let mut image = connection.serialize(rusqlite::MAIN_DB).map_err(said)?.to_vec();
+    // The read and the write version of the header: the file keeps a write-ahead log.
+    if let Some(versions) = image.get_mut(18..20) {
+        versions.fill(2);
+    }
+    Ok(IMAGE.get_or_init(|| image))
+}
+
+fn page_size() -> i64 {
+    std::env::var("LOCI_PAGE_SIZE").ok().and_then(|it| it.parse().ok()).unwrap_or(1024)
 }
 
 /// Tries again while someone else is doing the same: the change of the journal of a new file is the
@@ -511,6 +591,16 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
     let said = |error| Error::sqlite(path, error);
     functions(connection).map_err(said)?;
+    // A table that others refer to is made anew and renamed, which SQLite allows only so; it is not allowed to change
+    // this inside a transaction.
+    connection.pragma_update(None, "foreign_keys", false).map_err(said)?;
+    let migrated = migrate_in_transaction(connection, path, migrations);
+    connection.pragma_update(None, "foreign_keys", true).map_err(said)?;
+    migrated
+}
+
+fn migrate_in_transaction(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
+    let said = |error| Error::sqlite(path, error);
     // Two processes may open a new file at once: the lock decides, the loser finds it done.
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
     let found = format(&transaction, path, migrations)?;
