@@ -10,17 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use loci_types::{Space, Tenant};
+use loci_types::{JobKind, Space, Tenant};
 use rusqlite::Connection;
 
 use super::connections::{ReadPool, Reader};
 use super::file::FileId;
 use super::schema;
-use crate::sql::{self, OptionalExtension, params};
+use crate::sql::{self, OptionalExtension, Value, params};
 use crate::{Error, Result};
 
 /// Maximum number of connections that read the catalogue, and how many of them are kept while idle.
 const READERS: (usize, usize) = (16, 4);
+
+/// How many spaces with due jobs are read from the catalogue at once.
+const MAX_LOOKED_AT: usize = 1_000;
 
 /// The catalogue of a data folder.
 pub(super) struct Catalogue {
@@ -75,36 +78,47 @@ impl Catalogue {
         Ok(done)
     }
 
-    /// The spaces of a tenant that may have a job that is due, those with the oldest first.
-    pub(super) fn spaces_with_work(&self, tenant: &Tenant, now: Timestamp) -> Result<Vec<Space>> {
+    /// The spaces of a tenant that may have a due job of these kinds, those with the oldest first.
+    pub(super) fn spaces_with_work(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
+        let mut names: Vec<String> = kinds.iter().map(|kind| kind.name().to_owned()).collect();
+        // Spaces of an older catalogue that nobody has looked at yet.
+        names.push(String::new());
         self.ask(|connection| {
+            let sql = "SELECT space, min(at) FROM work WHERE tenant = ? AND at <= ? AND kind IN \
+                       (SELECT value FROM json_each(?)) GROUP BY space ORDER BY min(at), space LIMIT ?";
+            let values = params![tenant.name(), now.as_microsecond(), Value::Texts(names), MAX_LOOKED_AT as i64];
             connection
-                .prepare_cached("SELECT name FROM spaces WHERE tenant = ?1 AND work_at <= ?2 ORDER BY work_at, name")?
-                .query_map(params![tenant.name(), now.as_microsecond()], |row| {
+                .prepare_cached(sql)?
+                .query_map(values, |row| {
                     row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
                 })?
                 .collect()
         })
     }
 
-    /// Makes sure that `work_at` of a space is not later than `next`. Writes only if it is.
-    pub(super) fn lower_work_at(&self, tenant: &Tenant, space: &Space, next: i64) -> Result<()> {
-        let (tenant, name) = (tenant.name(), space.name());
-        let early = self.ask(|connection| {
-            let sql = "SELECT 1 FROM spaces WHERE tenant = ?1 AND name = ?2 AND work_at <= ?3";
-            connection.query_row(sql, params![tenant, &name, next], |_| Ok(())).optional()
+    /// Makes sure that the worker looks at a space not later than these jobs are due: by kind, when the next one is.
+    /// Writes only if it would.
+    pub(super) fn mark_work(&self, tenant: &Tenant, space: &Space, next: &[(String, i64)]) -> Result<()> {
+        let (tenant, space) = (tenant.name(), space.name());
+        let marked: HashMap<String, i64> = self.ask(|connection| {
+            connection
+                .prepare_cached("SELECT kind, at FROM work WHERE tenant = ?1 AND space = ?2")?
+                .query_map(params![tenant, &space], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
         })?;
-        if early.is_some() {
+        if next.iter().all(|(kind, at)| marked.get(kind).is_some_and(|marked| marked <= at)) {
             return Ok(());
         }
-        let sql = "UPDATE spaces SET work_at = ?3 WHERE tenant = ?1 AND name = ?2 AND (work_at IS NULL OR work_at > ?3)";
-        self.tell(|connection| connection.execute(sql, params![tenant, name, next]).map(drop))
+        self.tell(|connection| put_work(connection, tenant, &space, next))
     }
 
-    /// Sets `work_at` of a space. For who holds the write lock of the space.
-    pub(super) fn set_work_at(&self, tenant: &Tenant, space: &Space, next: Option<i64>) -> Result<()> {
-        let sql = "UPDATE spaces SET work_at = ?3 WHERE tenant = ?1 AND name = ?2";
-        self.tell(|connection| connection.execute(sql, params![tenant.name(), space.name(), next]).map(drop))
+    /// Replaces the marks of a space. For who holds the write lock of the space.
+    pub(super) fn set_work(&self, tenant: &Tenant, space: &Space, next: &[(String, i64)]) -> Result<()> {
+        let (tenant, space) = (tenant.name(), space.name());
+        self.tell(|connection| {
+            connection.execute("DELETE FROM work WHERE tenant = ?1 AND space = ?2", params![tenant, &space])?;
+            put_work(connection, tenant, &space, next)
+        })
     }
 
     /// Takes a lease if it is free, ours already, its holder is overdue, or the process of its holder has ended. A
@@ -184,6 +198,17 @@ impl Catalogue {
         let said: String = self.ask(|connection| connection.query_row("PRAGMA quick_check", [], |row| row.get(0)))?;
         Ok((said != "ok").then_some(said))
     }
+}
+
+/// Marks when jobs of a space are due, unless an earlier moment is marked. A space that was dropped has no marks.
+fn put_work(connection: &sql::Connection<'_>, tenant: &str, space: &str, next: &[(String, i64)]) -> sql::Result<()> {
+    let sql = "INSERT INTO work (tenant, space, kind, at) SELECT tenant, name, ?3, ?4 FROM spaces \
+               WHERE tenant = ?1 AND name = ?2 \
+               ON CONFLICT (tenant, space, kind) DO UPDATE SET at = min(at, excluded.at)";
+    for (kind, at) in next {
+        connection.execute(sql, params![tenant, space, kind, *at])?;
+    }
+    Ok(())
 }
 
 /// Makes and locks a file; none if another process, or another part of this one, has it locked.

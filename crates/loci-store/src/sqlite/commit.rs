@@ -1,12 +1,12 @@
 //! Commits changes to the file of a space.
 //!
-//! A commit also keeps `spaces.work_at` of the catalogue right, through which the worker finds spaces with jobs.
-//! Invariant: `work_at` of a space is not later than the earliest `run_after` of its jobs that wait or run. It is
-//! lowered here, inside the transaction and before its commit; it is raised or cleared only by
-//! [`FileCommitter::raise_work_at`], which reads the jobs while it holds the write lock of the same file. The write
-//! lock, which holds across processes, orders the two: between the lowering and the commit that makes the job visible
-//! nobody can raise, and who raises after the commit sees the job. A crash in between leaves `work_at` too early, which
-//! costs one look.
+//! A commit also keeps the marks of the catalogue right (`work`), through which the worker finds spaces with jobs.
+//! Invariant: for each kind, the mark of a space is not later than the earliest `run_after` of its jobs that wait or
+//! run. A mark is made or lowered here, inside the transaction and before its commit; it is raised or removed only by
+//! [`FileCommitter::renew_marks`], which reads the jobs while it holds the write lock of the same file. The write lock,
+//! which holds across processes, orders the two: between the mark and the commit that makes the job visible nobody can
+//! remove the mark, and who removes marks after the commit sees the job. A crash in between leaves a mark that is too
+//! early, which costs one look.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Committer for FileCommitter {
 
     fn commit(&self, place: &Arc<SpaceFile>, tasks: &mut [Box<dyn WriteTask>]) -> Result<()> {
         let (file, connection) = self.connections.take(&place.path)?;
-        let before_commit = |connection: &rusqlite::Connection| self.lower_work_at(place, connection);
+        let before_commit = |connection: &rusqlite::Connection| self.mark_work(place, connection);
         commit(&connection, &place.path, tasks, &before_commit)?;
         // A connection that failed once is not used again.
         self.connections.give_back(&place.path, file, connection);
@@ -72,17 +72,15 @@ impl FileCommitter {
         self.connections.close(path);
     }
 
-    /// Lets the worker look at a space not later than its next job is due.
-    fn lower_work_at(&self, place: &SpaceFile, connection: &rusqlite::Connection) -> Result<()> {
-        match next_work(connection).map_err(|error| Error::sqlite(&place.path, error))? {
-            Some(next) => self.catalogue.lower_work_at(&place.tenant, &place.space, next),
-            None => Ok(()),
-        }
+    /// Lets the worker look at a space not later than its jobs are due.
+    fn mark_work(&self, place: &SpaceFile, connection: &rusqlite::Connection) -> Result<()> {
+        let next = next_work(connection).map_err(|error| Error::sqlite(&place.path, error))?;
+        if next.is_empty() { Ok(()) } else { self.catalogue.mark_work(&place.tenant, &place.space, &next) }
     }
 
-    /// Lets the worker look at a space again only when its next job is due, or not at all if there is none. Does
-    /// nothing if someone writes to the space at this moment: the next look will do it.
-    pub(super) fn raise_work_at(&self, place: &SpaceFile) -> Result<()> {
+    /// Lets the worker look at a space again only when its jobs are due, or not at all if there are none. Does nothing
+    /// if someone writes to the space at this moment: the next look will do it.
+    pub(super) fn renew_marks(&self, place: &SpaceFile) -> Result<()> {
         let failed = |error| Error::sqlite(&place.path, error);
         let (file, connection) = self.connections.take(&place.path)?;
         connection.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
@@ -91,7 +89,7 @@ impl FileCommitter {
             transaction => {
                 let transaction = transaction.map_err(failed)?;
                 let next = next_work(&connection).map_err(failed)?;
-                self.catalogue.set_work_at(&place.tenant, &place.space, next)?;
+                self.catalogue.set_work(&place.tenant, &place.space, &next)?;
                 transaction.rollback().map_err(failed)?;
             }
         }
@@ -101,12 +99,18 @@ impl FileCommitter {
     }
 }
 
-/// The earliest `run_after` of the jobs that wait or run, in microseconds. That of a running job lies in the past, so
-/// its space is looked at until the job is done: its lease may run out.
-pub(super) fn next_work(connection: &rusqlite::Connection) -> rusqlite::Result<Option<i64>> {
-    use rusqlite::OptionalExtension;
-    let sql = "SELECT run_after FROM jobs WHERE state IN ('waiting', 'running') ORDER BY run_after LIMIT 1";
-    connection.prepare_cached(sql)?.query_row([], |row| row.get(0)).optional()
+/// By kind, the earliest `run_after` of the jobs that wait or run, in microseconds. That of a running job lies in the
+/// past, so its space is looked at until the job is done: its lease may run out.
+pub(super) fn next_work(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<(String, i64)>> {
+    // Goes from kind to kind by the index, however many jobs each of them has.
+    let sql = "WITH RECURSIVE kinds (kind) AS (
+            SELECT min(kind) FROM jobs WHERE state IN ('waiting', 'running')
+            UNION ALL
+            SELECT (SELECT min(kind) FROM jobs WHERE state IN ('waiting', 'running') AND kind > kinds.kind)
+            FROM kinds WHERE kinds.kind IS NOT NULL)
+        SELECT kind, (SELECT min(run_after) FROM jobs WHERE state IN ('waiting', 'running') AND kind = kinds.kind)
+        FROM kinds WHERE kind IS NOT NULL";
+    connection.prepare_cached(sql)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
 type BeforeCommit<'c> = dyn Fn(&rusqlite::Connection) -> Result<()> + 'c;
@@ -162,6 +166,7 @@ fn commit_together(
 
 #[cfg(test)]
 mod tests {
+    use loci_types::JobKind;
     use tokio::sync::oneshot;
 
     use super::*;
@@ -218,7 +223,8 @@ mod tests {
         };
         catalogue.tell(register).unwrap();
         let now = jiff::Timestamp::from_microsecond(10).unwrap();
-        let marked = |catalogue: &Catalogue| !catalogue.spaces_with_work(&place.tenant, now).unwrap().is_empty();
+        let marked =
+            |catalogue: &Catalogue| !catalogue.spaces_with_work(&place.tenant, &[JobKind::Link], now).unwrap().is_empty();
         let here = FileCommitter::new(catalogue.clone());
         // Another process has connections of its own.
         let there = FileCommitter::new(Arc::new(Catalogue::open(folder.path()).unwrap()));
@@ -226,26 +232,45 @@ mod tests {
                    VALUES ('link', '{}', 'waiting', 5, 0, 0)";
         let (task, _answer) = order(job);
         here.commit(&place, &mut [order("DELETE FROM jobs").0]).unwrap();
-        catalogue.set_work_at(&place.tenant, &place.space, Some(0)).unwrap();
-        there.raise_work_at(&place).unwrap();
+        catalogue.set_work(&place.tenant, &place.space, &[("link".to_owned(), 0)]).unwrap();
+        there.renew_marks(&place).unwrap();
         assert!(!marked(&catalogue), "without a job it is cleared");
 
         let path = place.path.clone();
         let (file, connection) = here.connections.take(&path).unwrap();
         let mut tasks = [task];
         let before_commit = |connection: &rusqlite::Connection| {
-            here.lower_work_at(&place, connection)?;
+            here.mark_work(&place, connection)?;
             assert!(marked(&catalogue), "it is marked before the job can be seen");
-            there.raise_work_at(&place)?;
+            there.renew_marks(&place)?;
             assert!(marked(&catalogue), "nobody clears it now");
             Ok(())
         };
         commit(&connection, &path, &mut tasks, &before_commit).unwrap();
         here.connections.give_back(&path, file, connection);
-        there.raise_work_at(&place).unwrap();
+        there.renew_marks(&place).unwrap();
         assert!(marked(&catalogue), "who looks after the commit sees the job");
         here.commit(&place, &mut [order("DELETE FROM jobs").0]).unwrap();
-        there.raise_work_at(&place).unwrap();
+        there.renew_marks(&place).unwrap();
         assert!(!marked(&catalogue));
+    }
+
+    #[test]
+    fn the_next_job_of_each_kind_is_found_by_the_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = schema::open(&folder.path().join("loci.db"), schema::SPACE).unwrap();
+        assert_eq!(next_work(&connection).unwrap(), []);
+        for (kind, state, run_after) in [
+            ("link", "waiting", 9),
+            ("link", "running", 7),
+            ("embed", "waiting", 8),
+            ("embed", "waiting", 3),
+            ("embed", "dead", 1),
+            ("causal", "dead", 1),
+        ] {
+            let sql = "INSERT INTO jobs (kind, payload, state, run_after, attempts, created_at) VALUES (?1, '{}', ?2, ?3, 0, 0)";
+            connection.execute(sql, rusqlite::params![kind, state, run_after]).unwrap();
+        }
+        assert_eq!(next_work(&connection).unwrap(), [("embed".to_owned(), 3), ("link".to_owned(), 7)]);
     }
 }

@@ -21,19 +21,19 @@ use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 const SPACES_AT_ONCE: usize = 16;
 
 impl SqliteStore {
-    /// Whether a space has a due job of these kinds. If none of any kind is due, the catalogue is set right, so that
-    /// the space is not looked at again before one is.
+    /// Whether a space has a job of these kinds to give. If none is due, its marks are renewed, so that it is not looked
+    /// at again before one is.
     fn has_job(&self, open: &OpenSpace, kinds: &[JobKind], now: Timestamp) -> Result<bool> {
-        let found = open.read(|connection| {
-            Ok((jobs::waiting(connection, kinds, now)?, next_work(file(connection)?)?))
-        })?;
-        match found {
-            Some((true, _)) => Ok(true),
-            // A job that runs, or one of another kind.
-            Some((false, Some(next))) if next <= now.as_microsecond() => Ok(false),
-            Some(_) => self.inner.writers.committer().raise_work_at(&open.place).map(|()| false),
-            None => Ok(false),
+        let found =
+            open.read(|connection| Ok((jobs::waiting(connection, kinds, now)?, next_work(file(connection)?)?)))?;
+        let Some((false, next)) = found else { return Ok(found.is_some()) };
+        // A job that someone has in hand is due again when its lease has run out.
+        let is_running =
+            next.iter().any(|(name, at)| *at <= now.as_microsecond() && kinds.iter().any(|kind| kind.name() == name));
+        if !is_running {
+            self.inner.writers.committer().renew_marks(&open.place)?;
         }
+        Ok(false)
     }
 }
 
@@ -62,7 +62,7 @@ impl Floor for SqliteStore {
 
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
         let (mut found, mut failed) = (Vec::new(), None);
-        for space in self.inner.catalogue.spaces_with_work(tenant, now)? {
+        for space in self.inner.catalogue.spaces_with_work(tenant, kinds, now)? {
             match self.has_job(&self.space(tenant, &space), kinds, now) {
                 Ok(true) => found.push(space),
                 Ok(false) => {}

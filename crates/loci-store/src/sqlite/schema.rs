@@ -332,7 +332,8 @@ UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source
 UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';
 ";
 
-/// Numbers of scopes and models are never given again: the ledger names scopes that an erasure has removed.
+/// Numbers of scopes and models are never given again: the ledger names scopes that an erasure has removed. Jobs are
+/// found by their kind.
 const SPACE_7: &str = "
 CREATE TABLE numbered_scopes (
     scope INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -354,6 +355,10 @@ CREATE TABLE numbered_models (
 INSERT INTO numbered_models SELECT model, name, dimensions FROM models ORDER BY model;
 DROP TABLE models;
 ALTER TABLE numbered_models RENAME TO models;
+
+-- When the next job of each kind is due.
+DROP INDEX jobs_by_turn;
+CREATE INDEX jobs_by_kind ON jobs(kind, run_after) WHERE state IN ('waiting', 'running');
 ";
 
 const CATALOGUE_1: &str = "
@@ -439,11 +444,19 @@ CREATE TABLE pool_members (
 CREATE INDEX pool_members_by_agent ON pool_members(tenant, agent);
 ";
 
-/// When a job of a space may be due, in microseconds; NULL: it has none. Spaces of older catalogues are looked at once.
+/// When a job of a kind may be due in a space, in microseconds; no row: there is none. Spaces of older catalogues are
+/// looked at once, whichever kinds are wanted (`kind` is empty).
 const CATALOGUE_5: &str = "
-ALTER TABLE spaces ADD COLUMN work_at INTEGER;
-UPDATE spaces SET work_at = 0;
-CREATE INDEX spaces_by_work ON spaces(tenant, work_at) WHERE work_at IS NOT NULL;
+CREATE TABLE work (
+    tenant TEXT NOT NULL,
+    space  TEXT NOT NULL,
+    kind   TEXT NOT NULL,
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (tenant, space, kind),
+    FOREIGN KEY (tenant, space) REFERENCES spaces(tenant, name) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX work_by_time ON work(tenant, kind, at);
+INSERT INTO work SELECT tenant, name, '', 0 FROM spaces;
 DROP TABLE settings;
 ";
 

@@ -116,10 +116,23 @@ async fn a_worker_looks_only_at_spaces_with_work() {
     assert_eq!(third.len(), 1, "a lease that ran out is found too");
     assert!(good(store.finish(&tenant, &third[0]).await));
     assert_eq!(claim(10_000).await, []);
-    // Now nothing waits there either: it is not looked at any more.
+    // Nothing waits there now: it is not looked at any more.
     let raw = Connection::open(folder.path().join("catalogue.db")).unwrap();
-    let marked: i64 = raw.query_row("SELECT count(*) FROM spaces WHERE work_at IS NOT NULL", [], |row| row.get(0)).unwrap();
+    let marked: i64 = raw.query_row("SELECT count(*) FROM work", [], |row| row.get(0)).unwrap();
     assert_eq!(marked, 0);
+}
+
+/// Work that nobody does, such as vectors without a model, is not looked at by those who want other work.
+#[tokio::test]
+async fn a_worker_looks_only_for_its_kinds() {
+    let (store, folder) = fresh();
+    let tenant = Tenant::default();
+    Hand::on(&store).must(&agent("bot").space(), job("it")).await;
+    drop(store);
+    std::fs::write(file(folder.path(), "bot"), "damaged").unwrap();
+    let store = open(folder.path());
+    assert_eq!(good(store.claim(&tenant, &[JobKind::Embed], 9, at(9), SOON).await), []);
+    assert!(store.claim(&tenant, &[JobKind::Link], 9, at(9), SOON).await.is_err());
 }
 
 /// Two stores on one folder, as two processes: the mark that one clears is not lost to the other's job, whichever comes
