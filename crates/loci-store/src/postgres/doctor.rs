@@ -4,7 +4,7 @@
 
 use loci_types::Visible;
 
-use super::PostgresStore;
+use super::PostgresBackend;
 use crate::sql::doctor::{self, Check, Mend};
 use crate::sql::{Floor, Ways};
 use crate::{Finding, Result};
@@ -64,10 +64,10 @@ const CHECKS: &[Check] = &[
 ];
 
 /// Looks through every visible space.
-pub(super) fn examine(store: &PostgresStore, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
+pub(super) fn examine(store: &PostgresBackend, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for open in store.spaces_of(visible)? {
-        let place = format!("postgres {}", PostgresStore::place_of(&open).display());
+        let place = format!("postgres {}", PostgresBackend::place_of(&open).display());
         let found = store
             .looking(&open, repair, |connection| doctor::ask(connection, &place, CHECKS, store.analyser(), repair))?;
         findings.extend(found.unwrap_or_default());

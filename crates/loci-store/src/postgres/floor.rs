@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::commit::{Target, lock};
 use super::schema::OF_SPACES;
 use super::session::READ;
-use super::{PostgresStore, doctor, near, said, scrub, words};
+use super::{PostgresBackend, doctor, near, said, scrub, words};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, OptionalExtension, blocking, catalogue, jobs, params};
 use crate::text::Analyser;
@@ -29,7 +29,7 @@ pub(crate) struct Numbered {
     place: std::path::PathBuf,
 }
 
-impl PostgresStore {
+impl PostgresBackend {
     /// The numbers of a space; none if nothing was ever written to it.
     fn target(&self, open: &Numbered) -> Result<Option<Target>> {
         if let Some(known) = self.known(open) {
@@ -39,7 +39,7 @@ impl PostgresStore {
         let sql = "SELECT t.number, s.number FROM spaces s JOIN tenants t ON t.name = s.tenant \
                    WHERE s.tenant = ?1 AND s.name = ?2";
         let found = self.ask(|connection| {
-            let read = |row: &sql::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+            let read = |row: &dyn sql::Row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
             connection.query_row(sql, params![open.tenant.name(), open.space.name()], read).optional()
         })?;
         let target = found.map(|(tenant, space)| Target { tenant: tenant as i32, space: space as i32 });
@@ -68,7 +68,7 @@ impl PostgresStore {
         &self,
         how: &str,
         target: Option<Target>,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+        work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> Result<T> {
         self.inner.sessions.within(how, target, work).map_err(said)
     }
@@ -78,7 +78,7 @@ impl PostgresStore {
         &self,
         open: &Numbered,
         repair: bool,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+        work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> Result<Option<T>> {
         let Some(target) = self.target(open)? else { return Ok(None) };
         let looked = self.within(if repair { "" } else { READ }, Some(target), |connection| {
@@ -93,7 +93,7 @@ impl PostgresStore {
     async fn write_as<T: Send + 'static>(
         &self,
         open: &Numbered,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
         takes_long: bool,
     ) -> Result<T> {
         let target = match self.known(open) {
@@ -122,7 +122,7 @@ impl PostgresStore {
     }
 }
 
-impl Floor for PostgresStore {
+impl Backend for PostgresBackend {
     type Open = Numbered;
 
     const NEAR: bool = false;
@@ -170,7 +170,7 @@ impl Floor for PostgresStore {
         names.iter().map(|name| Ok(name.parse()?)).collect()
     }
 
-    fn read<T>(&self, open: &Numbered, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
+    fn read<T>(&self, open: &Numbered, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<Option<T>> {
         match self.target(open)? {
             Some(target) => self.within(READ, Some(target), work).map(Some),
             None => Ok(None),
@@ -192,7 +192,7 @@ impl Floor for PostgresStore {
     async fn write<T: Send + 'static>(
         &self,
         open: &Numbered,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.write_as(open, work, false).await
     }
@@ -200,7 +200,7 @@ impl Floor for PostgresStore {
     async fn write_long<T: Send + 'static>(
         &self,
         open: &Numbered,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.write_as(open, work, true).await
     }
@@ -217,18 +217,18 @@ impl Floor for PostgresStore {
         Ok(())
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.within(READ, None, work)
     }
 
-    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.within("", None, work)
     }
 
     fn lexical(
         &self,
         _: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         terms: &[String],
         limit: usize,
@@ -239,7 +239,7 @@ impl Floor for PostgresStore {
     fn frequencies(
         &self,
         _: &Numbered,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         terms: &[String],
     ) -> sql::Result<Frequencies> {
@@ -249,7 +249,7 @@ impl Floor for PostgresStore {
     fn nearest(
         &self,
         _: &Numbered,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         vector: &Vector,
         limit: usize,
@@ -297,7 +297,7 @@ impl Floor for PostgresStore {
     fn health(&self) -> Result<StoreHealth> {
         let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces), \
                    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
-        let read = |row: &sql::Row<'_>| Ok((row.get(0)?, row.get::<_, bool>(2)?));
+        let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get::<_, bool>(2)?));
         let (version, stands_by) = self.ask(|connection| connection.query_row(sql, [], read))?;
         let full = self.inner.full.load(Ordering::Relaxed).then(|| "its disk was full at the last write".to_owned());
         let read_only = if stands_by { Some("it takes no writes just now".to_owned()) } else { full };

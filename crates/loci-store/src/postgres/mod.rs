@@ -83,7 +83,7 @@ const PLACE: &str = "postgres";
 
 /// The shared store.
 #[derive(Clone)]
-pub struct PostgresStore {
+pub struct PostgresBackend {
     inner: Arc<Inner>,
 }
 
@@ -102,7 +102,7 @@ struct Inner {
     full: AtomicBool,
 }
 
-impl PostgresStore {
+impl PostgresBackend {
     /// Connects, and makes or renews the schema. The address is a URL or `key=value` pairs.
     pub async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
         let address = Address::read(address, options.timeout)?;

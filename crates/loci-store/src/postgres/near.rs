@@ -19,7 +19,7 @@ const SPARE: usize = 30;
 
 /// The nearest within the clause, best first, scored by `max(0, cosine)`.
 pub(super) fn search(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     vector: &Vector,
     limit: usize,
@@ -126,7 +126,7 @@ impl Near<'_> {
     }
 }
 
-fn hit(row: &sql::Row<'_>) -> sql::Result<Hit> {
+fn hit(row: &dyn sql::Row) -> sql::Result<Hit> {
     let distance: f64 = row.get(1)?;
     Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: (1.0 - distance).max(0.0) })
 }

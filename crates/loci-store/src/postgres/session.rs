@@ -63,7 +63,7 @@ impl Sessions {
         &self,
         how: &str,
         target: Option<Target>,
-        work: impl FnOnce(&Connection<'_>) -> sql::Result<T>,
+        work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> sql::Result<T> {
         let session = self.begun(how, target)?;
         let done = work(&Connection::Postgres(&session)).and_then(|value| session.commit().map(|()| value));

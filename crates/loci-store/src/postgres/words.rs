@@ -18,12 +18,12 @@ use crate::{Frequencies, Hit};
 const MOST_COUNTED: u64 = 20_000;
 
 /// Takes the words of a memory away.
-pub(crate) fn clear_words(connection: &Connection<'_>, row: i64) -> sql::Result<()> {
+pub(crate) fn clear_words(connection: &dyn Connection, row: i64) -> sql::Result<()> {
     connection.execute("DELETE FROM documents WHERE memory = ?1", params![row]).map(drop)
 }
 
 /// Writes the words of a memory that has none.
-pub(crate) fn put_words(connection: &Connection<'_>, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
+pub(crate) fn put_words(connection: &dyn Connection, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
     let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
     terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
     let (names, times): (Vec<String>, Vec<i64>) = counts.into_iter().map(|(term, times)| (term.clone(), times)).unzip();
@@ -47,7 +47,7 @@ fn within(clause: &Clause) -> (&'static str, Option<Value>) {
 /// The best matches, best first. Scores are BM25 with the usual 1.2 and 0.75, higher is better; how rare
 /// a word is counts within its scope.
 pub(super) fn search(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     terms: &[String],
     limit: usize,
@@ -79,7 +79,7 @@ pub(super) fn search(
 }
 
 /// How often each term occurs in the scopes of the clause.
-pub(super) fn frequencies(connection: &Connection<'_>, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
+pub(super) fn frequencies(connection: &dyn Connection, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
     let (scopes, bound) = within(clause);
     let bound: Vec<Value> = bound.into_iter().collect();
     let count = format!("SELECT count(*) FROM (SELECT 1 FROM memories WHERE {scopes} LIMIT {MOST_COUNTED}) m");

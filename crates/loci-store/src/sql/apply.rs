@@ -513,7 +513,7 @@ impl Desk<'_> {
     }
 }
 
-pub(crate) fn lying(row: &Row<'_>) -> sql::Result<Lying> {
+pub(crate) fn lying(row: &dyn Row) -> sql::Result<Lying> {
     Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
 }
 

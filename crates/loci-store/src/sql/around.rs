@@ -38,7 +38,7 @@ pub(crate) trait Order {
 
 /// The strips that hold these memories.
 pub(crate) fn strips(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     path: &Path,
     clause: &Clause,
     ids: &[MemoryId],
@@ -77,7 +77,7 @@ pub(crate) fn strips(
 type Beside = HashMap<i64, Vec<Turn>>;
 
 /// What stands beside all turns, in one question: one more before each than after it, as [`Walk`] wants it.
-fn beside(connection: &Connection<'_>, threads: &Threads, reach: usize) -> sql::Result<Beside> {
+fn beside(connection: &dyn Connection, threads: &Threads, reach: usize) -> sql::Result<Beside> {
     let sql = "SELECT a.row, a.session_id, n.row, n.session_id FROM unnest(?::bigint[]) j(value) \
                JOIN memories a ON a.row = j.value, LATERAL ( \
                (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
@@ -86,7 +86,7 @@ fn beside(connection: &Connection<'_>, threads: &Threads, reach: usize) -> sql::
                AND b.row > a.row ORDER BY b.row LIMIT ?)) n ORDER BY a.row, n.row";
     let asked: Vec<i64> = threads.values().flatten().map(|(row, _)| *row).collect();
     let values = params![Value::Integers(asked), clause::limit(reach.saturating_add(1)), clause::limit(reach)];
-    let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
+    let read = |row: &dyn Row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
     let mut found: HashMap<Turn, Vec<Turn>> = HashMap::new();
     for pair in connection.prepare_cached(sql)?.query_map(values, read)? {
         let (turn, other) = pair?;
@@ -112,14 +112,14 @@ struct Asked {
 }
 
 /// The memories within the clause by thread, in order, and those that belong to none.
-fn sort(connection: &Connection<'_>, clause: &Clause, ids: &[MemoryId], marks: &Marks<'_>) -> sql::Result<Asked> {
+fn sort(connection: &dyn Connection, clause: &Clause, ids: &[MemoryId], marks: &Marks<'_>) -> sql::Result<Asked> {
     let columns = format!("{}, m.scope, m.thread_id, m.session_id", marks.columns());
     let sql = among(connection, &columns, "", clause);
     let mut values = vec![wanted(ids)];
     values.extend(clause.values.iter().cloned());
     let (mut threads, mut alone, mut places) = (Threads::new(), Vec::new(), HashMap::with_capacity(ids.len()));
     let next = Marks::COUNT;
-    let read = |row: &Row<'_>| Ok((marks.read(row)?, row.get(next)?, row.get(next + 1)?, row.get(next + 2)?));
+    let read = |row: &dyn Row| Ok((marks.read(row)?, row.get(next)?, row.get(next + 1)?, row.get(next + 2)?));
     for found in connection.prepare_cached(&sql)?.query_map(values, read)? {
         let ((row, place), scope, thread, session) = found?;
         places.insert(row, place);
@@ -230,7 +230,7 @@ pub(crate) enum Side {
 
 /// The rows that the clause lets through, among those that stand beside what was asked for.
 fn beside_them(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     rows: Vec<i64>,
     marks: &Marks<'_>,
@@ -270,7 +270,7 @@ impl Marks<'_> {
     }
 
     /// A row with its place.
-    fn read(&self, row: &Row<'_>) -> sql::Result<(i64, Place)> {
+    fn read(&self, row: &dyn Row) -> sql::Result<(i64, Place)> {
         let (number_of, id): (i64, [u8; 16]) = (row.get(0)?, row.get(1)?);
         let last: Option<i64> = row.get(5)?;
         let last = self.order.map_or(last, |order| last.map(|scope| order.stamp(scope, number_of)));

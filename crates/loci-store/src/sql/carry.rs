@@ -23,7 +23,7 @@ use crate::{Applied, CarriedEntity, CarriedMemory, Carry, Error, Result};
 
 /// The next memories within the clause, in the order they came.
 pub(crate) fn memories(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     after: i64,
     limit: usize,
@@ -36,7 +36,7 @@ pub(crate) fn memories(
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let read = |found: &Row<'_>| {
+    let read = |found: &dyn Row| {
         let aged: Option<i64> = found.get("aged")?;
         Ok(CarriedMemory {
             memory: row::read(found)?,
@@ -48,7 +48,7 @@ pub(crate) fn memories(
 }
 
 /// The next edges by id, both ends of which lie within the clause.
-pub(crate) fn edges(connection: &Connection<'_>, clause: &Clause, after: Uuid, limit: usize) -> sql::Result<Vec<Edge>> {
+pub(crate) fn edges(connection: &dyn Connection, clause: &Clause, after: Uuid, limit: usize) -> sql::Result<Vec<Edge>> {
     let within = |end: &str| format!("EXISTS (SELECT 1 FROM memories m WHERE m.row = e.{end} AND {})", clause.sql);
     let sql = format!(
         "SELECT {EDGE_COLUMNS} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
@@ -67,7 +67,7 @@ pub(crate) fn edges(connection: &Connection<'_>, clause: &Clause, after: Uuid, l
 /// The next entities by id that are meant: all of them for whoever sees the whole space, for others those that a
 /// memory within the clause speaks of. Each by itself, whatever it was united with.
 pub(crate) fn entities(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     all: bool,
     after: Uuid,
@@ -92,7 +92,7 @@ pub(crate) fn entities(
          WHERE {meant} ORDER BY e.id LIMIT ?"
     );
     values.push(clause::limit(limit));
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         let (number, key, united): (i64, String, Option<[u8; 16]>) =
             (row.get("number")?, row.get("key")?, row.get("united")?);
         let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
@@ -115,7 +115,7 @@ pub(crate) fn entities(
 }
 
 /// The memories within the clause that speak of an entity, by id.
-fn mentions(connection: &Connection<'_>, clause: &Clause, entity: i64) -> sql::Result<Vec<MemoryId>> {
+fn mentions(connection: &dyn Connection, clause: &Clause, entity: i64) -> sql::Result<Vec<MemoryId>> {
     let sql = format!(
         "SELECT m.id FROM mentions t JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} ORDER BY m.id",
         clause.sql
@@ -130,7 +130,7 @@ fn mentions(connection: &Connection<'_>, clause: &Clause, entity: i64) -> sql::R
 
 /// The next sessions by scope and name.
 pub(crate) fn sessions(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     after: Option<&(Scope, String)>,
     limit: usize,
@@ -195,7 +195,7 @@ impl<F: Floor> Carry for F {
         limit: usize,
     ) -> Result<Vec<CarriedEntity>> {
         let after = after.map_or(Uuid::nil(), |id| id.0);
-        let read = move |connection: &Connection<'_>, clause: &Clause, all: bool| {
+        let read = move |connection: &dyn Connection, clause: &Clause, all: bool| {
             entities(connection, clause, all, after, limit)
         };
         self.part(visible, filter, space, read).await
@@ -209,7 +209,7 @@ impl<F: Floor> Carry for F {
         limit: usize,
     ) -> Result<Vec<Session>> {
         let read =
-            move |connection: &Connection<'_>, clause: &Clause| sessions(connection, clause, after.as_ref(), limit);
+            move |connection: &dyn Connection, clause: &Clause| sessions(connection, clause, after.as_ref(), limit);
         Ok(self.in_space(visible, space, read).await?.unwrap_or_default())
     }
 }
@@ -222,7 +222,7 @@ trait Part: Floor {
         visible: &Visible,
         filter: &Filter,
         space: &Space,
-        work: impl FnOnce(&Connection<'_>, &Clause, bool) -> sql::Result<Vec<T>> + Send + 'static,
+        work: impl FnOnce(&dyn Connection, &Clause, bool) -> sql::Result<Vec<T>> + Send + 'static,
     ) -> Result<Vec<T>> {
         if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
             return Ok(Vec::new());

@@ -10,7 +10,7 @@ use super::{Connection, OptionalExtension, Row, params};
 use crate::{Agent, sql};
 
 /// Registers a space, and the agent or the pool whose it is. A pool that comes in this way has no members.
-pub(crate) fn register(connection: &Connection<'_>, tenant: &Tenant, space: &Space, at: Timestamp) -> sql::Result<()> {
+pub(crate) fn register(connection: &dyn Connection, tenant: &Tenant, space: &Space, at: Timestamp) -> sql::Result<()> {
     let (tenant, at) = (tenant.name(), at.as_microsecond());
     connection.execute(
         "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -34,7 +34,7 @@ pub(crate) fn register(connection: &Connection<'_>, tenant: &Tenant, space: &Spa
 }
 
 /// Notes that something was written to a space; only the first time costs a write.
-pub(crate) fn note_written(connection: &Connection<'_>, tenant: &Tenant, space: &Space) -> sql::Result<()> {
+pub(crate) fn note_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<()> {
     connection
         .execute(
             "UPDATE spaces SET written = TRUE WHERE tenant = ?1 AND name = ?2 AND NOT written",
@@ -44,14 +44,14 @@ pub(crate) fn note_written(connection: &Connection<'_>, tenant: &Tenant, space: 
 }
 
 /// When a space was made, in microseconds; 0 if there is none.
-pub(crate) fn created_at(connection: &Connection<'_>, tenant: &Tenant, space: &Space) -> sql::Result<i64> {
+pub(crate) fn created_at(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<i64> {
     let sql = "SELECT created_at FROM spaces WHERE tenant = ?1 AND name = ?2";
     let found = connection.query_row(sql, params![tenant.name(), space.name()], |row| row.get(0)).optional()?;
     Ok(found.unwrap_or(0))
 }
 
 /// Whether something was ever written to a space.
-pub(crate) fn was_written(connection: &Connection<'_>, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
+pub(crate) fn was_written(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
     let written = connection
         .query_row(
             "SELECT written FROM spaces WHERE tenant = ?1 AND name = ?2",
@@ -63,8 +63,8 @@ pub(crate) fn was_written(connection: &Connection<'_>, tenant: &Tenant, space: &
 }
 
 /// The names of a tenant's spaces.
-pub(crate) fn spaces(connection: &Connection<'_>, tenant: &Tenant) -> sql::Result<Vec<Space>> {
-    let name = |row: &Row<'_>| {
+pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Space>> {
+    let name = |row: &dyn Row| {
         row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
     };
     let mut spaces: Vec<Space> = connection
@@ -76,7 +76,7 @@ pub(crate) fn spaces(connection: &Connection<'_>, tenant: &Tenant) -> sql::Resul
 }
 
 /// Adds an agent or gives a known one its configuration; true if it is new.
-pub(crate) fn put_agent(connection: &Connection<'_>, tenant: &Tenant, agent: &Agent) -> sql::Result<bool> {
+pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Agent) -> sql::Result<bool> {
     let known = self::agent(connection, tenant, &agent.slug)?;
     register(connection, tenant, &Space::Agent(agent.slug.clone()), agent.created_at)?;
     connection.execute(
@@ -87,7 +87,7 @@ pub(crate) fn put_agent(connection: &Connection<'_>, tenant: &Tenant, agent: &Ag
 }
 
 /// The agents of a tenant, by name.
-pub(crate) fn agents(connection: &Connection<'_>, tenant: &Tenant) -> sql::Result<Vec<Agent>> {
+pub(crate) fn agents(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Agent>> {
     connection
         .prepare_cached("SELECT slug, config, created_at FROM agents WHERE tenant = ?1 ORDER BY slug")?
         .query_map(params![tenant.name()], read_agent)?
@@ -95,7 +95,7 @@ pub(crate) fn agents(connection: &Connection<'_>, tenant: &Tenant) -> sql::Resul
 }
 
 /// One agent of a tenant.
-pub(crate) fn agent(connection: &Connection<'_>, tenant: &Tenant, slug: &str) -> sql::Result<Option<Agent>> {
+pub(crate) fn agent(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> sql::Result<Option<Agent>> {
     connection
         .query_row(
             "SELECT slug, config, created_at FROM agents WHERE tenant = ?1 AND slug = ?2",
@@ -107,7 +107,7 @@ pub(crate) fn agent(connection: &Connection<'_>, tenant: &Tenant, slug: &str) ->
 
 /// Takes a space out, with the agent or the pool whose it is; false if that was not there. An agent that is
 /// gone is in no pool any more, whoever takes its name later.
-pub(crate) fn drop_space(connection: &Connection<'_>, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
+pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &Space) -> sql::Result<bool> {
     let tenant = tenant.name();
     connection.execute("DELETE FROM spaces WHERE tenant = ?1 AND name = ?2", params![tenant, space.name()])?;
     let (members, owner, slug) = match space {
@@ -120,7 +120,7 @@ pub(crate) fn drop_space(connection: &Connection<'_>, tenant: &Tenant, space: &S
     connection.execute(&sql, params![tenant, slug]).map(|gone| gone > 0)
 }
 
-fn read_agent(row: &Row<'_>) -> sql::Result<Agent> {
+fn read_agent(row: &dyn Row) -> sql::Result<Agent> {
     let config: String = row.get(1)?;
     Ok(Agent {
         slug: row.get(0)?,

@@ -185,7 +185,7 @@ fn missing(thread: &str, id: &str) -> Wrong {
 }
 
 /// The number of the scope, if its checkpoints may be seen.
-fn seen(connection: &Connection<'_>, clause: &Clause, scope: &Scope) -> sql::Result<Option<i64>> {
+fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::Result<Option<i64>> {
     if clause.narrowed {
         return Ok(None);
     }
@@ -199,7 +199,7 @@ fn seen(connection: &Connection<'_>, clause: &Clause, scope: &Scope) -> sql::Res
 /// The checkpoints that are meant, the newest first. Their numbers are found first, so that only the bytes of those
 /// that are returned are read.
 pub(crate) fn list(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     filter: &CheckpointFilter,
     limit: usize,
@@ -242,7 +242,7 @@ pub(crate) fn list(
 
 /// The newest that is meant, and those it came from.
 pub(crate) fn line(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     filter: &CheckpointFilter,
     limit: usize,
@@ -272,13 +272,13 @@ pub(crate) fn line(
 
 /// The threads of a scope, those that went on last first.
 pub(crate) fn threads(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     scope: &Scope,
     limit: usize,
 ) -> sql::Result<Vec<CheckpointThread>> {
     let Some(scope) = seen(connection, clause, scope)? else { return Ok(Vec::new()) };
-    let thread = |row: &Row<'_>| {
+    let thread = |row: &dyn Row| {
         Ok(CheckpointThread {
             thread_id: row.get(0)?,
             checkpoints: row.get(1)?,
@@ -298,13 +298,13 @@ pub(crate) fn threads(
 }
 
 /// One checkpoint, with its bytes and what was written beside it if they are wanted.
-fn whole(connection: &Connection<'_>, scope: &Scope, number: i64, data: bool) -> sql::Result<KeptCheckpoint> {
+fn whole(connection: &dyn Connection, scope: &Scope, number: i64, data: bool) -> sql::Result<KeptCheckpoint> {
     let bytes = if data { "data" } else { "NULL" };
     let sql = format!(
         "SELECT thread_id, namespace, id, parent_id, format, {bytes}, length(data), metadata, created_at \
          FROM checkpoints WHERE checkpoint = ?1"
     );
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         Ok(Checkpoint {
             scope: scope.clone(),
             thread_id: row.get(0)?,
@@ -327,8 +327,8 @@ fn metadata(text: Option<String>) -> Map<String, Json> {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-fn writes(connection: &Connection<'_>, number: i64) -> sql::Result<Vec<PendingWrite>> {
-    let read = |row: &Row<'_>| {
+fn writes(connection: &dyn Connection, number: i64) -> sql::Result<Vec<PendingWrite>> {
+    let read = |row: &dyn Row| {
         Ok(PendingWrite {
             task_id: row.get(0)?,
             position: row.get(1)?,

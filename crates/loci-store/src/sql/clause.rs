@@ -26,7 +26,7 @@ pub(crate) struct Clause {
 
 impl Clause {
     /// What is visible in this space, in whatever state. `None` when nothing can be.
-    pub(crate) fn visible(connection: &Connection<'_>, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
+    pub(crate) fn visible(connection: &dyn Connection, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
         let mut clause = Self {
             sql: "TRUE".to_owned(),
             values: Vec::new(),
@@ -55,7 +55,7 @@ impl Clause {
 
     /// What is visible and meant.
     pub(crate) fn of(
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         space: &Space,
         visible: &Visible,
         filter: &Filter,
@@ -207,7 +207,7 @@ impl Clause {
 
 /// The numbers of the scopes with these keys, where there are any. Asked with every question, so the file is asked
 /// without a list that it would have to take apart.
-fn numbers(connection: &Connection<'_>, keys: Vec<String>) -> sql::Result<Vec<i64>> {
+fn numbers(connection: &dyn Connection, keys: Vec<String>) -> sql::Result<Vec<i64>> {
     let (among, values) = match connection.dialect() {
         Dialect::Sqlite => (format!("({})", places(keys.len())), params_from_iter(keys)),
         Dialect::Postgres => (Dialect::Postgres.texts().to_owned(), params![Value::Texts(keys)]),

@@ -62,7 +62,7 @@ impl<'c> Connection<'c> {
         &self,
         sql: &str,
         values: impl Into<Vec<Value>>,
-        read: impl FnOnce(&Row<'_>) -> Result<T>,
+        read: impl FnOnce(&dyn Row) -> Result<T>,
     ) -> Result<T> {
         self.prepare_cached(sql)?.query_row(values, read)
     }
@@ -82,7 +82,7 @@ impl Statement<'_> {
     pub(crate) fn query_row<T>(
         &mut self,
         values: impl Into<Vec<Value>>,
-        read: impl FnOnce(&Row<'_>) -> Result<T>,
+        read: impl FnOnce(&dyn Row) -> Result<T>,
     ) -> Result<T> {
         let values = values.into();
         match self {
@@ -102,7 +102,7 @@ impl Statement<'_> {
     pub(crate) fn query_map<T>(
         &mut self,
         values: impl Into<Vec<Value>>,
-        mut read: impl FnMut(&Row<'_>) -> Result<T>,
+        mut read: impl FnMut(&dyn Row) -> Result<T>,
     ) -> Result<std::vec::IntoIter<Result<T>>> {
         let values = values.into();
         let mut found = Vec::new();

@@ -25,7 +25,7 @@ pub(crate) enum Mend {
 
 /// Puts the questions to one space, and mends what can be mended if told to.
 pub(crate) fn ask(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     file: &str,
     checks: &[Check],
     analyser: &Analyser,

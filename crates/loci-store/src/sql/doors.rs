@@ -46,7 +46,7 @@ impl<F: Floor> Store for F {
         let (analyser, place) = (self.analyser().clone(), F::place_of(&open).to_owned());
         let tenant = batch.tenant.clone();
         let takes_long = batch.changes.iter().any(|change| matches!(change.action, Action::EraseUser { .. }));
-        let work = move |connection: &Connection<'_>| -> Result<Vec<Applied>> {
+        let work = move |connection: &dyn Connection| -> Result<Vec<Applied>> {
             let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
             batch.changes.iter().map(|change| desk.apply(change)).collect()
         };
@@ -489,7 +489,7 @@ impl<F: Floor> Store for F {
             let (left, name, kinds) = (limit - jobs.len(), space.name(), kinds.to_vec());
             let place = F::place_of(&open).to_owned();
             let claim =
-                move |connection: &Connection<'_>| jobs::claim(connection, &place, &name, &kinds, left, now, lease);
+                move |connection: &dyn Connection| jobs::claim(connection, &place, &name, &kinds, left, now, lease);
             jobs.extend(self.write(&open, claim).await?);
         }
         Ok(jobs)

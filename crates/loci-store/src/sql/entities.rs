@@ -122,7 +122,7 @@ impl Desk<'_> {
     }
 }
 
-fn write(connection: &Connection<'_>, scope: i64, entity: &Entity) -> sql::Result<()> {
+fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
@@ -157,7 +157,7 @@ fn write(connection: &Connection<'_>, scope: i64, entity: &Entity) -> sql::Resul
 }
 
 /// What is told of those a memory speaks of may hold its words: it is told anew.
-pub(crate) fn forget_summaries(connection: &Connection<'_>, row: i64) -> sql::Result<usize> {
+pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Result<usize> {
     connection
         .prepare_cached(
             "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
@@ -167,7 +167,7 @@ pub(crate) fn forget_summaries(connection: &Connection<'_>, row: i64) -> sql::Re
 }
 
 /// The root of the family that an entity belongs to.
-fn root(connection: &Connection<'_>, entity: i64) -> sql::Result<i64> {
+fn root(connection: &dyn Connection, entity: i64) -> sql::Result<i64> {
     let mut up = connection.prepare_cached("SELECT united_with FROM entities WHERE entity = ?1")?;
     let mut at = entity;
     for _ in 0..DEEPEST {
@@ -180,7 +180,7 @@ fn root(connection: &Connection<'_>, entity: i64) -> sql::Result<i64> {
 }
 
 /// The id of an entity.
-fn id_of(connection: &Connection<'_>, entity: i64) -> sql::Result<EntityId> {
+fn id_of(connection: &dyn Connection, entity: i64) -> sql::Result<EntityId> {
     connection
         .prepare_cached("SELECT id FROM entities WHERE entity = ?1")?
         .query_row(params![entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
@@ -188,7 +188,7 @@ fn id_of(connection: &Connection<'_>, entity: i64) -> sql::Result<EntityId> {
 
 /// The names that an entity only bears because others were united with it. It is read with them, and
 /// must not keep them when it is written back, or a division could not give them back.
-fn borrowed(connection: &Connection<'_>, entity: i64) -> sql::Result<BTreeSet<String>> {
+fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<String>> {
     let names = |member: i64| -> sql::Result<Vec<String>> {
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
         let entity = connection.prepare_cached(&sql)?.query_row(params![member], read_entity)?;
@@ -203,7 +203,7 @@ fn borrowed(connection: &Connection<'_>, entity: i64) -> sql::Result<BTreeSet<St
 }
 
 /// The root with all that were united with it.
-fn family(connection: &Connection<'_>, root: i64) -> sql::Result<Vec<i64>> {
+fn family(connection: &dyn Connection, root: i64) -> sql::Result<Vec<i64>> {
     let mut down = connection.prepare_cached("SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity")?;
     let mut members = vec![root];
     let mut next = 0;
@@ -223,7 +223,7 @@ pub(crate) const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.alias
     e.mention_count, e.attributes";
 
 /// A family as one entity, if a memory within the clause speaks of any of it.
-fn whole(connection: &Connection<'_>, clause: &Clause, root: i64) -> sql::Result<Option<Entity>> {
+fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result<Option<Entity>> {
     let members = family(connection, root)?;
     let spoken = format!(
         "SELECT 1 FROM mentions t CROSS JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} LIMIT 1",
@@ -260,7 +260,7 @@ fn whole(connection: &Connection<'_>, clause: &Clause, root: i64) -> sql::Result
 }
 
 /// The entities that go by one of these names and that a memory within the clause speaks of.
-pub(crate) fn named(connection: &Connection<'_>, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
+pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let sql = format!("SELECT name, entity FROM names WHERE name IN {}", connection.dialect().texts());
     // Most words of a question name nobody, so all are looked for at once.
@@ -286,7 +286,7 @@ pub(crate) fn named(connection: &Connection<'_>, clause: &Clause, names: &[Strin
 }
 
 /// The entities that a visible memory speaks of.
-pub(crate) fn spoken_of(connection: &Connection<'_>, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
+pub(crate) fn spoken_of(connection: &dyn Connection, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
     let sql = format!(
         "SELECT t.entity FROM memories m JOIN mentions t ON t.memory = m.row WHERE m.id = ? AND {} ORDER BY t.entity",
         clause.sql
@@ -311,7 +311,7 @@ pub(crate) fn spoken_of(connection: &Connection<'_>, clause: &Clause, id: Memory
 
 /// The entities of the clause's scopes that are meant, those spoken of most first.
 pub(crate) fn list(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     filter: &EntityFilter,
     limit: usize,
@@ -350,7 +350,7 @@ pub(crate) fn list(
 /// The memories within the clause that speak of these entities, those that speak of most of them
 /// first, then the newest.
 pub(crate) fn mentioning(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     entities: &[EntityId],
     limit: usize,
@@ -379,14 +379,14 @@ pub(crate) fn mentioning(
     let mut values: Vec<Value> = roots.into_iter().map(Value::Integer).collect();
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let hit = |row: &Row<'_>| {
+    let hit = |row: &dyn Row| {
         Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: f64::from(row.get::<_, u32>(1)?) / all })
     };
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
 }
 
 /// Takes away entities that nobody speaks of any more. Returns how many.
-pub(crate) fn sweep(connection: &Connection<'_>) -> sql::Result<usize> {
+pub(crate) fn sweep(connection: &dyn Connection) -> sql::Result<usize> {
     connection.execute(
         "DELETE FROM entities WHERE NOT EXISTS (SELECT 1 FROM mentions t WHERE t.entity = entities.entity) \
          AND NOT EXISTS (SELECT 1 FROM entities o WHERE o.united_with = entities.entity)",
@@ -394,7 +394,7 @@ pub(crate) fn sweep(connection: &Connection<'_>) -> sql::Result<usize> {
     )
 }
 
-pub(crate) fn read_entity(row: &Row<'_>) -> sql::Result<Entity> {
+pub(crate) fn read_entity(row: &dyn Row) -> sql::Result<Entity> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
     Ok(Entity {

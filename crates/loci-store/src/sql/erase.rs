@@ -24,7 +24,7 @@ struct Own {
 }
 
 impl Own {
-    fn find(connection: &Connection<'_>, user: &str) -> sql::Result<Self> {
+    fn find(connection: &dyn Connection, user: &str) -> sql::Result<Self> {
         let all: Vec<(i64, String)> = connection
             .prepare_cached("SELECT scope, key FROM scopes")?
             .query_map(params![], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -47,19 +47,19 @@ impl Own {
     }
 
     /// Rows of a table whose column is one of these numbers.
-    fn count(connection: &Connection<'_>, table: &str, column: &str, numbers: &[i64]) -> sql::Result<u64> {
+    fn count(connection: &dyn Connection, table: &str, column: &str, numbers: &[i64]) -> sql::Result<u64> {
         let own = connection.dialect().integers();
         let sql = format!("SELECT count(*) FROM {table} WHERE {column} IN (SELECT value FROM {own})");
         connection.prepare_cached(&sql)?.query_row(vec![Value::Integers(numbers.to_vec())], |row| row.get(0))
     }
 
-    fn delete(&self, connection: &Connection<'_>, table: &str) -> sql::Result<usize> {
+    fn delete(&self, connection: &dyn Connection, table: &str) -> sql::Result<usize> {
         let sql = format!("DELETE FROM {table} WHERE scope IN (SELECT value FROM {})", connection.dialect().integers());
         connection.execute(&sql, vec![Value::Integers(self.scopes.clone())])
     }
 
     /// The waiting work that is about them.
-    fn jobs(&self, connection: &Connection<'_>) -> sql::Result<Vec<i64>> {
+    fn jobs(&self, connection: &dyn Connection) -> sql::Result<Vec<i64>> {
         let ids: HashSet<String> = self.ids.iter().map(|id| Uuid::from_bytes(*id).to_string()).collect();
         let all: Vec<(i64, String)> = connection
             .prepare_cached("SELECT id, payload FROM jobs")?
@@ -84,7 +84,7 @@ fn names(value: &Json, like: &dyn Fn(&str) -> bool) -> bool {
 }
 
 /// What a user left in a space, counted.
-pub(crate) fn belongings(connection: &Connection<'_>, user: &str) -> sql::Result<Belongings> {
+pub(crate) fn belongings(connection: &dyn Connection, user: &str) -> sql::Result<Belongings> {
     let own = Own::find(connection, user)?;
     let of_scopes = |table: &str| Own::count(connection, table, "scope", &own.scopes);
     let of_rows = |table: &str, column: &str| Own::count(connection, table, column, &own.rows);

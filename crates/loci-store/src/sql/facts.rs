@@ -98,7 +98,7 @@ impl Desk<'_> {
 
     fn known(&self, scope: i64, fact: &Fact) -> Result<Option<Known>> {
         let read =
-            |row: &Row<'_>| Ok(Known { fact: row.get(0)?, confidence: row.get(1)?, metadata: metadata(row.get(2)?) });
+            |row: &dyn Row| Ok(Known { fact: row.get(0)?, confidence: row.get(1)?, metadata: metadata(row.get(2)?) });
         let found = self
             .connection
             .prepare_cached(
@@ -171,7 +171,7 @@ impl Desk<'_> {
 }
 
 /// Takes away the triples that were learned from this memory alone, because it goes.
-pub(crate) fn forget(connection: &Connection<'_>, row: i64) -> sql::Result<usize> {
+pub(crate) fn forget(connection: &dyn Connection, row: i64) -> sql::Result<usize> {
     connection
         .prepare_cached(
             "DELETE FROM facts WHERE fact IN (SELECT fact FROM fact_sources WHERE memory = ?1) AND NOT EXISTS \
@@ -198,7 +198,7 @@ fn metadata(text: Option<String>) -> Map<String, Json> {
 
 /// The triples that are visible and meant, the surest first.
 pub(crate) fn list(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     filter: &FactFilter,
@@ -249,7 +249,7 @@ pub(crate) fn list(
     found.into_iter().map(|(number, all, fact)| with_sources(connection, &seen, number, all, fact)).collect()
 }
 
-fn read(row: &Row<'_>) -> sql::Result<(i64, u64, Fact)> {
+fn read(row: &dyn Row) -> sql::Result<(i64, u64, Fact)> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let key: String = row.get(0)?;
     let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
@@ -273,7 +273,7 @@ fn read(row: &Row<'_>) -> sql::Result<(i64, u64, Fact)> {
 /// The triple with the sources that are seen. Metadata may have come with any of them, so they are told to those who
 /// see all.
 fn with_sources(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     seen: &Clause,
     number: i64,
     all: u64,
@@ -288,7 +288,7 @@ fn with_sources(
     );
     let mut values = vec![Value::Integer(number)];
     values.extend(seen.values.iter().cloned());
-    let id = |row: &Row<'_>| Ok(MemoryId(Uuid::from_bytes(row.get(0)?)));
+    let id = |row: &dyn Row| Ok(MemoryId(Uuid::from_bytes(row.get(0)?)));
     fact.sources =
         connection.prepare_cached(&sql)?.query_map(params_from_iter(values), id)?.collect::<sql::Result<_>>()?;
     if (fact.sources.len() as u64) < all {

@@ -16,13 +16,13 @@ use crate::sql;
 const LOOKED_AT: i64 = 1_000;
 
 /// The number of the last line.
-pub(crate) fn end(connection: &Connection<'_>) -> sql::Result<i64> {
+pub(crate) fn end(connection: &dyn Connection) -> sql::Result<i64> {
     connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row(params![], |row| row.get(0))
 }
 
 /// The earliest lines after a number that may be told.
 pub(crate) fn page(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     after: i64,

@@ -9,7 +9,7 @@ use super::{Connection, OptionalExtension, Row, params};
 use crate::sql;
 
 /// Draws an edge, or renews the one that is there. True if it is new.
-pub(crate) fn link(connection: &Connection<'_>, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {
+pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {
     let known: Option<[u8; 16]> = connection
         .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
         .query_row(params![source, target, edge.relation.name()], |row| row.get(0))
@@ -42,7 +42,7 @@ pub(crate) fn link(connection: &Connection<'_>, source: i64, target: i64, edge: 
 
 /// The wished id, or a neighbour of it if another edge has it: a memory may both follow one and
 /// replace another, and both edges are named after it.
-fn fresh(connection: &Connection<'_>, wish: EdgeId) -> [u8; 16] {
+fn fresh(connection: &dyn Connection, wish: EdgeId) -> [u8; 16] {
     let mut id = wish.0.as_u128();
     let taken = |id: u128| {
         connection
@@ -61,7 +61,7 @@ pub(crate) const EDGE_COLUMNS: &str = "e.id, s.id, t.id, e.relation, e.predicate
     e.valid_from, e.valid_until, e.evidence, e.created_at";
 
 /// Reads an edge from a row of [`EDGE_COLUMNS`].
-pub(crate) fn read_edge(row: &Row<'_>) -> sql::Result<Edge> {
+pub(crate) fn read_edge(row: &dyn Row) -> sql::Result<Edge> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let relation: String = row.get(3)?;
     let evidence: Option<String> = row.get(9)?;
@@ -82,7 +82,7 @@ pub(crate) fn read_edge(row: &Row<'_>) -> sql::Result<Edge> {
 
 /// The edge between two memories that says this.
 pub(crate) fn edge(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     source: i64,
     target: i64,
     relation: Relation,
@@ -95,7 +95,7 @@ pub(crate) fn edge(
 }
 
 /// The rows that come right after this one in their threads.
-pub(crate) fn followers(connection: &Connection<'_>, row: i64) -> sql::Result<Vec<i64>> {
+pub(crate) fn followers(connection: &dyn Connection, row: i64) -> sql::Result<Vec<i64>> {
     connection
         .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?
         .query_map(params![row], |row| row.get(0))?

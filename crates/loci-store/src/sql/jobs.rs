@@ -15,7 +15,7 @@ pub(crate) const FREE: &str =
 
 /// Whether any job of these kinds could be taken. Asked by readers, so that a worker at rest
 /// writes nothing.
-pub(crate) fn waiting(connection: &Connection<'_>, kinds: &[JobKind], now: Timestamp) -> sql::Result<bool> {
+pub(crate) fn waiting(connection: &dyn Connection, kinds: &[JobKind], now: Timestamp) -> sql::Result<bool> {
     let sql = format!("SELECT EXISTS (SELECT 1 FROM jobs WHERE {FREE} {})", connection.dialect().texts());
     let now = now.as_microsecond();
     connection.query_row(&sql, params![now, now, names(kinds)], |row| row.get(0))
@@ -23,7 +23,7 @@ pub(crate) fn waiting(connection: &Connection<'_>, kinds: &[JobKind], now: Times
 
 /// Takes waiting jobs, and those whose lease has run out, for `lease`.
 pub(crate) fn claim(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     path: &Path,
     space: &str,
     kinds: &[JobKind],
@@ -40,7 +40,7 @@ pub(crate) fn claim(
         connection.dialect().skip_locked()
     );
     let values = params![now, now, names(kinds), super::clause::limit(limit), until];
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, u32>(3)?))
     };
     let taken = connection
@@ -59,7 +59,7 @@ pub(crate) fn claim(
 }
 
 /// Keeps a job that is still ours until another instant. False if it is not.
-pub(crate) fn renew(connection: &Connection<'_>, job: &Job, until: Timestamp) -> sql::Result<bool> {
+pub(crate) fn renew(connection: &dyn Connection, job: &Job, until: Timestamp) -> sql::Result<bool> {
     let done = connection
         .prepare_cached(
             "UPDATE jobs SET lease_until = ?4 WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
@@ -69,7 +69,7 @@ pub(crate) fn renew(connection: &Connection<'_>, job: &Job, until: Timestamp) ->
 }
 
 /// Ends a job that is still ours. False if it is not.
-pub(crate) fn finish(connection: &Connection<'_>, job: &Job) -> sql::Result<bool> {
+pub(crate) fn finish(connection: &dyn Connection, job: &Job) -> sql::Result<bool> {
     let done = connection
         .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3")?
         .execute(params![job.id, job.attempt, job.lease_until.as_microsecond()])?;
@@ -78,7 +78,7 @@ pub(crate) fn finish(connection: &Connection<'_>, job: &Job) -> sql::Result<bool
 
 /// Puts a job back until `retry_at`, or lays it aside for good.
 pub(crate) fn fail(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     job: &Job,
     error: &str,
     retry_at: Option<Timestamp>,
@@ -102,13 +102,13 @@ pub(crate) fn fail(
 
 /// The jobs in these states, oldest first; none: in all.
 pub(crate) fn list(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &str,
     states: &[String],
     limit: usize,
 ) -> sql::Result<Vec<JobRecord>> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         let (kind, payload): (String, String) = (row.get(1)?, row.get(2)?);
         Ok(JobRecord {
             id: row.get(0)?,
@@ -140,7 +140,7 @@ pub(crate) fn list(
 }
 
 /// Lets a job that nobody has in hand wait anew. A second one with its key stays as it is.
-pub(crate) fn retry(connection: &Connection<'_>, id: i64, at: Timestamp) -> sql::Result<bool> {
+pub(crate) fn retry(connection: &dyn Connection, id: i64, at: Timestamp) -> sql::Result<bool> {
     let done = connection.execute(
         "UPDATE jobs SET state = 'waiting', attempts = 0, last_error = NULL, run_after = ?2 \
          WHERE id = ?1 AND state != 'running' AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.unique_key = jobs.unique_key \
@@ -151,7 +151,7 @@ pub(crate) fn retry(connection: &Connection<'_>, id: i64, at: Timestamp) -> sql:
 }
 
 /// Gives up a job that nobody has in hand.
-pub(crate) fn give_up(connection: &Connection<'_>, id: i64) -> sql::Result<bool> {
+pub(crate) fn give_up(connection: &dyn Connection, id: i64) -> sql::Result<bool> {
     Ok(connection.execute("DELETE FROM jobs WHERE id = ?1 AND state != 'running'", params![id])? > 0)
 }
 

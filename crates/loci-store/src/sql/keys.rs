@@ -11,7 +11,7 @@ use loci_types::{Key, Tenant};
 const COLUMNS: &str = "id, name, hash, allows, created_at, expires_at, revoked_at";
 
 /// Keeps a new key; its id must be new.
-pub(crate) fn put(connection: &Connection<'_>, key: &Key) -> sql::Result<()> {
+pub(crate) fn put(connection: &dyn Connection, key: &Key) -> sql::Result<()> {
     let (tenant, at) = (key.grant.tenant.name(), key.created_at.as_microsecond());
     connection.execute(
         "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -27,7 +27,7 @@ pub(crate) fn put(connection: &Connection<'_>, key: &Key) -> sql::Result<()> {
 }
 
 /// The key with this id, whoever's it is.
-pub(crate) fn find(connection: &Connection<'_>, id: &str) -> sql::Result<Option<Key>> {
+pub(crate) fn find(connection: &dyn Connection, id: &str) -> sql::Result<Option<Key>> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE id = ?1"))?
         .query_row(params![id], read)
@@ -35,7 +35,7 @@ pub(crate) fn find(connection: &Connection<'_>, id: &str) -> sql::Result<Option<
 }
 
 /// The keys of a tenant, oldest first.
-pub(crate) fn list(connection: &Connection<'_>, tenant: &Tenant) -> sql::Result<Vec<Key>> {
+pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Key>> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE tenant = ?1 ORDER BY created_at, id"))?
         .query_map(params![tenant.name()], read)?
@@ -43,7 +43,7 @@ pub(crate) fn list(connection: &Connection<'_>, tenant: &Tenant) -> sql::Result<
 }
 
 /// Refuses a key from an instant on; false if it is not there. What was revoked earlier stays so.
-pub(crate) fn revoke(connection: &Connection<'_>, tenant: &Tenant, id: &str, at: Timestamp) -> sql::Result<bool> {
+pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at: Timestamp) -> sql::Result<bool> {
     let changed = connection.execute(
         "UPDATE keys SET revoked_at = CASE WHEN revoked_at < ?3 THEN revoked_at ELSE ?3 END WHERE tenant = ?1 AND id = ?2",
         params![tenant.name(), id, at.as_microsecond()],
@@ -52,7 +52,7 @@ pub(crate) fn revoke(connection: &Connection<'_>, tenant: &Tenant, id: &str, at:
 }
 
 /// The tenants that are known, by name.
-pub(crate) fn tenants(connection: &Connection<'_>) -> sql::Result<Vec<String>> {
+pub(crate) fn tenants(connection: &dyn Connection) -> sql::Result<Vec<String>> {
     connection
         .prepare_cached("SELECT name FROM tenants ORDER BY name")?
         .query_map(params![], |row| row.get(0))?
@@ -60,7 +60,7 @@ pub(crate) fn tenants(connection: &Connection<'_>) -> sql::Result<Vec<String>> {
 }
 
 /// Whether any key was ever made here.
-pub(crate) fn any(connection: &Connection<'_>) -> sql::Result<bool> {
+pub(crate) fn any(connection: &dyn Connection) -> sql::Result<bool> {
     connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM keys)")?.query_row(params![], |row| row.get(0))
 }
 
@@ -72,7 +72,7 @@ fn instant(at: Option<i64>) -> Option<Timestamp> {
     at.and_then(|at| Timestamp::from_microsecond(at).ok())
 }
 
-fn read(row: &Row<'_>) -> sql::Result<Key> {
+fn read(row: &dyn Row) -> sql::Result<Key> {
     let allows: String = row.get(3)?;
     Ok(Key {
         id: row.get(0)?,

@@ -47,7 +47,7 @@ const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidenc
     m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row, m.imported_at";
 
 /// The next memories within the clause in the order of their rows, as far as time is concerned.
-pub(crate) fn ages(connection: &Connection<'_>, clause: &Clause, after: i64, limit: usize) -> sql::Result<Vec<Ageing>> {
+pub(crate) fn ages(connection: &dyn Connection, clause: &Clause, after: i64, limit: usize) -> sql::Result<Vec<Ageing>> {
     let sql = format!("SELECT {COLUMNS} FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?", clause.sql);
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
@@ -55,7 +55,7 @@ pub(crate) fn ages(connection: &Connection<'_>, clause: &Clause, after: i64, lim
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
 }
 
-fn read(row: &Row<'_>) -> sql::Result<Ageing> {
+fn read(row: &dyn Row) -> sql::Result<Ageing> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let word = |column: usize| row.get::<_, String>(column);
@@ -87,7 +87,7 @@ fn read(row: &Row<'_>) -> sql::Result<Ageing> {
 
 /// The heads of chains with more than `most` links, and how long those are.
 pub(crate) fn long_chains(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     most: usize,
     limit: usize,
@@ -104,6 +104,6 @@ pub(crate) fn long_chains(
     );
     let mut values = clause.values.clone();
     values.extend([clause::limit(most), clause::limit(limit)]);
-    let chain = |row: &Row<'_>| Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), row.get::<_, usize>(1)?));
+    let chain = |row: &dyn Row| Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), row.get::<_, usize>(1)?));
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), chain)?.collect()
 }

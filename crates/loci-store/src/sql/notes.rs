@@ -54,7 +54,7 @@ impl Desk<'_> {
 
 /// The notes with these names about the scopes of the clause, and about nobody for those who see the whole.
 pub(crate) fn read(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     keys: &[String],
     now: Timestamp,
@@ -68,7 +68,7 @@ pub(crate) fn read(
     for key in keys {
         let mut values = vec![Value::Text(key.clone()), Value::Integer(now.as_microsecond())];
         values.extend(clause.scopes.iter().flatten().map(|scope| Value::Integer(*scope)));
-        let note = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
+        let note = |row: &dyn Row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
         for note in statement.query_map(params_from_iter(values), note)? {
             let (key, value) = note?;
             found.push((key, serde_json::from_str(&value).unwrap_or_default()));
@@ -78,6 +78,6 @@ pub(crate) fn read(
 }
 
 /// Sweeps up what no longer counts. Returns how many notes went.
-pub(crate) fn sweep(connection: &Connection<'_>, now: Timestamp) -> sql::Result<usize> {
+pub(crate) fn sweep(connection: &dyn Connection, now: Timestamp) -> sql::Result<usize> {
     connection.execute("DELETE FROM notes WHERE until <= ?1", params![now.as_microsecond()])
 }

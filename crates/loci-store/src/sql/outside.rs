@@ -16,7 +16,7 @@ use crate::{Hit, VectorFeed, VectorPoint, sql};
 
 /// What changed after a line.
 pub(crate) fn vector_feed(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     model: &str,
     after: i64,
     limit: usize,
@@ -51,7 +51,7 @@ pub(crate) fn vector_feed(
         row::COLUMNS,
         connection.dialect().ids()
     );
-    let point = |row: &Row<'_>| {
+    let point = |row: &dyn Row| {
         let Floats(values) = row.get("its_vector")?;
         Ok(VectorPoint { memory: row::read(row)?, scope: row.get("scope_key")?, values })
     };
@@ -64,7 +64,7 @@ pub(crate) fn vector_feed(
 
 /// These memories as far as the clause allows them, scored by their exact vectors.
 pub(crate) fn rescore(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     query: &Vector,
     ids: &[MemoryId],
@@ -75,7 +75,7 @@ pub(crate) fn rescore(
     let sql = among(connection, "m.id, v.vector", joined, clause);
     let mut values = vec![wanted(ids), Value::Integer(model)];
     values.extend(clause.values.iter().cloned());
-    let hit = |row: &Row<'_>| {
+    let hit = |row: &dyn Row| {
         let Floats(values) = row.get(1)?;
         let score = f64::from(query.exact(&values).max(0.0));
         Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score })

@@ -59,7 +59,7 @@ impl<F: Floor> Pools for F {
     async fn members(&self, tenant: &Tenant, pool: &str) -> Result<Vec<PoolMember>> {
         let (tenant, pool) = (tenant.clone(), pool.to_owned());
         let sql = "SELECT agent, joined_at FROM pool_members WHERE tenant = ?1 AND pool = ?2 ORDER BY agent";
-        let read = |row: &Row<'_>| Ok(PoolMember { agent_id: row.get(0)?, joined_at: instant(row.get(1)?) });
+        let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, joined_at: instant(row.get(1)?) });
         self.asked(move |connection| {
             connection.prepare_cached(sql)?.query_map(params![tenant.name(), &pool], read)?.collect()
         })
@@ -90,7 +90,7 @@ impl<F: Floor> Pools for F {
     }
 }
 
-fn create(connection: &Connection<'_>, tenant: &Tenant, pool: &Pool, members: &[String]) -> sql::Result<bool> {
+fn create(connection: &dyn Connection, tenant: &Tenant, pool: &Pool, members: &[String]) -> sql::Result<bool> {
     let at = pool.created_at.as_microsecond();
     connection.execute(
         "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -107,7 +107,7 @@ fn create(connection: &Connection<'_>, tenant: &Tenant, pool: &Pool, members: &[
 }
 
 fn join(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     tenant: &Tenant,
     pool: &str,
     agents: &[String],
@@ -122,14 +122,14 @@ fn join(
     Ok(new)
 }
 
-fn find(connection: &Connection<'_>, tenant: &Tenant, slug: &str) -> sql::Result<Option<Pool>> {
+fn find(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> sql::Result<Option<Pool>> {
     connection
         .prepare_cached("SELECT slug, name, created_at FROM pools WHERE tenant = ?1 AND slug = ?2")?
         .query_row(params![tenant.name(), slug], read_pool)
         .optional()
 }
 
-fn read_pool(row: &Row<'_>) -> sql::Result<Pool> {
+fn read_pool(row: &dyn Row) -> sql::Result<Pool> {
     Ok(Pool { slug: row.get(0)?, name: row.get(1)?, created_at: instant(row.get(2)?) })
 }
 

@@ -13,7 +13,7 @@ use crate::{Changes, Hit, Measure, Models, Page, Stats};
 
 /// The visible memories among these ids.
 pub(crate) fn fetch(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     ids: &[MemoryId],
@@ -26,7 +26,7 @@ pub(crate) fn fetch(
 }
 
 /// Columns of the memories with given ids that the clause lets through. The ids are the first value.
-pub(crate) fn among(connection: &Connection<'_>, columns: &str, joined: &str, clause: &Clause) -> String {
+pub(crate) fn among(connection: &dyn Connection, columns: &str, joined: &str, clause: &Clause) -> String {
     // CROSS JOIN keeps this order: left to itself the planner may walk the whole scope instead.
     format!(
         "SELECT {columns} FROM {} CROSS JOIN memories m ON m.id = j.value {joined} WHERE {}",
@@ -45,7 +45,7 @@ pub(crate) fn wanted(ids: &[MemoryId]) -> Value {
 
 /// Up to one more than the page asks for, newest first, and how many there are in all.
 pub(crate) fn scan(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     filter: &Filter,
@@ -79,7 +79,7 @@ pub(crate) fn scan(
 
 /// The vectors of these memories by this model.
 pub(crate) fn vectors(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     model: &str,
@@ -90,7 +90,7 @@ pub(crate) fn vectors(
     let sql = among(connection, "m.id, v.vector, v.token_states", joined, &clause);
     let mut values = vec![wanted(ids), Value::from(model)];
     values.extend(clause.values);
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         let Floats(values) = row.get(1)?;
         let vector = Vector { model: model.to_owned(), values, token_states: row.get(2)? };
         Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), vector))
@@ -100,7 +100,7 @@ pub(crate) fn vectors(
 
 /// The ledger of one memory, oldest first.
 pub(crate) fn history(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     id: MemoryId,
@@ -133,7 +133,7 @@ pub(crate) fn history(
 /// One line of the ledger, if the memory it is about may be seen. One about no memory is for those
 /// who see the whole.
 pub(crate) fn entry(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     clause: &Clause,
@@ -159,7 +159,7 @@ pub(crate) const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.versio
 
 /// What happened to visible memories after a revision.
 pub(crate) fn changes(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     clause: &Clause,
     thread: Option<&str>,
@@ -192,7 +192,7 @@ pub(crate) fn changes(
 
 /// The edges at these memories, of these relations or of all, whose both ends pass the clause.
 pub(crate) fn edges(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     ids: &[MemoryId],
     relations: &[Relation],
@@ -240,7 +240,7 @@ const LATEST: usize = 256;
 /// The first memories by one measure. Each scope is asked by itself, so that an index gives the
 /// order and no scope is read whole.
 pub(crate) fn foremost(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     by: Measure,
     limit: usize,
@@ -273,7 +273,7 @@ pub(crate) fn foremost(
     };
     // What waits for its vector is among the latest.
     let looked_at = if by == Measure::Unembedded { LATEST } else { limit };
-    let hit = |row: &Row<'_>| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
+    let hit = |row: &dyn Row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
     let mut statement = connection.prepare_cached(&sql)?;
     let mut hits = Vec::new();
     for scope in scopes {
@@ -291,7 +291,7 @@ pub(crate) fn foremost(
 
 /// The newest memory of a thread in one scope.
 pub(crate) fn last_of_thread(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     scope: &Scope,
@@ -310,7 +310,7 @@ pub(crate) fn last_of_thread(
 }
 
 /// The number and the dimensions of a model.
-pub(crate) fn model(connection: &Connection<'_>, name: &str) -> sql::Result<Option<(i64, usize)>> {
+pub(crate) fn model(connection: &dyn Connection, name: &str) -> sql::Result<Option<(i64, usize)>> {
     connection
         .query_row("SELECT model, dimensions FROM models WHERE name = ?1", params![name], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -319,18 +319,18 @@ pub(crate) fn model(connection: &Connection<'_>, name: &str) -> sql::Result<Opti
 }
 
 /// The number of the model that made a vector; none if it is not known here with vectors of that size.
-pub(crate) fn model_of(connection: &Connection<'_>, vector: &Vector) -> sql::Result<Option<i64>> {
+pub(crate) fn model_of(connection: &dyn Connection, vector: &Vector) -> sql::Result<Option<i64>> {
     let known = model(connection, &vector.model)?;
     Ok(known.filter(|(_, size)| *size == vector.values.len()).map(|(model, _)| model))
 }
 
 /// The models that have made vectors here.
-pub(crate) fn model_names(connection: &Connection<'_>) -> sql::Result<Vec<String>> {
+pub(crate) fn model_names(connection: &dyn Connection) -> sql::Result<Vec<String>> {
     connection.prepare_cached("SELECT name FROM models")?.query_map(params![], |row| row.get(0))?.collect()
 }
 
 /// Vectors by model, and live memories without one.
-pub(crate) fn models(connection: &Connection<'_>, clause: &Clause) -> sql::Result<Models> {
+pub(crate) fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<Models> {
     let vectors = grouped(
         connection,
         &format!(
@@ -351,7 +351,7 @@ pub(crate) fn models(connection: &Connection<'_>, clause: &Clause) -> sql::Resul
 }
 
 /// What one space adds to the numbers.
-pub(crate) fn stats(connection: &Connection<'_>, clause: &Clause, whole: bool) -> sql::Result<Stats> {
+pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -> sql::Result<Stats> {
     let by = |column: &str| {
         let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);
         grouped(connection, &sql, &clause.values)
@@ -382,7 +382,7 @@ pub(crate) fn stats(connection: &Connection<'_>, clause: &Clause, whole: bool) -
     Ok(stats)
 }
 
-fn grouped(connection: &Connection<'_>, sql: &str, values: &[Value]) -> sql::Result<BTreeMap<String, u64>> {
+fn grouped(connection: &dyn Connection, sql: &str, values: &[Value]) -> sql::Result<BTreeMap<String, u64>> {
     connection
         .prepare_cached(sql)?
         .query_map(params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?

@@ -20,7 +20,7 @@ pub(crate) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_i
     m.expires_at, m.purge_at, m.supersedes_id, m.superseded_by_id, m.state, m.said_at, m.imported_at";
 
 /// Reads a memory from a row of [`COLUMNS`].
-pub(crate) fn read(row: &Row<'_>) -> sql::Result<Memory> {
+pub(crate) fn read(row: &dyn Row) -> sql::Result<Memory> {
     let mut column = Column { row, next: 0 };
     Ok(Memory {
         id: MemoryId(column.uuid()?),
@@ -120,7 +120,7 @@ fn timestamp(micros: i64) -> sql::Result<Timestamp> {
 
 /// Writes a new row and returns its number.
 pub(crate) fn insert(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     scope: i64,
     memory: &Memory,
     unless: Option<ContentHash>,
@@ -195,7 +195,7 @@ pub(crate) fn insert(
 }
 
 /// Writes back everything of a row that a change may touch. Identity, scope and creation never do.
-pub(crate) fn update(connection: &Connection<'_>, row: i64, memory: &Memory) -> sql::Result<()> {
+pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> sql::Result<()> {
     let source = memory.source.as_ref();
     connection
         .prepare_cached(
@@ -239,7 +239,7 @@ pub(crate) fn update(connection: &Connection<'_>, row: i64, memory: &Memory) -> 
     insert_tags(connection, row, &memory.tags)
 }
 
-fn insert_tags(connection: &Connection<'_>, row: i64, tags: &[String]) -> sql::Result<()> {
+fn insert_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
     for tag in tags {
         connection
             .prepare_cached("INSERT INTO tags (tag, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
@@ -259,7 +259,7 @@ pub(crate) fn json(value: &impl Serialize) -> String {
 
 /// Reads a ledger line from the columns
 /// `sequence, at, event, memory_id, version, old, new, actor, node, reason, thread_id, request_id`.
-pub(crate) fn read_entry(space: &str, row: &Row<'_>) -> sql::Result<LedgerEntry> {
+pub(crate) fn read_entry(space: &str, row: &dyn Row) -> sql::Result<LedgerEntry> {
     let mut column = Column { row, next: 0 };
     Ok(LedgerEntry {
         space: space.to_owned(),

@@ -93,7 +93,7 @@ const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
 
 /// The sessions of these scopes that are meant, those that were quiet longest first.
 pub(crate) fn list(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     filter: &SessionFilter,
     limit: usize,
@@ -126,7 +126,7 @@ pub(crate) fn list(
 }
 
 /// A session and whether turns of it wait, from [`COLUMNS`] and the scope's number before that.
-fn read_waiting(row: &Row<'_>) -> sql::Result<Session> {
+fn read_waiting(row: &dyn Row) -> sql::Result<Session> {
     Ok(Session { pending: row.get(9)?, ..read(row)? })
 }
 
@@ -135,7 +135,7 @@ pub(crate) const COLUMNS: &str = "SELECT k.key, s.name, s.thread_id, s.started_a
     s.consolidated_at, s.consolidated_through";
 
 /// A session from [`COLUMNS`]; whether turns of it wait is not asked.
-pub(crate) fn read(row: &Row<'_>) -> sql::Result<Session> {
+pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
     let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
@@ -155,7 +155,7 @@ pub(crate) fn read(row: &Row<'_>) -> sql::Result<Session> {
 
 /// The turns of a session that were not learned from, in the order they came.
 pub(crate) fn unlearned(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     clause: &Clause,
     scope: &Scope,
     session: &str,

@@ -26,7 +26,7 @@ pub(crate) fn micros(bucket: Duration) -> Result<i64> {
 
 /// What one space adds to the sums.
 pub(crate) fn count(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     range: TimeRange,

@@ -37,7 +37,7 @@ impl<F: Floor> Checkpoints for F {
     ) -> Result<Vec<KeptCheckpoint>> {
         let (space, wanted) = (filter.scope.space(), filter.clone());
         let read =
-            move |connection: &Connection<'_>, clause: &Clause| checkpoints::list(connection, clause, &wanted, limit);
+            move |connection: &dyn Connection, clause: &Clause| checkpoints::list(connection, clause, &wanted, limit);
         Ok(self.in_space(visible, &space, read).await?.unwrap_or_default())
     }
 
@@ -49,7 +49,7 @@ impl<F: Floor> Checkpoints for F {
     ) -> Result<Vec<KeptCheckpoint>> {
         let (space, wanted) = (filter.scope.space(), filter.clone());
         let read =
-            move |connection: &Connection<'_>, clause: &Clause| checkpoints::line(connection, clause, &wanted, limit);
+            move |connection: &dyn Connection, clause: &Clause| checkpoints::line(connection, clause, &wanted, limit);
         Ok(self.in_space(visible, &space, read).await?.unwrap_or_default())
     }
 
@@ -60,7 +60,7 @@ impl<F: Floor> Checkpoints for F {
         limit: usize,
     ) -> Result<Vec<CheckpointThread>> {
         let (space, wanted) = (scope.space(), scope.clone());
-        let read = move |connection: &Connection<'_>, clause: &Clause| {
+        let read = move |connection: &dyn Connection, clause: &Clause| {
             checkpoints::threads(connection, clause, &wanted, limit)
         };
         Ok(self.in_space(visible, &space, read).await?.unwrap_or_default())

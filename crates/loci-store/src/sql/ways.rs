@@ -29,7 +29,7 @@ pub(crate) trait Ways: Floor {
     async fn each<T: Send + 'static>(
         &self,
         visible: &Visible,
-        work: impl Fn(&Connection<'_>, &Self::Open, &Visible) -> SqlResult<T> + Send + 'static,
+        work: impl Fn(&dyn Connection, &Self::Open, &Visible) -> SqlResult<T> + Send + 'static,
     ) -> Result<Vec<T>> {
         let (floor, visible) = (self.clone(), visible.clone());
         reading::<Self, _>(move || {
@@ -46,7 +46,7 @@ pub(crate) trait Ways: Floor {
     async fn seen<T: Send + 'static>(
         &self,
         visible: &Visible,
-        work: impl Fn(&Connection<'_>, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
+        work: impl Fn(&dyn Connection, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
     ) -> Result<Vec<T>> {
         let found = self
             .each(visible, move |connection, open, visible| {
@@ -64,7 +64,7 @@ pub(crate) trait Ways: Floor {
         &self,
         visible: &Visible,
         space: &Space,
-        work: impl FnOnce(&Connection<'_>, &Clause) -> SqlResult<T> + Send + 'static,
+        work: impl FnOnce(&dyn Connection, &Clause) -> SqlResult<T> + Send + 'static,
     ) -> Result<Option<T>> {
         if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
             return Ok(None);
@@ -87,7 +87,7 @@ pub(crate) trait Ways: Floor {
         &self,
         visible: &Visible,
         filter: &Filter,
-        work: impl Fn(&Connection<'_>, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
+        work: impl Fn(&dyn Connection, &Self::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
     ) -> Result<Vec<Vec<T>>> {
         let filter = filter.clone();
         self.each(visible, move |connection, open, visible| {
@@ -104,7 +104,7 @@ pub(crate) trait Ways: Floor {
         &self,
         tenant: &Tenant,
         space: &Space,
-        mut work: impl FnMut(&Connection<'_>) -> SqlResult<T> + Send + 'static,
+        mut work: impl FnMut(&dyn Connection) -> SqlResult<T> + Send + 'static,
     ) -> Result<Option<T>> {
         let (floor, open) = (self.clone(), self.open(tenant, space));
         let there = open.clone();
@@ -112,14 +112,14 @@ pub(crate) trait Ways: Floor {
             return Ok(None);
         }
         let place = Self::place_of(&open).to_owned();
-        let work = move |connection: &Connection<'_>| work(connection).map_err(|error| Error::said(&place, error));
+        let work = move |connection: &dyn Connection| work(connection).map_err(|error| Error::said(&place, error));
         self.write(&open, work).await.map(Some)
     }
 
     /// Asks the catalogue: here if it answers at once, else where that may block.
     async fn asked<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
+        work: impl FnOnce(&dyn Connection) -> SqlResult<T> + Send + 'static,
     ) -> Result<T> {
         let work = match self.try_ask(work) {
             Ok(answer) => return answer,
@@ -132,7 +132,7 @@ pub(crate) trait Ways: Floor {
     /// Changes the catalogue, on a thread that may block.
     async fn told<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection<'_>) -> SqlResult<T> + Send + 'static,
+        work: impl FnOnce(&dyn Connection) -> SqlResult<T> + Send + 'static,
     ) -> Result<T> {
         let floor = self.clone();
         blocking(move || floor.tell(work)).await

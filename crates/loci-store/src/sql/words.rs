@@ -8,7 +8,7 @@ use crate::{postgres, sql, sqlite};
 const MOST_TERMS: usize = 64;
 
 /// Writes the words of a memory, in place of what was there.
-pub(crate) fn write(connection: &Connection<'_>, analyser: &Analyser, row: i64) -> sql::Result<()> {
+pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) -> sql::Result<()> {
     let (content, scope): (String, i64) =
         connection.query_row("SELECT content, scope FROM memories WHERE row = ?1", params![row], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -24,7 +24,7 @@ pub(crate) fn write(connection: &Connection<'_>, analyser: &Analyser, row: i64) 
 /// Writes the words of a memory that has just come: nothing was there, and what it may answer comes before it only if
 /// it follows something.
 pub(crate) fn first(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     analyser: &Analyser,
     row: i64,
     scope: i64,
@@ -36,7 +36,7 @@ pub(crate) fn first(
 }
 
 fn put(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     analyser: &Analyser,
     row: i64,
     scope: i64,
@@ -55,7 +55,7 @@ fn put(
 type Question = (i64, String);
 
 /// The question that this turn answers: the turn before it, in the same scope and session, by someone else.
-fn question_before(connection: &Connection<'_>, row: i64) -> sql::Result<Option<Question>> {
+fn question_before(connection: &dyn Connection, row: i64) -> sql::Result<Option<Question>> {
     let before: Option<Question> = connection
         .query_row(
             "SELECT p.row, p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \

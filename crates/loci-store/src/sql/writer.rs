@@ -57,7 +57,7 @@ pub(crate) trait Committer: Send + Sync + 'static {
 /// Work inside a transaction; its answer waits for the commit.
 pub(crate) trait WriteTask: Send {
     /// Does the work. The returned failure is for the committer; the caller gets its own from [`WriteTask::answer`].
-    fn run(&mut self, connection: &Connection<'_>) -> Result<()>;
+    fn run(&mut self, connection: &dyn Connection) -> Result<()>;
     /// Answers the caller. `commit` is the outcome of the shared transaction.
     fn answer(self: Box<Self>, commit: Result<(), &Error>);
 }
@@ -68,8 +68,8 @@ struct PendingWrite<T, W> {
     reply: oneshot::Sender<Result<T>>,
 }
 
-impl<T: Send, W: FnMut(&Connection<'_>) -> Result<T> + Send> WriteTask for PendingWrite<T, W> {
-    fn run(&mut self, connection: &Connection<'_>) -> Result<()> {
+impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for PendingWrite<T, W> {
+    fn run(&mut self, connection: &dyn Connection) -> Result<()> {
         // A defect in one change must not end the thread that all others need.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
             .unwrap_or(Err(Error::Defect("writing a change")));
@@ -94,7 +94,7 @@ impl<T: Send, W: FnMut(&Connection<'_>) -> Result<T> + Send> WriteTask for Pendi
 pub(crate) fn pending_write<T, W>(work: W) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<T>>)
 where
     T: Send + 'static,
-    W: FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+    W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
     (Box::new(PendingWrite { work, result: None, reply }), answer)
@@ -170,7 +170,7 @@ impl<C: Committer> Writers<C> {
     pub(crate) async fn run<T, W>(&self, place: &C::Place, work: W) -> Result<T>
     where
         T: Send + 'static,
-        W: FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     {
         self.enqueue(place, work, false)?.await.map_err(|_| Error::Closed)?
     }
@@ -180,7 +180,7 @@ impl<C: Committer> Writers<C> {
     pub(crate) async fn run_admin<T, W>(&self, place: &C::Place, work: W) -> Result<T>
     where
         T: Send + 'static,
-        W: FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     {
         self.enqueue(place, work, true)?.await.map_err(|_| Error::Closed)?
     }
@@ -188,7 +188,7 @@ impl<C: Committer> Writers<C> {
     fn enqueue<T, W>(&self, place: &C::Place, work: W, admin: bool) -> Result<oneshot::Receiver<Result<T>>>
     where
         T: Send + 'static,
-        W: FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     {
         let (task, answer) = pending_write(work);
         let mut state = self.shared.lock();
@@ -388,7 +388,7 @@ mod tests {
         let spawn = |place: u32, admin: bool| {
             let writers = writers.clone();
             tokio::spawn(async move {
-                let work = |_: &Connection<'_>| Ok(());
+                let work = |_: &dyn Connection| Ok(());
                 if admin { writers.run_admin(&place, work).await } else { writers.run(&place, work).await }
             })
         };
@@ -417,7 +417,7 @@ mod tests {
     async fn a_defect_of_one_commit_ends_nothing_else() {
         let (writers, _, commits) = writers(1);
         for _ in 0..2 {
-            let outcome = writers.run(&13, |_: &Connection<'_>| Ok(())).await;
+            let outcome = writers.run(&13, |_: &dyn Connection| Ok(())).await;
             assert!(matches!(outcome, Err(Error::Refused(_))), "{outcome:?}");
         }
         assert_eq!(commits.lock().unwrap().len(), 2);
@@ -429,7 +429,7 @@ mod tests {
         let (writers, barrier, commits) = writers(2);
         let task = tokio::spawn({
             let writers = writers.clone();
-            async move { writers.run(&0, |_: &Connection<'_>| Ok(())).await }
+            async move { writers.run(&0, |_: &dyn Connection| Ok(())).await }
         });
         until(|| commits.lock().unwrap().len() == 1).await;
         task.abort();

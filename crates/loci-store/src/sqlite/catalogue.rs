@@ -46,14 +46,14 @@ impl Catalogue {
     }
 
     /// Reads the catalogue.
-    pub(super) fn ask<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn ask<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
         self.read(self.readers.take(&self.path, self.file)?, work)
     }
 
     /// Reads the catalogue if an idle connection is there; otherwise gives the work back, because opening one blocks.
     pub(super) fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&sql::Connection<'_>) -> sql::Result<T>,
+        W: FnOnce(&dyn sql::Connection) -> sql::Result<T>,
     {
         match self.readers.take_idle(&self.path, self.file) {
             Some(reader) => Ok(self.read(reader, work)),
@@ -61,14 +61,14 @@ impl Catalogue {
         }
     }
 
-    fn read<T>(&self, reader: Reader, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn read<T>(&self, reader: Reader, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
         let found = work(&sql::Connection::Sqlite(&reader)).map_err(|error| Error::said(&self.path, error))?;
         reader.give_back();
         Ok(found)
     }
 
     /// Changes the catalogue in one transaction.
-    pub(super) fn tell<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn tell<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
         let failed = |error| Error::sqlite(&self.path, error);
         let mut connection = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction =
@@ -201,7 +201,7 @@ impl Catalogue {
 }
 
 /// Marks when jobs of a space are due, unless an earlier moment is marked. A space that was dropped has no marks.
-fn put_work(connection: &sql::Connection<'_>, tenant: &str, space: &str, next: &[(String, i64)]) -> sql::Result<()> {
+fn put_work(connection: &dyn sql::Connection, tenant: &str, space: &str, next: &[(String, i64)]) -> sql::Result<()> {
     let sql = "INSERT INTO work (tenant, space, kind, at) SELECT tenant, name, ?3, ?4 FROM spaces \
                WHERE tenant = ?1 AND name = ?2 \
                ON CONFLICT (tenant, space, kind) DO UPDATE SET at = min(at, excluded.at)";

@@ -127,7 +127,7 @@ fn commit(
     let failed = |error| Error::sqlite(path, error);
     let transaction = Transaction::write(connection).map_err(failed)?;
     for task in tasks {
-        let done = transaction.within(|| task.run(&Connection::Sqlite(connection))).map_err(failed)?;
+        let done = transaction.within(|| task.run(connection)).map_err(failed)?;
         // Going on after the database has rolled everything back would commit the rest without what came before.
         if transaction.is_gone() {
             return Err(done.err().unwrap_or(Error::Closed));
@@ -149,7 +149,7 @@ fn commit_together(
     let transaction = Transaction::write(connection).map_err(failed)?;
     let alone = tasks.len() == 1;
     for task in tasks {
-        let done = task.run(&Connection::Sqlite(connection));
+        let done = task.run(connection);
         if done.is_err() || transaction.is_gone() {
             if alone && transaction.is_gone() {
                 return Err(done.err().unwrap_or(Error::Closed));
@@ -218,7 +218,7 @@ mod tests {
         let catalogue = Arc::new(Catalogue::open(folder.path()).unwrap());
         let path = Arc::new(folder.path().join("loci.db"));
         let place = Arc::new(SpaceFile { tenant: Tenant::default(), space: Space::Shared, path });
-        let register = |connection: &Connection<'_>| {
+        let register = |connection: &dyn Connection| {
             crate::sql::catalogue::register(connection, &place.tenant, &place.space, jiff::Timestamp::UNIX_EPOCH)
         };
         catalogue.tell(register).unwrap();

@@ -9,13 +9,13 @@ use std::path::Path;
 use loci_types::Visible;
 use rusqlite::Connection;
 
-use super::{SqliteStore, schema};
+use super::{SqliteBackend, schema};
 use crate::sql::doctor::{self, Check, Mend};
 use crate::sql::{self, Ways, catalogue};
 use crate::text::Analyser;
 use crate::{Error, Finding, Result};
 
-impl SqliteStore {
+impl SqliteBackend {
     /// Asks the catalogue and the file of every visible space.
     pub(super) fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();

@@ -10,7 +10,7 @@ use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 
 use super::commit::next_work;
 use super::space::OpenSpace;
-use super::{SqliteStore, scrub};
+use super::{SqliteBackend, scrub};
 use crate::sql::around::{self, Order};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Connection, Floor, catalogue, jobs};
@@ -20,7 +20,7 @@ use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 /// How many spaces with due jobs one look at the catalogue finds; the next look finds the others.
 const SPACES_AT_ONCE: usize = 16;
 
-impl SqliteStore {
+impl SqliteBackend {
     /// Whether a space has a job of these kinds to give. If none is due, its marks are renewed, so that it is not looked
     /// at again before one is.
     fn has_job(&self, open: &OpenSpace, kinds: &[JobKind], now: Timestamp) -> Result<bool> {
@@ -37,7 +37,7 @@ impl SqliteStore {
     }
 }
 
-impl Floor for SqliteStore {
+impl Backend for SqliteBackend {
     type Open = OpenSpace;
 
     fn analyser(&self) -> &Arc<Analyser> {
@@ -79,7 +79,7 @@ impl Floor for SqliteStore {
         }
     }
 
-    fn read<T>(&self, open: &OpenSpace, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
+    fn read<T>(&self, open: &OpenSpace, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<Option<T>> {
         open.read(work)
     }
 
@@ -99,7 +99,7 @@ impl Floor for SqliteStore {
     async fn write<T: Send + 'static>(
         &self,
         open: &OpenSpace,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.inner.writers.run(&open.place, work).await
     }
@@ -107,7 +107,7 @@ impl Floor for SqliteStore {
     async fn write_long<T: Send + 'static>(
         &self,
         open: &OpenSpace,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.inner.writers.run_admin(&open.place, work).await
     }
@@ -126,23 +126,23 @@ impl Floor for SqliteStore {
 
     fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&Connection<'_>) -> sql::Result<T>,
+        W: FnOnce(&dyn Connection) -> sql::Result<T>,
     {
         self.inner.catalogue.try_ask(work)
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.inner.catalogue.ask(work)
     }
 
-    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<T>) -> Result<T> {
+    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.inner.catalogue.tell(work)
     }
 
     fn lexical(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         terms: &[String],
         limit: usize,
@@ -155,7 +155,7 @@ impl Floor for SqliteStore {
     fn frequencies(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         terms: &[String],
     ) -> sql::Result<Frequencies> {
@@ -165,7 +165,7 @@ impl Floor for SqliteStore {
     fn strips(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
@@ -181,7 +181,7 @@ impl Floor for SqliteStore {
     fn nearest(
         &self,
         open: &OpenSpace,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         vector: &Vector,
         limit: usize,
@@ -241,7 +241,7 @@ impl Floor for SqliteStore {
     }
 
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
-        SqliteStore::examine(self, visible, repair)
+        SqliteBackend::examine(self, visible, repair)
     }
 }
 

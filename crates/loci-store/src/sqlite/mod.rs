@@ -52,7 +52,7 @@ impl Default for SqliteOptions {
 
 /// The embedded store.
 #[derive(Clone)]
-pub struct SqliteStore {
+pub struct SqliteBackend {
     inner: Arc<Inner>,
 }
 
@@ -94,7 +94,7 @@ impl OpenSpaces {
     }
 }
 
-impl SqliteStore {
+impl SqliteBackend {
     /// Opens a data folder, and makes it if it is not there.
     pub fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
         let unusable = |error: std::io::Error| Error::Folder { path: folder.to_owned(), problem: error.to_string() };
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn spaces_that_nobody_uses_are_let_go() {
         let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path(), SqliteOptions::default()).unwrap();
+        let store = SqliteBackend::open(folder.path(), SqliteOptions::default()).unwrap();
         let agent = |number: usize| Space::Agent(format!("agent-{number}"));
         let first = store.space(&Tenant::default(), &agent(0));
         for number in 0..3 * MAX_SPACES {

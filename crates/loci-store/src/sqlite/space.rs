@@ -58,7 +58,7 @@ impl OpenSpace {
     }
 
     /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&sql::Connection<'_>) -> sql::Result<T>) -> Result<Option<T>> {
+    pub(super) fn read<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<Option<T>> {
         let said = |error| Error::sqlite(&self.path, error);
         let Some(reader) = self.reader()? else { return Ok(None) };
         // A read transaction pins one snapshot; dropping it ends it whatever happened.

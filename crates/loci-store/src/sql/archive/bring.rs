@@ -192,7 +192,7 @@ struct Bringing {
 }
 
 impl Bringing {
-    fn run(&self, connection: &Connection<'_>) -> Result<Restored> {
+    fn run(&self, connection: &dyn Connection) -> Result<Restored> {
         let said = |error| Error::said(&self.place, error);
         let before = feed::end(connection).map_err(said)?;
         for (path, place) in &self.parts {
@@ -225,7 +225,7 @@ impl Bringing {
     }
 
     /// Takes the rows of one file in.
-    fn take_in(&self, connection: &Connection<'_>, path: &Path, place: Place) -> Result<()> {
+    fn take_in(&self, connection: &dyn Connection, path: &Path, place: Place) -> Result<()> {
         let said = |error| Error::said(&self.place, error);
         let mut reader = Reader::resume(path, place)?;
         let head: super::BackupSpace = match reader.next()? {
@@ -266,7 +266,7 @@ impl Bringing {
     /// Those whose number is not there yet.
     fn new_ones(
         &self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         table: &table::Table,
         rows: Vec<Vec<Value>>,
     ) -> Result<Vec<Vec<Value>>> {
@@ -323,7 +323,7 @@ impl Bringing {
     }
 
     /// The line that tells followers of the ledger that everything before it is not what they read.
-    fn mark(&self, connection: &Connection<'_>, sequence: i64, through: i64) -> crate::sql::Result<()> {
+    fn mark(&self, connection: &dyn Connection, sequence: i64, through: i64) -> crate::sql::Result<()> {
         let told = serde_json::json!({ "restored": { "through": through } }).to_string();
         connection
             .execute(
@@ -335,7 +335,7 @@ impl Bringing {
 }
 
 /// Takes everything of a space away.
-fn clear(connection: &Connection<'_>) -> crate::sql::Result<()> {
+fn clear(connection: &dyn Connection) -> crate::sql::Result<()> {
     for table in TABLES.iter().rev().filter(|table| matches!(table.put, Put::Row | Put::Vector)) {
         connection.execute(&format!("DELETE FROM {}", table.name), [])?;
     }
@@ -343,7 +343,7 @@ fn clear(connection: &Connection<'_>) -> crate::sql::Result<()> {
 }
 
 /// Takes away what an increment has all of.
-fn clear_small(connection: &Connection<'_>) -> crate::sql::Result<()> {
+fn clear_small(connection: &dyn Connection) -> crate::sql::Result<()> {
     for table in TABLES.iter().rev().filter(|table| table.put == Put::Row && table::comes_whole(table.name)) {
         connection.execute(&format!("DELETE FROM {}", table.name), [])?;
     }

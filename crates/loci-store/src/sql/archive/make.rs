@@ -123,7 +123,7 @@ impl<W: Write> Making<W> {
 
     fn snapshot(
         &mut self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         (tenant, space, created_at): (&Tenant, &Space, i64),
         before: Option<(&BackupSpace, &Backup)>,
     ) -> Result<()> {
@@ -168,7 +168,7 @@ impl<W: Write> Making<W> {
     /// All rows of a table after a number.
     fn all(
         &mut self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         table: &'static Table,
         mut after: i64,
         said: &dyn Fn(sql::Error) -> Error,
@@ -186,7 +186,7 @@ impl<W: Write> Making<W> {
     /// The rows of a table that belong to some memories.
     fn some(
         &mut self,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         table: &'static Table,
         columns: &[&str],
         rows: &[i64],
@@ -245,7 +245,7 @@ impl Backup {
 }
 
 /// The rows of the memories that something happened to.
-fn changed(connection: &Connection<'_>, since: i64, at: Timestamp) -> sql::Result<Vec<i64>> {
+fn changed(connection: &dyn Connection, since: i64, at: Timestamp) -> sql::Result<Vec<i64>> {
     let at = at.saturating_sub(SKEW).unwrap_or(at).as_microsecond();
     connection
         .prepare_cached(
@@ -257,7 +257,7 @@ fn changed(connection: &Connection<'_>, since: i64, at: Timestamp) -> sql::Resul
 }
 
 /// Whether the ledger goes on from what the base knew, or why not.
-fn follows(connection: &Connection<'_>, known: &BackupSpace, end: i64) -> sql::Result<Result<(), &'static str>> {
+fn follows(connection: &dyn Connection, known: &BackupSpace, end: i64) -> sql::Result<Result<(), &'static str>> {
     if end < known.sequence || line_hash(connection, known.sequence)? != known.line {
         return Ok(Err("its ledger is not the one that the backup to go on from was made of"));
     }
@@ -278,7 +278,7 @@ fn stale(space: &Space, why: &str) -> Error {
 }
 
 /// What names a line of the ledger: its number, time, event and memory.
-pub(super) fn line_hash(connection: &Connection<'_>, sequence: i64) -> sql::Result<String> {
+pub(super) fn line_hash(connection: &dyn Connection, sequence: i64) -> sql::Result<String> {
     let line: Option<(i64, String, Option<[u8; 16]>)> = connection
         .query_row("SELECT at, event, memory_id FROM ledger WHERE sequence = ?1", params![sequence], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))

@@ -36,7 +36,7 @@ struct Entry {
 }
 
 /// Takes lines back.
-pub(super) fn unwind(connection: &Connection<'_>, place: &Path, until: Until, derive: &Derive) -> Result<Unwound> {
+pub(super) fn unwind(connection: &dyn Connection, place: &Path, until: Until, derive: &Derive) -> Result<Unwound> {
     let said = |error| Error::said(place, error);
     let to = line(connection, until).map_err(said)?;
     let end = feed::end(connection).map_err(said)?;
@@ -63,7 +63,7 @@ pub(super) fn unwind(connection: &Connection<'_>, place: &Path, until: Until, de
 }
 
 /// The line that is meant.
-fn line(connection: &Connection<'_>, until: Until) -> sql::Result<i64> {
+fn line(connection: &dyn Connection, until: Until) -> sql::Result<i64> {
     match until {
         Until::Sequence(sequence) => Ok(sequence),
         Until::Time(at) => connection.query_row(
@@ -76,7 +76,7 @@ fn line(connection: &Connection<'_>, until: Until) -> sql::Result<i64> {
 
 /// From when on what has no lines of its own goes: from the first line that was taken back, or after the time that
 /// is meant. None: nothing goes.
-fn cut(connection: &Connection<'_>, to: i64, until: Until) -> sql::Result<Option<i64>> {
+fn cut(connection: &dyn Connection, to: i64, until: Until) -> sql::Result<Option<i64>> {
     match until {
         Until::Time(at) => Ok(Some(at.as_microsecond().saturating_add(1))),
         Until::Sequence(_) => {
@@ -86,12 +86,12 @@ fn cut(connection: &Connection<'_>, to: i64, until: Until) -> sql::Result<Option
 }
 
 /// Some lines between two, the last one first.
-fn page(connection: &Connection<'_>, to: i64, before: i64) -> sql::Result<Vec<Entry>> {
+fn page(connection: &dyn Connection, to: i64, before: i64) -> sql::Result<Vec<Entry>> {
     let fields = |text: Option<String>| match text.map(|text| serde_json::from_str(&text)) {
         Some(Ok(Value::Object(fields))) => fields,
         _ => Map::new(),
     };
-    let read = |row: &Row<'_>| {
+    let read = |row: &dyn Row| {
         Ok(Entry {
             sequence: row.get(0)?,
             event: row.get(1)?,

@@ -89,7 +89,7 @@ impl List {
     }
 
     /// Whether there is an entry with the names of this one.
-    pub(in crate::sql) fn has(&self, connection: &Connection<'_>, entry: &[Value]) -> sql::Result<bool> {
+    pub(in crate::sql) fn has(&self, connection: &dyn Connection, entry: &[Value]) -> sql::Result<bool> {
         let mut asked: Vec<String> =
             self.columns.iter().take(self.key).map(|(name, _)| format!("{name} = ?")).collect();
         let mut values: Vec<Value> = entry.iter().take(self.key).cloned().collect();
@@ -106,7 +106,7 @@ impl List {
     }
 
     /// The entries of a tenant.
-    pub(in crate::sql) fn lines(&self, connection: &Connection<'_>, tenant: &str) -> sql::Result<Vec<Line>> {
+    pub(in crate::sql) fn lines(&self, connection: &dyn Connection, tenant: &str) -> sql::Result<Vec<Line>> {
         let columns = self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         connection
             .prepare_cached(&format!("SELECT {columns} FROM {} WHERE {} = ?1", self.name, self.tenant))?
@@ -115,7 +115,7 @@ impl List {
     }
 
     /// Adds the entries that are missing. Returns how many were.
-    pub(in crate::sql) fn put(&self, connection: &Connection<'_>, lines: &[Line]) -> sql::Result<u64> {
+    pub(in crate::sql) fn put(&self, connection: &dyn Connection, lines: &[Line]) -> sql::Result<u64> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
         let sql = format!(
             "INSERT INTO {} ({}) VALUES ({}) ON CONFLICT DO NOTHING",
@@ -129,7 +129,7 @@ impl List {
 
 /// A tenant or a space is as old as in the source, also if the target knew one of this name.
 pub(in crate::sql) fn date(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     list: &List,
     tenant: &str,
     name: &str,

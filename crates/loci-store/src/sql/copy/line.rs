@@ -19,7 +19,7 @@ pub(in crate::sql) struct Line {
 impl Line {
     /// Reads a row of these columns, of which the first ones name it.
     pub(in crate::sql) fn read(
-        row: &Row<'_>,
+        row: &dyn Row,
         columns: &[(&'static str, Sort)],
         named: usize,
         halves: bool,
@@ -46,7 +46,7 @@ impl Line {
     }
 }
 
-fn read(row: &Row<'_>, place: usize, sort: Sort) -> sql::Result<Value> {
+fn read(row: &dyn Row, place: usize, sort: Sort) -> sql::Result<Value> {
     Ok(match sort {
         Sort::Number => row.get::<_, Option<i64>>(place)?.into(),
         Sort::Real => row.get::<_, Option<f64>>(place)?.into(),

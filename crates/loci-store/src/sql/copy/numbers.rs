@@ -19,7 +19,7 @@ const COUNTED: [(&str, &str); 7] = [
 ];
 
 /// The greatest numbers that were given, in the order of the tables.
-pub(in crate::sql) fn given(connection: &Connection<'_>) -> sql::Result<Vec<i64>> {
+pub(in crate::sql) fn given(connection: &dyn Connection) -> sql::Result<Vec<i64>> {
     COUNTED
         .iter()
         .map(|(table, column)| {
@@ -32,7 +32,7 @@ pub(in crate::sql) fn given(connection: &Connection<'_>) -> sql::Result<Vec<i64>
 }
 
 /// Makes the target go on after these.
-pub(in crate::sql) fn go_on_after(connection: &Connection<'_>, numbers: &[i64]) -> sql::Result<()> {
+pub(in crate::sql) fn go_on_after(connection: &dyn Connection, numbers: &[i64]) -> sql::Result<()> {
     for ((table, column), number) in COUNTED.iter().zip(numbers) {
         if *number <= counter(connection, table, column)? {
             continue;
@@ -55,7 +55,7 @@ pub(in crate::sql) fn go_on_after(connection: &Connection<'_>, numbers: &[i64]) 
 }
 
 /// What the database's own counter says; 0 if it has none.
-fn counter(connection: &Connection<'_>, table: &str, column: &str) -> sql::Result<i64> {
+fn counter(connection: &dyn Connection, table: &str, column: &str) -> sql::Result<i64> {
     let sql = match connection.dialect() {
         Dialect::Sqlite => format!("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = '{table}'"),
         Dialect::Postgres => {
@@ -68,7 +68,7 @@ fn counter(connection: &Connection<'_>, table: &str, column: &str) -> sql::Resul
 }
 
 /// Whether numbers of this table are never given twice.
-fn keeps_count(connection: &Connection<'_>, table: &str) -> sql::Result<bool> {
+fn keeps_count(connection: &dyn Connection, table: &str) -> sql::Result<bool> {
     let sql =
         "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%')";
     connection.query_row(sql, params![table], |row| row.get(0))

@@ -12,7 +12,7 @@ const TOGETHER: usize = 32;
 /// Up to where the next page goes: after a number, some rows long, and no lead is parted. None: it is
 /// the end.
 pub(in crate::sql) fn next(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     table: &Table,
     end: End,
     after: i64,
@@ -26,7 +26,7 @@ pub(in crate::sql) fn next(
 
 /// The rows after a number, up to another.
 pub(in crate::sql) fn lines(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     table: &Table,
     end: End,
     (after, through): (i64, i64),
@@ -41,20 +41,20 @@ pub(in crate::sql) fn lines(
 }
 
 /// How far a target has come: its greatest lead.
-pub(in crate::sql) fn greatest(connection: &Connection<'_>, table: &Table) -> sql::Result<Option<i64>> {
+pub(in crate::sql) fn greatest(connection: &dyn Connection, table: &Table) -> sql::Result<Option<i64>> {
     let (from, lead) = (table.rows(End::To, connection.dialect()), table.lead);
     connection.query_row(&format!("SELECT max({lead}) FROM {from}"), [], |row| row.get(0))
 }
 
 /// How many rows there are.
-pub(in crate::sql) fn count(connection: &Connection<'_>, table: &Table, end: End) -> sql::Result<u64> {
+pub(in crate::sql) fn count(connection: &dyn Connection, table: &Table, end: End) -> sql::Result<u64> {
     let from = table.rows(end, connection.dialect());
     connection.query_row(&format!("SELECT count(*) FROM {from}"), [], |row| row.get(0))
 }
 
 /// Writes a page.
 pub(in crate::sql) fn put(
-    connection: &Connection<'_>,
+    connection: &dyn Connection,
     table: &Table,
     lines: &[Line],
     analyser: &Analyser,
@@ -76,7 +76,7 @@ pub(in crate::sql) fn put(
     }
 }
 
-fn insert(connection: &Connection<'_>, table: &Table, lines: &[Line]) -> sql::Result<()> {
+fn insert(connection: &dyn Connection, table: &Table, lines: &[Line]) -> sql::Result<()> {
     let sql = |rows: usize| {
         let row = format!("({})", vec!["?"; table.columns.len()].join(", "));
         format!("INSERT INTO {} ({}) VALUES {}", table.name, table.names(), vec![row; rows].join(", "))
@@ -92,7 +92,7 @@ fn insert(connection: &Connection<'_>, table: &Table, lines: &[Line]) -> sql::Re
 
 /// Tells the database what it now has. PostgreSQL chooses its ways by what it knows of a table, and of one
 /// that was filled a moment ago it knows nothing: each look at a memory would be a walk through all of them.
-pub(in crate::sql) fn look_over(connection: &Connection<'_>, table: &Table) -> sql::Result<()> {
+pub(in crate::sql) fn look_over(connection: &dyn Connection, table: &Table) -> sql::Result<()> {
     if connection.dialect() == Dialect::Sqlite {
         return Ok(());
     }
@@ -105,7 +105,7 @@ pub(in crate::sql) fn look_over(connection: &Connection<'_>, table: &Table) -> s
 }
 
 /// Whether a database keeps vectors in half precision.
-pub(in crate::sql) fn halves(connection: &Connection<'_>) -> sql::Result<bool> {
+pub(in crate::sql) fn halves(connection: &dyn Connection) -> sql::Result<bool> {
     match connection.dialect() {
         Dialect::Sqlite => Ok(false),
         Dialect::Postgres => connection.query_row(

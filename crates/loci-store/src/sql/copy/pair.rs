@@ -60,11 +60,11 @@ impl<F: Floor, T: Floor> Pair<F, T> {
         format!("{}/{}", self.tenant.name(), self.space.name())
     }
 
-    fn read_from<V: Default>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<V>) -> Result<V> {
+    fn read_from<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<V>) -> Result<V> {
         Ok(self.from.read(&self.theirs, work)?.unwrap_or_default())
     }
 
-    fn read_to<V: Default>(&self, work: impl FnOnce(&Connection<'_>) -> sql::Result<V>) -> Result<V> {
+    fn read_to<V: Default>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<V>) -> Result<V> {
         Ok(self.to.read(&self.ours, work)?.unwrap_or_default())
     }
 

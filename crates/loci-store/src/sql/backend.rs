@@ -43,7 +43,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>>;
 
     /// Reads in one snapshot; none if nothing was ever written there.
-    fn read<T>(&self, open: &Self::Open, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<Option<T>>;
+    fn read<T>(&self, open: &Self::Open, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<Option<T>>;
 
     /// Whether it was; costs nothing.
     fn is_prepared(&self, tenant: &Tenant, open: &Self::Open) -> bool;
@@ -56,14 +56,14 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn write<T: Send + 'static>(
         &self,
         open: &Self::Open,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send;
 
     /// Like [`Floor::write`], for work that takes long (restore, erasure): it holds up no other space.
     fn write_long<T: Send + 'static>(
         &self,
         open: &Self::Open,
-        work: impl FnMut(&Connection<'_>) -> Result<T> + Send + 'static,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send {
         self.write(open, work)
     }
@@ -78,22 +78,22 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     /// work is given back.
     fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
-        W: FnOnce(&Connection<'_>) -> SqlResult<T>,
+        W: FnOnce(&dyn Connection) -> SqlResult<T>,
     {
         Err(work)
     }
 
     /// Asks the catalogue.
-    fn ask<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
+    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
 
     /// Changes the catalogue in one transaction.
-    fn tell<T>(&self, work: impl FnOnce(&Connection<'_>) -> SqlResult<T>) -> Result<T>;
+    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
 
     /// The best matches of these terms within the clause, best first, scored by BM25.
     fn lexical(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         terms: &[String],
         limit: usize,
@@ -103,7 +103,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn frequencies(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         terms: &[String],
     ) -> SqlResult<Frequencies>;
@@ -112,7 +112,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn strips(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
@@ -124,7 +124,7 @@ pub(crate) trait Floor: Clone + Send + Sync + 'static {
     fn nearest(
         &self,
         open: &Self::Open,
-        connection: &Connection<'_>,
+        connection: &dyn Connection,
         clause: &Clause,
         vector: &Vector,
         limit: usize,

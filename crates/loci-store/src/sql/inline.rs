@@ -26,7 +26,7 @@ static BLOCKING_READS: Semaphore = Semaphore::const_new(64);
 
 thread_local! {
     /// Whether this thread has stepped aside.
-    static ASIDE: Cell<bool> = const { Cell::new(false) };
+    static INLINE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs a future whose questions to files are answered on the thread that asks them. While they are, nothing else of
@@ -42,7 +42,7 @@ pub async fn standing<T>(work: impl Future<Output = T>) -> T {
         let permit = several.then(|| INLINE_READS.try_acquire().ok()).flatten();
         let Some(_permit) = permit else { return work.as_mut().poll(context) };
         block_in_place(|| {
-            let _aside = Aside::step();
+            let _inline = InlineGuard::enter();
             work.as_mut().poll(context)
         })
     })
@@ -50,13 +50,13 @@ pub async fn standing<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// Runs what a floor has to read: here if this thread may wait and the floor answers soon, else on a thread that may.
-pub(super) async fn reading<F: Floor, T: Send + 'static>(
+pub(super) async fn run_read<B: Backend, T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     if !F::NEAR {
         return blocking(work).await;
     }
-    if ASIDE.get() {
+    if INLINE.get() {
         return work();
     }
     let _permit = BLOCKING_READS.acquire().await.map_err(|_| Error::Closed)?;
@@ -64,17 +64,17 @@ pub(super) async fn reading<F: Floor, T: Send + 'static>(
 }
 
 /// A thread that has stepped aside, until this is dropped.
-struct Aside(bool);
+struct InlineGuard(bool);
 
-impl Aside {
-    fn step() -> Self {
-        Self(ASIDE.replace(true))
+impl InlineGuard {
+    fn enter() -> Self {
+        Self(INLINE.replace(true))
     }
 }
 
-impl Drop for Aside {
+impl Drop for InlineGuard {
     fn drop(&mut self) {
-        ASIDE.set(self.0);
+        INLINE.set(self.0);
     }
 }
 
@@ -85,14 +85,14 @@ mod tests {
 
     /// Whether a floor was asked by the thread that stepped aside.
     async fn here<F: Floor>() -> bool {
-        reading::<F, _>(|| Ok(ASIDE.get())).await.unwrap()
+        reading::<F, _>(|| Ok(INLINE.get())).await.unwrap()
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn who_stands_aside_waits_for_files_and_not_for_servers() {
+    async fn who_stands_inline_waits_for_files_and_not_for_servers() {
         let asked = tokio::spawn(async {
             assert!(!here::<SqliteStore>().await, "who has not stepped aside holds nobody up");
-            let both = standing(async { (here::<SqliteStore>().await, here::<PostgresStore>().await) }).await;
+            let both = with_inline_reads(async { (here::<SqliteStore>().await, here::<PostgresStore>().await) }).await;
             assert_eq!(both, (true, false));
             assert!(!here::<SqliteStore>().await, "and it ends");
         });
@@ -116,7 +116,7 @@ mod tests {
             let end = end.clone();
             // Waits until the channel is closed.
             let slow = move || Ok(drop(end.lock().map(|end| end.recv())));
-            runtime.spawn(standing(async move { reading::<SqliteStore, _>(slow).await }));
+            runtime.spawn(with_inline_reads(async move { reading::<SqliteStore, _>(slow).await }));
         }
         runtime.spawn(async move {
             for _ in 0..20 {
@@ -132,6 +132,6 @@ mod tests {
 
     #[tokio::test]
     async fn a_runtime_of_one_thread_is_not_held_up() {
-        assert!(!standing(here::<SqliteStore>()).await);
+        assert!(!with_inline_reads(here::<SqliteStore>()).await);
     }
 }
