@@ -75,8 +75,8 @@ pub enum Error {
         /// What was found.
         problem: String,
     },
-    /// Another process held the file for too long.
-    #[error("{path} was busy for too long")]
+    /// Another process holds the file, or more wait for it than can be served. It may be tried again.
+    #[error("{path} is busy")]
     Busy {
         /// The file.
         path: PathBuf,
@@ -172,7 +172,7 @@ impl Error {
                     .into(),
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
-            Error::Busy { .. } => Some("another process holds it; try again".into()),
+            Error::Busy { .. } => Some("another process holds it, or too many requests wait; try again shortly".into()),
             Error::Unavailable { part, .. } if part == "qdrant" || part == "pgvector" => Some(
                 "what is written is kept and reaches it later; `loci vectors status` shows how far it is behind".into(),
             ),
@@ -231,6 +231,16 @@ impl Error {
         }
     }
 
+    /// The failure of a call to the file system.
+    pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
+        let path = path.to_owned();
+        match error.kind() {
+            _ if means_no_descriptors(error) => Error::Busy { path },
+            std::io::ErrorKind::StorageFull => Error::DiskFull { path },
+            _ => Error::Folder { path, problem: error.to_string() },
+        }
+    }
+
     /// Reads what SQLite meant.
     pub(crate) fn sqlite(path: &Path, error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
@@ -239,6 +249,8 @@ impl Error {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Error::DiskFull { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged { path, problem },
+            // A process without descriptors opens files again when others are closed.
+            Some(ErrorCode::CannotOpen) if is_out_of_descriptors(&path) => Error::Busy { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 Error::ReadOnly { path, problem }
             }
@@ -250,6 +262,17 @@ impl Error {
     }
 }
 
+/// Whether this process or the system has no descriptor left. SQLite does not say why it cannot open a file.
+fn is_out_of_descriptors(path: &Path) -> bool {
+    std::fs::File::open(path).is_err_and(|error| means_no_descriptors(&error))
+}
+
+fn means_no_descriptors(error: &std::io::Error) -> bool {
+    /// ENFILE and EMFILE, or ERROR_TOO_MANY_OPEN_FILES.
+    const NUMBERS: &[i32] = if cfg!(windows) { &[4] } else { &[23, 24] };
+    error.raw_os_error().is_some_and(|number| NUMBERS.contains(&number))
+}
+
 fn unreadable(error: &rusqlite::Error) -> bool {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
     matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..))
@@ -257,3 +280,20 @@ fn unreadable(error: &rusqlite::Error) -> bool {
 
 /// The result of something the store did.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_without_descriptors_is_busy_and_not_out_of_disk() {
+        for number in [23, 24] {
+            let error = Error::io(Path::new("here"), &std::io::Error::from_raw_os_error(number));
+            assert!(matches!(error, Error::Busy { .. }), "{error:?}");
+            assert!(error.problem("test").retryable);
+        }
+        let full = Error::io(Path::new("here"), &std::io::Error::from_raw_os_error(28));
+        assert!(matches!(full, Error::DiskFull { .. }));
+    }
+}

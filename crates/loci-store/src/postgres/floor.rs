@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
-use super::pen::{Target, lock};
+use super::commit::{Target, lock};
 use super::schema::OF_SPACES;
 use super::session::{READ, Session};
 use super::{PostgresBackend, doctor, near, said, scrub, words};
@@ -90,6 +90,33 @@ impl PostgresBackend {
         looked.map(Some)
     }
 
+    async fn write_as<T: Send + 'static>(
+        &self,
+        open: &Numbered,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
+        takes_long: bool,
+    ) -> Result<T> {
+        let target = match self.known(open) {
+            Some(target) => target,
+            None => {
+                let (store, open) = (self.clone(), self.open(&open.tenant, &open.space));
+                blocking(move || store.required(&open)).await?
+            }
+        };
+        let writers = &self.inner.writers;
+        let written =
+            if takes_long { writers.run_admin(&target, work).await } else { writers.run(&target, work).await };
+        match &written {
+            Err(Error::DiskFull { .. }) => self.inner.full.store(true, Ordering::Relaxed),
+            Ok(_) => self.inner.full.store(false, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        if matches!(written, Err(Error::Overtaken(_))) {
+            self.forget(open);
+        }
+        written
+    }
+
     fn required(&self, open: &Numbered) -> Result<Target> {
         self.target(open)?.ok_or(Error::Closed)
     }
@@ -168,23 +195,15 @@ impl Backend for PostgresBackend {
         open: &Numbered,
         work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let target = match self.known(open) {
-            Some(target) => target,
-            None => {
-                let (store, open) = (self.clone(), self.open(&open.tenant, &open.space));
-                blocking(move || store.required(&open)).await?
-            }
-        };
-        let written = self.inner.writers.run(&target, work).await;
-        match &written {
-            Err(Error::DiskFull { .. }) => self.inner.full.store(true, Ordering::Relaxed),
-            Ok(_) => self.inner.full.store(false, Ordering::Relaxed),
-            Err(_) => {}
-        }
-        if matches!(written, Err(Error::Overtaken(_))) {
-            self.forget(open);
-        }
-        written
+        self.write_as(open, work, false).await
+    }
+
+    async fn write_long<T: Send + 'static>(
+        &self,
+        open: &Numbered,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.write_as(open, work, true).await
     }
 
     fn is_noted(&self, _: &Tenant, open: &Numbered) -> bool {

@@ -4,6 +4,7 @@
 //! words and vectors are found, and who has the work that only one may do. Servers keep nothing:
 //! whatever one of them acknowledged, the others see.
 
+mod commit;
 mod connection;
 mod distance;
 mod doctor;
@@ -11,7 +12,6 @@ mod floor;
 mod lease;
 mod listen;
 mod near;
-mod pen;
 mod pool;
 mod schema;
 mod scrub;
@@ -28,10 +28,10 @@ use std::time::{Duration, Instant};
 use loci_types::{Space, Tenant};
 use tokio_postgres::error::SqlState;
 
+use self::commit::{Target, Transactions};
 pub(crate) use self::distance::{Distance, look_further};
 use self::lease::Leases;
 use self::listen::Listener;
-use self::pen::{Target, Transactions};
 pub(crate) use self::pool::{Address, Manner, Sessions};
 pub(crate) use self::schema::{LOCK, quoted};
 pub(crate) use self::session::{READ, Session};
@@ -112,7 +112,7 @@ struct Inner {
     address: Address,
     sessions: Sessions,
     options: PostgresOptions,
-    writers: Writers<Target>,
+    writers: Writers<Transactions>,
     analyser: Arc<Analyser>,
     leases: Leases,
     listener: Listener,
@@ -140,9 +140,8 @@ impl PostgresBackend {
         };
         let sessions = Sessions::new(&address, &manner)?;
         sessions.refuse_to_bypass(&options).await?;
-        let pen = sessions.clone();
         let inner = Inner {
-            writers: Writers::start(options.writers.max(1), || Transactions::new(pen.clone()))?,
+            writers: Writers::start(options.writers.max(1), Transactions::new(sessions.clone()))?,
             leases: Leases::new(sessions.clone()),
             listener: Listener::new(address.clone(), &options.schema, options.timeout),
             analyser: Arc::default(),

@@ -12,7 +12,7 @@ use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::Sessions;
-use super::pen::{Target, is_passing};
+use super::commit::{Target, is_passing};
 use crate::sql::{self, Value};
 use crate::{Error, Result};
 

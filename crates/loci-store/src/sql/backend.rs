@@ -62,6 +62,15 @@ pub(crate) trait Backend: Send + Sync + 'static {
         work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> impl Future<Output = Result<T>> + Send;
 
+    /// Like [`Backend::write`], for work that takes long (restore, erasure): it holds up no other space.
+    fn write_long<T: Send + 'static>(
+        &self,
+        open: &Self::Open,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
+    ) -> impl Future<Output = Result<T>> + Send {
+        self.write(open, work)
+    }
+
     /// Whether that was noted; costs nothing.
     fn is_noted(&self, tenant: &Tenant, open: &Self::Open) -> bool;
 

@@ -6,12 +6,22 @@
 
 use std::cell::Cell;
 use std::pin::pin;
+use std::sync::LazyLock;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
 use tokio::task::block_in_place;
 
 use super::backend::{Backend, blocking};
-use crate::Result;
+use crate::{Error, Result};
+
+/// How many futures may read on the runtime's own threads at once.
+static INLINE_READS: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(4 * std::thread::available_parallelism().map_or(4, std::num::NonZero::get)));
+
+/// How many reads of files may use threads of the blocking pool at once. Fewer than the pool has (512), so that it never
+/// fills up with them, and fewer than there are connections.
+static BLOCKING_READS: Semaphore = Semaphore::const_new(64);
 
 thread_local! {
     /// Whether reads run on this thread.
@@ -20,13 +30,15 @@ thread_local! {
 
 /// Runs a future whose reads of local files happen on the thread that polls it. Branches of this future do not overlap
 /// meanwhile; spawned tasks do. On a current-thread runtime every read still goes to a blocking thread.
+///
+/// Only so many do this at once: each takes a thread of the runtime's blocking pool in its stead, and a runtime whose
+/// pool is used up stands still. The others read on blocking threads, whose number is bounded as well.
 pub async fn with_inline_reads<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     std::future::poll_fn(move |context| {
         let several = Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
-        if !several {
-            return work.as_mut().poll(context);
-        }
+        let permit = several.then(|| INLINE_READS.try_acquire().ok()).flatten();
+        let Some(_permit) = permit else { return work.as_mut().poll(context) };
         block_in_place(|| {
             let _inline = InlineGuard::enter();
             work.as_mut().poll(context)
@@ -39,7 +51,14 @@ pub async fn with_inline_reads<T>(work: impl Future<Output = T>) -> T {
 pub(super) async fn run_read<B: Backend, T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    if B::LOCAL && INLINE.get() { work() } else { blocking(work).await }
+    if !B::LOCAL {
+        return blocking(work).await;
+    }
+    if INLINE.get() {
+        return work();
+    }
+    let _permit = BLOCKING_READS.acquire().await.map_err(|_| Error::Closed)?;
+    blocking(work).await
 }
 
 /// Reads run inline on this thread until this is dropped.
@@ -78,6 +97,37 @@ mod tests {
             assert!(!here::<SqliteBackend>().await, "and it ends");
         });
         asked.await.unwrap();
+    }
+
+    /// However many ask at once, the runtime has threads left for its timers.
+    #[test]
+    fn many_slow_reads_leave_the_runtime_going() {
+        let threads = INLINE_READS.available_permits() + BLOCKING_READS.available_permits() + 8;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(threads)
+            .enable_all()
+            .build()
+            .unwrap();
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let end = std::sync::Arc::new(std::sync::Mutex::new(end));
+        let (ticked, ticks) = std::sync::mpsc::channel();
+        for _ in 0..2 * threads {
+            let end = end.clone();
+            // Waits until the channel is closed.
+            let slow = move || Ok(drop(end.lock().map(|end| end.recv())));
+            runtime.spawn(with_inline_reads(async move { run_read::<SqliteBackend, _>(slow).await }));
+        }
+        runtime.spawn(async move {
+            for _ in 0..20 {
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            ticked.send(()).unwrap();
+        });
+        let outcome = ticks.recv_timeout(std::time::Duration::from_secs(20));
+        drop(ended);
+        runtime.shutdown_timeout(std::time::Duration::from_secs(20));
+        assert_eq!(outcome, Ok(()), "the runtime stood still");
     }
 
     #[tokio::test]

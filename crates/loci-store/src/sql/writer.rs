@@ -1,89 +1,87 @@
-//! Who writes, and when is it safe?
+//! Queues the changes of each space and commits them.
 //!
-//! A few threads do all the writing of this process; a space belongs to exactly one of them. Changes
-//! that wait for the same space share one transaction and one sync of the disk (group commit). One that
-//! fails takes nobody with it: the pen sees to that. A caller is answered only after the commit.
+//! A small pool of threads serves the queues: a thread takes one space at a time, commits what waits for it in one
+//! transaction with one sync of the disk (group commit), and goes on to the next space. A space is served by one thread
+//! at a time, so a space that waits for another process or works long holds up itself and one thread, and no other
+//! space. Long administrative work gets a thread of its own. A caller gets its answer after the commit; a change that
+//! fails takes none of those with it that share its transaction, which is the committer's duty. Queues are bounded: a
+//! caller that finds one full gets [`Error::Busy`] at once.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::oneshot;
 
 use super::Connection;
 use crate::{Error, Result};
 
-/// How many waiting changes share one commit at most.
-const GROUP: usize = 512;
+/// Maximum number of waiting changes that share one commit.
+const MAX_GROUP: usize = 512;
 
-/// Where changes become durable.
-pub(crate) trait Pen: Send + 'static {
-    /// Names a space.
+/// Maximum number of changes that wait for one space.
+const MAX_WAITING: usize = 4_096;
+
+/// Maximum number of changes that wait over all spaces.
+const MAX_WAITING_IN_ALL: usize = 32_768;
+
+/// Commits changes of a space.
+pub(crate) trait Committer: Send + Sync + 'static {
+    /// Identifies a space.
     type Place: Clone + Eq + Hash + Send + Sync + 'static;
 
-    /// Runs the tasks in one transaction and commits; one that fails leaves nothing of itself. When the commit fails,
-    /// nothing of them was kept, or nobody knows.
-    fn commit(&mut self, place: &Self::Place, tasks: &mut [Box<dyn Task>]) -> Result<()>;
-}
+    /// Whether dropping the writers waits until everything is written. Only for a database that needs no asynchronous
+    /// runtime: the thread that drops the writers may be the only one that drives the runtime.
+    const WAITS_ON_DROP: bool;
 
-/// The threads that write.
-pub(crate) struct Writers<P> {
-    queues: Vec<Sender<Order<P>>>,
-    threads: Vec<JoinHandle<()>>,
-    commits: Arc<AtomicU64>,
-}
+    /// Runs the tasks in one transaction and commits it. A task that fails leaves nothing of itself. When the commit
+    /// fails, nothing of the tasks was kept, or it is not known whether it was.
+    fn commit(&self, place: &Self::Place, tasks: &mut [Box<dyn WriteTask>]) -> Result<()>;
 
-impl<P> Drop for Writers<P> {
-    /// Waits until all is written and the files are closed: the last one to close a file folds its
-    /// log into it, so that the file alone is whole.
-    fn drop(&mut self) {
-        self.queues.clear();
-        for thread in self.threads.drain(..) {
-            drop(thread.join());
-        }
+    /// Returns true if the next commit to this space takes long whatever it holds, because its file must be migrated.
+    fn takes_long(&self, _place: &Self::Place) -> bool {
+        false
     }
+
+    /// Lets go of all connections. Called once, when the last change was committed.
+    fn close(&self) {}
+
+    /// The path of a space, for error messages.
+    fn path(place: &Self::Place) -> PathBuf;
 }
 
-struct Order<P> {
-    place: P,
-    task: Box<dyn Task>,
-}
-
-/// Work inside a transaction whose answer waits for the commit.
-pub(crate) trait Task: Send {
-    /// Does the work. The failure is for the writer to know of; the caller is told its own.
+/// Work inside a transaction; its answer waits for the commit.
+pub(crate) trait WriteTask: Send {
+    /// Does the work. The returned failure is for the committer; the caller gets its own from [`WriteTask::answer`].
     fn run(&mut self, connection: &dyn Connection) -> Result<()>;
-    /// Answers the caller. `commit` tells how the shared transaction ended.
-    fn answer(self: Box<Self>, commit: Result<(), Failure>);
+    /// Answers the caller. `commit` is the outcome of the shared transaction.
+    fn answer(self: Box<Self>, commit: Result<(), &Error>);
 }
 
-/// A commit that failed, told to each of those who shared it.
-pub(crate) type Failure = Box<dyn Fn() -> Error>;
-
-struct Waiting<T, W> {
+struct PendingWrite<T, W> {
     work: W,
     result: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
 }
 
-impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> Task for Waiting<T, W> {
+impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for PendingWrite<T, W> {
     fn run(&mut self, connection: &dyn Connection) -> Result<()> {
         // A defect in one change must not end the thread that all others need.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
             .unwrap_or(Err(Error::Defect("writing a change")));
-        let told = result.as_ref().map(drop).map_err(retell);
+        let outcome = result.as_ref().map(drop).map_err(clone_error);
         self.result = Some(result);
-        told
+        outcome
     }
 
-    fn answer(self: Box<Self>, commit: Result<(), Failure>) {
+    fn answer(self: Box<Self>, commit: Result<(), &Error>) {
         let answer = match (self.result, commit) {
             (Some(Err(error)), _) => Err(error),
-            (_, Err(failure)) => Err(failure()),
+            (_, Err(error)) => Err(clone_error(error)),
             (Some(Ok(value)), Ok(())) => Ok(value),
             (None, Ok(())) => Err(Error::Closed),
         };
@@ -92,80 +90,236 @@ impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> Task for Waiting<T,
     }
 }
 
-/// Work as a task, and where its answer comes.
-pub(crate) fn waiting<T, W>(work: W) -> (Box<dyn Task>, oneshot::Receiver<Result<T>>)
+/// Makes a task of some work, and the channel on which its answer comes.
+pub(crate) fn pending_write<T, W>(work: W) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<T>>)
 where
     T: Send + 'static,
     W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (Box::new(Waiting { work, result: None, reply }), answer)
+    (Box::new(PendingWrite { work, result: None, reply }), answer)
 }
 
-impl<P: Clone + Eq + Hash + Send + Sync + 'static> Writers<P> {
-    /// Starts `count` threads, each with a pen of its own. They end when this value is dropped and
-    /// their queues are empty.
-    pub(crate) fn start<W: Pen<Place = P>>(count: usize, pen: impl Fn() -> W) -> Result<Self> {
-        let mut queues = Vec::with_capacity(count);
-        let mut threads = Vec::with_capacity(count);
-        let commits = Arc::new(AtomicU64::new(0));
+/// A task in the queue of a space.
+struct WriteRequest {
+    task: Box<dyn WriteTask>,
+    /// Administrative work shares no transaction and runs on a thread of its own.
+    admin: bool,
+}
+
+/// The changes that wait for one space.
+#[derive(Default)]
+struct SpaceQueue {
+    waiting: VecDeque<WriteRequest>,
+    /// Whether a thread serves this space now. While one does, the space is not in `State::ready`.
+    served: bool,
+}
+
+struct State<P> {
+    /// Spaces with waiting changes or a thread that serves them; others have no entry.
+    queues: HashMap<P, SpaceQueue>,
+    /// Spaces with waiting changes that no thread serves, in the order in which they became so.
+    ready: VecDeque<P>,
+    waiting: usize,
+    closed: bool,
+}
+
+struct Shared<C: Committer> {
+    committer: C,
+    state: Mutex<State<C::Place>>,
+    /// Signalled when a space becomes ready, when a queue becomes empty, and at the end.
+    changed: Condvar,
+    commits: AtomicU64,
+}
+
+/// The queues of all spaces and the threads that serve them.
+pub(crate) struct Writers<C: Committer> {
+    shared: Arc<Shared<C>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<C: Committer> Writers<C> {
+    /// Starts `count` threads. They end when this value is dropped and the queues are empty.
+    pub(crate) fn start(count: usize, committer: C) -> Result<Self> {
+        let state = State { queues: HashMap::new(), ready: VecDeque::new(), waiting: 0, closed: false };
+        let shared = Arc::new(Shared {
+            committer,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            commits: AtomicU64::new(0),
+        });
+        let mut writers = Self { shared, threads: Vec::with_capacity(count) };
         for number in 0..count {
-            let (sender, receiver) = crossbeam_channel::unbounded();
-            let (counter, pen) = (commits.clone(), pen());
-            let thread = std::thread::Builder::new()
-                .name(format!("loci-writer-{number}"))
-                .spawn(move || serve(&receiver, pen, &counter))
-                .map_err(|error| Error::Folder { path: PathBuf::new(), problem: error.to_string() })?;
-            threads.push(thread);
-            queues.push(sender);
+            let shared = writers.shared.clone();
+            writers.threads.push(spawn(format!("loci-writer-{number}"), move || serve(&shared))?);
         }
-        Ok(Self { queues, threads, commits })
+        Ok(writers)
     }
 
-    /// How many transactions were committed so far; each syncs the log once.
+    /// The number of transactions committed so far; each syncs the log once.
     pub(crate) fn commits(&self) -> u64 {
-        self.commits.load(Ordering::Relaxed)
+        self.shared.commits.load(Ordering::Relaxed)
+    }
+
+    /// What commits.
+    pub(crate) fn committer(&self) -> &C {
+        &self.shared.committer
     }
 
     /// Runs `work` in a transaction on a space and waits until it is durable.
-    pub(crate) async fn run<T, W>(&self, place: &P, work: W) -> Result<T>
+    pub(crate) async fn run<T, W>(&self, place: &C::Place, work: W) -> Result<T>
     where
         T: Send + 'static,
         W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     {
-        let (task, answer) = waiting(work);
-        let queue = &self.queues[share(place, self.queues.len())];
-        queue.send(Order { place: place.clone(), task }).map_err(|_| Error::Closed)?;
-        answer.await.map_err(|_| Error::Closed)?
+        self.enqueue(place, work, false)?.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Like [`Writers::run`], for work that takes long: a transaction and a thread of its own. Other changes of the
+    /// space wait for it as usual; those of other spaces do not.
+    pub(crate) async fn run_admin<T, W>(&self, place: &C::Place, work: W) -> Result<T>
+    where
+        T: Send + 'static,
+        W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
+    {
+        self.enqueue(place, work, true)?.await.map_err(|_| Error::Closed)?
+    }
+
+    fn enqueue<T, W>(&self, place: &C::Place, work: W, admin: bool) -> Result<oneshot::Receiver<Result<T>>>
+    where
+        T: Send + 'static,
+        W: FnMut(&dyn Connection) -> Result<T> + Send + 'static,
+    {
+        let (task, answer) = pending_write(work);
+        let mut state = self.shared.lock();
+        if state.closed {
+            return Err(Error::Closed);
+        }
+        let in_all = state.waiting;
+        let queue = state.queues.entry(place.clone()).or_default();
+        if queue.waiting.len() >= MAX_WAITING || in_all >= MAX_WAITING_IN_ALL {
+            if queue.waiting.is_empty() && !queue.served {
+                state.queues.remove(place);
+            }
+            return Err(Error::Busy { path: C::path(place) });
+        }
+        let is_ready = queue.waiting.is_empty() && !queue.served;
+        queue.waiting.push_back(WriteRequest { task, admin });
+        state.waiting += 1;
+        if is_ready {
+            state.ready.push_back(place.clone());
+            self.shared.changed.notify_one();
+        }
+        Ok(answer)
     }
 }
 
-fn share(place: &impl Hash, count: usize) -> usize {
-    let mut hasher = DefaultHasher::new();
-    place.hash(&mut hasher);
-    (hasher.finish() % count as u64) as usize
+impl<C: Committer> Drop for Writers<C> {
+    /// Ends the threads once the queues are empty. Waits for that if the committer asks for it, so that the files are
+    /// closed and whole when this returns.
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        state.closed = true;
+        self.shared.changed.notify_all();
+        // The last change of a store may hold the store itself; its thread cannot wait for its own end.
+        let own = std::thread::current().id();
+        if !C::WAITS_ON_DROP || self.threads.iter().any(|thread| thread.thread().id() == own) {
+            return;
+        }
+        while !state.queues.is_empty() {
+            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(state);
+        for thread in self.threads.drain(..) {
+            drop(thread.join());
+        }
+        self.shared.committer.close();
+    }
 }
 
-fn serve<W: Pen>(queue: &Receiver<Order<W::Place>>, mut pen: W, commits: &AtomicU64) {
-    while let Ok(first) = queue.recv() {
-        let mut waiting = vec![first];
-        waiting.extend(queue.try_iter().take(GROUP - 1));
-        while !waiting.is_empty() {
-            let place = waiting[0].place.clone();
-            let (mine, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|order| order.place == place);
-            waiting = others;
-            let mut tasks: Vec<_> = mine.into_iter().map(|order| order.task).collect();
-            let outcome = pen.commit(&place, &mut tasks).map_err(Arc::new);
-            commits.fetch_add(1, Ordering::Relaxed);
-            for task in tasks {
-                task.answer(outcome.clone().map_err(|error| Box::new(move || retell(&error)) as Failure));
+impl<C: Committer> Shared<C> {
+    fn lock(&self) -> MutexGuard<'_, State<C::Place>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a space that is ready and takes what is committed next there; none when all is written and the writers
+    /// are dropped.
+    fn take(&self) -> Option<(C::Place, Vec<WriteRequest>)> {
+        let mut state = self.lock();
+        let place = loop {
+            if let Some(place) = state.ready.pop_front() {
+                break place;
             }
+            if state.closed && state.queues.is_empty() {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        let queue = state.queues.entry(place.clone()).or_default();
+        queue.served = true;
+        let alike = queue.waiting.iter().take(MAX_GROUP).take_while(|request| !request.admin).count();
+        let group: Vec<_> = queue.waiting.drain(..alike.clamp(1, queue.waiting.len())).collect();
+        state.waiting -= group.len();
+        Some((place, group))
+    }
+
+    /// Commits a group of changes, answers their callers, and lets the next thread serve the space.
+    fn commit(&self, place: &C::Place, group: Vec<WriteRequest>) {
+        let mut tasks: Vec<_> = group.into_iter().map(|request| request.task).collect();
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.committer.commit(place, &mut tasks)))
+            .unwrap_or(Err(Error::Defect("committing a change")));
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        for task in tasks {
+            task.answer(outcome.as_ref().map(|()| ()));
+        }
+        let mut state = self.lock();
+        let Some(queue) = state.queues.get_mut(place) else { return };
+        queue.served = false;
+        if queue.waiting.is_empty() {
+            state.queues.remove(place);
+            if state.closed {
+                self.changed.notify_all();
+            }
+        } else {
+            state.ready.push_back(place.clone());
+            self.changed.notify_one();
         }
     }
 }
 
-/// The same failure for each of those who shared the commit.
-pub(crate) fn retell(error: &Error) -> Error {
+fn serve<C: Committer>(shared: &Arc<Shared<C>>) {
+    while let Some((place, group)) = shared.take() {
+        let admin = group.iter().any(|request| request.admin);
+        if !admin && !shared.committer.takes_long(&place) {
+            shared.commit(&place, group);
+            continue;
+        }
+        let (sender, receiver) = mpsc::channel::<(C::Place, Vec<WriteRequest>)>();
+        let with = shared.clone();
+        let commit = move || {
+            if let Ok((place, group)) = receiver.recv() {
+                with.commit(&place, group);
+            }
+        };
+        let thread = spawn("loci-admin".to_owned(), commit);
+        let handed_over =
+            if thread.is_ok() { sender.send((place, group)) } else { Err(mpsc::SendError((place, group))) };
+        if let Err(mpsc::SendError((place, group))) = handed_over {
+            // Without another thread it is done here.
+            shared.commit(&place, group);
+        }
+    }
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name(name)
+        .spawn(work)
+        .map_err(|error| Error::Unavailable { part: "threads".to_owned(), problem: error.to_string() })
+}
+
+/// The same failure for each caller that shared a commit.
+pub(crate) fn clone_error(error: &Error) -> Error {
     match error {
         Error::DiskFull { path } => Error::DiskFull { path: path.clone() },
         Error::Damaged { path, problem } => Error::Damaged { path: path.clone(), problem: problem.clone() },
@@ -177,5 +331,112 @@ pub(crate) fn retell(error: &Error) -> Error {
         Error::Overtaken(problem) => Error::Overtaken(problem.clone()),
         Error::Closed => Error::Closed,
         other => Error::Refused(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Notes who commits what. Space 0 waits at the barrier.
+    struct Recorder {
+        barrier: Arc<Barrier>,
+        commits: Arc<Mutex<Vec<(u32, usize, String)>>>,
+    }
+
+    impl Committer for Recorder {
+        type Place = u32;
+
+        const WAITS_ON_DROP: bool = false;
+
+        fn commit(&self, place: &u32, tasks: &mut [Box<dyn WriteTask>]) -> Result<()> {
+            let thread = std::thread::current().name().unwrap_or_default().to_owned();
+            self.commits.lock().unwrap().push((*place, tasks.len(), thread));
+            if *place == 0 {
+                self.barrier.wait();
+            }
+            if *place == 13 {
+                panic!("a defect");
+            }
+            Err(Error::Busy { path: Self::path(place) })
+        }
+
+        fn path(place: &u32) -> PathBuf {
+            PathBuf::from(format!("space {place}"))
+        }
+    }
+
+    type Commits = Arc<Mutex<Vec<(u32, usize, String)>>>;
+
+    fn writers(threads: usize) -> (Arc<Writers<Recorder>>, Arc<Barrier>, Commits) {
+        let (barrier, commits) = (Arc::new(Barrier::new(2)), Commits::default());
+        let recorder = Recorder { barrier: barrier.clone(), commits: commits.clone() };
+        (Arc::new(Writers::start(threads, recorder).unwrap()), barrier, commits)
+    }
+
+    async fn until(what: impl Fn() -> bool) {
+        while !what() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn changes_that_wait_for_a_space_share_a_commit_and_long_work_has_a_thread_of_its_own() {
+        let (writers, barrier, commits) = writers(1);
+        let spawn = |place: u32, admin: bool| {
+            let writers = writers.clone();
+            tokio::spawn(async move {
+                let work = |_: &dyn Connection| Ok(());
+                if admin { writers.run_admin(&place, work).await } else { writers.run(&place, work).await }
+            })
+        };
+        let long = spawn(0, true);
+        until(|| commits.lock().unwrap().len() == 1).await;
+        // The only thread of the pool is free for others.
+        assert!(matches!(spawn(1, false).await.unwrap(), Err(Error::Busy { .. })));
+        let behind: Vec<_> = (0..3).map(|_| spawn(0, false)).collect();
+        until(|| writers.shared.lock().waiting == 3).await;
+        let one = tokio::task::spawn_blocking(move || {
+            barrier.wait();
+            barrier.wait();
+        });
+        one.await.unwrap();
+        assert!(long.await.unwrap().is_err());
+        for task in behind {
+            assert!(matches!(task.await.unwrap(), Err(Error::Busy { .. })));
+        }
+        let commits: Vec<_> = commits.lock().unwrap().clone();
+        let expect = [(0, 1, "loci-admin"), (1, 1, "loci-writer-0"), (0, 3, "loci-writer-0")];
+        assert_eq!(commits, expect.map(|(place, tasks, thread)| (place, tasks, thread.to_owned())));
+        assert!(writers.shared.lock().queues.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_defect_of_one_commit_ends_nothing_else() {
+        let (writers, _, commits) = writers(1);
+        for _ in 0..2 {
+            let outcome = writers.run(&13, |_: &dyn Connection| Ok(())).await;
+            assert!(matches!(outcome, Err(Error::Refused(_))), "{outcome:?}");
+        }
+        assert_eq!(commits.lock().unwrap().len(), 2);
+    }
+
+    /// A server's writers may need the thread that drops them.
+    #[tokio::test]
+    async fn writers_of_a_server_are_dropped_without_waiting() {
+        let (writers, barrier, commits) = writers(2);
+        let task = tokio::spawn({
+            let writers = writers.clone();
+            async move { writers.run(&0, |_: &dyn Connection| Ok(())).await }
+        });
+        until(|| commits.lock().unwrap().len() == 1).await;
+        task.abort();
+        drop(task.await);
+        // Returns while a commit is under way.
+        drop(Arc::into_inner(writers).unwrap());
+        barrier.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! Is this still the file we opened?
+//! Names and identities of files.
 
 use std::path::Path;
 
@@ -19,5 +19,122 @@ impl FileId {
     #[cfg(not(unix))]
     pub(super) fn of(path: &Path) -> Option<Self> {
         path.exists().then_some(Self(0, 0))
+    }
+}
+
+/// The name of the folder of a tenant or a space. Some file systems take `Bob` and `bob` for the same name, drop a dot at
+/// the end, or reserve names such as `con`; here no two names share a folder on any of them. Upper case, a dot at the end
+/// and reserved names are written with `~`, which occurs in no name; all others stay as they are.
+pub(super) fn path_component(name: &str) -> String {
+    let mut component = String::with_capacity(name.len() + 8);
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    if is_reserved(&stem) {
+        component.push_str("~~");
+    }
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() {
+            component.push('~');
+        }
+        component.push(letter.to_ascii_lowercase());
+    }
+    if component.ends_with('.') {
+        component.pop();
+        component.push_str("~-");
+    }
+    component
+}
+
+/// Whether Windows takes a name for a device, whatever follows a dot.
+fn is_reserved(stem: &str) -> bool {
+    let numbered =
+        |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
+    matches!(stem, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
+}
+
+/// Renames the folders of tenants and spaces to their present names. Until catalogue 4 a folder bore the name itself.
+pub(super) fn rename_folders(folder: &Path) -> std::io::Result<()> {
+    let tenants = folder.join("tenants");
+    rename_each(&tenants)?;
+    for tenant in folders(&tenants)? {
+        rename_each(&tenants.join(tenant).join("spaces"))?;
+    }
+    Ok(())
+}
+
+fn rename_each(folder: &Path) -> std::io::Result<()> {
+    for name in folders(folder)?.into_iter().filter(|name| !name.contains('~')) {
+        let present = path_component(&name);
+        if present != name {
+            match std::fs::rename(folder.join(&name), folder.join(&present)) {
+                // Another process was faster.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                outcome => outcome?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The names of the folders in a folder; none if it is not there.
+fn folders(folder: &Path) -> std::io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.extend(entry.file_name().into_string());
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_that_a_file_system_may_take_for_one_have_folders_that_differ() {
+        for (name, folder) in [
+            ("bob", "bob"),
+            ("agent_memory_bob-7.x", "agent_memory_bob-7.x"),
+            ("Bob", "~bob"),
+            ("BoB", "~bo~b"),
+            ("a.", "a~-"),
+            ("a..", "a.~-"),
+            ("A.D", "~a.~d"),
+            ("con", "~~con"),
+            ("CON", "~~~c~o~n"),
+            ("nul.txt", "~~nul.txt"),
+            ("com1", "~~com1"),
+            ("com10", "com10"),
+            ("console", "console"),
+        ] {
+            assert_eq!(path_component(name), folder);
+        }
+        let names = ["a", "A", "a.", "A.", "a-", "A-", "ab", "aB", "Ab", "AB", "con", "Con", "CON", "con.", "d", "D"];
+        let folders: HashSet<String> = names.iter().map(|name| path_component(name).to_lowercase()).collect();
+        assert_eq!(folders.len(), names.len());
+        assert!(folders.iter().all(|folder| !folder.ends_with('.')));
+    }
+
+    #[test]
+    fn folders_of_before_are_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = folder.path().join("tenants/Acme/spaces/agent_memory_Bob");
+        std::fs::create_dir_all(&old).unwrap();
+        std::fs::write(old.join("loci.db"), "it").unwrap();
+        std::fs::create_dir_all(folder.path().join("tenants/acme/spaces/shared")).unwrap();
+        for _ in 0..2 {
+            rename_folders(folder.path()).unwrap();
+            let new = folder.path().join("tenants/~acme/spaces/agent_memory_~bob/loci.db");
+            assert_eq!(std::fs::read_to_string(new).unwrap(), "it");
+            assert!(folder.path().join("tenants/acme/spaces/shared").is_dir() && !old.exists());
+        }
+        rename_folders(&folder.path().join("nothing")).unwrap();
     }
 }

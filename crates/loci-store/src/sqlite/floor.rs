@@ -1,12 +1,14 @@
 //! How do the doors open onto files?
 
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 
+use super::commit::next_work;
 use super::space::OpenSpace;
 use super::{SqliteBackend, scrub};
 use crate::sql::around::{self, Turns};
@@ -14,6 +16,25 @@ use crate::sql::clause::Clause;
 use crate::sql::{self, Backend, Connection, catalogue, jobs};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
+
+/// How many spaces with due jobs one look at the catalogue finds; the next look finds the others.
+const SPACES_AT_ONCE: usize = 16;
+
+impl SqliteBackend {
+    /// Whether a space has a job of these kinds to give. If none is due, its marks are renewed, so that it is not looked
+    /// at again before one is.
+    fn has_job(&self, open: &OpenSpace, kinds: &[JobKind], now: Timestamp) -> Result<bool> {
+        let found = open.read(|connection| Ok((jobs::waiting(connection, kinds, now)?, next_work(connection)?)))?;
+        let Some((false, next)) = found else { return Ok(found.is_some()) };
+        // A job that someone has in hand is due again when its lease has run out.
+        let is_running =
+            next.iter().any(|(name, at)| *at <= now.as_microsecond() && kinds.iter().any(|kind| kind.name() == name));
+        if !is_running {
+            self.inner.writers.committer().renew_marks(&open.place)?;
+        }
+        Ok(false)
+    }
+}
 
 impl Backend for SqliteBackend {
     type Open = OpenSpace;
@@ -40,14 +61,22 @@ impl Backend for SqliteBackend {
     }
 
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
-        let mut found = Vec::new();
-        for space in self.ask(|connection| catalogue::spaces(connection, tenant))? {
-            let open = self.space(tenant, &space);
-            if open.read(|connection| jobs::waiting(connection, kinds, now))? == Some(true) {
-                found.push(space);
+        let (mut found, mut failed) = (Vec::new(), None);
+        for space in self.inner.catalogue.spaces_with_work(tenant, kinds, now)? {
+            match self.has_job(&self.space(tenant, &space), kinds, now) {
+                Ok(true) => found.push(space),
+                Ok(false) => {}
+                // The work of the others goes on.
+                Err(error) => failed = Some(error),
+            }
+            if found.len() >= SPACES_AT_ONCE {
+                break;
             }
         }
-        Ok(found)
+        match failed {
+            Some(error) if found.is_empty() => Err(error),
+            _ => Ok(found),
+        }
     }
 
     fn read<T>(
@@ -58,19 +87,16 @@ impl Backend for SqliteBackend {
         open.read(work)
     }
 
-    fn is_prepared(&self, tenant: &Tenant, open: &OpenSpace) -> bool {
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).contains(&key) && open.path.exists()
+    fn is_prepared(&self, _: &Tenant, open: &OpenSpace) -> bool {
+        open.is_registered.load(Ordering::Relaxed) && open.path.exists()
     }
 
     fn prepare(&self, tenant: &Tenant, open: &OpenSpace, at: Timestamp) -> Result<()> {
         self.tell(|connection| catalogue::register(connection, tenant, &open.space, at))?;
         if let Some(folder) = open.folder() {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| Error::Folder { path: folder.to_owned(), problem: error.to_string() })?;
+            std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
         }
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        open.is_registered.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -79,20 +105,26 @@ impl Backend for SqliteBackend {
         open: &OpenSpace,
         work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        self.inner.writers.run(&open.path, work).await
+        self.inner.writers.run(&open.place, work).await
     }
 
-    fn is_noted(&self, tenant: &Tenant, open: &OpenSpace) -> bool {
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&key)
+    async fn write_long<T: Send + 'static>(
+        &self,
+        open: &OpenSpace,
+        work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.inner.writers.run_admin(&open.place, work).await
+    }
+
+    fn is_noted(&self, _: &Tenant, open: &OpenSpace) -> bool {
+        open.is_noted.load(Ordering::Relaxed)
     }
 
     fn note_written(&self, tenant: &Tenant, open: &OpenSpace) -> Result<()> {
         if !self.ask(|connection| catalogue::was_written(connection, tenant, &open.space))? {
             self.tell(|connection| catalogue::note_written(connection, tenant, &open.space))?;
         }
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        open.is_noted.store(true, Ordering::Relaxed);
         Ok(())
     }
 
@@ -193,9 +225,10 @@ impl Backend for SqliteBackend {
 
     fn drop_space(&self, tenant: &Tenant, open: &OpenSpace) -> Result<bool> {
         let known = self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
-        let key = (tenant.clone(), open.space.clone());
-        self.inner.registered.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
-        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        open.is_registered.store(false, Ordering::Relaxed);
+        open.is_noted.store(false, Ordering::Relaxed);
+        self.inner.writers.committer().close_space(&open.path);
+        self.inner.readers.close(&open.path);
         match open.folder().map(std::fs::remove_dir_all) {
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::Folder { path: open.path.to_path_buf(), problem: error.to_string() })

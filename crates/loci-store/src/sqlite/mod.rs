@@ -1,32 +1,35 @@
 //! The embedded store: one SQLite file per space.
 //!
-//! `DATA/catalogue.db` lists tenants, spaces and agents; `DATA/tenants/T/spaces/S/loci.db` is a
-//! space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
+//! `DATA/catalogue.db` lists tenants, spaces and agents; `DATA/tenants/T/spaces/S/loci.db` (T and S by
+//! [`path_component`]) is a space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
 //! them and one file is a backup. Several processes may use one folder at once.
 
 mod abreast;
 mod board;
 mod catalogue;
+mod commit;
 mod connection;
+mod connections;
 mod doctor;
 mod file;
 mod floor;
 mod index;
 mod lexicon;
-mod pen;
 mod schema;
 mod scrub;
 mod space;
 mod transaction;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use loci_types::{Space, Tenant};
 
 use self::catalogue::Catalogue;
-use self::pen::Files;
+use self::commit::FileCommitter;
+use self::connections::ReadPool;
+use self::file::{path_component, rename_folders};
 use self::space::OpenSpace;
 use crate::sql::SqlStore;
 use crate::sql::writer::Writers;
@@ -36,7 +39,7 @@ use crate::{Error, Result};
 /// How the embedded store uses the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteOptions {
-    /// Threads that write; spaces are shared out among them.
+    /// Number of threads that write; each serves one space at a time. Default: 4.
     pub writers: usize,
     /// Bytes of vectors, words and orders of turns kept in memory over all spaces.
     pub vector_bytes: usize,
@@ -44,7 +47,7 @@ pub struct SqliteOptions {
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { writers: 2, vector_bytes: 1 << 30 }
+        Self { writers: 4, vector_bytes: 1 << 30 }
     }
 }
 
@@ -72,28 +75,56 @@ impl SqliteStore {
 struct Inner {
     folder: PathBuf,
     options: SqliteOptions,
-    catalogue: Catalogue,
-    /// Before the writers: fields are dropped in order, and the last to close a file must be one that
-    /// may fold its log into it.
-    spaces: Mutex<HashMap<(Tenant, Space), Arc<OpenSpace>>>,
-    writers: Writers<Arc<PathBuf>>,
+    catalogue: Arc<Catalogue>,
+    spaces: Mutex<OpenSpaces>,
+    readers: Arc<ReadPool>,
+    writers: Writers<FileCommitter>,
     analyser: Arc<Analyser>,
-    registered: Mutex<HashSet<(Tenant, Space)>>,
-    written: Mutex<HashSet<(Tenant, Space)>>,
+}
+
+/// Since this format of the catalogue folders are named by [`path_component`].
+const FOLDERS_RENAMED: usize = 5;
+
+/// Maximum number of connections that read spaces, and how many of them are kept while idle.
+const READERS: (usize, usize) = (96, 64);
+
+/// Maximum number of spaces that are held while nobody uses them.
+const MAX_SPACES: usize = 2_048;
+
+/// The spaces that were used last.
+#[derive(Default)]
+struct OpenSpaces {
+    /// Each with the number of its last use.
+    spaces: HashMap<(Tenant, Space), (Arc<OpenSpace>, u64)>,
+    uses: u64,
+}
+
+impl OpenSpaces {
+    /// Lets go of the half that was used longest ago, as far as nobody uses it now.
+    fn shrink(&mut self) {
+        let mut uses: Vec<u64> = self.spaces.values().map(|(_, last)| *last).collect();
+        let middle = uses.len() / 2;
+        let (_, median, _) = uses.select_nth_unstable(middle);
+        let median = *median;
+        self.spaces.retain(|_, (open, last)| *last >= median || Arc::strong_count(open) > 1);
+    }
 }
 
 impl SqliteBackend {
     fn open(folder: &Path, options: SqliteOptions) -> Result<Self> {
         let unusable = |error: std::io::Error| Error::Folder { path: folder.to_owned(), problem: error.to_string() };
         std::fs::create_dir_all(folder).map_err(unusable)?;
+        if schema::is_old(&folder.join("catalogue.db"), &schema::CATALOGUE[..FOLDERS_RENAMED]) {
+            rename_folders(folder).map_err(unusable)?;
+        }
+        let catalogue = Arc::new(Catalogue::open(folder)?);
         let inner = Inner {
             folder: folder.to_owned(),
-            catalogue: Catalogue::open(folder)?,
-            writers: Writers::start(options.writers.max(1), Files::default)?,
+            writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone()))?,
+            catalogue,
+            readers: Arc::new(ReadPool::new(READERS.0, READERS.1)),
             analyser: Arc::default(),
             spaces: Mutex::default(),
-            registered: Mutex::default(),
-            written: Mutex::default(),
             options,
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -105,21 +136,29 @@ impl SqliteBackend {
     }
 
     fn space(&self, tenant: &Tenant, space: &Space) -> Arc<OpenSpace> {
-        let mut spaces = self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (tenant.clone(), space.clone());
-        spaces
-            .entry(key)
-            .or_insert_with(|| {
-                let path = self.inner.folder.join("tenants").join(tenant.name()).join("spaces").join(space.name());
-                Arc::new(OpenSpace::new(space.clone(), path.join("loci.db")))
-            })
-            .clone()
+        let mut open = self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        open.uses += 1;
+        let now = open.uses;
+        if let Some((found, last)) = open.spaces.get_mut(&(tenant.clone(), space.clone())) {
+            *last = now;
+            return found.clone();
+        }
+        if open.spaces.len() >= MAX_SPACES {
+            open.shrink();
+        }
+        let (owner, name) = (path_component(tenant.name()), path_component(&space.name()));
+        let path = self.inner.folder.join("tenants").join(owner).join("spaces").join(name);
+        let readers = self.inner.readers.clone();
+        let new = Arc::new(OpenSpace::new(tenant.clone(), space.clone(), path.join("loci.db"), readers));
+        open.spaces.insert((tenant.clone(), space.clone()), (new.clone(), now));
+        new
     }
 
     /// Keeps what is held in memory within its budget.
     fn trim(&self) {
-        let spaces: Vec<_> =
-            self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let open = self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let spaces: Vec<_> = open.spaces.values().map(|(space, _)| space.clone()).collect();
+        drop(open);
         let held = || spaces.iter().map(|space| space.bytes()).sum::<usize>();
         while held() > self.inner.options.vector_bytes {
             let largest = spaces.iter().max_by_key(|space| space.bytes());
@@ -127,5 +166,23 @@ impl SqliteBackend {
                 break;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_that_nobody_uses_are_let_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteBackend::open(folder.path(), SqliteOptions::default()).unwrap();
+        let agent = |number: usize| Space::Agent(format!("agent-{number}"));
+        let first = store.space(&Tenant::default(), &agent(0));
+        for number in 0..3 * MAX_SPACES {
+            store.space(&Tenant::default(), &agent(number));
+        }
+        assert!(store.inner.spaces.lock().unwrap().spaces.len() <= MAX_SPACES);
+        assert!(Arc::ptr_eq(&first, &store.space(&Tenant::default(), &agent(0))), "one that is used stays");
     }
 }

@@ -4,7 +4,11 @@
 //! `user_version`. A file from a newer Loci is refused, never guessed at. Instants are
 //! microseconds; ids are sixteen bytes; `row` numbers are private to the file.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -15,10 +19,10 @@ use crate::text::{Analyser, asks};
 use crate::{Error, Result};
 
 /// The migrations of a space.
-pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6];
+pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, SPACE_7];
 
 /// The migrations of the catalogue.
-pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4];
+pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4, CATALOGUE_5];
 
 const SPACE_1: &str = "
 CREATE TABLE scopes (
@@ -328,6 +332,35 @@ UPDATE memories SET said_at = event_time WHERE event_time IS NOT NULL AND source
 UPDATE memories SET said_at = valid_from WHERE valid_from IS NOT NULL AND source_type = 'consolidation';
 ";
 
+/// Numbers of scopes and models are never given again: the ledger names scopes that an erasure has removed. Jobs are
+/// found by their kind.
+const SPACE_7: &str = "
+CREATE TABLE numbered_scopes (
+    scope INTEGER PRIMARY KEY AUTOINCREMENT,
+    key   TEXT NOT NULL UNIQUE,
+    layer TEXT NOT NULL
+);
+INSERT INTO numbered_scopes SELECT scope, key, layer FROM scopes ORDER BY scope;
+DROP TABLE scopes;
+ALTER TABLE numbered_scopes RENAME TO scopes;
+INSERT INTO sqlite_sequence (name, seq) SELECT 'scopes', 0
+    WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'scopes');
+UPDATE sqlite_sequence SET seq = max(seq, (SELECT coalesce(max(scope), 0) FROM ledger)) WHERE name = 'scopes';
+
+CREATE TABLE numbered_models (
+    model      INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT NOT NULL UNIQUE,
+    dimensions INTEGER NOT NULL
+);
+INSERT INTO numbered_models SELECT model, name, dimensions FROM models ORDER BY model;
+DROP TABLE models;
+ALTER TABLE numbered_models RENAME TO models;
+
+-- When the next job of each kind is due.
+DROP INDEX jobs_by_turn;
+CREATE INDEX jobs_by_kind ON jobs(kind, run_after) WHERE state IN ('waiting', 'running');
+";
+
 const CATALOGUE_1: &str = "
 CREATE TABLE tenants (
     name       TEXT PRIMARY KEY,
@@ -411,19 +444,46 @@ CREATE TABLE pool_members (
 CREATE INDEX pool_members_by_agent ON pool_members(tenant, agent);
 ";
 
-/// So often is a new file tried before it counts as busy.
+/// When a job of a kind may be due in a space, in microseconds; no row: there is none. Spaces of older catalogues are
+/// looked at once, whichever kinds are wanted (`kind` is empty).
+const CATALOGUE_5: &str = "
+CREATE TABLE work (
+    tenant TEXT NOT NULL,
+    space  TEXT NOT NULL,
+    kind   TEXT NOT NULL,
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (tenant, space, kind),
+    FOREIGN KEY (tenant, space) REFERENCES spaces(tenant, name) ON DELETE CASCADE
+) WITHOUT ROWID;
+CREATE INDEX work_by_time ON work(tenant, kind, at);
+INSERT INTO work SELECT tenant, name, '', 0 FROM spaces;
+DROP TABLE settings;
+";
+
+/// How long a statement waits for another process.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often a new file is tried before it counts as busy.
 const TRIES: usize = 400;
 
 /// Opens a file for writing, creates what is missing and brings it up to date.
 pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
     let said = |error| Error::sqlite(path, error);
+    if migrations == SPACE && !path.exists() {
+        // Where that fails, the usual way below does the same, more slowly, or says what is wrong.
+        drop(create(path));
+    }
     let mut connection = Connection::open(path).map_err(said)?;
     prepare(&connection).map_err(said)?;
-    // Page size counts only before the first table; two of MiniLM's vectors waste a quarter of a
-    // 4 KiB page, five fill one of 8 KiB.
-    connection.pragma_update(None, "page_size", 8192).map_err(said)?;
+    // Counts only before the first table.
+    connection.pragma_update(None, "page_size", page_size()).map_err(said)?;
     patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(said)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
+    if cfg!(target_os = "macos") {
+        // There a plain sync leaves what was written in the cache of the drive.
+        connection.pragma_update(None, "fullfsync", true).map_err(said)?;
+        connection.pragma_update(None, "checkpoint_fullfsync", true).map_err(said)?;
+    }
     // What is deleted is overwritten where that costs no more pages; an erasure does it everywhere.
     connection.pragma_update(None, "secure_delete", "FAST").map_err(said)?;
     let known = migrations.len() as i64;
@@ -433,13 +493,60 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Writes the file of a new space from an image of an empty one: running all migrations takes ten times as long. The file
+/// gets its name when it is complete and durable; a file that another process has made meanwhile stays as it is.
+fn create(path: &Path) -> Result<()> {
+    let failed = |error: std::io::Error| Error::io(path, &error);
+    let beside = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    // The log of a file that was removed by hand would be taken for that of the new one.
+    if beside("-wal").exists() {
+        return Ok(());
+    }
+    let new = beside(&format!(".new-{}", std::process::id()));
+    let mut file = File::create_new(&new).map_err(failed)?;
+    let written = image().and_then(|image| file.write_all(image).and_then(|()| file.sync_all()).map_err(failed));
+    // Unlike a rename, a link does not replace what is there.
+    let named = written.and_then(|()| std::fs::hard_link(&new, path).map_err(failed));
+    std::fs::remove_file(&new).map_err(failed)?;
+    named
+}
+
+/// The bytes of the file of an empty space, made once in each process.
+fn image() -> Result<&'static [u8]> {
+    static IMAGE: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(image) = IMAGE.get() {
+        return Ok(image);
+    }
+    let path = Path::new(":memory:");
+    let said = |error| Error::sqlite(path, error);
+    let mut connection = Connection::open_in_memory().map_err(said)?;
+    connection.pragma_update(None, "page_size", page_size()).map_err(said)?;
+    migrate(&mut connection, path, SPACE)?;
+    // Tables that a later migration drops leave empty pages.
+    connection.execute_batch("VACUUM").map_err(said)?;
+    let mut image = connection.serialize(rusqlite::MAIN_DB).map_err(said)?.to_vec();
+    // The read and the write version of the header: the file keeps a write-ahead log.
+    if let Some(versions) = image.get_mut(18..20) {
+        versions.fill(2);
+    }
+    Ok(IMAGE.get_or_init(|| image))
+}
+
+fn page_size() -> i64 {
+    std::env::var("LOCI_PAGE_SIZE").ok().and_then(|it| it.parse().ok()).unwrap_or(1024)
+}
+
 /// Tries again while someone else is doing the same: the change of the journal of a new file is the
 /// one thing for which SQLite does not wait by itself.
 fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     for _ in 0..TRIES {
         match work() {
             Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
-                std::thread::sleep(std::time::Duration::from_millis(5));
+                std::thread::sleep(Duration::from_millis(5));
             }
             outcome => return outcome,
         }
@@ -447,16 +554,27 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
     work()
 }
 
-/// Opens a file for reading only.
+/// Opens a file for reading.
 pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     use rusqlite::OpenFlags;
     let said = |error| Error::sqlite(path, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite lets only a connection that may write fold the log into its file and remove it when it is the last to
+    // close; a read-only one would leave a log and a shared memory of 32 KiB beside each file that was ever read.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(said)?;
     prepare(&connection).map_err(said)?;
+    connection.pragma_update(None, "query_only", true).map_err(said)?;
     // Pages are read where they lie instead of being copied into a cache of each reader.
     connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(said)?;
     Ok(connection)
+}
+
+/// Whether a file is there and of an older format. Only its header is read.
+pub(super) fn is_old(path: &Path, migrations: &[&str]) -> bool {
+    let mut header = [0; 64];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    let found = u32::from_be_bytes([header[60], header[61], header[62], header[63]]);
+    read.is_ok() && found > 0 && (found as usize) < migrations.len()
 }
 
 /// The format of a file, which must not be newer than what we know.
@@ -470,7 +588,7 @@ pub(super) fn format(connection: &Connection, path: &Path, migrations: &[&str]) 
 }
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(std::time::Duration::from_secs(60))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(128);
     // A plan is made once for a statement. Left to itself SQLite looks at the values and plans anew with
     // every other one, which cost a fifth of a recall and a tenth of an add.
@@ -486,6 +604,16 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
     let said = |error| Error::sqlite(path, error);
     functions(connection).map_err(said)?;
+    // A table that others refer to is made anew and renamed, which SQLite allows only so; it is not allowed to change
+    // this inside a transaction.
+    connection.pragma_update(None, "foreign_keys", false).map_err(said)?;
+    let migrated = migrate_in_transaction(connection, path, migrations);
+    connection.pragma_update(None, "foreign_keys", true).map_err(said)?;
+    migrated
+}
+
+fn migrate_in_transaction(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
+    let said = |error| Error::sqlite(path, error);
     // Two processes may open a new file at once: the lock decides, the loser finds it done.
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
     let found = format(&transaction, path, migrations)?;

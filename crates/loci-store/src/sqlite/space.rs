@@ -1,15 +1,17 @@
-//! How is an open space read?
+//! An open space: where its file is and how it is read.
 //!
-//! Readers are a small pool of read-only connections; each read sees one snapshot. What is held in memory of
-//! the space is kept beside them and catches up with the ledger.
+//! Each read takes a connection from the pool of the store and sees one snapshot. What is held in memory of the space is
+//! kept beside it and catches up with the ledger.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use loci_types::Space;
-use rusqlite::Connection;
+use loci_types::{Space, Tenant};
 
 use super::board::Board;
+use super::commit::SpaceFile;
+use super::connections::{ReadPool, Reader};
 use super::file::FileId;
 use super::index::Index;
 use super::lexicon::Lexicon;
@@ -17,30 +19,38 @@ use super::schema;
 use super::transaction::Transaction;
 use crate::{Error, Result, sql};
 
-/// How many idle readers a space keeps.
-const IDLE: usize = 8;
+/// How often a file that is replaced while it is opened is opened again.
+const TRIES: usize = 8;
 
 /// A space that has been used in this process.
 pub(crate) struct OpenSpace {
     pub(super) space: Space,
     pub(super) path: Arc<PathBuf>,
-    readers: Mutex<Readers>,
+    /// The same for those who write.
+    pub(super) place: Arc<SpaceFile>,
+    /// Whether this process has registered it in the catalogue.
+    pub(super) is_registered: AtomicBool,
+    /// Whether the catalogue knows that something was written to it.
+    pub(super) is_noted: AtomicBool,
+    readers: Arc<ReadPool>,
+    /// The file that was read last.
+    file: Mutex<Option<FileId>>,
     pub(super) index: Index,
     pub(super) lexicon: Lexicon,
     pub(super) board: Board,
 }
 
-struct Readers {
-    file: Option<FileId>,
-    idle: Vec<Connection>,
-}
-
 impl OpenSpace {
-    pub(super) fn new(space: Space, path: PathBuf) -> Self {
+    pub(super) fn new(tenant: Tenant, space: Space, path: PathBuf, readers: Arc<ReadPool>) -> Self {
+        let path = Arc::new(path);
         Self {
+            place: Arc::new(SpaceFile { tenant, space: space.clone(), path: path.clone() }),
             space,
-            path: Arc::new(path),
-            readers: Mutex::new(Readers { file: None, idle: Vec::new() }),
+            path,
+            is_registered: AtomicBool::new(false),
+            is_noted: AtomicBool::new(false),
+            readers,
+            file: Mutex::default(),
             index: Index::default(),
             lexicon: Lexicon::default(),
             board: Board::default(),
@@ -48,47 +58,48 @@ impl OpenSpace {
     }
 
     /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<Option<T>> {
+    pub(super) fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> sql::Result<T>) -> Result<Option<T>> {
         let said = |error| Error::sqlite(&self.path, error);
-        let Some((connection, file)) = self.reader()? else { return Ok(None) };
+        let Some(reader) = self.reader()? else { return Ok(None) };
         // A read transaction pins one snapshot; dropping it ends it whatever happened.
         let value = {
-            let _snapshot = Transaction::read(&connection).map_err(said)?;
-            work(&connection).map_err(|error| Error::said(&self.path, error))?
+            let _snapshot = Transaction::read(&reader).map_err(said)?;
+            work(&reader).map_err(|error| Error::said(&self.path, error))?
         };
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another file may have taken its place meanwhile.
-        if readers.idle.len() < IDLE && readers.file == Some(file) {
-            readers.idle.push(connection);
-        }
+        reader.give_back();
         Ok(Some(value))
     }
 
-    /// A connection, and the file that it reads.
-    fn reader(&self) -> Result<Option<(Connection, FileId)>> {
-        let file = FileId::of(&self.path);
-        {
-            let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-            if readers.file != file {
-                readers.idle.clear();
-                readers.file = file;
-                self.forget();
+    /// A connection to the file that bears the name of the space now.
+    fn reader(&self) -> Result<Option<Reader>> {
+        for _ in 0..TRIES {
+            let file = FileId::of(&self.path);
+            {
+                let mut known = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+                if *known != file {
+                    *known = file;
+                    self.forget();
+                }
             }
-            if let (Some(file), Some(connection)) = (file, readers.idle.pop()) {
-                return Ok(Some((connection, file)));
+            let Some(file) = file else {
+                self.readers.close(&self.path);
+                return Ok(None);
+            };
+            let reader = self.readers.take(&self.path, file)?;
+            if !reader.is_new() {
+                return Ok(Some(reader));
+            }
+            let found = schema::format(&reader, &self.path, schema::SPACE)?;
+            if found != schema::SPACE.len() as i64 {
+                // An older file is brought up to date by opening it for writing once.
+                schema::open(&self.path, schema::SPACE)?;
+            }
+            // Another file may have taken its name while it was opened.
+            if FileId::of(&self.path) == Some(file) {
+                return Ok(Some(reader));
             }
         }
-        let Some(file) = file else { return Ok(None) };
-        let connection = schema::open_reader(&self.path)?;
-        let found = schema::format(&connection, &self.path, schema::SPACE)?;
-        let known = schema::SPACE.len() as i64;
-        // Created a moment ago by someone who has not yet laid out its tables.
-        Ok((found == known || self.upgrade()?).then_some((connection, file)))
-    }
-
-    /// An older file is brought up to date by opening it for writing once.
-    fn upgrade(&self) -> Result<bool> {
-        schema::open(&self.path, schema::SPACE).map(|_| true)
+        Err(Error::Busy { path: self.path.to_path_buf() })
     }
 
     /// Whether there is no file, or one in which nothing ever happened. A damaged one is not blank.

@@ -11,7 +11,9 @@ use loci_store::{EntityQuery, LedgerQuery, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good, name_in};
 use loci_testkit::samples::*;
-use loci_types::{Action, Entity, EntityId, ErrorKind, Filter, Layer, Memory, Relation, Scope, Visible};
+use loci_types::{
+    Action, Entity, EntityId, ErrorKind, Filter, JobKind, Layer, Memory, Relation, Scope, Tenant, Visible,
+};
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
 
@@ -84,7 +86,7 @@ fn today() -> Filter {
 
 #[test]
 fn old_files_are_kept_as_they_were() {
-    for format in [1, 2, 4, 5] {
+    for format in 1..=6 {
         let folder = kept(format);
         assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
         assert_eq!(format_of(&folder.join(SPACE)), format);
@@ -101,6 +103,12 @@ async fn a_file_of_format_2_opens_and_goes_on() {
     opens_and_goes_on(2).await;
 }
 
+/// The file of format 3 is that of format 2, brought up to date by a Loci that knew no later one.
+#[tokio::test]
+async fn a_file_of_format_3_opens_and_goes_on() {
+    opens_and_goes_on(3).await;
+}
+
 #[tokio::test]
 async fn a_file_of_format_4_opens_and_goes_on() {
     opens_and_goes_on(4).await;
@@ -109,6 +117,52 @@ async fn a_file_of_format_4_opens_and_goes_on() {
 #[tokio::test]
 async fn a_file_of_format_5_opens_and_goes_on() {
     opens_and_goes_on(5).await;
+}
+
+#[tokio::test]
+async fn a_file_of_format_6_opens_and_goes_on() {
+    opens_and_goes_on(6).await;
+}
+
+/// Until format 6 the number of an erased scope was given to the next one.
+#[tokio::test]
+async fn a_file_of_format_6_gives_no_number_again_that_its_ledger_names() {
+    let folder = copy(6);
+    let raw = Connection::open(folder.path().join(SPACE)).unwrap();
+    raw.execute("UPDATE ledger SET scope = 40 WHERE sequence = 3", []).unwrap();
+    let store = open(folder.path());
+    Hand::from(&store, 1_000).remember(&user("bo"), "lantern").await;
+    let sql = "SELECT max(scope) FROM scopes";
+    assert_eq!(raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap(), 41);
+    sound(&store).await;
+}
+
+/// Jobs of older folders are found, though no catalogue said that there are any.
+#[tokio::test]
+async fn jobs_of_format_6_are_found() {
+    let folder = copy(6);
+    let raw = Connection::open(folder.path().join(SPACE)).unwrap();
+    let waiting: i64 = raw.query_row("SELECT count(*) FROM jobs", [], |row| row.get(0)).unwrap();
+    assert!(waiting > 0);
+    let store = open(folder.path());
+    let minute = std::time::Duration::from_secs(60);
+    let claimed = good(store.claim(&Tenant::default(), JobKind::ALL, 9, at(400 * 86_400), minute).await);
+    assert_eq!(claimed.len() as i64, waiting);
+}
+
+/// Folders of tenants and agents with upper case are found under their new names.
+#[tokio::test]
+async fn folders_of_format_6_are_renamed() {
+    let folder = copy(6);
+    let raw = Connection::open(folder.path().join("catalogue.db")).unwrap();
+    raw.execute("INSERT INTO tenants (name, created_at) VALUES ('Acme', 0)", []).unwrap();
+    raw.execute("INSERT INTO spaces (tenant, name, created_at, written) VALUES ('Acme', 'shared', 0, 1)", []).unwrap();
+    drop(raw);
+    fs::create_dir_all(folder.path().join("tenants/Acme/spaces/shared")).unwrap();
+    fs::rename(folder.path().join(SPACE), folder.path().join("tenants/Acme/spaces/shared/loci.db")).unwrap();
+    let store = open(folder.path());
+    assert_eq!(good(store.spaces(&Tenant::new("Acme").unwrap()).await).len(), 1);
+    assert!(folder.path().join("tenants/~acme/spaces/shared/loci.db").exists());
 }
 
 /// Until format 4 words were in an index that could not be read back. They are made anew, those of a question with its answer.

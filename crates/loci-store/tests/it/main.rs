@@ -17,6 +17,7 @@ mod postgres_faults;
 mod postgres_security;
 mod postgres_skew;
 mod postgres_spaces;
+mod spaces;
 mod sqlite;
 mod stand_in;
 mod tier;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Batch, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter, Memory, MemoryId,
-    Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
+    Action, Batch, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter, Memory,
+    MemoryId, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
 };
 
 use super::SqlStore;
@@ -30,17 +30,22 @@ impl<B: Backend> Records for SqlStore<B> {
         }
         let (analyser, place) = (self.analyser.clone(), B::place_of(&open).to_owned());
         let (tenant, space, models) = (batch.tenant.clone(), batch.space.clone(), self.models_of(&batch));
-        let applied: Vec<Applied> = self
-            .backend
-            .write(&open, move |connection| {
-                let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
-                batch.changes.iter().map(|change| desk.apply(change)).collect()
-            })
-            .await?;
+        let takes_long = batch.changes.iter().any(|change| matches!(change.action, Action::EraseUser { .. }));
+        let work = move |connection: &dyn Connection| -> Result<Vec<Applied>> {
+            let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
+            batch.changes.iter().map(|change| desk.apply(change)).collect()
+        };
+        let applied = match takes_long {
+            true => self.backend.write_long(&open, work).await?,
+            false => self.backend.write(&open, work).await?,
+        };
         if applied.iter().any(|applied| applied.sequence.is_some()) {
             if !self.backend.is_noted(&tenant, &open) {
                 let (backend, tenant) = (self.backend.clone(), tenant.clone());
-                blocking(move || backend.note_written(&tenant, &open)).await?;
+                // The change is durable: a caller that is told otherwise would repeat it. The next change notes it again.
+                if let Err(error) = blocking(move || backend.note_written(&tenant, &open)).await {
+                    tracing::warn!(%error, "the catalogue could not be told that something was written to a space");
+                }
             }
             self.wake_index(&tenant, &space, models);
         }

@@ -6,10 +6,11 @@
 //! connection before the commit was asked for) is run again; when nobody knows whether the commit
 //! was heard, the caller is told so.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Session, Sessions, said};
-use crate::sql::writer::{Pen, Task};
+use crate::sql::writer::{Committer, WriteTask};
 use crate::sql::{self, Connection, feed};
 use crate::{Error, Result};
 
@@ -26,7 +27,7 @@ pub(crate) struct Target {
     pub(crate) space: i32,
 }
 
-/// Writes for one thread.
+/// Commits to the spaces of a server.
 pub(super) struct Transactions {
     sessions: Sessions,
 }
@@ -52,7 +53,7 @@ impl Transactions {
         Self { sessions }
     }
 
-    fn attempt(&self, target: Target, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+    fn attempt(&self, target: Target, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), Undone> {
         let session = self.sessions.take().map_err(|error| Undone::Told(said(error)))?;
         match write(&session, target, tasks) {
             Ok(()) => Ok(()),
@@ -68,10 +69,17 @@ impl Transactions {
     }
 }
 
-impl Pen for Transactions {
+impl Committer for Transactions {
     type Place = Target;
 
-    fn commit(&mut self, target: &Target, tasks: &mut [Box<dyn Task>]) -> Result<()> {
+    // The runtime that drives the connections may be driven by the thread that drops the writers.
+    const WAITS_ON_DROP: bool = false;
+
+    fn path(_: &Target) -> PathBuf {
+        PathBuf::from(super::PLACE)
+    }
+
+    fn commit(&self, target: &Target, tasks: &mut [Box<dyn WriteTask>]) -> Result<()> {
         let mut tries = 1;
         loop {
             match self.attempt(*target, tasks) {
@@ -86,7 +94,7 @@ impl Pen for Transactions {
     }
 }
 
-fn write(session: &Session, target: Target, tasks: &mut [Box<dyn Task>]) -> Result<(), Undone> {
+fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), Undone> {
     let again =
         |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
     session.begin("", Some(target)).map_err(again)?;

@@ -1,0 +1,250 @@
+//! Bounds the connections that a store keeps open over all its spaces.
+//!
+//! A connection costs two descriptors and a file's shared memory one more, so the bounds keep a store with any number of
+//! spaces below 512 descriptors. Connections that rest are kept in order of their last use; the oldest is closed first.
+//! Whichever connection of a file is closed last folds the log into the file and removes it.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::file::FileId;
+use super::schema;
+use crate::{Error, Result};
+
+/// Maximum number of idle writers. Those in use are bounded by the number of threads that write.
+const MAX_IDLE_WRITERS: usize = 32;
+
+/// How long a read waits for a connection when all are in use.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// A connection that nobody uses.
+struct Idle {
+    path: Arc<PathBuf>,
+    file: FileId,
+    connection: Connection,
+}
+
+/// Connections that read.
+pub(super) struct ReadPool {
+    /// Maximum number of readers, idle or in use.
+    max_open: usize,
+    /// Maximum number of idle readers.
+    max_idle: usize,
+    state: Mutex<Readers>,
+    returned: Condvar,
+}
+
+#[derive(Default)]
+struct Readers {
+    /// The least recently used first.
+    idle: Vec<Idle>,
+    /// How many there are, idle and in use.
+    open: usize,
+    /// How often the readers of some file were closed. A reader that was taken before such a moment looks at its file
+    /// again before it is kept.
+    closings: u64,
+}
+
+impl ReadPool {
+    pub(super) fn new(max_open: usize, max_idle: usize) -> Self {
+        Self { max_open, max_idle, state: Mutex::default(), returned: Condvar::new() }
+    }
+
+    /// Takes a reader of this file that is idle, if there is one.
+    pub(super) fn take_idle(self: &Arc<Self>, path: &Arc<PathBuf>, file: FileId) -> Option<Reader> {
+        let mut state = self.state.try_lock().ok()?;
+        let connection = state.take_idle(path, file)?;
+        Some(Reader { connection, permit: self.permit(path, file, state.closings), is_new: false })
+    }
+
+    /// Takes a reader of this file. Waits while all are in use; [`Error::Busy`] if that takes too long.
+    pub(super) fn take(self: &Arc<Self>, path: &Arc<PathBuf>, file: FileId) -> Result<Reader> {
+        let deadline = Instant::now() + WAIT;
+        let mut closed = Vec::new();
+        let mut state = self.lock();
+        let closings = loop {
+            if let Some(connection) = state.take_idle(path, file) {
+                return Ok(Reader { connection, permit: self.permit(path, file, state.closings), is_new: false });
+            }
+            // Another file has taken the name of one that we had open.
+            closed.extend(state.close_idle(path));
+            if state.open >= self.max_open && !state.idle.is_empty() {
+                closed.push(state.idle.remove(0));
+                state.open -= 1;
+            }
+            if state.open < self.max_open {
+                state.open += 1;
+                break state.closings;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Error::Busy { path: path.to_path_buf() });
+            }
+            state = self.returned.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        };
+        drop(state);
+        let permit = self.permit(path, file, closings);
+        // Closing may fold a log into its file, and opening reads one: nobody else waits for that.
+        drop(closed);
+        let connection = schema::open_reader(path)?;
+        Ok(Reader { connection, permit, is_new: true })
+    }
+
+    /// Closes the readers of a file; those in use are closed when they are given back.
+    pub(super) fn close(&self, path: &Path) {
+        let mut state = self.lock();
+        let closed = state.close_idle(path);
+        state.closings += 1;
+        self.returned.notify_all();
+        drop(state);
+        drop(closed);
+    }
+
+    fn permit(self: &Arc<Self>, path: &Arc<PathBuf>, file: FileId, closings: u64) -> Permit {
+        Permit { pool: self.clone(), path: path.clone(), file, closings, passed_on: false }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Readers> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Readers {
+    /// Takes out the reader of a file that was used last.
+    fn take_idle(&mut self, path: &Path, file: FileId) -> Option<Connection> {
+        let place = self.idle.iter().rposition(|idle| idle.file == file && idle.path.as_path() == path)?;
+        Some(self.idle.remove(place).connection)
+    }
+
+    /// Takes out the idle readers of a file, to be closed.
+    fn close_idle(&mut self, path: &Path) -> Vec<Idle> {
+        let closed: Vec<_> = self.idle.extract_if(.., |idle| idle.path.as_path() == path).collect();
+        self.open -= closed.len();
+        closed
+    }
+}
+
+/// A connection that someone reads with. Closed when it is dropped, unless it is given back.
+pub(super) struct Reader {
+    connection: Connection,
+    permit: Permit,
+    is_new: bool,
+}
+
+impl Reader {
+    /// Whether it was opened for this reader.
+    pub(super) fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Keeps the connection for the next one who reads this file.
+    pub(super) fn give_back(self) {
+        let Self { connection, mut permit, .. } = self;
+        let pool = permit.pool.clone();
+        let mut state = pool.lock();
+        if state.closings != permit.closings && FileId::of(&permit.path) != Some(permit.file) {
+            return;
+        }
+        state.idle.push(Idle { path: permit.path.clone(), file: permit.file, connection });
+        permit.passed_on = true;
+        let closed = (state.idle.len() > pool.max_idle).then(|| state.idle.remove(0));
+        state.open -= usize::from(closed.is_some());
+        pool.returned.notify_one();
+        drop(state);
+        drop(closed);
+    }
+}
+
+impl Deref for Reader {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+/// The right to have one reader open.
+struct Permit {
+    pool: Arc<ReadPool>,
+    path: Arc<PathBuf>,
+    file: FileId,
+    closings: u64,
+    /// Whether an idle reader has it now.
+    passed_on: bool,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if !self.passed_on {
+            self.pool.lock().open -= 1;
+            self.pool.returned.notify_one();
+        }
+    }
+}
+
+/// The connections of a store that write.
+#[derive(Default)]
+pub(super) struct WritePool {
+    /// The least recently used first.
+    idle: Mutex<Vec<Idle>>,
+}
+
+impl WritePool {
+    /// Takes the write connection of a space out of the pool; opens one if there is none or the file was replaced.
+    pub(super) fn take(&self, path: &Path) -> Result<(FileId, Connection)> {
+        if let Some(idle) = self.remove(path)
+            && FileId::of(path) == Some(idle.file)
+        {
+            return Ok((idle.file, idle.connection));
+        }
+        let connection = schema::open(path, schema::SPACE)?;
+        // What a savepoint may have to undo is kept in memory; past 64 KiB it would go through a file of its own.
+        connection.pragma_update(None, "temp_store", "MEMORY").map_err(|error| Error::sqlite(path, error))?;
+        let file = FileId::of(path)
+            .ok_or_else(|| Error::ReadOnly { path: path.to_owned(), problem: "the file vanished".into() })?;
+        Ok((file, connection))
+    }
+
+    /// Keeps a connection for the next change of its space. The one that was used longest ago is closed.
+    /// So is this one if its file was removed or replaced meanwhile.
+    pub(super) fn give_back(&self, path: &Arc<PathBuf>, file: FileId, connection: Connection) {
+        if FileId::of(path) != Some(file) {
+            return;
+        }
+        let mut idle = self.lock();
+        idle.push(Idle { path: path.clone(), file, connection });
+        let closed = (idle.len() > MAX_IDLE_WRITERS).then(|| idle.remove(0));
+        drop(idle);
+        drop(closed);
+    }
+
+    /// Closes the connection of a space.
+    pub(super) fn close(&self, path: &Path) {
+        drop(self.remove(path));
+    }
+
+    /// Closes all connections.
+    pub(super) fn close_all(&self) {
+        let closed = std::mem::take(&mut *self.lock());
+        drop(closed);
+    }
+
+    /// Whether there is an open connection to this space.
+    pub(super) fn is_open(&self, path: &Path) -> bool {
+        self.lock().iter().any(|idle| idle.path.as_path() == path)
+    }
+
+    fn remove(&self, path: &Path) -> Option<Idle> {
+        let mut idle = self.lock();
+        let place = idle.iter().rposition(|idle| idle.path.as_path() == path)?;
+        Some(idle.remove(place))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
