@@ -6,7 +6,7 @@
 
 use data_encoding::HEXLOWER;
 use jiff::SignedDuration;
-use loci_types::{Action, Batch, Error, NoteValue, Role, Space};
+use loci_types::{Action, Batch, Error, Identifiers, Layer, NoteValue, Role, Scope, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,7 +44,8 @@ impl Engine {
     pub async fn answered(&self, caller: &Caller, key: &str, fingerprint: &[u8; 32]) -> Result<Option<Answer>> {
         let name = name(caller, key)?;
         let visible = policy::whole(&caller.tenant);
-        let notes = self.store.notes(&visible, &Space::Shared, &[name], self.now()).await?;
+        let space = whose(caller).map_or(Space::Shared, |scope| scope.space());
+        let notes = self.store.notes(&visible, &space, &[name], self.now()).await?;
         // One that cannot be read was written by a later version, and is as good as none.
         let kept = notes.into_iter().find_map(|(_, value)| serde_json::from_value::<Kept>(value).ok());
         match kept {
@@ -73,11 +74,20 @@ impl Engine {
         let kept = Kept { fingerprint: HEXLOWER.encode(fingerprint), answer };
         let value = NoteValue::Set(serde_json::to_value(kept).unwrap_or_default());
         let until = self.now().saturating_add(KEPT).ok();
-        let note = Action::Note { scope: None, key, value, until };
+        let scope = whose(caller);
+        let space = scope.as_ref().map_or(Space::Shared, Scope::space);
+        let note = Action::Note { scope, key, value, until };
         let changes = vec![self.change(caller, "hotpath", "an answer, should the request come again", note)];
-        self.store.apply(Batch { tenant: caller.tenant.clone(), space: Space::Shared, changes }).await?;
+        self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         Ok(true)
     }
+}
+
+/// The scope of the user whose answer it is, so that it goes when that user is erased. A credential of several users
+/// has none; its answers go with the memories they name.
+fn whose(caller: &Caller) -> Option<Scope> {
+    let user_id = caller.identifiers.user_id.clone();
+    Scope::new(Layer::User, &Identifiers { user_id, ..Identifiers::default() }).ok()
 }
 
 /// The name under which an answer is kept. Keys have no spaces or controls, so the zero divides.

@@ -29,6 +29,7 @@ static DIALECT: Dialect = Dialect {
     byte_order: " COLLATE \"C\"",
     key_prefix: "tenant, space, ",
     terms_table: "documents",
+    now: "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
     lists_are_values: true,
     index_hints: false,
 };

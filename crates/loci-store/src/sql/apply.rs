@@ -13,6 +13,7 @@ use loci_types::{
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::chain::is_settled;
 use super::{Connection, OptionalExtension, Row, params};
 use super::{entities, facts, graph, read, row, words};
 use crate::sql;
@@ -38,7 +39,17 @@ impl Desk<'_> {
     /// Applies one change.
     pub(crate) fn apply(&self, change: &Change) -> Result<Applied> {
         match &change.action {
-            Action::Add(addition) => self.add(change, addition),
+            Action::Add(addition) => {
+                let added = self.add(change, addition)?;
+                let memory = &addition.memory;
+                // A fresh memory has no pointers; one that was made elsewhere may bring some.
+                if added.outcome == Outcome::Created
+                    && (memory.supersedes_id.is_some() || memory.superseded_by_id.is_some())
+                {
+                    self.check_pointers(memory.id)?;
+                }
+                Ok(added)
+            }
             Action::Revise(revision) => self.revise(change, revision),
             Action::Merge { into, from } => self.merge(change, into, from),
             Action::Supersede { old, new } => self.supersede(change, *old, new),
@@ -278,7 +289,7 @@ impl Desk<'_> {
         if before.memory.state == State::SoftDeleted {
             return Ok(applied(&before.memory, Outcome::None, None));
         }
-        self.uncover(change, &before)?;
+        self.reinstate_previous(change, &before)?;
         self.rewrite(change, before, Event::Delete, Outcome::Deleted, |memory| {
             memory.state = State::SoftDeleted;
             memory.purge_at = Some(purge_at);
@@ -296,12 +307,17 @@ impl Desk<'_> {
     ) -> Result<Applied> {
         let before = self.find(id)?;
         let row = before.row;
-        let faded = self.rewrite(change, before, Event::Ttl, Outcome::Updated, |memory| {
+        let edit = |memory: &mut Memory| {
             memory.state = state;
             memory.confidence = confidence.unwrap_or(memory.confidence);
             memory.relevance = relevance.unwrap_or(memory.relevance);
             memory.purge_at = purge_at;
-        })?;
+        };
+        let faded = if !is_settled(before.memory.state) && is_settled(state) {
+            self.revive(change, before, Event::Ttl, Outcome::Updated, edit)?
+        } else {
+            self.rewrite(change, before, Event::Ttl, Outcome::Updated, edit)?
+        };
         if confidence.is_some() || relevance.is_some() {
             self.counted(row, change.at)?;
         }
@@ -321,12 +337,12 @@ impl Desk<'_> {
     /// was there, and nothing of what it said.
     pub(crate) fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
         let lying = self.find(id)?;
-        // A soft-deleted head has uncovered the one before it already, if it was forgotten; if it
-        // faded away, what it replaced is not true again.
+        // A head that was forgotten has reinstated the one before it already; if it faded away, what it replaced does
+        // not hold again.
         if lying.memory.state != State::SoftDeleted {
-            self.uncover(change, &lying)?;
+            self.reinstate_previous(change, &lying)?;
         }
-        self.close(change, &lying)?;
+        self.relink_neighbours(change, &lying)?;
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
         self.sql(entities::forget_summaries(self.connection, lying.row))?;
         self.sql(facts::forget(self.connection, lying.row))?;

@@ -5,7 +5,7 @@
 //! how far a session was learned from) is read too, and written back by changes of its own.
 
 use jiff::Timestamp;
-use loci_types::{Addition, Change, Edge, EntityId, Event, MemoryId, Outcome, Scope, Session, Space, Visible};
+use loci_types::{Addition, Change, Edge, EntityId, Event, Memory, MemoryId, Outcome, Scope, Session, Space, Visible};
 use uuid::Uuid;
 
 use super::apply::{Desk, Lying, applied, difference, nothing};
@@ -33,10 +33,9 @@ pub(crate) fn memories(
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
     let read = |found: &dyn Row| {
-        let aged: Option<i64> = found.get("aged")?;
         Ok(CarriedMemory {
             memory: row::read(found)?,
-            aged_at: aged.map(|micros| Timestamp::from_microsecond(micros).unwrap_or_default()),
+            aged_at: row::optional_timestamp(found, "aged")?,
             place: found.get("place")?,
         })
     };
@@ -150,7 +149,7 @@ pub(crate) fn whole(visible: &Visible, space: &Space) -> bool {
 }
 
 impl Desk<'_> {
-    /// Writes a record over the one with its id, which must lie in the same scope.
+    /// Writes a record over the one with its id: every field, as long as it stays in its scope and its chain stays whole.
     pub(crate) fn replace(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
         let before = self.find(memory.id)?;
@@ -161,28 +160,17 @@ impl Desk<'_> {
             let (from, to) = (before.memory.state, memory.state);
             return Err(Error::Refused(format!("memory {} is {from} and cannot become {to}", memory.id)));
         }
-        self.sql(row::update(self.connection, before.row, memory))?;
-        self.sql(self.connection.execute(
-            "UPDATE memories SET unless = ?2, claim = ?3, access_count = ?4, last_accessed_at = ?5, created_at = ?6, \
-             thread_id = ?7, run_id = ?8, actor_id = ?9, role = ?10, aged_at = ?11, said_at = ?12, imported_at = ?13 WHERE row = ?1",
-            params![
-                before.row,
-                addition.unless.map(|hash| hash.0),
-                addition.claim.map(|hash| hash.0),
-                memory.access_count,
-                memory.last_accessed_at.map(Timestamp::as_microsecond),
-                memory.created_at.as_microsecond(),
-                &memory.thread_id,
-                &memory.run_id,
-                &memory.actor_id,
-                &memory.role,
-                addition.aged_at.map(Timestamp::as_microsecond),
-                memory.said_at.map(Timestamp::as_microsecond),
-                memory.imported_at.map(Timestamp::as_microsecond),
-            ],
-        ))?;
-        // Who said it decides what answers what.
-        let said = |memory: &loci_types::Memory| (memory.content.clone(), memory.actor_id.clone(), memory.role.clone());
+        self.sql(row::replace(self.connection, before.row, addition))?;
+        self.check_pointers(memory.id)?;
+        // A turn is also found by the words of the question before it: one of the same session, by someone else.
+        fn said(memory: &Memory) -> [Option<&String>; 4] {
+            [
+                Some(&memory.content),
+                memory.actor_id.as_ref(),
+                memory.role.as_ref(),
+                memory.identifiers.session_id.as_ref(),
+            ]
+        }
         if said(memory) != said(&before.memory) {
             self.reindex(before.row)?;
             for follower in self.sql(graph::followers(self.connection, before.row))? {

@@ -6,6 +6,7 @@
 use jiff::Timestamp;
 use loci_types::{Space, Tenant};
 
+use super::row::timestamp;
 use super::{Connection, OptionalExtension, Row, params};
 use crate::{Agent, sql};
 
@@ -125,6 +126,6 @@ fn read_agent(row: &dyn Row) -> sql::Result<Agent> {
     Ok(Agent {
         slug: row.get(0)?,
         config: serde_json::from_str(&config).unwrap_or_default(),
-        created_at: Timestamp::from_microsecond(row.get(2)?).unwrap_or_default(),
+        created_at: timestamp(row, 2)?,
     })
 }

@@ -1,27 +1,75 @@
-//! What becomes of a chain when its links come and go?
+//! Keeps chains of memories that replace each other in order.
 //!
-//! Of memories that replace each other only the newest, the head, holds. A head that goes uncovers
-//! the one before it; one that comes back covers it again; a link that is gone for good is closed
-//! over.
+//! A chain is every memory that is joined to another by `supersedes_id` or `superseded_by_id`, in either direction. The
+//! invariant: neither pointer closes in a circle, and at most one memory of a chain is a head, that is, neither replaced
+//! nor deleted nor proposed. A head that is forgotten reinstates the memory before it; one that is restored takes its
+//! place again, unless another head has taken it; the neighbours of a memory that is removed are joined.
+
+use std::collections::{BTreeMap, HashSet};
 
 use loci_types::{Addition, Change, Edge, EdgeId, Event, Memory, MemoryId, Outcome, Relation, Revision, State};
 use serde_json::json;
+use uuid::Uuid;
 
 use super::apply::{Desk, Lying, applied, lying};
-use super::{OptionalExtension, params};
+use super::{Connection, OptionalExtension, Row, params};
 use super::{graph, row};
-use crate::{Applied, Error, Result};
+use crate::{Applied, Error, Result, sql};
+
+/// The pointers and the state of a memory.
+struct Link {
+    id: MemoryId,
+    supersedes: Option<MemoryId>,
+    superseded_by: Option<MemoryId>,
+    state: State,
+}
+
+impl Link {
+    fn read(row: &dyn Row) -> sql::Result<Self> {
+        let pointer = |column: usize| -> sql::Result<Option<MemoryId>> {
+            Ok(row.get::<_, Option<[u8; 16]>>(column)?.map(|id| MemoryId(Uuid::from_bytes(id))))
+        };
+        let state: String = row.get(3)?;
+        Ok(Self {
+            id: MemoryId(Uuid::from_bytes(row.get(0)?)),
+            supersedes: pointer(1)?,
+            superseded_by: pointer(2)?,
+            state: state.parse().map_err(sql::Error::unreadable)?,
+        })
+    }
+
+    fn is_head(&self) -> bool {
+        self.superseded_by.is_none() && is_settled(self.state)
+    }
+}
+
+/// Whether a memory in this state can be the head of a chain.
+pub(crate) fn is_settled(state: State) -> bool {
+    !matches!(state, State::SoftDeleted | State::Proposed)
+}
+
+/// Whether the end of a memory's validity was set by its replacement and is not its own.
+pub(crate) fn ended_by_replacement(connection: &dyn Connection, row: i64) -> sql::Result<bool> {
+    let ended = connection
+        .prepare_cached(
+            "SELECT new ->> 'validUntil' IS NOT NULL FROM ledger \
+             WHERE memory = ?1 AND event = 'supersede' ORDER BY sequence DESC LIMIT 1",
+        )?
+        .query_row(params![row], |row| row.get(0))
+        .optional()?;
+    Ok(ended.unwrap_or(false))
+}
 
 impl Desk<'_> {
     pub(crate) fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
-        self.unreplaced(into.id)?;
+        self.require_head(into.id)?;
         let mut merged = self.revise(change, into)?;
         let revised = merged.sequence;
         for id in from {
             if *id == into.id {
                 return Err(Error::Refused(format!("memory {id} cannot be merged into itself")));
             }
-            let other = self.unreplaced(*id)?;
+            let other = self.require_head(*id)?;
             self.rewrite(change, other, Event::Supersede, Outcome::Merged, |memory| {
                 memory.superseded_by_id = Some(into.id);
                 memory.valid_until = memory.valid_until.or(Some(change.at));
@@ -35,13 +83,14 @@ impl Desk<'_> {
     }
 
     pub(crate) fn supersede(&self, change: &Change, old: MemoryId, new: &Addition) -> Result<Applied> {
-        let before = self.unreplaced(old)?;
+        let before = self.require_head(old)?;
         let mut addition = new.clone();
         addition.memory.supersedes_id = Some(old);
-        // The new head replaces on purpose, whatever else says the same.
+        addition.memory.superseded_by_id = None;
+        // The new head replaces the old one on purpose, even if another memory says the same.
         addition.unless = None;
         let mut added = self.add(change, &addition)?;
-        self.cover(change, before, &addition.memory)?;
+        self.mark_superseded(change, before, &addition.memory)?;
         if let Some(unless) = new.unless {
             self.sql(self.connection.execute(
                 "UPDATE memories SET unless = ?2 WHERE id = ?1",
@@ -55,33 +104,40 @@ impl Desk<'_> {
         Ok(added)
     }
 
-    /// A memory, which must be the head of its chain: chains neither fork nor close in a circle.
-    fn unreplaced(&self, id: MemoryId) -> Result<Lying> {
+    /// A memory that must be the head of its chain, because something is about to take its place or to join it.
+    fn require_head(&self, id: MemoryId) -> Result<Lying> {
         let lying = self.find(id)?;
-        match lying.memory.superseded_by_id {
-            Some(newer) => {
-                Err(Error::Refused(format!("memory {id} was already replaced by {newer}; replace that one")))
+        if let Some(newer) = lying.memory.superseded_by_id {
+            return Err(Error::Refused(format!("memory {id} was already replaced by {newer}; replace that one")));
+        }
+        match lying.memory.state {
+            State::SoftDeleted => Err(Error::Refused(format!("memory {id} is deleted; restore it first"))),
+            State::Proposed => {
+                Err(Error::Refused(format!("memory {id} waits for consent; `loci consent accept {id}` gives it")))
             }
-            None => Ok(lying),
+            State::Active | State::Decayed | State::Archived => Ok(lying),
         }
     }
 
-    /// A new head takes the place of the old one, which held until the new one began to.
-    fn cover(&self, change: &Change, old: Lying, head: &Memory) -> Result<Applied> {
-        let since = head.holds_since();
+    /// Puts `newer` in the place of an older memory, which held until `newer` began to. An end that another
+    /// replacement had set gives way to this one.
+    fn mark_superseded(&self, change: &Change, old: Lying, newer: &Memory) -> Result<Applied> {
+        let since = newer.holds_since();
+        let ended = old.memory.superseded_by_id.is_some() && self.ended_by_replacement(old.row)?;
         self.rewrite(change, old, Event::Supersede, Outcome::Superseded, |memory| {
-            memory.superseded_by_id = Some(head.id);
-            memory.valid_until = memory.valid_until.or(Some(since));
+            memory.superseded_by_id = Some(newer.id);
+            memory.valid_until = memory.valid_until.filter(|_| !ended).or(Some(since));
         })
     }
 
-    /// When the head of a chain goes, the one before it holds again.
-    pub(crate) fn uncover(&self, change: &Change, head: &Lying) -> Result<()> {
+    /// When the head of a chain goes, the nearest memory before it that was not forgotten holds again.
+    pub(crate) fn reinstate_previous(&self, change: &Change, head: &Lying) -> Result<()> {
         let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
         let Some(mut older) = self.lookup(older)? else { return Ok(()) };
         let mut newer = head.memory.id;
-        // One that was forgotten itself does not come back; the one before it does.
+        let mut seen = HashSet::from([newer]);
         while older.memory.state == State::SoftDeleted
+            && seen.insert(older.memory.id)
             && let Some(next) = older.memory.supersedes_id
             && let Some(next) = self.lookup(next)?
         {
@@ -89,25 +145,22 @@ impl Desk<'_> {
             older = next;
         }
         if older.memory.superseded_by_id == Some(newer) {
-            let ended = self.ended_by_replacement(older.row)?;
-            self.rewrite(change, older, Event::Restore, Outcome::Restored, |memory| {
-                memory.superseded_by_id = None;
-                memory.valid_until = memory.valid_until.filter(|_| !ended);
-            })?;
+            self.detach(change, older)?;
         }
         Ok(())
     }
 
-    /// Whether the end of this memory's validity was set by its replacement and is not its own.
+    /// Makes a memory one that nothing replaces, with the validity that it had before.
+    fn detach(&self, change: &Change, lying: Lying) -> Result<Applied> {
+        let ended = self.ended_by_replacement(lying.row)?;
+        self.rewrite(change, lying, Event::Restore, Outcome::Restored, |memory| {
+            memory.superseded_by_id = None;
+            memory.valid_until = memory.valid_until.filter(|_| !ended);
+        })
+    }
+
     fn ended_by_replacement(&self, row: i64) -> Result<bool> {
-        let ended = self
-            .connection
-            .prepare_cached(
-                "SELECT new ->> 'validUntil' IS NOT NULL FROM ledger \
-                 WHERE memory = ?1 AND event = 'supersede' ORDER BY sequence DESC LIMIT 1",
-            )
-            .and_then(|mut statement| statement.query_row(params![row], |row| row.get(0)).optional());
-        Ok(self.sql(ended)?.unwrap_or(false))
+        self.sql(ended_by_replacement(self.connection, row))
     }
 
     pub(crate) fn restore(&self, change: &Change, id: MemoryId) -> Result<Applied> {
@@ -118,11 +171,50 @@ impl Desk<'_> {
         if before.memory.state == State::Proposed {
             return Err(Error::Refused(format!("memory {id} waits for consent; `loci consent accept {id}` gives it")));
         }
-        self.cover_again(change, &before)?;
-        self.rewrite(change, before, Event::Restore, Outcome::Restored, |memory| {
+        self.revive(change, before, Event::Restore, Outcome::Restored, |memory| {
             memory.state = State::Active;
             memory.purge_at = None;
         })
+    }
+
+    /// Changes a deleted memory so that it holds again. Behind a newer memory that is not deleted it comes back as
+    /// history; otherwise it becomes the head of its chain, or is refused because another memory is that already.
+    pub(crate) fn revive(
+        &self,
+        change: &Change,
+        before: Lying,
+        event: Event,
+        outcome: Outcome,
+        edit: impl FnOnce(&mut Memory),
+    ) -> Result<Applied> {
+        let id = before.memory.id;
+        let leads = !self.is_history(&before.memory)?;
+        let ended = leads && before.memory.superseded_by_id.is_some() && self.ended_by_replacement(before.row)?;
+        let revived = self.rewrite(change, before, event, outcome, |memory| {
+            edit(memory);
+            if leads {
+                memory.superseded_by_id = None;
+                memory.valid_until = memory.valid_until.filter(|_| !ended);
+            }
+        })?;
+        if leads {
+            self.re_supersede(change, id)?;
+        }
+        Ok(revived)
+    }
+
+    /// Whether the newest of the memories that replaced this one is still there and not deleted.
+    fn is_history(&self, memory: &Memory) -> Result<bool> {
+        let mut seen = HashSet::from([memory.id]);
+        let (mut next, mut state) = (memory.superseded_by_id, State::SoftDeleted);
+        while let Some(id) = next {
+            match self.lookup(id)? {
+                Some(newer) if seen.insert(id) => (next, state) = (newer.memory.superseded_by_id, newer.memory.state),
+                // Where the pointer leads nowhere or in a circle, nothing is known of the head; the doctor repairs that.
+                _ => return Ok(true),
+            }
+        }
+        Ok(state != State::SoftDeleted)
     }
 
     /// Someone has decided on a proposal; one that replaces something takes its place.
@@ -144,61 +236,114 @@ impl Desk<'_> {
                 memory.purge_at = Some(purge_at);
             });
         }
+        if let Some(newer) = before.memory.superseded_by_id {
+            return Err(Error::Refused(format!("proposal {id} was already replaced by {newer}; reject it")));
+        }
         if let Some(old) = over {
             if old == id {
                 return Err(Error::Refused(format!("memory {id} cannot take its own place")));
             }
-            let old = self.unreplaced(old)?;
+            let old = self.require_head(old)?;
             let edge = replacing(change, id, old.memory.id);
             self.sql(graph::link(self.connection, before.row, old.row, &edge))?;
-            self.cover(change, old, &before.memory)?;
+            self.mark_superseded(change, old, &before.memory)?;
         }
-        self.rewrite(change, before, Event::Consent, Outcome::Created, |memory| {
+        let decided = self.rewrite(change, before, Event::Consent, Outcome::Created, |memory| {
             memory.state = State::Active;
             memory.purge_at = None;
             memory.supersedes_id = over;
-        })
+        })?;
+        self.re_supersede(change, id)?;
+        Ok(decided)
     }
 
-    /// Undoes a merge: what was taken up holds again.
+    /// Undoes a merge: the memories that were merged hold again.
     pub(crate) fn split(&self, change: &Change, into: MemoryId, from: &[MemoryId]) -> Result<Applied> {
         let kept = self.find(into)?;
         for id in from {
             let other = self.find(*id)?;
-            // One whose place was taken is a link of a chain, and comes back when its head goes.
+            // A memory that was replaced, not merged, comes back when its head goes.
             if other.memory.superseded_by_id != Some(into) || kept.memory.supersedes_id == Some(*id) {
                 return Err(Error::Refused(format!("memory {id} was not taken up by {into}")));
             }
-            let ended = self.ended_by_replacement(other.row)?;
-            self.rewrite(change, other, Event::Restore, Outcome::Restored, |memory| {
-                memory.superseded_by_id = None;
-                memory.valid_until = memory.valid_until.filter(|_| !ended);
-            })?;
+            let state = other.memory.state;
+            self.detach(change, other)?;
+            if is_settled(state) {
+                self.re_supersede(change, *id)?;
+            }
         }
         Ok(applied(&kept.memory, Outcome::Restored, None))
     }
 
-    /// A head that comes back takes its place again.
-    fn cover_again(&self, change: &Change, head: &Lying) -> Result<()> {
-        if let Some(older) = head.memory.supersedes_id
-            && let Some(older) = self.lookup(older)?
-            && older.memory.superseded_by_id.is_none()
-        {
-            self.cover(change, older, &head.memory)?;
+    /// Makes a memory that nothing replaces the head of its chain again: every memory before it is replaced by the one
+    /// that followed it. Refused if another memory is the head, because then there would be two truths.
+    fn re_supersede(&self, change: &Change, id: MemoryId) -> Result<()> {
+        let chain = self.chain_of(id, None)?;
+        let mut before = Vec::new();
+        let mut next = chain.get(&id).and_then(|link| link.supersedes);
+        while let Some(link) = next.and_then(|id| chain.get(&id)) {
+            if link.id == id || before.contains(&link.id) {
+                return Err(circle(id));
+            }
+            before.push(link.id);
+            next = link.supersedes;
+        }
+        if let Some(head) = chain.values().find(|link| link.id != id && link.is_head() && !before.contains(&link.id)) {
+            return Err(Error::Refused(format!(
+                "memory {id} cannot hold again, because memory {head} has taken its place; `loci forget {head}` first, \
+                 or give {head} the text of {id}",
+                head = head.id
+            )));
+        }
+        let mut newer = self.find(id)?.memory;
+        for id in before {
+            let older = self.find(id)?;
+            let memory = older.memory.clone();
+            if memory.superseded_by_id != Some(newer.id) {
+                self.mark_superseded(change, older, &newer)?;
+            }
+            newer = memory;
         }
         Ok(())
     }
 
-    /// Joins the neighbours of a link that goes, so that nothing points to what is gone.
-    pub(crate) fn close(&self, change: &Change, gone: &Lying) -> Result<()> {
-        let older = self.neighbours("superseded_by_id", gone.memory.id)?;
-        let newer = self.neighbours("supersedes_id", gone.memory.id)?;
-        for lying in older {
-            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| {
-                memory.superseded_by_id = gone.memory.superseded_by_id;
-            })?;
+    /// Refuses a memory whose pointers, as they were written elsewhere, would make its chain fork or close in a circle.
+    pub(crate) fn check_pointers(&self, id: MemoryId) -> Result<()> {
+        let chain = self.chain_of(id, None)?;
+        let pointers: [fn(&Link) -> Option<MemoryId>; 2] = [|link| link.superseded_by, |link| link.supersedes];
+        for pointer in pointers {
+            let mut seen = HashSet::new();
+            let mut next = Some(id);
+            while let Some(link) = next.and_then(|id| chain.get(&id)) {
+                if !seen.insert(link.id) {
+                    return Err(circle(id));
+                }
+                next = pointer(link);
+            }
         }
-        for lying in newer {
+        let is_head = chain.get(&id).is_some_and(Link::is_head);
+        match chain.values().find(|link| link.id != id && link.is_head()) {
+            Some(head) if is_head => Err(Error::Refused(format!(
+                "memory {id} would be a second head of the chain of memory {head}; `loci forget {head}` first, or let \
+                 `supersededById` of {id} name it",
+                head = head.id
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Joins the neighbours of a memory that is removed, so that nothing points to what is gone. What only the removed
+    /// one replaced stands behind the head of its chain if there is one, or it would be a second head.
+    pub(crate) fn relink_neighbours(&self, change: &Change, gone: &Lying) -> Result<()> {
+        for lying in self.neighbours("superseded_by_id", gone.memory.id)? {
+            let mut successor = gone.memory.superseded_by_id;
+            if successor.is_none() && is_settled(lying.memory.state) {
+                let chain = self.chain_of(lying.memory.id, Some(gone.memory.id))?;
+                successor = chain.values().find(|link| link.is_head()).map(|link| link.id);
+            }
+            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| memory.superseded_by_id = successor)?;
+        }
+        for lying in self.neighbours("supersedes_id", gone.memory.id)? {
             self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| {
                 memory.supersedes_id = gone.memory.supersedes_id;
             })?;
@@ -207,13 +352,50 @@ impl Desk<'_> {
     }
 
     fn neighbours(&self, pointer: &str, id: MemoryId) -> Result<Vec<Lying>> {
-        let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.{pointer} = ?1", row::COLUMNS);
+        let sql =
+            format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.{pointer} = ?1 ORDER BY m.row", row::COLUMNS);
         let found = self
             .connection
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_map(params![id.as_bytes()], lying)?.collect());
         self.sql(found)
     }
+
+    /// The memories of a chain, from any of them, as if the one named by `without` were not there.
+    fn chain_of(&self, id: MemoryId, without: Option<MemoryId>) -> Result<BTreeMap<MemoryId, Link>> {
+        let mut chain = BTreeMap::new();
+        let mut seen: HashSet<MemoryId> = without.into_iter().collect();
+        let mut waiting = vec![id];
+        while let Some(id) = waiting.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            for link in self.links_at(id)? {
+                waiting.push(link.id);
+                if link.id == id {
+                    waiting.extend(link.supersedes.iter().chain(&link.superseded_by));
+                    chain.insert(id, link);
+                }
+            }
+        }
+        Ok(chain)
+    }
+
+    /// A memory and those that point to it.
+    fn links_at(&self, id: MemoryId) -> Result<Vec<Link>> {
+        let found = self
+            .connection
+            .prepare_cached(
+                "SELECT id, supersedes_id, superseded_by_id, state FROM memories \
+                 WHERE id = ?1 OR supersedes_id = ?1 OR superseded_by_id = ?1",
+            )
+            .and_then(|mut statement| statement.query_map(params![id.as_bytes()], Link::read)?.collect());
+        self.sql(found)
+    }
+}
+
+fn circle(id: MemoryId) -> Error {
+    Error::Refused(format!("memory {id} would replace itself: its chain would close in a circle"))
 }
 
 /// The edge from a memory to the one whose place it takes.

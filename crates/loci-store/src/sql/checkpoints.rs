@@ -4,7 +4,6 @@
 //! removed. The newest is the one that was put last; what is put under a known id keeps its place. Writers of a space
 //! come one after the other, so what a put finds is what it changes.
 
-use jiff::Timestamp;
 use loci_types::{
     Change, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, Error as Wrong, ErrorKind,
     Outcome, PendingWrite, Scope,
@@ -13,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use super::apply::{Desk, nothing};
 use super::clause::Clause;
-use super::row::json;
+use super::row::{json, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::{Applied, KeptCheckpoint, Result, sql};
 
@@ -286,7 +285,7 @@ pub(crate) fn threads(
             checkpoints: row.get(1)?,
             latest_id: row.get(2)?,
             latest_namespace: row.get(3)?,
-            latest_at: Timestamp::from_microsecond(row.get(4)?).unwrap_or_default(),
+            latest_at: timestamp(row, 4)?,
         })
     };
     connection
@@ -317,7 +316,7 @@ fn whole(connection: &dyn Connection, scope: &Scope, number: i64, data: bool) ->
             data: if data { Some(row.get(5)?) } else { None },
             bytes: row.get(6)?,
             metadata: metadata(row.get(7)?),
-            created_at: Timestamp::from_microsecond(row.get(8)?).unwrap_or_default(),
+            created_at: timestamp(row, 8)?,
         })
     };
     let checkpoint = connection.prepare_cached(&sql)?.query_row(params![number], read)?;

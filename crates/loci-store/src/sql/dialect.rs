@@ -26,6 +26,8 @@ pub(crate) struct Dialect {
     pub(crate) key_prefix: &'static str,
     /// The table with one row for each memory whose terms are stored.
     pub(crate) terms_table: &'static str,
+    /// The clock of the database, in microseconds.
+    pub(crate) now: &'static str,
     /// Whether a list is one value (`= ANY(?)`), so that a statement is planned once and not once per length.
     pub(crate) lists_are_values: bool,
     /// Whether a query may name the index it uses. PostgreSQL knows no such hints.

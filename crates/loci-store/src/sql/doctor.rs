@@ -1,9 +1,8 @@
-//! How is a space asked whether all is well?
+//! Runs the checks of the doctor on one space, and repairs what can be repaired.
 //!
-//! Each check is a question that has no rows as its good answer. What can be made again from the records is
-//! mended on request. Which questions there are, each database knows for itself.
+//! Each check is a statement that counts what is wrong. Each database brings its own; chains are checked alike in all.
 
-use super::{Connection, params, words};
+use super::{Connection, chain_doctor, params, words};
 use crate::text::Analyser;
 use crate::{Finding, sql};
 
@@ -52,6 +51,17 @@ pub(crate) fn ask(
             problem: format!("{wrong} {}", check.problem),
             repaired: repair && check.mend.is_some(),
         });
+    }
+    // After the checks, which repair pointers to memories that are gone.
+    let damage = chain_doctor::examine(connection, repair)?;
+    for (count, problem, done) in [
+        (damage.forks, "chains have more than one head", "the newest stays head, the others are its history"),
+        (damage.circles, "chains close in a circle", "the newest is the head again, the others are its history"),
+    ] {
+        if count > 0 {
+            let problem = if repair { format!("{count} {problem}: {done}") } else { format!("{count} {problem}") };
+            findings.push(Finding { file: file.to_owned(), check: "chains".to_owned(), problem, repaired: repair });
+        }
     }
     Ok(findings)
 }

@@ -7,14 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
 use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome, Scope};
 use serde_json::json as told;
 use uuid::Uuid;
 
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
-use super::row::json;
+use super::row::{json, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Applied, EntityFilter, Error, Hit, Result};
@@ -394,7 +393,6 @@ pub(crate) fn sweep(connection: &dyn Connection) -> sql::Result<usize> {
 }
 
 pub(crate) fn read_entity(row: &dyn Row) -> sql::Result<Entity> {
-    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
     Ok(Entity {
         id: EntityId(Uuid::from_bytes(row.get(0)?)),
@@ -402,8 +400,8 @@ pub(crate) fn read_entity(row: &dyn Row) -> sql::Result<Entity> {
         entity_type: kind.parse().unwrap_or(EntityType::Concept),
         aliases: serde_json::from_str(&aliases).unwrap_or_default(),
         summary: row.get(4)?,
-        first_seen: time(row.get(5)?),
-        last_updated: time(row.get(6)?),
+        first_seen: timestamp(row, 5)?,
+        last_updated: timestamp(row, 6)?,
         mention_count: row.get(7)?,
         attributes: serde_json::from_str(&attributes).unwrap_or_default(),
     })

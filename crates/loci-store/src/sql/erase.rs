@@ -58,18 +58,34 @@ impl Own {
         connection.execute(&sql, vec![Value::Integers(self.scopes.clone())])
     }
 
+    /// The answers kept for repeated requests that name them or something of theirs. Those that the user asked for
+    /// themselves stand under their scope and go with it; these were asked for by a credential of several users.
+    fn answers(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<String>> {
+        let all: Vec<(String, String)> = connection
+            .prepare_cached("SELECT key, value FROM notes WHERE key LIKE 'answer %'")?
+            .query_map(params![], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<sql::Result<_>>()?;
+        let about = self.about();
+        Ok(all.into_iter().filter(|(_, value)| about(value, Some(user))).map(|(key, _)| key).collect())
+    }
+
+    /// Tells whether JSON text names one of their memories or scopes, or the user.
+    fn about(&self) -> impl Fn(&str, Option<&str>) -> bool {
+        let ids: HashSet<String> = self.ids.iter().map(|id| Uuid::from_bytes(*id).to_string()).collect();
+        move |text, user| {
+            let value = serde_json::from_str(text).unwrap_or(Json::Null);
+            names(&value, &|text| ids.contains(text) || self.keys.contains(text) || user == Some(text))
+        }
+    }
+
     /// The waiting work that is about them.
     fn jobs(&self, connection: &dyn Connection) -> sql::Result<Vec<i64>> {
-        let ids: HashSet<String> = self.ids.iter().map(|id| Uuid::from_bytes(*id).to_string()).collect();
         let all: Vec<(i64, String)> = connection
             .prepare_cached("SELECT id, payload FROM jobs")?
             .query_map(params![], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<sql::Result<_>>()?;
-        let about = |payload: &str| {
-            let payload = serde_json::from_str(payload).unwrap_or(Json::Null);
-            names(&payload, &|text| ids.contains(text) || self.keys.contains(text))
-        };
-        Ok(all.into_iter().filter(|(_, payload)| about(payload)).map(|(id, _)| id).collect())
+        let about = self.about();
+        Ok(all.into_iter().filter(|(_, payload)| about(payload, None)).map(|(id, _)| id).collect())
     }
 }
 
@@ -134,8 +150,9 @@ impl Desk<'_> {
             &format!("DELETE FROM jobs WHERE id IN (SELECT value FROM {numbers})"),
             vec![Value::Integers(jobs.to_vec())],
         )?;
-        // Answers that are kept for requests that come again may tell what was asked or answered.
-        connection.execute("DELETE FROM notes WHERE key LIKE 'answer %'", [])?;
+        for key in own.answers(connection, user)? {
+            connection.execute("DELETE FROM notes WHERE key = ?1", params![key])?;
+        }
         // What other memories of theirs had to do with these stands in lines about those.
         for (column, theirs) in [("scope", &own.scopes), ("memory", &own.rows)] {
             let emptied = format!(

@@ -3,14 +3,13 @@
 //! A triple belongs to one scope and is there once. Its sources are memories of the same scope: they decide who sees
 //! it and whether it still holds. A triple that has sources never outlives the last of them.
 
-use jiff::Timestamp;
 use loci_types::{Change, Event, Fact, FactFilter, FactId, Filter, MemoryId, Outcome, Scope, Space, Visible};
 use serde_json::{Map, Value as Json, json as told};
 use uuid::Uuid;
 
 use super::apply::{Desk, Lying, nothing};
 use super::clause::{self, Clause};
-use super::row::json;
+use super::row::{json, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Applied, Error, Result};
@@ -249,7 +248,6 @@ pub(crate) fn list(
 }
 
 fn read(row: &dyn Row) -> sql::Result<(i64, u64, Fact)> {
-    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let key: String = row.get(0)?;
     let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
     let fact = Fact {
@@ -263,8 +261,8 @@ fn read(row: &dyn Row) -> sql::Result<(i64, u64, Fact)> {
         confidence: row.get(7)?,
         metadata: metadata(row.get(8)?),
         sources: Vec::new(),
-        created_at: time(row.get(9)?),
-        updated_at: time(row.get(10)?),
+        created_at: timestamp(row, 9)?,
+        updated_at: timestamp(row, 10)?,
     };
     Ok((row.get(1)?, row.get(11)?, fact))
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use loci_types::{Edge, EdgeId, MemoryId, Relation};
 use uuid::Uuid;
 
-use super::row::json;
+use super::row::{json, optional_timestamp, timestamp};
 use super::{Connection, OptionalExtension, Row, params};
 use crate::sql;
 
@@ -63,7 +63,6 @@ pub(crate) const EDGE_COLUMNS: &str = "e.id, s.id, t.id, e.relation, e.predicate
 
 /// Reads an edge from a row of [`EDGE_COLUMNS`].
 pub(crate) fn read_edge(row: &dyn Row) -> sql::Result<Edge> {
-    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let relation: String = row.get(3)?;
     let evidence: Option<String> = row.get(9)?;
     Ok(Edge {
@@ -74,10 +73,10 @@ pub(crate) fn read_edge(row: &dyn Row) -> sql::Result<Edge> {
         predicate: row.get(4)?,
         strength: row.get(5)?,
         confidence: row.get(6)?,
-        valid_from: time(row.get(7)?),
-        valid_until: row.get::<_, Option<i64>>(8)?.map(time),
+        valid_from: timestamp(row, 7)?,
+        valid_until: optional_timestamp(row, 8)?,
         evidence: evidence.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
-        created_at: time(row.get(10)?),
+        created_at: timestamp(row, 10)?,
     })
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loci_types::{Job, JobKind, JobRecord};
 
+use super::row::timestamp;
 use super::{Connection, Row, Value, params};
 use crate::{Error, Result, sql};
 
@@ -107,7 +108,6 @@ pub(crate) fn list(
     states: &[String],
     limit: usize,
 ) -> sql::Result<Vec<JobRecord>> {
-    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
     let read = |row: &dyn Row| {
         let (kind, payload): (String, String) = (row.get(1)?, row.get(2)?);
         Ok(JobRecord {
@@ -117,9 +117,9 @@ pub(crate) fn list(
             payload: serde_json::from_str(&payload).unwrap_or_default(),
             state: row.get(3)?,
             attempts: row.get(4)?,
-            run_after: time(row.get(5)?),
+            run_after: timestamp(row, 5)?,
             last_error: row.get(6)?,
-            created_at: time(row.get(7)?),
+            created_at: timestamp(row, 7)?,
         })
     };
     let mut values = Vec::new();

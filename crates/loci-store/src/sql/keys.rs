@@ -3,6 +3,7 @@
 //! They lie in the catalogue, beside tenants and agents. Only the hash of a secret is kept; a key
 //! that was revoked stays, so that nobody can be let in by taking the last one away.
 
+use super::row::{optional_timestamp, timestamp};
 use super::{Connection, OptionalExtension, Row, params};
 use crate::sql;
 use jiff::Timestamp;
@@ -69,10 +70,6 @@ fn micro(at: Option<Timestamp>) -> Option<i64> {
     at.map(Timestamp::as_microsecond)
 }
 
-fn instant(at: Option<i64>) -> Option<Timestamp> {
-    at.and_then(|at| Timestamp::from_microsecond(at).ok())
-}
-
 fn read(row: &dyn Row) -> sql::Result<Key> {
     let allows: String = row.get(3)?;
     Ok(Key {
@@ -80,9 +77,9 @@ fn read(row: &dyn Row) -> sql::Result<Key> {
         name: row.get(1)?,
         hash: row.get(2)?,
         grant: serde_json::from_str(&allows).map_err(|error| to_sqlite(error.into()))?,
-        created_at: instant(row.get(4)?).unwrap_or_default(),
-        expires_at: instant(row.get(5)?),
-        revoked_at: instant(row.get(6)?),
+        created_at: timestamp(row, 4)?,
+        expires_at: optional_timestamp(row, 5)?,
+        revoked_at: optional_timestamp(row, 6)?,
     })
 }
 

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::apply::{Desk, nothing};
 use super::clause::{self, Clause};
+use super::row::{optional_timestamp, timestamp};
 use super::{Connection, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Ageing, Applied, Result};
@@ -56,8 +57,6 @@ pub(crate) fn ages(connection: &dyn Connection, clause: &Clause, after: i64, lim
 }
 
 fn read(row: &dyn Row) -> sql::Result<Ageing> {
-    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
-    let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let word = |column: usize| row.get::<_, String>(column);
     let wrong = |error: loci_types::Error| sql::Error::unreadable(error);
     Ok(Ageing {
@@ -71,17 +70,17 @@ fn read(row: &dyn Row) -> sql::Result<Ageing> {
         decay_rate: row.get(7)?,
         pinned: row.get(8)?,
         access_count: row.get(9)?,
-        last_accessed_at: maybe(10)?,
-        created_at: time(row.get(11)?),
-        aged_at: maybe(12)?,
-        expires_at: maybe(13)?,
-        purge_at: maybe(14)?,
+        last_accessed_at: optional_timestamp(row, 10)?,
+        created_at: timestamp(row, 11)?,
+        aged_at: optional_timestamp(row, 12)?,
+        expires_at: optional_timestamp(row, 13)?,
+        purge_at: optional_timestamp(row, 14)?,
         superseded: row.get(15)?,
         user_id: row.get(16)?,
         agent_id: row.get(17)?,
         session_id: row.get(18)?,
         place: row.get(19)?,
-        imported_at: maybe(20)?,
+        imported_at: optional_timestamp(row, 20)?,
     })
 }
 

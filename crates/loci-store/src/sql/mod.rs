@@ -11,6 +11,7 @@ pub(crate) mod backend;
 pub(crate) mod carry;
 pub(crate) mod catalogue;
 mod chain;
+mod chain_doctor;
 mod checkpoints;
 pub(crate) mod clause;
 mod connection;

@@ -6,6 +6,7 @@
 use jiff::Timestamp;
 use loci_types::Tenant;
 
+use super::row::timestamp;
 use super::{Connection, OptionalExtension, Row, params};
 use crate::{Pool, PoolFilter, PoolMember, PoolRecord, sql};
 
@@ -54,11 +55,7 @@ pub(crate) fn find(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> 
 }
 
 pub(crate) fn read_pool(row: &dyn Row) -> sql::Result<Pool> {
-    Ok(Pool { slug: row.get(0)?, name: row.get(1)?, created_at: instant(row.get(2)?) })
-}
-
-pub(crate) fn instant(at: i64) -> Timestamp {
-    Timestamp::from_microsecond(at).unwrap_or_default()
+    Ok(Pool { slug: row.get(0)?, name: row.get(1)?, created_at: timestamp(row, 2)? })
 }
 
 /// Takes a member out.
@@ -85,7 +82,7 @@ pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant, filter: &PoolFi
     let found: Vec<Pool> =
         connection.prepare_cached(&sql)?.query_map(values, read_pool)?.collect::<sql::Result<_>>()?;
     let members = "SELECT agent, joined_at FROM pool_members WHERE tenant = ?1 AND pool = ?2 ORDER BY agent";
-    let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, joined_at: instant(row.get(1)?) });
+    let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, joined_at: timestamp(row, 1)? });
     let mut records = Vec::with_capacity(found.len());
     for pool in found {
         let members = connection

@@ -1,11 +1,14 @@
-//! How does a memory lie in a row?
+//! Reads and writes the row of a memory. One list of columns serves every statement.
 
-use super::value::Get;
-use super::{Connection, Row, params};
+use std::sync::LazyLock;
+
+use super::value::{ColumnRef, Get};
+use super::{Connection, Row, Value, params};
 use crate::sql;
 use jiff::Timestamp;
 use loci_types::{
-    ContentHash, Event, Identifiers, Kind, KnowledgePointer, LedgerEntry, Memory, MemoryId, Source, identifier_values,
+    Addition, ContentHash, Event, Identifiers, Kind, KnowledgePointer, LedgerEntry, Memory, MemoryId, Source,
+    identifier_values,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -58,8 +61,8 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Memory> {
         last_accessed_at: column.time()?,
         relevance: column.take()?,
         event_time: column.time()?,
-        created_at: column.time()?.unwrap_or_default(),
-        updated_at: column.time()?.unwrap_or_default(),
+        created_at: column.required_time()?,
+        updated_at: column.required_time()?,
         valid_from: column.time()?,
         valid_until: column.time()?,
         expires_at: column.time()?,
@@ -94,7 +97,11 @@ impl Column<'_> {
     }
 
     fn time(&mut self) -> sql::Result<Option<Timestamp>> {
-        self.take::<Option<i64>>()?.map(timestamp).transpose()
+        self.take::<Option<i64>>()?.map(from_micros).transpose()
+    }
+
+    fn required_time(&mut self) -> sql::Result<Timestamp> {
+        self.take().and_then(from_micros)
     }
 
     fn word<T: std::str::FromStr<Err = loci_types::Error>>(&mut self) -> sql::Result<T> {
@@ -114,8 +121,102 @@ impl Column<'_> {
     }
 }
 
-fn timestamp(micros: i64) -> sql::Result<Timestamp> {
+/// The time in a column of microseconds. One that no calendar has is damage and is reported as such.
+pub(crate) fn timestamp(row: &dyn Row, column: impl ColumnRef) -> sql::Result<Timestamp> {
+    from_micros(row.get(column)?)
+}
+
+/// The time in a column that may be empty.
+pub(crate) fn optional_timestamp(row: &dyn Row, column: impl ColumnRef) -> sql::Result<Option<Timestamp>> {
+    row.get::<_, Option<i64>>(column)?.map(from_micros).transpose()
+}
+
+/// The time that a number of microseconds stands for.
+pub(crate) fn from_micros(micros: i64) -> sql::Result<Timestamp> {
     Timestamp::from_microsecond(micros).map_err(sql::Error::unreadable)
+}
+
+/// The names of [`COLUMNS`]: every statement that writes a record is made from this one list.
+fn columns() -> impl Iterator<Item = &'static str> {
+    COLUMNS.split(", ").map(|column| column.trim_start_matches("m."))
+}
+
+/// The columns that no change of a memory touches: what it is, where it belongs, who said it, and how often it was
+/// used, which is counted apart. Only an import that replaces the whole record writes them.
+const FIXED: [&str; 19] = [
+    "id",
+    "layer",
+    "agent_id",
+    "user_id",
+    "session_id",
+    "project_id",
+    "team_id",
+    "org_id",
+    "company_id",
+    "pool_id",
+    "thread_id",
+    "run_id",
+    "actor_id",
+    "role",
+    "access_count",
+    "last_accessed_at",
+    "created_at",
+    "said_at",
+    "imported_at",
+];
+
+/// The values of a memory, in the order of [`COLUMNS`].
+fn values(memory: &Memory) -> Vec<Value> {
+    let [agent, user, session, project, team, org, company, pool] = identifier_values(&memory.identifiers);
+    let source = memory.source.as_ref();
+    params![
+        memory.id.as_bytes(),
+        memory.version,
+        memory.layer.name(),
+        agent,
+        user,
+        session,
+        project,
+        team,
+        org,
+        company,
+        pool,
+        &memory.thread_id,
+        &memory.run_id,
+        &memory.actor_id,
+        &memory.role,
+        memory.kind.name(),
+        &memory.category,
+        &memory.content,
+        memory.content_hash.0,
+        memory.tokens,
+        list(&memory.tags),
+        (!memory.metadata.is_empty()).then(|| json(&memory.metadata)),
+        source.map(|source| &source.kind),
+        source.and_then(|source| source.role.as_ref()),
+        source.and_then(|source| source.reference.as_ref()),
+        memory.knowledge_pointer.as_ref().map(json),
+        memory.access_policy.name(),
+        memory.importance,
+        memory.confidence,
+        memory.decay_rate,
+        memory.pinned,
+        memory.access_count,
+        memory.last_accessed_at.map(Timestamp::as_microsecond),
+        memory.relevance,
+        memory.event_time.map(Timestamp::as_microsecond),
+        memory.created_at.as_microsecond(),
+        memory.updated_at.as_microsecond(),
+        memory.valid_from.map(Timestamp::as_microsecond),
+        memory.valid_until.map(Timestamp::as_microsecond),
+        memory.expires_at.map(Timestamp::as_microsecond),
+        memory.purge_at.map(Timestamp::as_microsecond),
+        memory.supersedes_id.as_ref().map(MemoryId::as_bytes),
+        memory.superseded_by_id.as_ref().map(MemoryId::as_bytes),
+        memory.state.name(),
+        memory.said_at.map(Timestamp::as_microsecond),
+        memory.imported_at.map(Timestamp::as_microsecond),
+    ]
 }
 
 /// Writes a new row and returns its number.
@@ -126,117 +227,52 @@ pub(crate) fn insert(
     unless: Option<ContentHash>,
     claim: Option<ContentHash>,
 ) -> sql::Result<i64> {
-    let [agent, user, session, project, team, org, company, pool] = identifier_values(&memory.identifiers);
-    let source = memory.source.as_ref();
-    let row = connection
-        .prepare_cached(
-            "INSERT INTO memories (id, scope, version, layer, agent_id, user_id, session_id, project_id, team_id, \
-             org_id, company_id, pool_id, thread_id, run_id, actor_id, role, kind, category, content, content_hash, \
-             unless, tokens, tags, metadata, source_type, source_role, source_reference, knowledge_pointer, \
-             access_policy, importance, confidence, decay_rate, pinned, access_count, last_accessed_at, relevance, \
-             event_time, created_at, updated_at, valid_from, valid_until, expires_at, purge_at, supersedes_id, \
-             superseded_by_id, state, claim, said_at, imported_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
-             ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, \
-             ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49) RETURNING row",
-        )?
-        .query_row(params![
-            memory.id.as_bytes(),
-            scope,
-            memory.version,
-            memory.layer.name(),
-            agent,
-            user,
-            session,
-            project,
-            team,
-            org,
-            company,
-            pool,
-            &memory.thread_id,
-            &memory.run_id,
-            &memory.actor_id,
-            &memory.role,
-            memory.kind.name(),
-            &memory.category,
-            &memory.content,
-            memory.content_hash.0,
-            unless.map(|hash| hash.0),
-            memory.tokens,
-            list(&memory.tags),
-            (!memory.metadata.is_empty()).then(|| json(&memory.metadata)),
-            source.map(|source| &source.kind),
-            source.and_then(|source| source.role.as_ref()),
-            source.and_then(|source| source.reference.as_ref()),
-            memory.knowledge_pointer.as_ref().map(json),
-            memory.access_policy.name(),
-            memory.importance,
-            memory.confidence,
-            memory.decay_rate,
-            memory.pinned,
-            memory.access_count,
-            memory.last_accessed_at.map(Timestamp::as_microsecond),
-            memory.relevance,
-            memory.event_time.map(Timestamp::as_microsecond),
-            memory.created_at.as_microsecond(),
-            memory.updated_at.as_microsecond(),
-            memory.valid_from.map(Timestamp::as_microsecond),
-            memory.valid_until.map(Timestamp::as_microsecond),
-            memory.expires_at.map(Timestamp::as_microsecond),
-            memory.purge_at.map(Timestamp::as_microsecond),
-            memory.supersedes_id.as_ref().map(MemoryId::as_bytes),
-            memory.superseded_by_id.as_ref().map(MemoryId::as_bytes),
-            memory.state.name(),
-            claim.map(|hash| hash.0),
-            memory.said_at.map(Timestamp::as_microsecond),
-            memory.imported_at.map(Timestamp::as_microsecond),
-        ], |row| row.get(0))?;
+    static INSERT: LazyLock<String> = LazyLock::new(|| {
+        let names: Vec<&str> = columns().chain(["scope", "unless", "claim"]).collect();
+        let places = vec!["?"; names.len()].join(", ");
+        format!("INSERT INTO memories ({}) VALUES ({places}) RETURNING row", names.join(", "))
+    });
+    let mut values = values(memory);
+    values.extend(params![scope, unless.map(|hash| hash.0), claim.map(|hash| hash.0)]);
+    let row = connection.prepare_cached(&INSERT)?.query_row(values, |row| row.get(0))?;
     insert_tags(connection, row, &memory.tags)?;
     Ok(row)
 }
 
-/// Writes back everything of a row that a change may touch. Identity, scope and creation never do.
+/// Writes back what a change may touch of a row. See [`FIXED`] for what it never does.
 pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> sql::Result<()> {
-    let source = memory.source.as_ref();
-    connection
-        .prepare_cached(
-            "UPDATE memories SET version = ?2, kind = ?3, category = ?4, content = ?5, content_hash = ?6, tokens = ?7, \
-             tags = ?8, metadata = ?9, source_type = ?10, source_role = ?11, source_reference = ?12, \
-             knowledge_pointer = ?13, access_policy = ?14, importance = ?15, confidence = ?16, decay_rate = ?17, \
-             pinned = ?18, relevance = ?19, event_time = ?20, updated_at = ?21, valid_from = ?22, valid_until = ?23, \
-             expires_at = ?24, purge_at = ?25, supersedes_id = ?26, superseded_by_id = ?27, state = ?28 WHERE row = ?1",
-        )?
-        .execute(params![
-            row,
-            memory.version,
-            memory.kind.name(),
-            &memory.category,
-            &memory.content,
-            memory.content_hash.0,
-            memory.tokens,
-            list(&memory.tags),
-            (!memory.metadata.is_empty()).then(|| json(&memory.metadata)),
-            source.map(|source| &source.kind),
-            source.and_then(|source| source.role.as_ref()),
-            source.and_then(|source| source.reference.as_ref()),
-            memory.knowledge_pointer.as_ref().map(json),
-            memory.access_policy.name(),
-            memory.importance,
-            memory.confidence,
-            memory.decay_rate,
-            memory.pinned,
-            memory.relevance,
-            memory.event_time.map(Timestamp::as_microsecond),
-            memory.updated_at.as_microsecond(),
-            memory.valid_from.map(Timestamp::as_microsecond),
-            memory.valid_until.map(Timestamp::as_microsecond),
-            memory.expires_at.map(Timestamp::as_microsecond),
-            memory.purge_at.map(Timestamp::as_microsecond),
-            memory.supersedes_id.as_ref().map(MemoryId::as_bytes),
-            memory.superseded_by_id.as_ref().map(MemoryId::as_bytes),
-            memory.state.name(),
-        ])?;
+    static UPDATE: LazyLock<String> = LazyLock::new(|| {
+        let set: Vec<String> =
+            columns().filter(|name| !FIXED.contains(name)).map(|name| format!("{name} = ?")).collect();
+        format!("UPDATE memories SET {} WHERE row = ?", set.join(", "))
+    });
+    let touched = columns().zip(values(memory)).filter(|(name, _)| !FIXED.contains(name));
+    let values: Vec<Value> = touched.map(|(_, value)| value).chain(params![row]).collect();
+    connection.prepare_cached(&UPDATE)?.execute(values)?;
+    renew_tags(connection, row, &memory.tags)
+}
+
+/// Writes a whole record over a row: every column but the id, which comes first, and the scope.
+pub(crate) fn replace(connection: &dyn Connection, row: i64, addition: &Addition) -> sql::Result<()> {
+    static REPLACE: LazyLock<String> = LazyLock::new(|| {
+        let names = columns().skip(1).chain(["unless", "claim", "aged_at"]);
+        let set: Vec<String> = names.map(|name| format!("{name} = ?")).collect();
+        format!("UPDATE memories SET {} WHERE row = ?", set.join(", "))
+    });
+    let mut values: Vec<Value> = values(&addition.memory).into_iter().skip(1).collect();
+    values.extend(params![
+        addition.unless.map(|hash| hash.0),
+        addition.claim.map(|hash| hash.0),
+        addition.aged_at.map(Timestamp::as_microsecond),
+        row
+    ]);
+    connection.prepare_cached(&REPLACE)?.execute(values)?;
+    renew_tags(connection, row, &addition.memory.tags)
+}
+
+fn renew_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
     connection.prepare_cached("DELETE FROM tags WHERE memory = ?1")?.execute(params![row])?;
-    insert_tags(connection, row, &memory.tags)
+    insert_tags(connection, row, tags)
 }
 
 fn insert_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
@@ -264,7 +300,7 @@ pub(crate) fn read_entry(space: &str, row: &dyn Row) -> sql::Result<LedgerEntry>
     Ok(LedgerEntry {
         space: space.to_owned(),
         sequence: column.take()?,
-        at: column.time()?.unwrap_or_default(),
+        at: column.required_time()?,
         event: column.word::<Event>()?.name().to_uppercase(),
         memory_id: column.id()?,
         version: column.take()?,

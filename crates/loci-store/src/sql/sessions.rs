@@ -1,6 +1,5 @@
 //! Which conversations go on, which are over, and what of them was learned?
 
-use jiff::Timestamp;
 use loci_types::{Change, Event, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
 use serde_json::json;
 use uuid::Uuid;
@@ -137,18 +136,16 @@ pub(crate) const COLUMNS: &str = "SELECT k.key, s.name, s.thread_id, s.started_a
 
 /// A session from [`COLUMNS`]; whether turns of it wait is not asked.
 pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
-    let time = |micros: i64| Timestamp::from_microsecond(micros).unwrap_or_default();
-    let maybe = |column: usize| row.get::<_, Option<i64>>(column).map(|micros| micros.map(time));
     let key: String = row.get(0)?;
     let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
     Ok(Session {
         scope,
         name: row.get(1)?,
         thread_id: row.get(2)?,
-        started_at: time(row.get(3)?),
-        last_at: time(row.get(4)?),
-        ended_at: maybe(5)?,
-        consolidated_at: maybe(6)?,
+        started_at: row::timestamp(row, 3)?,
+        last_at: row::timestamp(row, 4)?,
+        ended_at: row::optional_timestamp(row, 5)?,
+        consolidated_at: row::optional_timestamp(row, 6)?,
         consolidated_through: row.get::<_, Option<[u8; 16]>>(7)?.map(|id| MemoryId(Uuid::from_bytes(id))),
         pending: false,
     })

@@ -48,13 +48,15 @@ fn put(
 /// A turn that asks: its row and its text.
 type Question = (i64, String);
 
-/// The question that this turn answers: the turn before it, in the same scope and session, by someone else.
+/// The question that this turn answers: the turn before it, in the same scope and session, by someone else. Of several
+/// it is the latest, in every database.
 fn question_before(connection: &dyn Connection, row: i64) -> sql::Result<Option<Question>> {
     let before: Option<Question> = connection
         .query_row(
             "SELECT p.row, p.content FROM edges e JOIN memories p ON p.row = e.source JOIN memories m ON m.row = e.target \
              WHERE e.target = ?1 AND e.relation = 'temporal' AND p.scope = m.scope AND p.session_id IS NOT DISTINCT FROM m.session_id \
-             AND (p.actor_id IS DISTINCT FROM m.actor_id OR p.role IS DISTINCT FROM m.role) LIMIT 1",
+             AND (p.actor_id IS DISTINCT FROM m.actor_id OR p.role IS DISTINCT FROM m.role) \
+             ORDER BY p.row DESC LIMIT 1",
             params![row],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )

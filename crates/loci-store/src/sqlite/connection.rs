@@ -20,6 +20,7 @@ static DIALECT: Dialect = Dialect {
     byte_order: "",
     key_prefix: "",
     terms_table: "words",
+    now: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
     lists_are_values: false,
     index_hints: true,
 };

@@ -70,7 +70,7 @@ async fn live(store: &dyn Store) -> Memory {
         until: None,
     };
     hand.must(&space, note(Some(own.clone()), "told")).await;
-    hand.must(&space, note(None, "answer 1")).await;
+    hand.must(&space, note(Some(own.clone()), "answer 1")).await;
     hand.must(
         &space,
         Action::Enqueue(JobSpec {

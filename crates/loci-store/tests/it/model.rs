@@ -15,6 +15,15 @@ fn run(work: impl AsyncFnOnce(SqliteStore)) {
     runtime.block_on(work(store));
 }
 
+fn run_shared(ops: &[model::Op]) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let Some((store, _schema)) = crate::postgres::fresh().await else { return };
+        model::agrees(&store, ops).await;
+        contract::sound(&store).await;
+    });
+}
+
 fn any_scope() -> impl Strategy<Value = Scope> {
     (0..6_u8, 0..3_u8).prop_map(|(layer, name)| {
         let name = ["anna", "ben", "eva"][usize::from(name)];
@@ -63,6 +72,14 @@ proptest! {
             contract::sound(&store).await;
         });
     }
+
+    #[test]
+    fn chains_neither_fork_nor_close_in_a_circle(ops in model::chain_sequences(40)) {
+        run(async |store| {
+            model::agrees(&store, &ops).await;
+            contract::sound(&store).await;
+        });
+    }
 }
 
 proptest! {
@@ -71,12 +88,12 @@ proptest! {
 
     #[test]
     fn a_shared_store_equals_its_model(ops in model::sequences(30)) {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        runtime.block_on(async {
-            let Some((store, _schema)) = crate::postgres::fresh().await else { return };
-            model::agrees(&store, &ops).await;
-            contract::sound(&store).await;
-        });
+        run_shared(&ops);
+    }
+
+    #[test]
+    fn chains_neither_fork_nor_close_in_a_circle_on_a_server(ops in model::chain_sequences(40)) {
+        run_shared(&ops);
     }
 }
 

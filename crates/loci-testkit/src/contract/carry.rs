@@ -96,6 +96,45 @@ pub async fn a_record_takes_the_place_of_its_own(store: &dyn Store) {
     assert!(hand.act(&anna.space(), Action::Replace(Box::new(unknown))).await.is_err());
 }
 
+/// Every field of a record is written, also those that say where it came from: what was replaced once is the same.
+pub async fn a_record_that_is_replaced_is_replaced_whole(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let old = hand.sample(&anna, "lantern");
+    hand.keep(old.clone()).await;
+    let some = |text: &str| Some(text.to_owned());
+    let identifiers = loci_types::Identifiers {
+        agent_id: some("a"),
+        session_id: some("s"),
+        project_id: some("p"),
+        team_id: some("t"),
+        org_id: some("o"),
+        company_id: some("c"),
+        pool_id: some("q"),
+        ..old.identifiers.clone()
+    };
+    let new = Memory {
+        version: 3,
+        identifiers,
+        thread_id: some("t"),
+        run_id: some("r"),
+        actor_id: some("who"),
+        role: some("user"),
+        created_at: at(-9),
+        said_at: Some(at(-8)),
+        imported_at: Some(at(-7)),
+        last_accessed_at: Some(at(-6)),
+        access_count: 4,
+        ..old
+    };
+    hand.must(&anna.space(), Action::Replace(Box::new(addition(new.clone())))).await;
+    assert_eq!(hand.must_get(new.id).await, new);
+    assert_eq!(memories(store, &Filter { sessions: vec!["s".to_owned()], ..everything() }, 9).await.len(), 1);
+    // A later change touches none of it.
+    hand.forget(&anna, new.id).await;
+    hand.must(&anna.space(), Action::Restore { id: new.id }).await;
+    assert_eq!(hand.must_get(new.id).await, Memory { version: 5, updated_at: hand.clock(), ..new });
+}
+
 /// A session comes back as it was, learned from as far as it was, even if the last turn is gone.
 pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     let (hand, anna) = (Hand::on(store), user("anna"));

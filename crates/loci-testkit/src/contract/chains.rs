@@ -155,8 +155,7 @@ pub async fn several_become_one(store: &dyn Store) {
         let read = hand.must_get(taken).await;
         assert_eq!((read.superseded_by_id, read.valid_until), (Some(one), Some(hand.clock())));
     }
-    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await)
-        .entries
+    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await).entries
         .into_iter()
         .map(|entry| entry.event)
         .collect();
@@ -234,4 +233,134 @@ pub async fn long_chains_are_found_by_their_heads(store: &dyn Store) {
     let imported = Memory { supersedes_id: Some(id(77_777)), ..hand.sample(&anna, "lantern from elsewhere") };
     let imported = hand.keep(imported).await;
     assert!(!long(&whole(), &anna, 1).await.iter().any(|(head, _)| *head == imported));
+}
+
+/// A memory whose place was taken while it was forgotten does not come back beside the one that holds now. The error
+/// names that one, and nothing is changed; once it is forgotten, the place is free.
+pub async fn a_place_that_was_taken_is_not_taken_back(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.replace(one, &anna, "lantern two").await;
+    hand.forget(&anna, two).await;
+    let three = hand.replace(one, &anna, "lantern three").await;
+    let before = hand.must_get(two).await;
+    let error = hand.act(&anna.space(), Action::Restore { id: two }).await.expect_err("its place is taken");
+    assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    assert!(error.to_string().contains(&three.to_string()), "{error}");
+    assert_eq!(hand.must_get(two).await, before);
+    let fade = Action::Fade { id: two, state: State::Active, confidence: None, relevance: None, purge_at: None };
+    assert_eq!(hand.act(&anna.space(), fade).await.expect_err("nor by time").kind(), ErrorKind::InvalidInput);
+    hand.sees(&whole(), "lantern", &[three]).await;
+    hand.forget(&anna, three).await;
+    hand.sees(&whole(), "lantern", &[one]).await;
+    hand.must(&anna.space(), Action::Restore { id: two }).await;
+    hand.sees(&whole(), "lantern", &[two]).await;
+    let error = hand.act(&anna.space(), Action::Restore { id: three }).await.expect_err("now this one's is taken");
+    assert!(error.to_string().contains(&two.to_string()), "{error}");
+    hand.forget(&anna, two).await;
+    hand.sees(&whole(), "lantern", &[one]).await;
+}
+
+/// The same where a merger took the place up, and where the one that took it has faded away.
+pub async fn a_place_is_free_once_nobody_holds_it(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.replace(one, &anna, "lantern two").await;
+    hand.forget(&anna, two).await;
+    let other = hand.remember(&anna, "lantern other").await;
+    let merge = Action::Merge { into: Box::new(revision(other, Patch::default())), from: vec![one] };
+    hand.must(&anna.space(), merge).await;
+    let error = hand.act(&anna.space(), Action::Restore { id: two }).await.expect_err("it was merged");
+    assert!(error.to_string().contains(&other.to_string()), "{error}");
+    for state in [State::Archived, State::SoftDeleted] {
+        let fade = Action::Fade { id: other, state, confidence: None, relevance: None, purge_at: Some(at(9)) };
+        hand.must(&anna.space(), fade).await;
+    }
+    hand.must(&anna.space(), Action::Restore { id: two }).await;
+    hand.sees(&whole(), "lantern", &[two]).await;
+    assert_eq!(pointers(&hand, one).await, (None, Some(two)));
+    hand.must(&anna.space(), Action::Purge { id: other }).await;
+    hand.forget(&anna, two).await;
+    hand.sees(&whole(), "lantern", &[one]).await;
+}
+
+/// However many links are forgotten, the one that comes back is the only one that is seen.
+pub async fn a_chain_that_was_forgotten_comes_back_as_one(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.replace(one, &anna, "lantern two").await;
+    let three = hand.replace(two, &anna, "lantern three").await;
+    let restore = async |id| hand.must(&anna.space(), Action::Restore { id }).await;
+    for order in [[two, three], [three, two]] {
+        for id in order {
+            hand.forget(&anna, id).await;
+        }
+        hand.sees(&whole(), "lantern", &[one]).await;
+        restore(three).await;
+        hand.sees(&whole(), "lantern", &[three]).await;
+        restore(two).await;
+        hand.sees(&whole(), "lantern", &[three]).await;
+        for id in order {
+            hand.forget(&anna, id).await;
+        }
+        restore(two).await;
+        hand.sees(&whole(), "lantern", &[two]).await;
+        restore(three).await;
+        hand.sees(&whole(), "lantern", &[three]).await;
+    }
+    assert_eq!(pointers(&hand, one).await, (None, Some(two)));
+    assert_eq!(pointers(&hand, two).await, (Some(one), Some(three)));
+}
+
+/// Only what holds is replaced or merged: a proposal or a deleted memory could close a chain in a circle.
+pub async fn what_does_not_hold_is_not_replaced(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let old = hand.remember(&anna, "lantern old").await;
+    let gone = hand.replace(old, &anna, "lantern gone").await;
+    hand.forget(&anna, gone).await;
+    let proposal =
+        Memory { state: State::Proposed, purge_at: Some(at(9_000)), ..hand.sample(&anna, "lantern proposed") };
+    let proposal = hand.keep(proposal).await;
+    let merge = |into, from| Action::Merge { into: Box::new(revision(into, Patch::default())), from: vec![from] };
+    for id in [gone, proposal] {
+        let new = Box::new(addition(hand.sample(&anna, "lantern new")));
+        for action in [Action::Supersede { old: id, new }, merge(old, id), merge(id, old)] {
+            let told = format!("{action:?}");
+            let error = hand.act(&anna.space(), action).await.expect_err(&told);
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
+        }
+    }
+    let over = |over| Action::Decide { id: proposal, accept: true, over: Some(over), purge_at: at(9_000) };
+    assert_eq!(hand.act(&anna.space(), over(gone)).await.expect_err("deleted").kind(), ErrorKind::InvalidInput);
+    hand.must(&anna.space(), Action::Restore { id: gone }).await;
+    hand.must(&anna.space(), over(gone)).await;
+    hand.sees(&whole(), "lantern", &[proposal]).await;
+}
+
+/// Records that were made elsewhere bring their pointers, and are refused if these would make a fork or a circle.
+pub async fn pointers_from_elsewhere_keep_chains_whole(store: &dyn Store) {
+    let (hand, anna) = (Hand::on(store), user("anna"));
+    let one = hand.remember(&anna, "lantern one").await;
+    let two = hand.replace(one, &anna, "lantern two").await;
+    let refused = async |action: Action| {
+        let told = format!("{action:?}");
+        let error = hand.act(&anna.space(), action).await.expect_err(&told);
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
+        error.to_string()
+    };
+    let put = |memory: Memory| Action::Replace(Box::new(addition(memory)));
+    let new = |memory: Memory| Action::Add(Box::new(addition(memory)));
+    let fork = Memory { supersedes_id: Some(one), ..hand.sample(&anna, "lantern fork") };
+    assert!(refused(new(fork.clone())).await.contains(&two.to_string()));
+    let lone = hand.sample(&anna, "lantern lone");
+    refused(new(Memory { superseded_by_id: Some(lone.id), ..lone })).await;
+    let (first, second) = (hand.must_get(one).await, hand.must_get(two).await);
+    assert!(refused(put(Memory { superseded_by_id: None, ..first.clone() })).await.contains(&two.to_string()));
+    refused(put(Memory { superseded_by_id: Some(one), ..second.clone() })).await;
+    refused(put(Memory { supersedes_id: Some(two), ..first.clone() })).await;
+    assert_eq!((hand.must_get(one).await, hand.must_get(two).await), (first.clone(), second));
+    // As history, or in place of the head, it may come.
+    hand.must(&anna.space(), new(Memory { superseded_by_id: Some(two), ..fork })).await;
+    hand.must(&anna.space(), put(Memory { tags: vec!["x".into()], ..first })).await;
+    hand.sees(&whole(), "lantern", &[two]).await;
 }

@@ -104,6 +104,7 @@ macro_rules! store_contract {
                 a_purge_leaves_only_a_tombstone
                 an_erasure_leaves_only_a_tombstone
                 what_is_unknown_is_not_found
+                erasing_a_user_keeps_the_answers_of_others
             }
             chains {
                 only_the_head_is_seen
@@ -118,6 +119,11 @@ macro_rules! store_contract {
                 a_merge_into_itself_is_refused
                 originals_stay_hidden_when_their_merger_is_erased
                 long_chains_are_found_by_their_heads
+                a_place_that_was_taken_is_not_taken_back
+                a_place_is_free_once_nobody_holds_it
+                a_chain_that_was_forgotten_comes_back_as_one
+                what_does_not_hold_is_not_replaced
+                pointers_from_elsewhere_keep_chains_whole
             }
             merging {
                 a_split_undoes_a_merge
@@ -272,6 +278,7 @@ macro_rules! store_contract {
                 edges_are_carried_with_both_their_ends
                 entities_are_carried_each_by_itself
                 a_record_takes_the_place_of_its_own
+                a_record_that_is_replaced_is_replaced_whole
                 a_session_comes_back_as_it_was
             }
             pages {
@@ -284,6 +291,7 @@ macro_rules! store_contract {
                 no_question_is_a_syntax_error
                 an_answer_is_found_by_its_question
                 an_answer_forgets_the_old_words_of_its_question
+                of_several_questions_the_latest_counts
                 better_matches_come_first
                 many_scopes_and_many_words
             }

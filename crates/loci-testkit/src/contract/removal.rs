@@ -1,7 +1,8 @@
 //! What is left of what goes?
 
 use loci_store::{LedgerQuery, Store};
-use loci_types::{Action, ErrorKind, LedgerEntry, MemoryId, Outcome, Relation, State};
+use loci_types::{Action, ErrorKind, LedgerEntry, MemoryId, NoteValue, Outcome, Relation, Scope, State};
+use serde_json::{Value, json};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
@@ -122,4 +123,28 @@ pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
     assert_eq!(hand.must(&anna.space(), late).await.outcome, Outcome::None);
     assert_eq!(hand.must_get(known).await.content, "lantern");
     hand.sees(&whole(), "lantern", &[known]).await;
+}
+
+/// Of the answers that are kept for repeated requests those go that stand under the user's scope or name something of
+/// theirs. Those of others stay, or their repeated requests would be carried out twice.
+pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
+    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let space = anna.space();
+    let (hers, his) = (hand.remember(&anna, "lantern").await, hand.remember(&ben, "candle").await);
+    let keep = async |scope: Option<Scope>, key: &str, value: Value| {
+        let value = NoteValue::Set(json!({ "fingerprint": "00", "status": 201, "body": value }));
+        hand.must(&space, Action::Note { scope, key: key.to_owned(), value, until: Some(at(9_000)) }).await;
+    };
+    keep(Some(anna.clone()), "answer 1", json!({ "deleted": true })).await;
+    keep(None, "answer 2", json!({ "receipts": [{ "id": hers }] })).await;
+    keep(None, "answer 3", json!({ "userId": "anna" })).await;
+    keep(Some(ben), "answer 4", json!({ "deleted": true })).await;
+    keep(None, "answer 5", json!({ "id": his })).await;
+    keep(None, "answer 6", json!({ "deleted": true })).await;
+    hand.must(&space, Action::EraseUser { user: "anna".into() }).await;
+    let keys: Vec<String> = (1..=6).map(|number| format!("answer {number}")).collect();
+    let mut left: Vec<String> =
+        good(store.notes(&whole(), &space, &keys, at(1)).await).into_iter().map(|(key, _)| key).collect();
+    left.sort();
+    assert_eq!(left, ["answer 4", "answer 5", "answer 6"]);
 }

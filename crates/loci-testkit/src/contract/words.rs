@@ -1,7 +1,7 @@
 //! Is a memory found by its words?
 
 use loci_store::Store;
-use loci_types::{Action, Addition, Layer, Memory, MemoryId};
+use loci_types::{Action, Addition, Layer, Memory, MemoryId, Relation};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
@@ -141,6 +141,21 @@ async fn follow(hand: &Hand<'_>, before: MemoryId, memory: Memory) -> MemoryId {
     let (id, space) = (memory.id, crate::hand::space_of(&memory));
     hand.must(&space, Action::Add(Box::new(Addition { follows: Some(before), ..addition(memory) }))).await;
     id
+}
+
+/// A turn that follows two questions answers the later one, whichever link was drawn first.
+pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
+    let hand = Hand::on(store);
+    let session = scope(Layer::Session, &["anna", "s"]);
+    let first = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
+    let second = hand.keep(said(&hand, "ben", "Did you see the lighthouse?")).await;
+    for (one, other) in [(first, second), (second, first)] {
+        let answer = hand.keep(said(&hand, "anna", &format!("Yes, {}", hand.next()))).await;
+        hand.link(&session, one, answer, Relation::Temporal).await;
+        hand.link(&session, other, answer, Relation::Temporal).await;
+        assert!(hand.words(&whole(), "lighthouse", &now()).await.contains(&answer));
+        assert!(!hand.words(&whole(), "Lisbon", &now()).await.contains(&answer));
+    }
 }
 
 /// "Yes, last week" is about what was asked; a statement before it is not.

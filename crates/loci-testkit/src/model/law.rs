@@ -1,10 +1,10 @@
 //! Does a store say what its model says?
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use loci_store::text::Analyser;
 use loci_store::{Error, Measure, Page, Store, Strip};
-use loci_types::{Edge, Filter, Memory, MemoryId, Reach, Tenant, Visible};
+use loci_types::{Edge, Filter, Memory, MemoryId, Reach, State, Tenant, Visible};
 
 use super::Model;
 use super::steps::{Op, WORDS, scopes};
@@ -26,6 +26,7 @@ pub async fn agrees(store: &dyn Store, ops: &[Op]) {
             Err(error) => Err(error.kind()),
         };
         assert_eq!(answer, expect, "{told}");
+        chains_are_sound(store, &told).await;
     }
     let all = scopes();
     let categories: &[&str] = &["c1", "c2"];
@@ -35,6 +36,50 @@ pub async fn agrees(store: &dyn Store, ops: &[Op]) {
         grant(Tenant::default(), Reach::Scopes(all[1..].to_vec()), Some(categories), Some("anna")),
     ] {
         same(store, &model, &visible).await;
+    }
+}
+
+/// Checks the chains of everything that the store holds. It reads the pointers of the stored memories only and knows
+/// nothing of the rules by which they were set: a chain is all that is joined by pointers in either direction. It has
+/// no circle and at most one head that is neither deleted nor proposed.
+async fn chains_are_sound(store: &dyn Store, after: &str) {
+    let all = good(store.scan(&whole(), &everything(), Page { after: None, limit: 1_000 }).await).memories;
+    let by_id: BTreeMap<MemoryId, &Memory> = all.iter().map(|memory| (memory.id, memory)).collect();
+    let pointers: [fn(&Memory) -> Option<MemoryId>; 2] =
+        [|memory| memory.superseded_by_id, |memory| memory.supersedes_id];
+    for pointer in pointers {
+        for memory in &all {
+            let mut steps = 0;
+            let mut next = pointer(memory);
+            while let Some(there) = next.and_then(|id| by_id.get(&id)) {
+                steps += 1;
+                assert!(steps <= all.len(), "{after}: the chain of {} closes in a circle", memory.id);
+                next = pointer(there);
+            }
+        }
+    }
+    // The smallest id that a memory is joined to names its chain.
+    let mut chain: BTreeMap<MemoryId, MemoryId> = by_id.keys().map(|id| (*id, *id)).collect();
+    loop {
+        let before = chain.clone();
+        for memory in &all {
+            for other in pointers.iter().filter_map(|pointer| pointer(memory)).filter(|id| by_id.contains_key(id)) {
+                let name = chain[&memory.id].min(chain[&other]);
+                chain.extend([(memory.id, name), (other, name)]);
+            }
+        }
+        if chain == before {
+            break;
+        }
+    }
+    let mut heads: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
+    for memory in &all {
+        if memory.superseded_by_id.is_none() && !matches!(memory.state, State::SoftDeleted | State::Proposed) {
+            heads.entry(chain[&memory.id]).or_default().push(memory.id);
+        }
+    }
+    for heads in heads.values() {
+        assert!(heads.len() == 1, "{after}: a chain has the heads {heads:?}");
     }
 }
 

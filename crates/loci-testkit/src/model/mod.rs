@@ -14,7 +14,7 @@ use loci_types::{
 };
 
 pub use self::law::agrees;
-pub use self::steps::{Op, changes, sequences};
+pub use self::steps::{Op, chain_sequences, changes, sequences};
 
 /// The model: all that a store holds, in plain collections.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl Model {
             Action::Revise(revision) => self.revise(space, change, revision),
             Action::Merge { into, from } => self.merge(space, change, into, from),
             Action::Supersede { old, new } => {
-                self.unreplaced(space, *old)?;
+                self.require_head(space, *old)?;
                 let mut new = new.clone();
                 new.memory.supersedes_id = Some(*old);
                 let unless = new.unless.take();
@@ -63,7 +63,7 @@ impl Model {
                 if let Some(lying) = self.lying.get_mut(&new.memory.id) {
                     lying.unless = unless;
                 }
-                self.cover(change, *old, &new.memory);
+                self.mark_superseded(change, *old, &new.memory);
                 self.edges.insert((new.memory.id, *old, Relation::Supersedes));
                 Ok((Some(new.memory.id), Outcome::Superseded, new.memory.version))
             }
@@ -73,16 +73,22 @@ impl Model {
                 if before.state != State::Proposed || (*accept && *over == Some(*id)) {
                     return Err(ErrorKind::InvalidInput);
                 }
+                if *accept && before.superseded_by_id.is_some() {
+                    return Err(ErrorKind::InvalidInput);
+                }
                 if let Some(old) = over.filter(|_| *accept) {
-                    self.unreplaced(space, old)?;
+                    self.require_head(space, old)?;
                     self.edges.insert((*id, old, Relation::Supersedes));
-                    self.cover(change, old, &before);
+                    self.mark_superseded(change, old, &before);
                 }
                 self.rewrite(change, *id, |memory| {
                     memory.state = if *accept { State::Active } else { State::SoftDeleted };
                     memory.purge_at = (!accept).then_some(*purge_at);
                     memory.supersedes_id = if *accept { *over } else { memory.supersedes_id };
                 });
+                if *accept {
+                    self.re_supersede(change, *id)?;
+                }
                 Ok(self.version(*id)).map(outcome(if *accept { Outcome::Created } else { Outcome::Deleted }))
             }
             Action::Link(edge) => {
@@ -114,7 +120,7 @@ impl Model {
                 if self.find(space, *id)?.memory.state == State::SoftDeleted {
                     return Ok(self.version(*id)).map(outcome(Outcome::None));
                 }
-                self.uncover(change, *id);
+                self.reinstate_previous(change, *id);
                 self.rewrite(change, *id, |memory| {
                     memory.state = State::SoftDeleted;
                     memory.purge_at = Some(*purge_at);
@@ -129,26 +135,27 @@ impl Model {
                 if before.state == State::Proposed {
                     return Err(ErrorKind::InvalidInput);
                 }
-                if let Some(older) = before.supersedes_id.and_then(|older| self.lying.get(&older))
-                    && older.memory.superseded_by_id.is_none()
-                {
-                    self.cover(change, older.memory.id, &before);
-                }
-                self.rewrite(change, *id, |memory| {
+                self.revive(change, *id, |memory| {
                     memory.state = State::Active;
                     memory.purge_at = None;
-                });
+                })?;
                 Ok(self.version(*id)).map(outcome(Outcome::Restored))
             }
             Action::Fade { id, state, confidence, purge_at, .. } => {
-                if !self.find(space, *id)?.memory.state.may_become(*state) {
+                let before = self.find(space, *id)?.memory.state;
+                if !before.may_become(*state) {
                     return Err(ErrorKind::InvalidInput);
                 }
-                let changed = self.rewrite(change, *id, |memory| {
+                let edit = |memory: &mut Memory| {
                     memory.state = *state;
                     memory.confidence = confidence.unwrap_or(memory.confidence);
                     memory.purge_at = *purge_at;
-                });
+                };
+                let changed = if !is_settled(before) && is_settled(*state) {
+                    self.revive(change, *id, edit)?
+                } else {
+                    self.rewrite(change, *id, edit)
+                };
                 Ok(self.version(*id)).map(outcome(if changed { Outcome::Updated } else { Outcome::None }))
             }
             Action::Purge { id } if self.find(space, *id)?.memory.state != State::SoftDeleted => {
@@ -206,13 +213,13 @@ impl Model {
     }
 
     fn merge(&mut self, space: &Space, change: &Change, into: &Revision, from: &[MemoryId]) -> Answer {
-        self.unreplaced(space, into.id)?;
+        self.require_head(space, into.id)?;
         let (id, _, version) = self.revise(space, change, into)?;
         for other in from {
             if *other == into.id {
                 return Err(ErrorKind::InvalidInput);
             }
-            self.unreplaced(space, *other)?;
+            self.require_head(space, *other)?;
             let ended = self.lying[other].memory.valid_until.is_none();
             self.rewrite(change, *other, |memory| {
                 memory.superseded_by_id = Some(into.id);
@@ -230,11 +237,14 @@ impl Model {
             if lying.memory.superseded_by_id != Some(into) || kept.supersedes_id == Some(*other) {
                 return Err(ErrorKind::InvalidInput);
             }
-            let ended = lying.ended;
+            let (ended, state) = (lying.ended, lying.memory.state);
             self.rewrite(change, *other, |memory| {
                 memory.superseded_by_id = None;
                 memory.valid_until = memory.valid_until.filter(|_| !ended);
             });
+            if is_settled(state) {
+                self.re_supersede(change, *other)?;
+            }
         }
         Ok((Some(into), Outcome::Restored, kept.version))
     }
@@ -244,16 +254,88 @@ impl Model {
         self.lying.get(&id).is_some_and(|lying| lying.memory.state == State::Proposed)
     }
 
-    fn cover(&mut self, change: &Change, old: MemoryId, head: &Memory) {
-        let ended = self.lying[&old].memory.valid_until.is_none();
+    fn mark_superseded(&mut self, change: &Change, old: MemoryId, newer: &Memory) {
+        let lying = &self.lying[&old];
+        let before = lying.memory.valid_until;
+        let ended = lying.memory.superseded_by_id.is_some() && lying.ended;
+        let until = before.filter(|_| !ended).or(Some(newer.created_at));
         self.rewrite(change, old, |memory| {
-            memory.superseded_by_id = Some(head.id);
-            memory.valid_until = memory.valid_until.or(Some(head.created_at));
+            memory.superseded_by_id = Some(newer.id);
+            memory.valid_until = until;
         });
-        self.lying.entry(old).and_modify(|lying| lying.ended = ended);
+        self.lying.entry(old).and_modify(|lying| lying.ended = until != before);
     }
 
-    fn uncover(&mut self, change: &Change, head: MemoryId) {
+    /// A deleted memory holds again: as history behind a head that is not deleted, or as the head.
+    fn revive(&mut self, change: &Change, id: MemoryId, edit: impl FnOnce(&mut Memory)) -> Result<bool, ErrorKind> {
+        let (mut end, ended) = (&self.lying[&id], self.lying[&id].ended);
+        while let Some(newer) = end.memory.superseded_by_id.and_then(|newer| self.lying.get(&newer)) {
+            end = newer;
+        }
+        let replaced = self.lying[&id].memory.superseded_by_id.is_some();
+        let leads = !replaced || end.memory.state == State::SoftDeleted;
+        let changed = self.rewrite(change, id, |memory| {
+            edit(memory);
+            if leads && replaced {
+                memory.superseded_by_id = None;
+                memory.valid_until = memory.valid_until.filter(|_| !ended);
+            }
+        });
+        if leads {
+            self.re_supersede(change, id)?;
+        }
+        Ok(changed)
+    }
+
+    /// A memory that nothing replaces leads its chain, if no other does.
+    fn re_supersede(&mut self, change: &Change, id: MemoryId) -> Result<(), ErrorKind> {
+        let mut line = vec![id];
+        while let Some(older) = self.lying[&line[line.len() - 1]].memory.supersedes_id
+            && self.lying.contains_key(&older)
+        {
+            line.push(older);
+        }
+        if self.heads_of(id, None).iter().any(|head| !line.contains(head)) {
+            return Err(ErrorKind::InvalidInput);
+        }
+        for pair in line.windows(2) {
+            if self.lying[&pair[1]].memory.superseded_by_id != Some(pair[0]) {
+                let newer = self.lying[&pair[0]].memory.clone();
+                self.mark_superseded(change, pair[1], &newer);
+            }
+        }
+        Ok(())
+    }
+
+    /// The heads of a memory's chain, as if the one named by `without` were not there.
+    fn heads_of(&self, id: MemoryId, without: Option<MemoryId>) -> Vec<MemoryId> {
+        let mut chain = BTreeSet::from([id]);
+        loop {
+            let joined = |lying: &&Lying| {
+                let pointers = [lying.memory.supersedes_id, lying.memory.superseded_by_id];
+                let points = pointers.iter().flatten().any(|other| chain.contains(other));
+                let is_pointed_at = |id: &MemoryId| {
+                    self.lying.get(id).is_some_and(|other| {
+                        [other.memory.supersedes_id, other.memory.superseded_by_id].contains(&Some(lying.memory.id))
+                    })
+                };
+                points || chain.iter().any(is_pointed_at)
+            };
+            let there = self.lying.values().filter(|lying| Some(lying.memory.id) != without);
+            let more: Vec<MemoryId> = there.filter(joined).map(|lying| lying.memory.id).collect();
+            let before = chain.len();
+            chain.extend(more);
+            if chain.len() == before {
+                break;
+            }
+        }
+        let is_head = |id: &MemoryId| {
+            self.lying.get(id).is_some_and(|l| l.memory.superseded_by_id.is_none() && is_settled(l.memory.state))
+        };
+        chain.into_iter().filter(is_head).collect()
+    }
+
+    fn reinstate_previous(&mut self, change: &Change, head: MemoryId) {
         let memory = &self.lying[&head].memory;
         let (None, Some(mut older)) = (memory.superseded_by_id, memory.supersedes_id) else { return };
         let mut newer = head;
@@ -276,14 +358,20 @@ impl Model {
     fn remove(&mut self, space: &Space, change: &Change, id: MemoryId) -> Answer {
         let gone = self.find(space, id)?.memory.clone();
         if gone.state != State::SoftDeleted {
-            self.uncover(change, id);
+            self.reinstate_previous(change, id);
         }
-        for other in self.lying.keys().copied().collect::<Vec<_>>() {
-            self.rewrite(change, other, |memory| {
-                if memory.superseded_by_id == Some(id) {
-                    memory.superseded_by_id = gone.superseded_by_id;
-                }
-            });
+        let all: Vec<MemoryId> = self.lying.keys().copied().collect();
+        for other in &all {
+            if self.lying[other].memory.superseded_by_id != Some(id) {
+                continue;
+            }
+            let mut successor = gone.superseded_by_id;
+            if successor.is_none() && is_settled(self.lying[other].memory.state) {
+                successor = self.heads_of(*other, Some(id)).first().copied();
+            }
+            self.rewrite(change, *other, |memory| memory.superseded_by_id = successor);
+        }
+        for other in all {
             self.rewrite(change, other, |memory| {
                 if memory.supersedes_id == Some(id) {
                     memory.supersedes_id = gone.supersedes_id;
@@ -312,10 +400,11 @@ impl Model {
         self.lying.get(&id).filter(|lying| space_of(lying) == *space).ok_or(ErrorKind::NotFound)
     }
 
-    fn unreplaced(&self, space: &Space, id: MemoryId) -> Result<(), ErrorKind> {
-        match self.find(space, id)?.memory.superseded_by_id {
-            Some(_) => Err(ErrorKind::InvalidInput),
-            None => Ok(()),
+    fn require_head(&self, space: &Space, id: MemoryId) -> Result<(), ErrorKind> {
+        let memory = &self.find(space, id)?.memory;
+        match memory.superseded_by_id {
+            None if is_settled(memory.state) => Ok(()),
+            _ => Err(ErrorKind::InvalidInput),
         }
     }
 
@@ -365,6 +454,11 @@ impl Model {
         };
         self.lying.values().filter(|lying| near(&lying.memory) && lying.memory.content.contains(word)).count() as u64
     }
+}
+
+/// Whether a memory in this state can be the head of a chain.
+fn is_settled(state: State) -> bool {
+    !matches!(state, State::SoftDeleted | State::Proposed)
 }
 
 fn space_of(lying: &Lying) -> Space {

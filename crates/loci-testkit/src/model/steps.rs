@@ -69,6 +69,25 @@ pub fn sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..=longest)
 }
 
+/// Sequences of up to `longest` steps that replace, merge, forget and restore memories of one scope: what could make a
+/// chain fork or close in a circle.
+pub fn chain_sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
+    let n = any::<u8>;
+    let op = prop_oneof![
+        2 => n().prop_map(|text| Op::Add(0, text)),
+        6 => (n(), n()).prop_map(|(a, b)| Op::Supersede(a, b)),
+        2 => (n(), prop::collection::vec(n(), 1..3), n()).prop_map(|(a, b, c)| Op::Merge(a, b, c)),
+        2 => (n(), n()).prop_map(|(a, b)| Op::Split(a, b)),
+        3 => (n(), n(), any::<bool>()).prop_map(|(a, b, c)| Op::Decide(a, b, c)),
+        6 => n().prop_map(Op::Forget),
+        6 => n().prop_map(Op::Restore),
+        3 => (n(), n()).prop_map(|(a, b)| Op::Fade(a, b)),
+        1 => n().prop_map(Op::Purge),
+        1 => n().prop_map(Op::Erase),
+    ];
+    prop::collection::vec(op, 1..=longest)
+}
+
 /// The changes that steps stand for, each with its space, on a store that was empty before.
 pub fn changes(ops: &[Op]) -> Vec<(Space, Change)> {
     let mut model = Model::default();

@@ -18,7 +18,7 @@ use crate::sql::copy::catalogue::{self, List, SPACES};
 use crate::sql::copy::line::Line;
 use crate::sql::copy::table::{self, Put, TABLES};
 use crate::sql::copy::{numbers, page};
-use crate::sql::{Backend, Connection, Value, feed, params, words};
+use crate::sql::{Backend, Connection, Value, feed, params, row, words};
 use crate::text::Analyser;
 use crate::{Error, Result};
 
@@ -150,7 +150,8 @@ async fn bring_space<F: Backend>(
     let written = held.iter().any(|(known, ..)| known.rows > 0);
     let (floor, place, owner, name) = (to.clone(), open.clone(), tenant.clone(), target.name());
     blocking(move || {
-        floor.prepare(&owner, &place, Timestamp::from_microsecond(created_at).unwrap_or_default())?;
+        let at = row::from_micros(created_at).map_err(|error| Error::said(F::place_of(&place), error))?;
+        floor.prepare(&owner, &place, at)?;
         floor.tell(|connection| catalogue::date(connection, &SPACES, owner.name(), &name, created_at))
     })
     .await?;

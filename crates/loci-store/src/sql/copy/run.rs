@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use loci_types::{Space, Tenant};
 
 use super::catalogue::{self, LISTS, List, SPACES};
@@ -14,7 +13,7 @@ use super::pair::{Pair, START, unlike};
 use super::table::{TABLES, Table};
 use super::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, numbers, page};
 use crate::sql::backend::blocking;
-use crate::sql::{Backend, Value, keys};
+use crate::sql::{Backend, Value, keys, row};
 use crate::{Error, Result};
 
 /// How progress is told.
@@ -107,7 +106,7 @@ impl<'p, F: Backend, T: Backend> Run<'p, F, T> {
     async fn copy_space(&mut self, space: &Registered<F, T>) -> Result<()> {
         let (pair, created_at) = (space.pair.clone(), space.created_at);
         blocking(move || {
-            let at = Timestamp::from_microsecond(created_at).unwrap_or_default();
+            let at = row::from_micros(created_at).map_err(|error| Error::said(T::place_of(&pair.ours), error))?;
             pair.to.prepare(&pair.tenant, &pair.ours, at)?;
             let (tenant, name) = (pair.tenant.name(), pair.space.name());
             pair.to.tell(|connection| catalogue::date(connection, &SPACES, tenant, &name, created_at))
