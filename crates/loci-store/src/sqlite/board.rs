@@ -184,8 +184,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
         let file = schema::open(&path, schema::SPACE).unwrap();
-        let connection: &dyn sql::Connection = &file;
-        let desk = Desk { connection, path: &path, space: &Space::Shared, analyser: &Analyser::default() };
+        let connection = sql::Connection::Sqlite(&file);
+        let desk = Desk { connection: &connection, path: &path, space: &Space::Shared, analyser: &Analyser::default() };
         let (anna, board) = (user("anna"), Board::default());
         let turn = |number: u64| -> Memory {
             let mut turn = memory(number, &anna, &format!("turn {number}"));
@@ -195,17 +195,17 @@ mod tests {
         };
         let check = |ids: &[u64], expect_board: bool| {
             let seen = visible(std::slice::from_ref(&anna));
-            let clause = Clause::visible(connection, &Space::Shared, &seen).unwrap().unwrap();
+            let clause = Clause::visible(&connection, &Space::Shared, &seen).unwrap().unwrap();
             let scopes = clause.scopes.clone().unwrap();
             let order = board.order(&file, &scopes).unwrap();
             assert_eq!(order.is_some(), expect_board);
             let ids: Vec<_> = ids.iter().map(|number| turn(*number).id).collect();
-            let told = |turns: around::Turns<'_>| -> Vec<(u64, Vec<_>)> {
-                let strips = strips(connection, &path, &clause, &ids, 3, turns).unwrap();
+            let told = |order: Option<&dyn around::Order>| -> Vec<(u64, Vec<_>)> {
+                let strips = strips(&connection, &path, &clause, &ids, 3, order).unwrap();
                 strips.into_iter().map(|s| (s.session, s.places.iter().map(|p| p.id).collect())).collect()
             };
             if let Some(order) = &order {
-                assert_eq!(told(around::Turns::Order(order)), told(around::Turns::Query), "{ids:?}");
+                assert_eq!(told(Some(order)), told(None), "{ids:?}");
             }
         };
         for number in 1..30 {
@@ -240,8 +240,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
         let file = schema::open(&path, schema::SPACE).unwrap();
-        let connection: &dyn sql::Connection = &file;
-        let desk = Desk { connection, path: &path, space: &Space::Shared, analyser: &Analyser::default() };
+        let connection = sql::Connection::Sqlite(&file);
+        let desk = Desk { connection: &connection, path: &path, space: &Space::Shared, analyser: &Analyser::default() };
         let (anna, board) = (user("anna"), Board::default());
         for number in [1, 2] {
             desk.apply(&add(memory(number, &anna, "lantern"))).unwrap();

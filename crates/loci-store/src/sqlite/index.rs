@@ -73,7 +73,7 @@ impl Index {
         vector: &Vector,
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
-        let Some(model) = read::model_of(connection, vector)? else { return Ok(Vec::new()) };
+        let Some(model) = read::model_of(&sql::Connection::Sqlite(connection), vector)? else { return Ok(Vec::new()) };
         let keys: Vec<(i64, i64)> = scopes_of(connection, clause)?.into_iter().map(|scope| (scope, model)).collect();
         let query = Query::new(&vector.values);
         let want = limit.saturating_add((limit / 4).max(SPARE));
@@ -172,12 +172,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
         let writer = schema::open(&path, schema::SPACE).unwrap();
-        let desk = Desk { connection: &writer, path: &path, space: &Space::Shared, analyser: &Analyser::default() };
+        let desk = Desk {
+            connection: &sql::Connection::Sqlite(&writer),
+            path: &path,
+            space: &Space::Shared,
+            analyser: &Analyser::default(),
+        };
         let (anna, ben) = (user("anna"), user("ben"));
         let index = Index::default();
         let near = |reader: &Connection, scope: &Scope| {
             let seen = visible(std::slice::from_ref(scope));
-            let clause = Clause::visible(reader, &Space::Shared, &seen).unwrap().unwrap();
+            let clause = Clause::visible(&sql::Connection::Sqlite(reader), &Space::Shared, &seen).unwrap().unwrap();
             index.search(reader, &clause, &vector("lantern"), 9).unwrap().len()
         };
         desk.apply(&add(memory(1, &anna, "lantern"))).unwrap();

@@ -226,9 +226,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
         let file = schema::open(&path, schema::SPACE).unwrap();
-        let connection: &dyn sql::Connection = &file;
+        let connection = sql::Connection::Sqlite(&file);
         let analyser = Analyser::default();
-        let desk = Desk { connection, path: &path, space: &Space::Shared, analyser: &analyser };
+        let desk = Desk { connection: &connection, path: &path, space: &Space::Shared, analyser: &analyser };
         let (anna, held) = (user("anna"), Lexicon::default());
         let turn = |number: u64, text: &str| -> Memory {
             let mut turn = memory(number, &anna, text);
@@ -237,7 +237,7 @@ mod tests {
         };
         let check = |word: &str, expect: &[u64]| {
             let seen = visible(std::slice::from_ref(&anna));
-            let clause = Clause::visible(connection, &Space::Shared, &seen).unwrap().unwrap();
+            let clause = Clause::visible(&connection, &Space::Shared, &seen).unwrap().unwrap();
             let told = |lexicon: &Lexicon| {
                 let hits = lexicon.search(&file, &clause, &analyser.terms(word), 100).unwrap();
                 let mut ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
