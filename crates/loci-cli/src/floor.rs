@@ -21,7 +21,7 @@ pub(crate) struct StoreSettings {
     pub(crate) kind: StoreKind,
     /// Threads that write to files.
     pub(crate) writers: usize,
-    /// Bytes of vectors of files kept in memory.
+    /// Maximum bytes of vectors, terms and turn order cached from files.
     pub(crate) vector_bytes: usize,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum StoreKind {
 impl Default for StoreSettings {
     fn default() -> Self {
         let options = SqliteOptions::default();
-        Self { kind: StoreKind::Sqlite, writers: options.writers, vector_bytes: options.vector_bytes }
+        Self { kind: StoreKind::Sqlite, writers: options.writers, vector_bytes: options.cache_bytes }
     }
 }
 
@@ -155,7 +155,7 @@ pub(crate) async fn side(settings: &Settings, data: &Path) -> Result<Side, loci_
     let store = &settings.store;
     Ok(match store.kind {
         StoreKind::Sqlite => {
-            let options = SqliteOptions { writers: store.writers, vector_bytes: store.vector_bytes };
+            let options = SqliteOptions { writers: store.writers, cache_bytes: store.vector_bytes };
             SqliteStore::open(data, options)?.into()
         }
         StoreKind::Postgres => {
@@ -176,7 +176,7 @@ pub(crate) async fn open(
     let store = &settings.store;
     Ok(match store.kind {
         StoreKind::Sqlite => {
-            let options = SqliteOptions { writers: store.writers, vector_bytes: store.vector_bytes };
+            let options = SqliteOptions { writers: store.writers, cache_bytes: store.vector_bytes };
             Arc::new(SqliteStore::open(data, options)?)
         }
         StoreKind::Postgres => {

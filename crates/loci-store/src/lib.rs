@@ -7,7 +7,6 @@
 mod belongings;
 mod breaker;
 mod cursor;
-mod documents;
 mod error;
 mod outside;
 mod postgres;
@@ -15,6 +14,7 @@ mod retry;
 mod sql;
 mod sqlite;
 mod store;
+mod terms;
 pub mod text;
 pub mod tier;
 pub mod vectors;

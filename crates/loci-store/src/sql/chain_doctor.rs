@@ -170,7 +170,8 @@ fn write(connection: &dyn Connection, id: MemoryId, before: &Link, mut after: Li
     {
         after.valid_until = None;
     }
-    let now: i64 = connection.query_row(&format!("SELECT {}", connection.dialect().now), params![], |row| row.get(0))?;
+    let now: i64 =
+        connection.query_row(&format!("SELECT {}", connection.dialect().now), params![], |row| row.get(0))?;
     connection.execute(
         "UPDATE memories SET supersedes_id = ?2, superseded_by_id = ?3, valid_until = ?4, version = ?5, updated_at = ?6 \
          WHERE row = ?1",

@@ -3,7 +3,7 @@
 use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef as SqliteValue};
 use rusqlite::{Connection as SqliteConnection, params_from_iter};
 
-use super::lexicon;
+use super::words;
 use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, vector_bytes};
 
 /// How SQLite spells it.
@@ -46,11 +46,11 @@ impl Connection for SqliteConnection {
     }
 
     fn put_terms(&self, row: i64, _: i64, terms: &[String], answers: Option<i64>) -> Result<()> {
-        lexicon::put_words(self, row, terms, answers)
+        words::put_words(self, row, terms, answers)
     }
 
     fn clear_terms(&self, row: i64) -> Result<()> {
-        lexicon::clear_words(self, row)
+        words::clear_words(self, row)
     }
 
     fn last_number(&self, table: &str, _: &str) -> Result<i64> {

@@ -2,23 +2,43 @@
 
 use std::path::Path;
 
-/// Tells a file from another one that later took its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct FileId(u64, u64);
+use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
+use rusqlite::types::{FromSqlResult, ValueRef};
+
+/// The identity of a file: device, inode and time of creation. A new file may get the inode of one that was deleted, but
+/// not its time of creation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct FileId(u64, u64, u64);
 
 impl FileId {
-    /// The file at this path; none if there is none.
-    #[cfg(unix)]
+    /// The file at this path; `None` if there is none.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
         let metadata = std::fs::metadata(path).ok()?;
-        Some(Self(metadata.dev(), metadata.ino()))
+        let created = metadata.created().ok().and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
+        let created = created.map_or(0, |since| since.as_nanos() as u64);
+        #[cfg(unix)]
+        let (device, inode) = {
+            use std::os::unix::fs::MetadataExt;
+            (metadata.dev(), metadata.ino())
+        };
+        #[cfg(not(unix))]
+        let (device, inode) = (0, 0);
+        Some(Self(device, inode, created))
     }
 
-    /// The file at this path; none if there is none. Elsewhere a name is all there is.
-    #[cfg(not(unix))]
-    pub(super) fn of(path: &Path) -> Option<Self> {
-        path.exists().then_some(Self(0, 0))
+    /// Makes this identity known to a connection as the SQL function `file_id()`, so that whoever uses the connection can
+    /// ask which file it reads; by then its path may lead to another one.
+    pub(super) fn attach(self, connection: &Connection) -> rusqlite::Result<()> {
+        let bytes = [self.0, self.1, self.2].map(u64::to_le_bytes).concat();
+        connection.create_scalar_function("file_id", 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(bytes.clone()))
+    }
+
+    /// Reads a value of `file_id()`.
+    pub(super) fn from_value(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let (numbers, _) = value.as_blob()?.as_chunks::<8>();
+        let number = |at: usize| numbers.get(at).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        Ok(Self(number(0), number(1), number(2)))
     }
 }
 

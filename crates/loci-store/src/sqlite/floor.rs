@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 
 use super::commit::next_work;
+use super::file::FileId;
 use super::space::OpenSpace;
 use super::{SqliteBackend, scrub};
 use crate::sql::around::{self, Turns};
@@ -145,25 +146,23 @@ impl Backend for SqliteBackend {
 
     fn lexical(
         &self,
-        open: &OpenSpace,
+        _: &OpenSpace,
         connection: &rusqlite::Connection,
         clause: &Clause,
         terms: &[String],
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
-        let found = open.lexicon.search(connection, clause, terms, limit)?;
-        self.trim();
-        Ok(found)
+        Ok(self.inner.cache.lexical(connection, clause, terms, limit)?)
     }
 
     fn frequencies(
         &self,
-        open: &OpenSpace,
+        _: &OpenSpace,
         connection: &rusqlite::Connection,
         clause: &Clause,
         terms: &[String],
     ) -> sql::Result<Frequencies> {
-        Ok(open.lexicon.frequencies(connection, clause, terms)?)
+        Ok(self.inner.cache.frequencies(connection, clause, terms)?)
     }
 
     fn strips(
@@ -174,25 +173,25 @@ impl Backend for SqliteBackend {
         ids: &[MemoryId],
         reach: usize,
     ) -> sql::Result<Vec<Strip>> {
-        let order = match &clause.scopes {
-            Some(scopes) => open.board.order(connection, scopes)?,
-            None => None,
-        };
-        let turns = order.as_ref().map_or(Turns::Query, |order| Turns::Order(order));
-        around::strips(connection, &open.path, clause, ids, reach, turns)
+        let strips = |turns: Turns<'_>| around::strips(connection, &open.path, clause, ids, reach, turns);
+        match &clause.scopes {
+            Some(scopes) => self
+                .inner
+                .cache
+                .with_turns(connection, scopes, |order| strips(order.map_or(Turns::Query, Turns::Order)))?,
+            None => strips(Turns::Query),
+        }
     }
 
     fn nearest(
         &self,
-        open: &OpenSpace,
+        _: &OpenSpace,
         connection: &rusqlite::Connection,
         clause: &Clause,
         vector: &Vector,
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
-        let found = open.index.search(connection, clause, vector, limit)?;
-        self.trim();
-        Ok(found)
+        self.inner.cache.nearest(connection, clause, vector, limit)
     }
 
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
@@ -229,6 +228,9 @@ impl Backend for SqliteBackend {
         open.is_noted.store(false, Ordering::Relaxed);
         self.inner.writers.committer().close_space(&open.path);
         self.inner.readers.close(&open.path);
+        if let Some(file) = FileId::of(&open.path) {
+            self.inner.cache.forget_file(file);
+        }
         match open.folder().map(std::fs::remove_dir_all) {
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::Folder { path: open.path.to_path_buf(), problem: error.to_string() })

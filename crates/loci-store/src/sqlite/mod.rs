@@ -4,8 +4,7 @@
 //! [`path_component`]) is a space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
 //! them and one file is a backup. Several processes may use one folder at once.
 
-mod abreast;
-mod board;
+mod cache;
 mod catalogue;
 mod commit;
 mod connection;
@@ -13,12 +12,11 @@ mod connections;
 mod doctor;
 mod file;
 mod floor;
-mod index;
-mod lexicon;
 mod schema;
 mod scrub;
 mod space;
 mod transaction;
+mod words;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use loci_types::{Space, Tenant};
 
+use self::cache::ScopeCache;
 use self::catalogue::Catalogue;
 use self::commit::FileCommitter;
 use self::connections::ReadPool;
@@ -41,13 +40,13 @@ use crate::{Error, Result};
 pub struct SqliteOptions {
     /// Number of threads that write; each serves one space at a time. Default: 4.
     pub writers: usize,
-    /// Bytes of vectors, words and orders of turns kept in memory over all spaces.
-    pub vector_bytes: usize,
+    /// Maximum number of bytes of vectors, terms and turn order cached in this process. Default: 1 GiB.
+    pub cache_bytes: usize,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { writers: 4, vector_bytes: 1 << 30 }
+        Self { writers: 4, cache_bytes: 1 << 30 }
     }
 }
 
@@ -70,11 +69,16 @@ impl SqliteStore {
     pub fn commits(&self) -> u64 {
         self.backend.inner.writers.commits()
     }
+
+    /// Number of times that vectors, terms or turn order of a scope were loaded into the cache, and bytes cached now.
+    pub fn cache_usage(&self) -> (u64, usize) {
+        (self.backend.inner.cache.loads(), self.backend.inner.cache.bytes())
+    }
 }
 
 struct Inner {
     folder: PathBuf,
-    options: SqliteOptions,
+    cache: ScopeCache,
     catalogue: Arc<Catalogue>,
     spaces: Mutex<OpenSpaces>,
     readers: Arc<ReadPool>,
@@ -125,7 +129,7 @@ impl SqliteBackend {
             readers: Arc::new(ReadPool::new(READERS.0, READERS.1)),
             analyser: Arc::default(),
             spaces: Mutex::default(),
-            options,
+            cache: ScopeCache::new(options.cache_bytes),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -152,20 +156,6 @@ impl SqliteBackend {
         let new = Arc::new(OpenSpace::new(tenant.clone(), space.clone(), path.join("loci.db"), readers));
         open.spaces.insert((tenant.clone(), space.clone()), (new.clone(), now));
         new
-    }
-
-    /// Keeps what is held in memory within its budget.
-    fn trim(&self) {
-        let open = self.inner.spaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let spaces: Vec<_> = open.spaces.values().map(|(space, _)| space.clone()).collect();
-        drop(open);
-        let held = || spaces.iter().map(|space| space.bytes()).sum::<usize>();
-        while held() > self.inner.options.vector_bytes {
-            let largest = spaces.iter().max_by_key(|space| space.bytes());
-            if !largest.is_some_and(|space| space.evict()) {
-                break;
-            }
-        }
     }
 }
 

@@ -14,7 +14,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::functions::FunctionFlags;
 
-use super::lexicon;
+use super::file::FileId;
+use super::words;
 use crate::text::{Analyser, asks};
 use crate::{Error, Result};
 
@@ -561,9 +562,18 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     // SQLite lets only a connection that may write fold the log into its file and remove it when it is the last to
     // close; a read-only one would leave a log and a shared memory of 32 KiB beside each file that was ever read.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(said)?;
+    // The same file before and after is the one that was opened.
+    let (connection, file) = loop {
+        let before = FileId::of(path);
+        let connection = Connection::open_with_flags(path, flags).map_err(said)?;
+        match FileId::of(path) {
+            Some(file) if before == Some(file) => break (connection, file),
+            _ => {}
+        }
+    };
     prepare(&connection).map_err(said)?;
     connection.pragma_update(None, "query_only", true).map_err(said)?;
+    file.attach(&connection).map_err(said)?;
     // Pages are read where they lie instead of being copied into a cache of each reader.
     connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(said)?;
     Ok(connection)
@@ -635,7 +645,7 @@ fn functions(connection: &Connection) -> rusqlite::Result<()> {
     let analyser = Analyser::default();
     connection.create_scalar_function("words_of", 2, flags, move |context| {
         let (content, question) = (context.get::<String>(0)?, context.get::<Option<String>>(1)?);
-        Ok(lexicon::words_of(&analyser, &content, question.as_deref()))
+        Ok(words::words_of(&analyser, &content, question.as_deref()))
     })
 }
 

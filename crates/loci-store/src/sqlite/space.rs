@@ -1,20 +1,16 @@
 //! An open space: where its file is and how it is read.
 //!
-//! Each read takes a connection from the pool of the store and sees one snapshot. What is held in memory of the space is
-//! kept beside it and catches up with the ledger.
+//! Each read takes a connection from the pool of the store and sees one snapshot.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use loci_types::{Space, Tenant};
 
-use super::board::Board;
 use super::commit::SpaceFile;
 use super::connections::{ReadPool, Reader};
 use super::file::FileId;
-use super::index::Index;
-use super::lexicon::Lexicon;
 use super::schema;
 use super::transaction::Transaction;
 use crate::{Error, Result, sql};
@@ -33,11 +29,6 @@ pub(crate) struct OpenSpace {
     /// Whether the catalogue knows that something was written to it.
     pub(super) is_noted: AtomicBool,
     readers: Arc<ReadPool>,
-    /// The file that was read last.
-    file: Mutex<Option<FileId>>,
-    pub(super) index: Index,
-    pub(super) lexicon: Lexicon,
-    pub(super) board: Board,
 }
 
 impl OpenSpace {
@@ -50,10 +41,6 @@ impl OpenSpace {
             is_registered: AtomicBool::new(false),
             is_noted: AtomicBool::new(false),
             readers,
-            file: Mutex::default(),
-            index: Index::default(),
-            lexicon: Lexicon::default(),
-            board: Board::default(),
         }
     }
 
@@ -73,15 +60,7 @@ impl OpenSpace {
     /// A connection to the file that bears the name of the space now.
     fn reader(&self) -> Result<Option<Reader>> {
         for _ in 0..TRIES {
-            let file = FileId::of(&self.path);
-            {
-                let mut known = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-                if *known != file {
-                    *known = file;
-                    self.forget();
-                }
-            }
-            let Some(file) = file else {
+            let Some(file) = FileId::of(&self.path) else {
                 self.readers.close(&self.path);
                 return Ok(None);
             };
@@ -110,30 +89,6 @@ impl OpenSpace {
         match happened {
             Err(Error::Damaged { .. } | Error::Newer { .. }) => Ok(false),
             happened => Ok(happened? != Some(true)),
-        }
-    }
-
-    /// Lets go of all that is held in memory.
-    pub(super) fn forget(&self) {
-        self.index.clear();
-        self.lexicon.clear();
-        self.board.clear();
-    }
-
-    /// How much memory is held of it.
-    pub(super) fn bytes(&self) -> usize {
-        self.index.bytes() + self.lexicon.bytes() + self.board.bytes()
-    }
-
-    /// Lets go of some of what is held, where most is. False if there is nothing.
-    pub(super) fn evict(&self) -> bool {
-        let (index, lexicon, board) = (self.index.bytes(), self.lexicon.bytes(), self.board.bytes());
-        if index >= lexicon.max(board) {
-            self.index.evict()
-        } else if lexicon >= board {
-            self.lexicon.evict()
-        } else {
-            self.board.evict()
         }
     }
 

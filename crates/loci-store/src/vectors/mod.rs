@@ -18,9 +18,9 @@ mod keys;
 mod nearest;
 mod query;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use arrays::Arrays;
 pub(crate) use keys::Keys;
-pub use nearest::{Candidate, nearest_of};
+pub use nearest::{Candidate, Candidates, nearest_of};
 pub use query::Query;

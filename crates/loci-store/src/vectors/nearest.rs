@@ -8,13 +8,13 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::arrays::{Arrays, place};
-use super::block::ROWS;
+use super::block::{Block, ROWS};
 use super::code::{self, SILENT};
 use super::kernel::{self, LANES};
-use super::query::Query;
+use super::query::{Coded, Query};
 
 /// Up to this many slots the codes are scanned directly: it is exact up to rounding, and quick enough.
-const DIRECT: usize = 12_000;
+pub(super) const DIRECT: usize = 12_000;
 
 /// How many the sketches hand to the codes: at least this many,
 const SHORTLIST: usize = 500;
@@ -37,21 +37,39 @@ pub struct Candidate {
     pub similarity: f32,
 }
 
+/// What a search over several arrays found.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    /// Those whose codes were compared, best first.
+    pub ranked: Vec<Candidate>,
+    /// The shortlist from arrays without codes, in no order: only exact vectors can decide.
+    pub undecided: Vec<i64>,
+}
+
 impl Arrays {
     /// The `want` nearest by estimated cosine, best first; equals by key. `keep` is asked only of those who would
-    /// enter the result. A query of another length, or without direction, finds nothing.
+    /// enter the result. A query of another length, or without direction, finds nothing. For arrays with codes.
     pub fn nearest(&self, query: &Query, want: usize, keep: &dyn Fn(i64) -> bool) -> Vec<Candidate> {
-        self.search(query, want, &|_, key| keep(key))
+        self.search(query, want, &|_, key| keep(key)).ranked
     }
 
     /// The `want` nearest among `keys`; keys that are not held, and repeats, do not matter. For a filter that leaves
-    /// few, this looks at these few and at nothing else.
+    /// few, this looks at these few and at nothing else. For arrays with codes.
     pub fn nearest_among(&self, query: &Query, want: usize, keys: &[i64]) -> Vec<Candidate> {
+        self.search_among(query, want, keys).ranked
+    }
+
+    fn search_among(&self, query: &Query, want: usize, keys: &[i64]) -> Candidates {
         let mut slots: Vec<u32> = keys.iter().filter_map(|&key| self.find(key)).collect();
         slots.sort_unstable();
         slots.dedup();
-        if slots.len() <= DIRECT {
-            return self.rescore(query, want, slots.into_iter());
+        if slots.len() <= DIRECT && self.layout.codes {
+            let mut best = Best::new(want);
+            if self.answers(query, want) {
+                let coded = query.coded(&self.mean);
+                slots.into_iter().for_each(|slot| best.offer(self.candidate(&coded, slot)));
+            }
+            return Candidates { ranked: best.into_sorted(), undecided: Vec::new() };
         }
         let mut among = vec![0_u64; code::words(self.slots())];
         for slot in slots {
@@ -60,28 +78,40 @@ impl Arrays {
         self.search(query, want, &|slot, _| among[slot as usize / 64] >> (slot % 64) & 1 == 1)
     }
 
-    fn search(&self, query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Vec<Candidate> {
+    fn search(&self, query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Candidates {
+        if self.slots() > DIRECT || !self.layout.codes {
+            return nearest_by_sketch(&[self], query, want, keep);
+        }
         if !self.answers(query, want) {
-            return Vec::new();
+            return Candidates::default();
         }
-        if self.slots() <= DIRECT {
-            return self.scan(query, want, keep);
-        }
-        nearest_by_sketch(&[self], query, want, keep)
+        let coded = query.coded(&self.mean);
+        let ranked = if self.layout.centred {
+            self.scan(&coded, want, keep, |block, row| coded.offset + block.biases[row])
+        } else {
+            self.scan(&coded, want, keep, |_, _| 0.0)
+        };
+        Candidates { ranked, undecided: Vec::new() }
     }
 
     fn answers(&self, query: &Query, want: usize) -> bool {
-        want > 0 && query.dimensions() == self.dimensions && query.scale != SILENT
+        want > 0 && query.suits(self.layout.dimensions)
     }
 
-    /// Every code, in order.
-    fn scan(&self, query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Vec<Candidate> {
+    /// Every code, in order. `bias` is what a row's estimate has beyond its code.
+    fn scan(
+        &self,
+        query: &Coded,
+        want: usize,
+        keep: &dyn Fn(u32, i64) -> bool,
+        bias: impl Fn(&Block, usize) -> f32,
+    ) -> Vec<Candidate> {
         let mut best = Best::new(want);
         let mut products = vec![0; self.slots().min(ROWS)];
         for (number, block) in self.blocks.iter().enumerate() {
             kernel::products(&query.codes, &block.codes, &mut products);
             for (row, ((&key, &scale), &product)) in block.keys.iter().zip(&block.scales).zip(&products).enumerate() {
-                let candidate = Candidate { key, similarity: similarity(product, scale, query) };
+                let candidate = Candidate { key, similarity: similarity(product, scale, query, bias(block, row)) };
                 if candidate.similarity < best.floor {
                     continue;
                 }
@@ -93,29 +123,21 @@ impl Arrays {
         best.into_sorted()
     }
 
-    /// The codes of some slots.
-    fn rescore(&self, query: &Query, want: usize, slots: impl Iterator<Item = u32>) -> Vec<Candidate> {
-        let mut best = Best::new(want);
-        if self.answers(query, want) {
-            slots.for_each(|slot| best.offer(self.candidate(query, slot)));
-        }
-        best.into_sorted()
-    }
-
     /// What the code of a slot says; none if it has no direction.
-    fn candidate(&self, query: &Query, slot: u32) -> Option<Candidate> {
+    fn candidate(&self, query: &Coded, slot: u32) -> Option<Candidate> {
         let (block, row) = place(slot);
         let block = &self.blocks[block];
         let mut product = [0];
-        kernel::products(&query.codes, block.code(row, self.dimensions), &mut product);
-        let similarity = similarity(product[0], block.scales[row], query);
+        kernel::products(&query.codes, block.code(row, self.layout.dimensions), &mut product);
+        let bias = block.biases.get(row).map_or(0.0, |bias| bias + query.offset);
+        let similarity = similarity(product[0], block.scales[row], query, bias);
         (block.scales[row] != SILENT).then_some(Candidate { key: block.keys[row], similarity })
     }
 
     /// The sketches that are near enough to matter still, with their distances, in no order.
     fn near_sketches(
         &self,
-        query: &Query,
+        query: &Coded,
         bar: &mut Bar,
         keep: &dyn Fn(u32, i64) -> bool,
         mut found: impl FnMut(u16, u32),
@@ -144,37 +166,55 @@ impl Arrays {
 }
 
 /// The `want` nearest over several arrays, as if they were one: together they decide whether the sketches are worth
-/// asking, so that a thousand small scopes cost no more than one large one.
-pub fn nearest_of(all: &[&Arrays], query: &Query, want: usize) -> Vec<Candidate> {
-    if all.iter().map(|arrays| arrays.slots()).sum::<usize>() > DIRECT {
-        return nearest_by_sketch(all, query, want, &|_, _| true);
-    }
+/// asking, so that a thousand small scopes cost no more than one large one. With `among`, only these keys are looked at.
+pub fn nearest_of(all: &[&Arrays], query: &Query, want: usize, among: Option<&[i64]>) -> Candidates {
+    let mut found = Candidates::default();
     let mut best = Best::new(want);
-    for arrays in all {
-        arrays.nearest(query, want, &|_| true).into_iter().for_each(|candidate| best.offer(Some(candidate)));
+    let mut add = |more: Candidates| {
+        found.undecided.extend(more.undecided);
+        more.ranked.into_iter().for_each(|candidate| best.offer(Some(candidate)));
+    };
+    if let Some(keys) = among {
+        all.iter().for_each(|arrays| add(arrays.search_among(query, want, keys)));
+    } else if all.iter().map(|arrays| arrays.slots()).sum::<usize>() > DIRECT {
+        add(nearest_by_sketch(all, query, want, &|_, _| true));
+    } else {
+        all.iter().for_each(|arrays| add(arrays.search(query, want, &|_, _| true)));
     }
-    best.into_sorted()
+    found.ranked = best.into_sorted();
+    found
 }
 
-/// One bar sinks for all arrays; the codes of those below it decide.
-fn nearest_by_sketch(all: &[&Arrays], query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Vec<Candidate> {
-    let slots: usize = all.iter().map(|arrays| arrays.slots()).sum();
-    let many = SHORTLIST + slots / SLOTS_PER_SHORTLISTED;
-    let many = many.max(want.saturating_mul(SHORTLISTED_PER_WANTED)).min(slots);
-    let mut bar = Bar::new(many, query.dimensions());
-    let mut found: Vec<(u16, &Arrays, u32)> = Vec::with_capacity(many * 4);
-    for arrays in all.iter().filter(|arrays| arrays.answers(query, want)) {
-        arrays.near_sketches(query, &mut bar, keep, |distance, slot| found.push((distance, arrays, slot)));
+/// A shortlist by sketches, of which the codes choose. Arrays without a mean share one shortlist; distances from
+/// different means do not compare, so each centred array has its own.
+fn nearest_by_sketch(all: &[&Arrays], query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Candidates {
+    let (centred, plain): (Vec<&Arrays>, Vec<&Arrays>) =
+        all.iter().filter(|arrays| arrays.answers(query, want)).partition(|arrays| arrays.layout.centred);
+    let (mut best, mut undecided) = (Best::new(want), Vec::new());
+    for group in std::iter::once(&plain[..]).chain(centred.chunks(1)) {
+        let Some(first) = group.first() else { continue };
+        let coded = query.coded(&first.mean);
+        let slots: usize = group.iter().map(|arrays| arrays.slots()).sum();
+        let many = SHORTLIST + slots / SLOTS_PER_SHORTLISTED;
+        let many = many.max(want.saturating_mul(SHORTLISTED_PER_WANTED)).min(slots);
+        let mut bar = Bar::new(many, query.dimensions());
+        let mut found: Vec<(u16, &Arrays, u32)> = Vec::with_capacity(many * 4);
+        for arrays in group {
+            arrays.near_sketches(&coded, &mut bar, keep, |distance, slot| found.push((distance, arrays, slot)));
+        }
+        for (_, arrays, slot) in found.into_iter().filter(|(distance, ..)| *distance <= bar.limit) {
+            if arrays.layout.codes {
+                best.offer(arrays.candidate(&coded, slot));
+            } else {
+                undecided.push(arrays.key(slot));
+            }
+        }
     }
-    let mut best = Best::new(want);
-    for (_, arrays, slot) in found.into_iter().filter(|(distance, ..)| *distance <= bar.limit) {
-        best.offer(arrays.candidate(query, slot));
-    }
-    best.into_sorted()
+    Candidates { ranked: best.into_sorted(), undecided }
 }
 
-fn similarity(product: i32, scale: f32, query: &Query) -> f32 {
-    (product as f32 * scale * query.scale).clamp(-1.0, 1.0)
+fn similarity(product: i32, scale: f32, query: &Coded, bias: f32) -> f32 {
+    (product as f32 * scale * query.scale + bias).clamp(-1.0, 1.0)
 }
 
 /// How near must a sketch be to matter still? Counts by distance, and sinks as nearer ones are found: a heap's answer

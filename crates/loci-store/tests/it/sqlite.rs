@@ -94,7 +94,7 @@ async fn two_stores_on_one_folder_see_each_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_budget_of_nothing_still_answers() {
     let folder = tempfile::tempdir().unwrap();
-    let options = SqliteOptions { vector_bytes: 1, ..SqliteOptions::default() };
+    let options = SqliteOptions { cache_bytes: 1, ..SqliteOptions::default() };
     let store = good(SqliteStore::open(folder.path(), options));
     let hand = Hand::on(&store);
     let scopes: Vec<_> = (0..6).map(|n| user(&format!("user-{n}"))).chain([agent("bot")]).collect();

@@ -155,7 +155,8 @@ pub async fn several_become_one(store: &dyn Store) {
         let read = hand.must_get(taken).await;
         assert_eq!((read.superseded_by_id, read.valid_until), (Some(one), Some(hand.clock())));
     }
-    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await).entries
+    let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await)
+        .entries
         .into_iter()
         .map(|entry| entry.event)
         .collect();

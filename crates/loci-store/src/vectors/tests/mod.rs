@@ -2,4 +2,4 @@
 
 mod laws;
 mod recall;
-mod seeded;
+pub(crate) mod seeded;

@@ -1,7 +1,7 @@
 //! Does the estimate, followed by an exact rescore, find what an exact search finds?
 
 use super::seeded::Seeded;
-use crate::vectors::{Arrays, Candidate, Query};
+use crate::vectors::{Arrays, Candidate, Query, nearest_of};
 
 const DIMENSIONS: usize = 384;
 const TOP: usize = 10;
@@ -14,13 +14,18 @@ struct Corpus {
 }
 
 fn corpus(many: usize, queries: usize) -> Corpus {
+    corpus_with(many, queries, Arrays::new(DIMENSIONS), |vector| vector)
+}
+
+/// A corpus whose vectors, and those of its queries, are changed before they are used.
+fn corpus_with(many: usize, queries: usize, arrays: Arrays, change: impl Fn(Vec<f32>) -> Vec<f32>) -> Corpus {
     let mut source = Seeded::new(7, many, DIMENSIONS);
-    let vectors: Vec<_> = (0..many).map(|_| source.next()).collect();
-    let mut arrays = Arrays::new(DIMENSIONS);
+    let vectors: Vec<_> = (0..many).map(|_| change(source.next())).collect();
+    let mut arrays = arrays.centred(vectors.iter().step_by(many.div_ceil(512)).map(Vec::as_slice));
     for (key, vector) in vectors.iter().enumerate() {
         arrays.insert(key as i64, vector);
     }
-    let queries = (0..queries).map(|_| Query::new(&source.next())).collect();
+    let queries = (0..queries).map(|_| Query::new(&change(source.next()))).collect();
     Corpus { vectors, arrays, queries }
 }
 
@@ -70,6 +75,58 @@ fn recall_is_that_of_an_exact_search() {
     let keys: Vec<i64> = (0..20_000).filter(|&key| most(key)).collect();
     let among = corpus.recall(most, |query| arrays.nearest_among(query, ASKED, &keys));
     assert!(among >= 0.999, "among many: {among}");
+}
+
+/// Vectors of some models share a large component, be it in all dimensions or in a few; others are near to it or far.
+#[test]
+fn a_common_component_costs_no_recall() {
+    type Change = fn(Vec<f32>) -> Vec<f32>;
+    let everywhere: Change = |mut vector| {
+        vector.iter_mut().enumerate().for_each(|(place, value)| *value += if place % 2 == 0 { 0.2 } else { -0.2 });
+        vector
+    };
+    let outlier: Change = |mut vector| {
+        vector[7] += 4.0;
+        vector[90] -= 2.0;
+        vector
+    };
+    for (name, change) in [("everywhere", everywhere), ("outlier", outlier)] {
+        let corpus = corpus_with(20_000, 30, Arrays::new(DIMENSIONS), change);
+        let all = corpus.recall(|_| true, |query| corpus.arrays.nearest(query, ASKED, &|_| true));
+        assert!(all >= 0.98, "{name}: {all}");
+        let estimated = corpus.queries.iter().flat_map(|query| {
+            let found = corpus.arrays.nearest(query, ASKED, &|_| true).into_iter();
+            found.map(|found| (found.similarity - query.exact(&corpus.vectors[found.key as usize])).abs())
+        });
+        let worst = estimated.fold(0.0, f32::max);
+        assert!(worst < 0.01, "{name}: an estimate is off by {worst}");
+        if name == "everywhere" {
+            // Coded as they are, such vectors have nearly the same signs.
+            let mut arrays = Arrays::new(DIMENSIONS);
+            corpus.vectors.iter().enumerate().for_each(|(key, vector)| arrays.insert(key as i64, vector));
+            let plain = corpus.recall(|_| true, |query| arrays.nearest(query, ASKED, &|_| true));
+            assert!(plain < 0.98, "{plain} without centring, {all} with");
+        }
+    }
+}
+
+/// Without codes the shortlist holds the nearest, and exact vectors choose them.
+#[test]
+fn sketches_alone_find_what_an_exact_search_finds() {
+    for many in [5_000, 20_000] {
+        let mut arrays = Arrays::new(DIMENSIONS);
+        arrays.drop_codes();
+        let corpus = corpus_with(many, 30, arrays, |vector| vector);
+        let recall = corpus.recall(
+            |_| true,
+            |query| {
+                let found = nearest_of(&[&corpus.arrays], query, ASKED, None);
+                assert!(found.ranked.is_empty() && found.undecided.len() < 1_000, "{}", found.undecided.len());
+                found.undecided.into_iter().map(|key| Candidate { key, similarity: 0.0 }).collect()
+            },
+        );
+        assert!(recall >= 0.999, "{many}: {recall}");
+    }
 }
 
 #[test]

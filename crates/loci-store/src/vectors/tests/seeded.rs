@@ -10,7 +10,7 @@ use rand::{Rng, RngCore, SeedableRng};
 const MEMBERS: usize = 200;
 
 /// A source of vectors of unit length.
-pub(super) struct Seeded {
+pub(crate) struct Seeded {
     random: SmallRng,
     spread: Vec<f32>,
     centres: Vec<Vec<f32>>,
@@ -18,7 +18,7 @@ pub(super) struct Seeded {
 
 impl Seeded {
     /// A source meant for about `many` vectors.
-    pub(super) fn new(seed: u64, many: usize, dimensions: usize) -> Self {
+    pub(crate) fn new(seed: u64, many: usize, dimensions: usize) -> Self {
         let mut random = SmallRng::seed_from_u64(seed);
         let spread: Vec<f32> = (0..dimensions).map(|_| random.random_range(0.3_f32..1.7)).collect();
         let lean: Vec<f32> = spread.iter().map(|spread| 0.3 * spread * gaussian(&mut random)).collect();
@@ -29,7 +29,7 @@ impl Seeded {
     }
 
     /// The next vector: near some centre.
-    pub(super) fn next(&mut self) -> Vec<f32> {
+    pub(crate) fn next(&mut self) -> Vec<f32> {
         let centre = self.random.random_range(0..self.centres.len());
         let distance = self.random.random_range(0.4_f32..1.0);
         let vector: Vec<f32> = self.centres[centre]
@@ -42,7 +42,7 @@ impl Seeded {
 }
 
 /// The same direction at length one.
-pub(super) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+pub(crate) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     vector.iter_mut().for_each(|value| *value /= length);
     vector

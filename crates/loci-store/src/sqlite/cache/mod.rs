@@ -1,0 +1,207 @@
+//! Keeps vectors, terms and turn order of scopes in memory and applies new ledger entries before each read.
+//!
+//! There is one cache in the process, keyed by the file of a space and the number of a scope, with one bound on its
+//! bytes and least-recently-used eviction. What is cached only proposes: rows are checked by the one clause, in the
+//! snapshot of the question. A scope, or a part of one, that does not fit within the bound is answered from the file.
+//!
+//! **Invariants.** A scope is loaded once however many ask for it at the same time. A reader of a file that was replaced
+//! never changes what is cached of its successor, because the key is the file that the connection itself reads. An
+//! entry that a panic or an error left half changed is never used.
+
+mod scope;
+mod table;
+mod tail;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod turns;
+mod vectors;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use rusqlite::Connection;
+
+use self::scope::{CachedScope, Part};
+use self::table::{Entry, Table};
+use self::tail::Tail;
+use super::file::FileId;
+use crate::sql::clause::Clause;
+
+/// The cache of a process.
+pub(super) struct ScopeCache {
+    /// Maximum number of bytes.
+    bound: usize,
+    table: Mutex<Table>,
+    loads: AtomicU64,
+}
+
+/// The scopes of a question.
+struct Scopes<'c> {
+    cached: Vec<(i64, &'c CachedScope)>,
+    /// Those that must be read from the file, because they do not fit within the bound.
+    uncached: Vec<i64>,
+}
+
+/// What a connection reads: its file and the last ledger entry of its snapshot.
+#[derive(Clone, Copy)]
+struct Snapshot {
+    file: FileId,
+    sequence: i64,
+}
+
+impl ScopeCache {
+    /// An empty cache of at most this number of bytes.
+    pub(super) fn new(bound: usize) -> Self {
+        Self { bound, table: Mutex::default(), loads: AtomicU64::new(0) }
+    }
+
+    /// Number of times that a part of a scope was loaded.
+    pub(super) fn loads(&self) -> u64 {
+        self.loads.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of everything that is cached.
+    pub(super) fn bytes(&self) -> usize {
+        self.table().bytes()
+    }
+
+    /// Drops everything that is cached of a file.
+    pub(super) fn forget_file(&self, file: FileId) {
+        self.table().remove_file(file);
+    }
+
+    /// Runs `work` on these scopes, whose `part` is loaded and knows every ledger entry that the connection sees.
+    fn with<T>(
+        &self,
+        connection: &Connection,
+        scopes: &[i64],
+        part: Part,
+        work: impl FnOnce(&Scopes<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        let (sequence, file) = connection
+            .prepare_cached("SELECT coalesce((SELECT max(sequence) FROM ledger), 0), file_id()")?
+            .query_row([], |row| Ok((row.get(0)?, FileId::from_value(row.get_ref(1)?)?)))?;
+        let snapshot = Snapshot { file, sequence };
+        loop {
+            let (tail, entries) = self.table().entries(file, scopes);
+            let (mut held, mut uncached) = (Vec::with_capacity(scopes.len()), Vec::new());
+            // One question keeps at most as much as may be cached; what goes beyond is read from the file.
+            let mut room = self.bound;
+            for (scope, entry) in scopes.iter().zip(entries) {
+                match self.prepare(connection, snapshot, &tail, *scope, &entry, part, room)? {
+                    Prepared::Ready(bytes) => {
+                        room = room.saturating_sub(bytes);
+                        held.push((*scope, entry));
+                    }
+                    Prepared::Uncached => uncached.push(*scope),
+                    Prepared::Poisoned => self.table().discard(file, *scope, &entry),
+                }
+            }
+            if held.len() + uncached.len() < scopes.len() {
+                continue;
+            }
+            // No lock is held while a scope is loaded, so that nobody waits for a scope that they did not ask for.
+            // Meanwhile a reader of an older snapshot may have set one back, which then catches up again.
+            let guards: Option<Vec<_>> = held
+                .iter()
+                .map(|(scope, entry)| Some((*scope, entry.cached.read().ok()?)))
+                .map(|held| held.filter(|(_, cached)| cached.is_ready(part, sequence)))
+                .collect();
+            if let Some(guards) = guards {
+                let cached = guards.iter().map(|(scope, guard)| (*scope, &**guard)).collect();
+                return work(&Scopes { cached, uncached });
+            }
+        }
+    }
+
+    /// Loads a part of a scope if it fits into `room`, and applies new ledger entries.
+    #[expect(clippy::too_many_arguments, reason = "a private step of `with`, which has all of them at hand")]
+    fn prepare(
+        &self,
+        connection: &Connection,
+        Snapshot { file, sequence }: Snapshot,
+        tail: &Mutex<Tail>,
+        scope: i64,
+        entry: &Arc<Entry>,
+        part: Part,
+        room: usize,
+    ) -> rusqlite::Result<Prepared> {
+        match entry.cached.read() {
+            Ok(cached) if cached.is_ready(part, sequence) => return Ok(Prepared::Ready(cached.bytes())),
+            Ok(_) => {}
+            Err(_) => return Ok(Prepared::Poisoned),
+        }
+        // Whoever waits here finds the work done.
+        let Ok(mut cached) = entry.cached.write() else { return Ok(Prepared::Poisoned) };
+        let change = |cached: &mut CachedScope| -> rusqlite::Result<Prepared> {
+            cached.catch_up(connection, scope, sequence, |after| {
+                let mut tail = lock(tail);
+                let changes = tail.changes(connection, scope, after, sequence);
+                self.table().charge_tail(file, tail.bytes());
+                changes
+            })?;
+            if !cached.is_ready(part, sequence) {
+                let bytes = cached.plan(connection, scope, part, self.bound)?;
+                let Some(bytes) = bytes.filter(|bytes| *bytes <= room) else { return Ok(Prepared::Uncached) };
+                // Room is made before the load, not after it.
+                self.table().charge(file, scope, entry, cached.bytes() + bytes, self.bound);
+                self.loads.fetch_add(1, Ordering::Relaxed);
+                cached.load(connection, scope, part, sequence)?;
+            }
+            cached.shrink(self.bound);
+            Ok(if cached.is_ready(part, sequence) { Prepared::Ready(cached.bytes()) } else { Prepared::Uncached })
+        };
+        let prepared = change(&mut cached);
+        if prepared.is_err() {
+            *cached = CachedScope::default();
+        }
+        self.table().charge(file, scope, entry, cached.bytes(), self.bound);
+        prepared
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        lock(&self.table)
+    }
+}
+
+/// The state of a scope before a question.
+enum Prepared {
+    /// The part is loaded and current; the scope takes this number of bytes.
+    Ready(usize),
+    /// The part is not cached.
+    Uncached,
+    /// A panic left the scope half changed.
+    Poisoned,
+}
+
+/// Locks a value, and starts anew with an empty one if a panic left it half changed.
+fn lock<T: Default>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| {
+        mutex.clear_poison();
+        let mut guard = poisoned.into_inner();
+        *guard = T::default();
+        guard
+    })
+}
+
+/// The scopes that a clause is bound to; all of them if it sees the whole space.
+fn scopes_of(connection: &Connection, clause: &Clause) -> rusqlite::Result<Vec<i64>> {
+    match &clause.scopes {
+        Some(scopes) => Ok(scopes.clone()),
+        None => connection.prepare_cached("SELECT scope FROM scopes")?.query_map([], |row| row.get(0))?.collect(),
+    }
+}
+
+/// The rows of scope `?1` in order, as a table `r`. The order makes reads of other tables sequential; the limit keeps
+/// SQLite from dropping it.
+const ROWS_OF_SCOPE: &str =
+    "(SELECT row FROM memories INDEXED BY memories_by_scope WHERE scope = ?1 ORDER BY row LIMIT -1) r";
+
+/// Allocated bytes of a hash map with this capacity.
+fn map_bytes<T>(capacity: usize) -> usize {
+    match capacity {
+        0 => 0,
+        capacity => (capacity * 8 / 7).next_power_of_two() * (size_of::<T>() + 1) + 16,
+    }
+}

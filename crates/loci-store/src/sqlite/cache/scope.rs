@@ -1,0 +1,239 @@
+//! What is cached of one scope, how it is loaded, and how it catches up with the ledger.
+//!
+//! **Invariant.** All parts know every ledger entry up to `sequence`.
+
+use std::collections::HashMap;
+
+use rusqlite::Connection;
+
+use super::map_bytes;
+use super::tail::{Changed, Changes, read_changes};
+use super::terms::ScopeTerms;
+use super::turns::ScopeTurns;
+use crate::vectors::Arrays;
+
+/// A part of a cached scope. Parts are loaded when they are first needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Terms,
+    Turns,
+    /// The vectors of a model.
+    Vectors(i64),
+}
+
+/// What is cached of one scope.
+#[derive(Default)]
+pub(super) struct CachedScope {
+    /// The ledger position of all parts.
+    sequence: i64,
+    size: Option<ScopeSize>,
+    pub(super) terms: Option<ScopeTerms>,
+    pub(super) turns: Option<ScopeTurns>,
+    pub(super) vectors: HashMap<i64, Arrays>,
+}
+
+/// The size of a scope, and which of its parts are cached.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ScopeSize {
+    pub(super) rows: usize,
+    pub(super) term_bytes: usize,
+    keep: Keep,
+}
+
+/// Which parts of a scope fit within the byte bound. What is not kept is read from the file for each question.
+#[derive(Debug, Clone, Copy, Default)]
+struct Keep {
+    sketches: bool,
+    terms: bool,
+    turns: bool,
+    codes: bool,
+}
+
+impl ScopeSize {
+    /// Measures a scope and chooses its parts, those first that save the most reading for their bytes.
+    fn measure(connection: &Connection, scope: i64, bound: usize) -> rusqlite::Result<Self> {
+        let (rows, term_bytes) = connection
+            .prepare_cached(
+                "SELECT count(*), coalesce(sum(length(w.terms)), 0) FROM memories m INDEXED BY memories_by_scope \
+                 LEFT JOIN words w ON w.memory = m.row WHERE m.scope = ?1",
+            )?
+            .query_row([scope], |row| Ok((row.get::<_, usize>(0)?, row.get::<_, usize>(1)?)))?;
+        let dimensions: usize = connection
+            .prepare_cached("SELECT coalesce(max(dimensions), 0) FROM models")?
+            .query_row([], |row| row.get(0))?;
+        let sketches = rows * Arrays::bytes_per_vector(dimensions, false);
+        let codes = rows * Arrays::bytes_per_vector(dimensions, true) - sketches;
+        let mut room = bound;
+        let mut fits = |bytes: usize| {
+            let fits = bytes <= room;
+            room -= if fits { bytes } else { 0 };
+            fits
+        };
+        let keep = Keep {
+            sketches: fits(sketches),
+            terms: fits(ScopeTerms::estimate(rows, term_bytes)),
+            turns: fits(ScopeTurns::estimate(rows)),
+            codes: fits(codes),
+        };
+        Ok(Self { rows, term_bytes, keep })
+    }
+
+    fn keeps(&self, part: Part) -> bool {
+        match part {
+            Part::Terms => self.keep.terms,
+            Part::Turns => self.keep.turns,
+            Part::Vectors(_) => self.keep.sketches,
+        }
+    }
+}
+
+/// Ledger entries that are read in the time in which one row of a scope is loaded.
+const LINES_PER_ROW: usize = 4;
+
+impl CachedScope {
+    /// Whether the part is loaded and knows every ledger entry up to `sequence`.
+    pub(super) fn is_ready(&self, part: Part, sequence: i64) -> bool {
+        self.sequence >= sequence && self.has(part)
+    }
+
+    fn has(&self, part: Part) -> bool {
+        match part {
+            Part::Terms => self.terms.is_some(),
+            Part::Turns => self.turns.is_some(),
+            Part::Vectors(model) => self.vectors.contains_key(&model),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.terms.is_none() && self.turns.is_none() && self.vectors.is_empty()
+    }
+
+    /// Applies what happened up to `sequence`, which is the last ledger entry that this connection sees. `recent` gives
+    /// the changes after a position.
+    pub(super) fn catch_up(
+        &mut self,
+        connection: &Connection,
+        scope: i64,
+        sequence: i64,
+        recent: impl FnOnce(i64) -> rusqlite::Result<Changes>,
+    ) -> rusqlite::Result<()> {
+        if self.sequence >= sequence || self.is_empty() {
+            return Ok(());
+        }
+        let behind = usize::try_from(sequence - self.sequence).unwrap_or(usize::MAX);
+        let changes = match recent(self.sequence)? {
+            // Whichever reads less: the entries that were missed, or the whole scope.
+            Changes::TooOld if behind < self.size.map_or(0, |size| size.rows) * LINES_PER_ROW => {
+                read_changes(connection, scope, self.sequence, sequence)?
+            }
+            changes => changes,
+        };
+        match changes {
+            Changes::Rows(rows) => self.refresh(connection, scope, &rows)?,
+            Changes::Reset | Changes::TooOld => *self = Self::default(),
+        }
+        self.sequence = sequence;
+        Ok(())
+    }
+
+    /// Reads the changed rows again.
+    fn refresh(&mut self, connection: &Connection, scope: i64, changed: &[Changed]) -> rusqlite::Result<()> {
+        if changed.is_empty() {
+            return Ok(());
+        }
+        if let Some(terms) = &mut self.terms {
+            terms.refresh(connection, scope, changed)?;
+        }
+        if let Some(turns) = &mut self.turns {
+            turns.refresh(connection, changed)?;
+        }
+        for (model, arrays) in &mut self.vectors {
+            super::vectors::refresh(arrays, connection, *model, changed)?;
+        }
+        // The mean that was taken off is that of a much smaller scope, and so is the size: both are taken anew.
+        if self.vectors.values().any(Arrays::has_outgrown_its_mean) {
+            self.vectors = HashMap::new();
+            self.size = None;
+        }
+        Ok(())
+    }
+
+    /// The bytes that a part needs, or `None` if it is not to be cached.
+    pub(super) fn plan(
+        &mut self,
+        connection: &Connection,
+        scope: i64,
+        part: Part,
+        bound: usize,
+    ) -> rusqlite::Result<Option<usize>> {
+        let size = match self.size {
+            Some(size) => size,
+            None => *self.size.insert(ScopeSize::measure(connection, scope, bound)?),
+        };
+        if !size.keeps(part) {
+            return Ok(None);
+        }
+        Ok(Some(match part {
+            Part::Terms => ScopeTerms::estimate(size.rows, size.term_bytes),
+            Part::Turns => ScopeTurns::estimate(size.rows),
+            Part::Vectors(model) => {
+                let dimensions = super::vectors::dimensions(connection, model)?;
+                size.rows * Arrays::bytes_per_vector(dimensions, size.keep.codes)
+            }
+        }))
+    }
+
+    /// Loads a part that [`CachedScope::plan`] has admitted, from the snapshot of this connection, which ends at
+    /// `sequence`.
+    pub(super) fn load(
+        &mut self,
+        connection: &Connection,
+        scope: i64,
+        part: Part,
+        sequence: i64,
+    ) -> rusqlite::Result<()> {
+        let Some(size) = self.size else { return Ok(()) };
+        // The other parts may be ahead of this snapshot: what came since is then applied to all of them once more.
+        let position = if self.is_empty() { sequence } else { self.sequence.min(sequence) };
+        match part {
+            Part::Terms => self.terms = Some(ScopeTerms::load(connection, scope, size)?),
+            Part::Turns => self.turns = Some(ScopeTurns::load(connection, scope)?),
+            Part::Vectors(model) => {
+                let arrays = super::vectors::load(connection, scope, model, size.rows, size.keep.codes)?;
+                self.vectors.insert(model, arrays);
+            }
+        }
+        self.sequence = position;
+        Ok(())
+    }
+
+    /// Drops parts until the rest is within the bound: a scope grows, and estimates may be too low.
+    pub(super) fn shrink(&mut self, bound: usize) {
+        let Some(mut size) = self.size else { return };
+        if self.bytes() > bound && size.keep.codes {
+            size.keep.codes = false;
+            self.vectors.values_mut().for_each(Arrays::drop_codes);
+        }
+        if self.bytes() > bound && size.keep.turns {
+            size.keep.turns = false;
+            self.turns = None;
+        }
+        if self.bytes() > bound && size.keep.terms {
+            size.keep.terms = false;
+            self.terms = None;
+        }
+        if self.bytes() > bound {
+            size.keep.sketches = false;
+            self.vectors = HashMap::new();
+        }
+        self.size = Some(size);
+    }
+
+    /// Allocated bytes of all parts.
+    pub(super) fn bytes(&self) -> usize {
+        self.terms.as_ref().map_or(0, ScopeTerms::bytes)
+            + self.turns.as_ref().map_or(0, ScopeTurns::bytes)
+            + map_bytes::<(i64, Arrays)>(self.vectors.capacity())
+            + self.vectors.values().map(Arrays::bytes).sum::<usize>()
+    }
+}

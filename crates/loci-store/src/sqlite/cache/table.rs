@@ -1,0 +1,135 @@
+//! Which scopes are cached, how many bytes they take, and which was used least recently.
+//!
+//! **Invariant.** `bytes` is the sum of the bytes of all slots and tails, and after [`Table::charge`] it is within the
+//! bound unless the charged scope alone exceeds it. An evicted scope that a question still uses lives until that
+//! question ends.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use super::super::file::FileId;
+use super::scope::CachedScope;
+use super::tail::Tail;
+
+/// A cached scope behind its lock. Loading and catching up happen under the write lock, so that concurrent first
+/// questions load a scope once.
+#[derive(Default)]
+pub(super) struct Entry {
+    pub(super) cached: RwLock<CachedScope>,
+    last_used: AtomicU64,
+}
+
+/// Bytes of an entry without its parts: the entry, its slot, and the counters of its `Arc`.
+const ENTRY_BYTES: usize = size_of::<Entry>() + 2 * size_of::<(i64, Slot)>() + 16;
+
+struct Slot {
+    entry: Arc<Entry>,
+    bytes: usize,
+}
+
+/// The cached scopes of one file.
+#[derive(Default)]
+struct CachedFile {
+    tail: Arc<Mutex<Tail>>,
+    tail_bytes: usize,
+    scopes: HashMap<i64, Slot>,
+}
+
+/// All cached scopes of the process.
+#[derive(Default)]
+pub(super) struct Table {
+    files: HashMap<FileId, CachedFile>,
+    bytes: usize,
+    clock: u64,
+}
+
+impl Table {
+    /// The entries of these scopes, now the most recently used, with the ledger tail of their file.
+    pub(super) fn entries(&mut self, file: FileId, scopes: &[i64]) -> (Arc<Mutex<Tail>>, Vec<Arc<Entry>>) {
+        self.clock += 1;
+        let cached = self.files.entry(file).or_default();
+        let (bytes, clock) = (&mut self.bytes, self.clock);
+        let mut entry = |scope: &i64| {
+            let slot = cached.scopes.entry(*scope).or_insert_with(|| {
+                *bytes += ENTRY_BYTES;
+                Slot { entry: Arc::default(), bytes: ENTRY_BYTES }
+            });
+            slot.entry.last_used.store(clock, Ordering::Relaxed);
+            Arc::clone(&slot.entry)
+        };
+        let entries = scopes.iter().map(&mut entry).collect();
+        (Arc::clone(&cached.tail), entries)
+    }
+
+    /// Sets the bytes of a scope and evicts others, least recently used first, until all are within the bound. Does
+    /// nothing for an entry that was evicted meanwhile.
+    pub(super) fn charge(&mut self, file: FileId, scope: i64, entry: &Arc<Entry>, bytes: usize, bound: usize) {
+        let slot = self.files.get_mut(&file).and_then(|cached| cached.scopes.get_mut(&scope));
+        let Some(slot) = slot.filter(|slot| Arc::ptr_eq(&slot.entry, entry)) else { return };
+        let before = std::mem::replace(&mut slot.bytes, ENTRY_BYTES + bytes);
+        self.bytes = self.bytes - before + ENTRY_BYTES + bytes;
+        if self.bytes > bound {
+            self.evict(bound, (file, scope));
+        }
+    }
+
+    /// Sets the bytes of a file's ledger tail.
+    pub(super) fn charge_tail(&mut self, file: FileId, bytes: usize) {
+        if let Some(cached) = self.files.get_mut(&file) {
+            self.bytes = self.bytes - std::mem::replace(&mut cached.tail_bytes, bytes) + bytes;
+        }
+    }
+
+    fn evict(&mut self, bound: usize, keep: (FileId, i64)) {
+        // A little below the bound, so that not every load walks all entries.
+        let target = bound - bound / 16;
+        let scopes = |(file, cached): (&FileId, &CachedFile)| -> Vec<(u64, FileId, i64)> {
+            let used = |slot: &Slot| slot.entry.last_used.load(Ordering::Relaxed);
+            cached.scopes.iter().map(|(scope, slot)| (used(slot), *file, *scope)).collect()
+        };
+        let mut order: Vec<_> = self.files.iter().flat_map(scopes).collect();
+        order.retain(|(_, file, scope)| (*file, *scope) != keep);
+        order.sort_unstable_by_key(|(used, ..)| *used);
+        for (_, file, scope) in order {
+            if self.bytes <= target {
+                break;
+            }
+            self.remove(file, scope);
+        }
+    }
+
+    /// Removes a scope, and with the last scope of a file its tail.
+    fn remove(&mut self, file: FileId, scope: i64) {
+        let Some(cached) = self.files.get_mut(&file) else { return };
+        self.bytes -= cached.scopes.remove(&scope).map_or(0, |slot| slot.bytes);
+        if cached.scopes.is_empty() {
+            self.remove_file(file);
+        }
+    }
+
+    /// Removes an entry whose lock is poisoned: a panic left it half changed.
+    pub(super) fn discard(&mut self, file: FileId, scope: i64, entry: &Arc<Entry>) {
+        let slot = self.files.get(&file).and_then(|cached| cached.scopes.get(&scope));
+        if slot.is_some_and(|slot| Arc::ptr_eq(&slot.entry, entry)) {
+            self.remove(file, scope);
+        }
+    }
+
+    /// Removes everything of a file.
+    pub(super) fn remove_file(&mut self, file: FileId) {
+        let Some(cached) = self.files.remove(&file) else { return };
+        self.bytes -= cached.tail_bytes + cached.scopes.values().map(|slot| slot.bytes).sum::<usize>();
+    }
+
+    /// Bytes of everything that is cached.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether a scope is cached.
+    #[cfg(test)]
+    pub(super) fn contains(&self, file: FileId, scope: i64) -> bool {
+        self.files.get(&file).is_some_and(|cached| cached.scopes.contains_key(&scope))
+    }
+}
