@@ -270,7 +270,7 @@ impl<C: Committer> Shared<C> {
             .unwrap_or(Err(Error::Defect("committing a change")));
         self.commits.fetch_add(1, Ordering::Relaxed);
         for task in tasks {
-            task.answer(outcome.as_ref().map(|()| ()));
+            task.answer(outcome.as_ref().copied());
         }
         let mut state = self.lock();
         let Some(queue) = state.queues.get_mut(place) else { return };

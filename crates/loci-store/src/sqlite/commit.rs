@@ -14,7 +14,7 @@ use std::sync::Arc;
 use loci_types::{Space, Tenant};
 
 use super::catalogue::Catalogue;
-use super::connections::WritePool;
+use super::connections::{ReadPool, WritePool};
 use super::schema;
 use super::transaction::Transaction;
 use crate::sql::writer::{Committer, WriteTask};
@@ -31,6 +31,7 @@ pub(super) struct SpaceFile {
 /// Commits to the files of a store.
 pub(super) struct FileCommitter {
     catalogue: Arc<Catalogue>,
+    readers: Arc<ReadPool>,
     connections: WritePool,
 }
 
@@ -42,8 +43,13 @@ impl Committer for FileCommitter {
     fn commit(&self, place: &Arc<SpaceFile>, tasks: &mut [Box<dyn WriteTask>]) -> Result<()> {
         let (file, connection) = self.connections.take(&place.path)?;
         let before_commit = |connection: &rusqlite::Connection| self.mark_work(place, connection);
+        let before = schema::small_pages(&connection).map_err(|error| Error::sqlite(&place.path, error))?;
         commit(&connection, &place.path, tasks, &before_commit)?;
-        // A connection that failed once is not used again.
+        // From here on the changes are durable: a connection that fails is not used again, and no caller hears of it.
+        if let Err(error) = self.enlarge_pages(place, &connection, before) {
+            tracing::warn!(%error, "a file could not be written anew with larger pages");
+            return Ok(());
+        }
         self.connections.give_back(&place.path, file, connection);
         Ok(())
     }
@@ -62,13 +68,22 @@ impl Committer for FileCommitter {
 }
 
 impl FileCommitter {
-    pub(super) fn new(catalogue: Arc<Catalogue>) -> Self {
-        Self { catalogue, connections: WritePool::default() }
+    pub(super) fn new(catalogue: Arc<Catalogue>, readers: Arc<ReadPool>) -> Self {
+        Self { catalogue, readers, connections: WritePool::default() }
     }
 
     /// Closes the write connection of a space.
     pub(super) fn close_space(&self, path: &Path) {
         self.connections.close(path);
+    }
+
+    /// Gives a file that has grown larger pages. Our own idle readers are closed first: they would be in the way.
+    fn enlarge_pages(&self, place: &SpaceFile, connection: &rusqlite::Connection, before: i64) -> rusqlite::Result<()> {
+        if !schema::has_outgrown_its_pages(before, schema::small_pages(connection)?) {
+            return Ok(());
+        }
+        self.readers.close(&place.path);
+        schema::enlarge_pages(connection)
     }
 
     /// Lets the worker look at a space not later than its jobs are due.
@@ -193,7 +208,7 @@ mod tests {
             [order(scope(1)), order(large), order(scope(2))].into_iter().unzip();
         let outcome = commit(&connection, &path, &mut tasks, &|_| Ok(()));
         for task in tasks {
-            task.answer(outcome.as_ref().map(|()| ()));
+            task.answer(outcome.as_ref().copied());
         }
         let kept = |n: i64| {
             let sql = "SELECT count(*) FROM scopes WHERE key = 'k' || ?1";
@@ -203,7 +218,7 @@ mod tests {
         assert!(matches!(full.blocking_recv().unwrap(), Err(Error::DiskFull { .. })));
         assert_eq!(first.blocking_recv().unwrap().is_ok(), kept(1), "who is told yes is there, and nobody else");
         assert_eq!(last.blocking_recv().unwrap().is_ok(), kept(2));
-        connection.pragma_update(None, "max_page_count", pages + 100).unwrap();
+        connection.pragma_update(None, "max_page_count", pages + 1_000).unwrap();
         let (mut tasks, answers): (Vec<_>, Vec<_>) = [order(scope(3)), order(large)].into_iter().unzip();
         commit(&connection, &path, &mut tasks, &|_| Ok(())).unwrap();
         tasks.into_iter().for_each(|task| task.answer(Ok(())));
@@ -226,9 +241,10 @@ mod tests {
         let marked = |catalogue: &Catalogue| {
             !catalogue.spaces_with_work(&place.tenant, &[JobKind::Link], now).unwrap().is_empty()
         };
-        let here = FileCommitter::new(catalogue.clone());
+        let here = FileCommitter::new(catalogue.clone(), Arc::new(ReadPool::new(1, 1)));
         // Another process has connections of its own.
-        let there = FileCommitter::new(Arc::new(Catalogue::open(folder.path()).unwrap()));
+        let there =
+            FileCommitter::new(Arc::new(Catalogue::open(folder.path()).unwrap()), Arc::new(ReadPool::new(1, 1)));
         let job = "INSERT INTO jobs (kind, payload, state, run_after, attempts, created_at) \
                    VALUES ('link', '{}', 'waiting', 5, 0, 0)";
         let (task, _answer) = order(job);

@@ -29,6 +29,7 @@ use self::catalogue::Catalogue;
 use self::commit::FileCommitter;
 use self::connections::ReadPool;
 use self::file::{path_component, rename_folders};
+pub(crate) use self::lexicon::{clear_words, put_words};
 use self::space::OpenSpace;
 use crate::sql::SqlStore;
 use crate::sql::writer::Writers;
@@ -122,11 +123,12 @@ impl SqliteBackend {
             rename_folders(folder).map_err(unusable)?;
         }
         let catalogue = Arc::new(Catalogue::open(folder)?);
+        let readers = Arc::new(ReadPool::new(READERS.0, READERS.1));
         let inner = Inner {
             folder: folder.to_owned(),
-            writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone()))?,
+            writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone(), readers.clone()))?,
             catalogue,
-            readers: Arc::new(ReadPool::new(READERS.0, READERS.1)),
+            readers,
             analyser: Arc::default(),
             spaces: Mutex::default(),
             cache: ScopeCache::new(options.cache_bytes),

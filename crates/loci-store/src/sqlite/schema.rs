@@ -464,6 +464,21 @@ DROP TABLE settings;
 /// How long a statement waits for another process.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// Bytes of a page of a new file. A space has some fifty tables and indexes of at least a page each, so small pages keep
+/// small spaces small: 64 kB where pages of 8 KiB take 440 kB. Counted in instructions, an add takes 1.3 % less and a recall
+/// 1.7 % more than with 8 KiB.
+const PAGE_SIZE: i64 = 1024;
+
+/// Bytes of a page of a file that has grown. Reading all vectors of a large scope takes a third less time than with small
+/// pages, and the file a fifth less space.
+const LARGE_PAGE_SIZE: i64 = 8192;
+
+/// Number of small pages from which on a file gets large ones.
+const MANY_PAGES: i64 = 4_096;
+
+/// Number of small pages from which on a file is left as it is: writing it anew would hold up its writers for long.
+const TOO_MANY_PAGES: i64 = 262_144;
+
 /// How often a new file is tried before it counts as busy.
 const TRIES: usize = 400;
 
@@ -477,7 +492,7 @@ pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
     let mut connection = Connection::open(path).map_err(said)?;
     prepare(&connection).map_err(said)?;
     // Counts only before the first table.
-    connection.pragma_update(None, "page_size", page_size()).map_err(said)?;
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(said)?;
     patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(said)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
     if cfg!(target_os = "macos") {
@@ -525,7 +540,7 @@ fn image() -> Result<&'static [u8]> {
     let path = Path::new(":memory:");
     let said = |error| Error::sqlite(path, error);
     let mut connection = Connection::open_in_memory().map_err(said)?;
-    connection.pragma_update(None, "page_size", page_size()).map_err(said)?;
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(said)?;
     migrate(&mut connection, path, SPACE)?;
     // Tables that a later migration drops leave empty pages.
     connection.execute_batch("VACUUM").map_err(said)?;
@@ -537,8 +552,43 @@ fn image() -> Result<&'static [u8]> {
     Ok(IMAGE.get_or_init(|| image))
 }
 
-fn page_size() -> i64 {
-    std::env::var("LOCI_PAGE_SIZE").ok().and_then(|it| it.parse().ok()).unwrap_or(1024)
+/// The number of small pages of a file; 0 if it has large ones.
+pub(super) fn small_pages(connection: &Connection) -> rusqlite::Result<i64> {
+    let pragma = |name: &str| -> rusqlite::Result<i64> {
+        connection.prepare_cached(&format!("PRAGMA {name}"))?.query_row([], |row| row.get(0))
+    };
+    Ok(if pragma("page_size")? == PAGE_SIZE { pragma("page_count")? } else { 0 })
+}
+
+/// Whether a file has grown so far that it should get large pages. With `before`, the number it had before a commit, only
+/// when it has doubled since the last time, because an attempt fails while someone else has the file open.
+pub(super) fn has_outgrown_its_pages(before: i64, now: i64) -> bool {
+    (MANY_PAGES..TOO_MANY_PAGES).contains(&now) && (before == 0 || before.ilog2() < now.ilog2())
+}
+
+/// Writes a file anew with large pages, if nobody else has it open: SQLite changes the size of pages only without a
+/// write-ahead log, and gives that up only to who is alone. Rows keep their numbers.
+pub(super) fn enlarge_pages(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let rebuild = || {
+        let mode: String = connection.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
+        if mode == "delete" {
+            connection.pragma_update(None, "page_size", LARGE_PAGE_SIZE)?;
+            connection.execute_batch("VACUUM")?;
+        }
+        Ok(())
+    };
+    let rebuilt = rebuild();
+    patiently(|| connection.pragma_update(None, "journal_mode", "WAL"))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    match rebuilt {
+        Err(rusqlite::Error::SqliteFailure(error, _))
+            if matches!(error.code, rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) =>
+        {
+            Ok(())
+        }
+        rebuilt => rebuilt,
+    }
 }
 
 /// Tries again while someone else is doing the same: the change of the journal of a new file is the

@@ -72,7 +72,7 @@ async fn a_dropped_agent_is_closed_at_once() {
     let hand = Hand::on(&store);
     hand.remember(&agent("bot"), "lantern").await;
     hand.words(&whole(), "lantern", &now()).await;
-    assert!(good(store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
+    assert!(good(store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await) > 0 > 0);
     let left: Vec<_> =
         descriptors(folder.path()).into_iter().filter(|path| path.to_string_lossy().contains("bot")).collect();
     assert_eq!(left, Vec::<PathBuf>::new());
@@ -88,6 +88,39 @@ async fn a_space_with_one_memory_is_small() {
         entries.map(|entry| entry.unwrap()).map(|it| (it.file_name(), it.metadata().unwrap().len())).collect();
     assert_eq!(sizes.len(), 1, "{sizes:?}");
     assert!(sizes[0].1 <= 100_000, "{sizes:?}");
+}
+
+/// A file that grows gets larger pages, unless someone else has it open; then it is tried again when it has doubled.
+#[tokio::test]
+async fn a_space_that_grows_gets_larger_pages() {
+    let (store, folder) = fresh();
+    let other = open(folder.path());
+    let hand = Hand::on(&store);
+    let path = file(folder.path(), "bot");
+    let bot = agent("bot");
+    let page_size = || {
+        let header = std::fs::read(&path).unwrap();
+        u32::from(u16::from_be_bytes([header[16], header[17]]))
+    };
+    let mut ids = Vec::new();
+    let text = "word ".repeat(60_000);
+    for number in 0..24 {
+        ids.push(hand.remember(&bot, &format!("lantern {number} {text}")).await);
+        assert_eq!(hand.words(&whole(), "lantern", &now()).await.len(), ids.len());
+        // A reader of another process.
+        assert_eq!(good(other.stats(&whole()).await).memories, ids.len() as u64);
+    }
+    assert_eq!(page_size(), 1_024);
+    drop(other);
+    while page_size() == 1_024 {
+        assert!(ids.len() < 200);
+        ids.push(hand.remember(&bot, &format!("lantern {} {text}", ids.len())).await);
+    }
+    assert_eq!(page_size(), 8_192);
+    ids.push(hand.remember(&bot, "lantern at last").await);
+    ids.reverse();
+    assert_eq!(hand.scan(&whole(), &now()).await, ids);
+    sound(&store).await;
 }
 
 fn job(name: &str) -> Action {
@@ -248,7 +281,7 @@ async fn a_catalogue_that_is_locked_is_still_read() {
     let (store, folder) = fresh();
     let tenant = Tenant::default();
     let made = |slug: &str| Agent { slug: slug.to_owned(), config: json!({}), created_at: at(0) };
-    assert!(good(store.change_catalogue(&tenant, CatalogueChange::PutAgent(made("one"))).await) > 0);
+    assert!(good(store.change_catalogue(&tenant, CatalogueChange::PutAgent(made("one"))).await) > 0 > 0);
     let lock = locked(&folder.path().join("catalogue.db"));
     let waiting = tokio::spawn({
         let (store, tenant, two) = (store.clone(), tenant.clone(), made("two"));
@@ -293,7 +326,7 @@ async fn agents_that_differ_by_case_share_nothing() {
     let hand = Hand::on(&store);
     let (upper, lower) = (hand.remember(&agent("Bob"), "lantern").await, hand.remember(&agent("bob"), "lantern").await);
     hand.sees(&visible(&[agent("bob")]), "lantern", &[lower]).await;
-    assert!(good(store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bob".to_owned())).await) > 0);
+    assert!(good(store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bob".to_owned())).await) > 0 > 0);
     hand.sees(&whole(), "lantern", &[upper]).await;
     let spaces = std::fs::read_dir(folder.path().join("tenants/default/spaces")).unwrap();
     let names: Vec<_> = spaces.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
