@@ -215,15 +215,27 @@ impl Engine {
             Err(Taken(_) | Refused(_) | NotFound(_) | Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
-        let mut fates = Vec::with_capacity(batch.changes.len());
-        for change in batch.changes {
-            let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes: vec![change] };
-            fates.push(match self.store.apply(alone).await {
-                Ok(applied) => applied.first().map_or(Fate::Skipped, fate),
-                Err(Taken(_)) => Fate::Skipped,
-                Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => Fate::Refused(error.into()),
-                Err(error) => return Err(error.into()),
-            });
+        let mut fates: Vec<Fate> = Vec::with_capacity(batch.changes.len());
+        for attempt in 0..2 {
+            for (place, change) in batch.changes.iter().enumerate() {
+                // A record is refused as long as another stands in its place, which a later record may change: those
+                // that were refused are tried once more when all others are in.
+                if attempt > 0 && !matches!(fates[place], Fate::Refused(_)) {
+                    continue;
+                }
+                let changes = vec![change.clone()];
+                let alone = Batch { tenant: batch.tenant.clone(), space: batch.space.clone(), changes };
+                let met = match self.store.apply(alone).await {
+                    Ok(applied) => applied.first().map_or(Fate::Skipped, fate),
+                    Err(Taken(_)) => Fate::Skipped,
+                    Err(error @ (Refused(_) | NotFound(_) | Conflict { .. })) => Fate::Refused(error.into()),
+                    Err(error) => return Err(error.into()),
+                };
+                match fates.get_mut(place) {
+                    Some(before) => *before = met,
+                    None => fates.push(met),
+                }
+            }
         }
         Ok(fates)
     }

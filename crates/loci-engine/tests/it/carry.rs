@@ -106,3 +106,63 @@ async fn a_stranger_carries_only_their_own() {
     };
     assert_eq!(ids(&own), ids(&lines), "all of it carries her name");
 }
+
+/// What was changed outside and brought back over what is here is here afterwards, whole: the second time there is
+/// nothing left to replace. A memory does not change its scope that way.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replacement_converges() {
+    let (house, ana, operator) = (House::new(), in_session("ana", "s1"), Caller::operator());
+    let first = house.remember(&ana, "the lantern is red").await.id;
+    house.remember(&ana, "the harbour is closed on Mondays").await;
+    let mut lines = everything(&house).await;
+    for line in &mut lines {
+        if let Line::Memory(line) = line {
+            line.memory.identifiers.session_id = Some("s2".into());
+            line.memory.identifiers.project_id = Some("p2".into());
+            line.memory.run_id = Some("r2".into());
+        }
+    }
+    let replaced = async |lines: &[Line]| {
+        let fates = house.engine.carry_in(&operator, lines.to_vec(), &mut Taking::new(true, false)).await.unwrap();
+        assert!(!fates.iter().any(|fate| matches!(fate, Fate::Refused(_))), "{fates:?}");
+        fates.iter().filter(|fate| matches!(fate, Fate::Replaced)).count()
+    };
+    assert_eq!(replaced(&lines).await, 2);
+    assert_eq!(everything(&house).await, lines);
+    assert_eq!(replaced(&lines).await, 0);
+    for line in &mut lines {
+        if let Line::Memory(line) = line {
+            line.memory.identifiers.user_id = Some("ben".into());
+        }
+    }
+    let fates = house.engine.carry_in(&operator, lines, &mut Taking::new(true, false)).await.unwrap();
+    assert_eq!(fates.iter().filter(|fate| matches!(fate, Fate::Refused(_))).count(), 2, "{fates:?}");
+    assert_eq!(house.engine.get(&ana, first).await.unwrap().identifiers.user_id.as_deref(), Some("ana"));
+}
+
+/// A state of a chain that was exported comes back over a later one, whichever record comes first.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_earlier_state_of_a_chain_comes_back() {
+    let (house, ana, operator) = (House::new(), user("ana"), Caller::operator());
+    let old = house.remember(&ana, "ana lives in Lisbon").await.id;
+    let new = house.engine.correct(&ana, old, "ana lives in Porto", None).await.unwrap().id;
+    let heads = async || {
+        let mut heads = Vec::new();
+        for id in [old, new] {
+            let memory = house.engine.get(&ana, id).await.unwrap();
+            if memory.superseded_by_id.is_none() && memory.state.is_live() {
+                heads.push(id);
+            }
+        }
+        heads
+    };
+    assert_eq!(heads().await, [new], "one has replaced the other");
+    house.engine.forget(&ana, new, None, None).await.unwrap();
+    assert_eq!(heads().await, [old]);
+    let lines = everything(&house).await;
+    house.engine.restore(&ana, new).await.unwrap();
+    assert_eq!(heads().await, [new]);
+    let fates = house.engine.carry_in(&operator, lines.clone(), &mut Taking::new(true, false)).await.unwrap();
+    assert!(!fates.iter().any(|fate| matches!(fate, Fate::Refused(_))), "{fates:?}");
+    assert_eq!(heads().await, [old]);
+}

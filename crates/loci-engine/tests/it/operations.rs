@@ -90,6 +90,25 @@ async fn a_range_that_cannot_be_counted_is_refused() {
     assert_eq!(nobody.unwrap_err().kind(), ErrorKind::MissingIdentifier);
 }
 
+/// Of the kept answers those of the erased user go, and nobody else's request is carried out twice.
+#[tokio::test]
+async fn an_erased_user_takes_only_their_own_answers() {
+    let (house, ana, ben) = (House::new(), user("ana"), user("ben"));
+    let engine = &house.engine;
+    house.remember(&ana, "I live in Lisbon").await;
+    let answer = Answer { status: 200, body: json!({ "deleted": true }) };
+    for who in [&ana, &ben, &Caller::operator()] {
+        let who = Caller { credential: who.identifiers.user_id.clone(), ..who.clone() };
+        assert!(engine.keep_answer(&who, "k", &[1; 32], answer.clone()).await.unwrap());
+    }
+    engine.erase_user(&Caller::operator(), "ana", false).await.unwrap();
+    for (who, kept) in [(&ana, false), (&ben, true), (&Caller::operator(), true)] {
+        let who = Caller { credential: who.identifiers.user_id.clone(), ..who.clone() };
+        let found = engine.answered(&who, "k", &[1; 32]).await.unwrap();
+        assert_eq!(found.is_some(), kept, "{:?}", who.identifiers);
+    }
+}
+
 #[tokio::test]
 async fn a_request_that_comes_again_is_answered_as_before() {
     let (house, ana) = (House::new(), user("ana"));
