@@ -29,7 +29,6 @@ use self::catalogue::Catalogue;
 use self::commit::FileCommitter;
 use self::connections::ReadPool;
 use self::file::{path_component, rename_folders};
-pub(crate) use self::lexicon::{clear_words, put_words};
 use self::space::OpenSpace;
 use crate::sql::SqlStore;
 use crate::sql::writer::Writers;
