@@ -242,8 +242,7 @@ pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> 
 fn insert_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
     for tag in tags {
         connection
-            .prepare_cached("INSERT INTO tags (tag, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-            .execute(params![tag, row])?;
+            .run_later("INSERT INTO tags (tag, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![tag, row])?;
     }
     Ok(())
 }
