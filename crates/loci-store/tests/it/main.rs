@@ -14,6 +14,7 @@ mod outside;
 mod pgvector;
 mod postgres;
 mod postgres_faults;
+mod postgres_round_trips;
 mod postgres_security;
 mod postgres_skew;
 mod postgres_spaces;

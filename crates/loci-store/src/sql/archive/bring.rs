@@ -166,7 +166,7 @@ async fn bring_space<F: Backend>(
         analyser: to.analyser().clone(),
         place: F::place_of(&open).to_owned(),
     };
-    let place = B::place_of(&open).to_owned();
+    let place = F::place_of(&open).to_owned();
     let restored = to
         .write(&open, move |connection| {
             connection.without_timeout().map_err(|error| Error::said(&place, error))?;
