@@ -11,6 +11,7 @@ mod formats;
 mod listen;
 mod model;
 mod outside;
+mod pgbouncer;
 mod pgvector;
 mod postgres;
 mod postgres_faults;
