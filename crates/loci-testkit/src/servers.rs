@@ -13,6 +13,11 @@ pub fn postgres() -> Option<String> {
     given("LOCI_TEST_POSTGRES_URL")
 }
 
+/// Where a PgBouncer in transaction mode in front of that PostgreSQL is. Nobody must have one.
+pub fn pgbouncer() -> Option<String> {
+    variable("LOCI_TEST_PGBOUNCER_URL")
+}
+
 /// Where the Redis for tests is. Use a prefix of your own in it.
 pub fn redis() -> Option<String> {
     given("LOCI_TEST_REDIS_URL")

@@ -25,6 +25,7 @@ mod recall;
 mod redact;
 mod requests;
 mod rerank;
+mod round_trips;
 mod session;
 mod skew;
 mod upkeep;

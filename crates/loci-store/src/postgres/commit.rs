@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Session, Sessions, said};
+use crate::sql;
 use crate::sql::writer::{Committer, WriteTask};
-use crate::sql::{self, Connection, feed};
 use crate::{Error, Result};
 
 /// How often a transaction that the server undid is run again.
@@ -58,9 +58,10 @@ impl Transactions {
         match write(&session, target, tasks) {
             Ok(()) => Ok(()),
             Err(undone) => {
+                let contended = session.was_contended();
                 session.discard();
-                // What befell one, a cut or a server that no longer takes writes, befell those that rest, too.
-                if matches!(undone.error(), Error::Unavailable { .. }) {
+                // A cut, or a server that no longer takes writes, concerns the idle connections as well. A deadlock does not.
+                if matches!(undone.error(), Error::Unavailable { .. }) && !contended {
                     self.sessions.pool.retain(|_, _| false);
                 }
                 Err(undone)
@@ -97,24 +98,21 @@ impl Committer for Transactions {
 fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), Undone> {
     let again =
         |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
-    session.begin("", Some(target)).map_err(again)?;
-    session.run(&lock(target)).map_err(again)?;
-    let connection: &dyn Connection = session;
-    let there = "SELECT EXISTS (SELECT 1 FROM spaces WHERE number = own_space())";
-    if !connection.query_row(there, [], |row| row.get::<_, bool>(0)).map_err(again)? {
-        let gone = "another server has removed this space; repeat the change to begin it anew";
-        return Err(Undone::Told(Error::Overtaken(gone.to_owned())));
-    }
-    let before = feed::end(connection).map_err(again)?;
-    // One alone needs no savepoint: what it did is undone with the transaction.
+    session.begin("", Some(target));
+    session.put_first("SELECT open_write()").map_err(again)?;
+    // One alone needs no savepoint: what it did is undone with the transaction, and its first statement goes out together
+    // with the beginning. Several must know that the space is theirs before one of them can be undone alone.
     let alone = tasks.len() == 1;
+    if !alone {
+        session.flush().map_err(again)?;
+    }
     for task in tasks.iter_mut() {
         if !alone {
-            session.run("SAVEPOINT one").map_err(again)?;
+            session.put_first("SAVEPOINT one").map_err(again)?;
         }
-        match task.run(connection) {
+        match task.run(session) {
             Ok(()) if alone => {}
-            Ok(()) => session.run("RELEASE one").map_err(again)?,
+            Ok(()) => session.put_first("RELEASE one").map_err(again)?,
             // The server is gone: what others did is gone with it.
             Err(error @ Error::Unavailable { .. }) => return Err(Undone::Again(error)),
             Err(_) if alone => {
@@ -123,11 +121,9 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) ->
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
     }
-    if feed::end(connection).map_err(again)? > before {
-        session.run("SELECT pg_notify(current_schema()::text, '')").map_err(again)?;
-    }
+    session.flush().map_err(again)?;
     // From here on a silence may mean that all is kept.
-    session.commit().map_err(|error| match &error {
+    session.commit("SELECT announce_write(); ").map_err(|error| match &error {
         sql::Error::Postgres(said_by) if is_undone(said_by) => Undone::Again(said(error)),
         _ => Undone::Told(Error::Unavailable {
             part: "postgres".to_owned(),
@@ -136,9 +132,16 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) ->
     })
 }
 
-/// Whoever writes to a space, or takes it away, waits here for the others.
+/// Whoever takes a space away, or mends it, waits here for its writers.
 pub(super) fn lock(target: Target) -> String {
     format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space)
+}
+
+/// Whether the connection was lost: it is closed, cannot be written to, or the server is ending.
+pub(super) fn is_cut(error: &tokio_postgres::Error) -> bool {
+    use std::error::Error as _;
+    let ending = error.code().is_some_and(|code| code.code().starts_with("57P"));
+    error.is_closed() || ending || error.source().is_some_and(|source| source.is::<std::io::Error>())
 }
 
 /// Whether it may well succeed the next time: nothing was kept, and another connection may do better.
@@ -154,7 +157,7 @@ pub(super) fn is_passing(error: &sql::Error) -> bool {
 
 /// Whether the server undid the transaction for the sake of another. One that is ending says so
 /// whether or not it has heard the commit, so that is no proof.
-fn is_undone(error: &tokio_postgres::Error) -> bool {
+pub(super) fn is_undone(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     error
         .code()

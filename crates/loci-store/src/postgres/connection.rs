@@ -24,6 +24,11 @@ static DIALECT: Dialect = Dialect {
                  SELECT ?1, ?2, ?3::vector, ?4, scope FROM memories WHERE row = ?1 \
                  ON CONFLICT (tenant, space, memory, model) DO UPDATE SET vector = excluded.vector, \
                  token_states = excluded.token_states",
+    put_vector_by_name: "INSERT INTO vectors (memory, model, vector, token_states, scope) \
+                         SELECT m.row, o.model, ?3::vector, ?4, m.scope FROM memories m, models o \
+                         WHERE m.row = ?1 AND o.name = ?2 AND o.dimensions = ?5 \
+                         ON CONFLICT (tenant, space, memory, model) DO UPDATE SET vector = excluded.vector, \
+                         token_states = excluded.token_states",
     skip_locked: "FOR UPDATE SKIP LOCKED",
     ordered_join: "JOIN",
     byte_order: " COLLATE \"C\"",
@@ -31,6 +36,7 @@ static DIALECT: Dialect = Dialect {
     terms_table: "documents",
     now: "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS bigint)",
     lists_are_values: true,
+    lateral: true,
     index_hints: false,
 };
 
@@ -40,11 +46,20 @@ impl Connection for Session {
     }
 
     fn run(&self, sql: &str, values: &[Value]) -> Result<usize> {
-        self.execute(&self.prepare(&numbered(sql))?, values)
+        self.execute(&numbered(sql), values)
+    }
+
+    fn run_later(&self, sql: &str, values: Vec<Value>) -> Result<()> {
+        self.hold(numbered(sql), values);
+        Ok(())
+    }
+
+    fn without_timeout(&self) -> Result<()> {
+        Session::without_timeout(self)
     }
 
     fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()> {
-        for row in &self.query(&self.prepare(&numbered(sql))?, values)? {
+        for row in &self.query(&numbered(sql), values)? {
             if !each(row)? {
                 break;
             }

@@ -48,7 +48,6 @@ impl Distance {
 /// From now on in this transaction a graph is searched for so many, and goes on looking until enough were found.
 pub(crate) fn look_further(connection: &dyn Connection, want: usize) -> sql::Result<()> {
     let breadth = want.clamp(100, 1_000);
-    connection.execute("SELECT set_config('hnsw.iterative_scan', 'strict_order', true)", [])?;
-    connection.execute("SELECT set_config('hnsw.ef_search', ?1::text, true)", params![breadth.to_string()])?;
-    Ok(())
+    connection.run_later("SELECT set_config('hnsw.iterative_scan', 'strict_order', true)", Vec::new())?;
+    connection.run_later("SELECT set_config('hnsw.ef_search', ?1::text, true)", params![breadth.to_string()])
 }

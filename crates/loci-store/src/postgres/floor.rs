@@ -21,6 +21,9 @@ use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
 /// So long the number of a space is believed without asking. Writers ask in any case, under its lock.
 const FRESH: Duration = Duration::from_secs(5);
 
+/// Number of rows that one transaction deletes when a space is dropped.
+const ROWS_AT_ONCE: usize = 10_000;
+
 /// A space of a tenant.
 pub(crate) struct Numbered {
     tenant: Tenant,
@@ -82,6 +85,7 @@ impl PostgresBackend {
     ) -> Result<Option<T>> {
         let Some(target) = self.target(open)? else { return Ok(None) };
         let looked = self.within(if repair { "" } else { READ }, Some(target), |connection| {
+            connection.without_timeout()?;
             if repair {
                 connection.execute(&lock(target), [])?;
             }
@@ -115,6 +119,39 @@ impl PostgresBackend {
             self.forget(open);
         }
         written
+    }
+
+    /// Deletes the rows of spaces that are no longer in the catalogue, also of those where an earlier process was interrupted.
+    fn remove_dropped(&self) -> Result<()> {
+        let dropped: Vec<Target> = self.ask(|connection| {
+            let target = |row: &dyn sql::Row| {
+                Ok(Target { tenant: row.get::<_, i64>(0)? as i32, space: row.get::<_, i64>(1)? as i32 })
+            };
+            connection
+                .prepare_cached("SELECT tenant::bigint, space::bigint FROM dropped_spaces")?
+                .query_map([], target)?
+                .collect()
+        })?;
+        for target in dropped {
+            // Rows that others refer to come first in the list, and go last.
+            for table in OF_SPACES.iter().rev() {
+                let sql = format!(
+                    "DELETE FROM {table} WHERE ctid = ANY(ARRAY(SELECT ctid FROM {table} LIMIT {ROWS_AT_ONCE}))"
+                );
+                let batch = || {
+                    self.within("", Some(target), |connection| {
+                        connection.without_timeout()?;
+                        connection.execute(&sql, [])
+                    })
+                };
+                while batch()? > 0 {}
+            }
+            let numbers = params![i64::from(target.tenant), i64::from(target.space)];
+            self.tell(|connection| {
+                connection.execute("DELETE FROM dropped_spaces WHERE tenant = ?1::bigint AND space = ?2::bigint", numbers)
+            })?;
+        }
+        Ok(())
     }
 
     fn required(&self, open: &Numbered) -> Result<Target> {
@@ -249,13 +286,13 @@ impl Backend for PostgresBackend {
 
     fn nearest(
         &self,
-        _: &Numbered,
+        open: &Numbered,
         connection: &Session,
         clause: &Clause,
         vector: &Vector,
         limit: usize,
     ) -> sql::Result<Vec<Hit>> {
-        near::search(connection, clause, vector, limit, &self.inner.options)
+        near::search(connection, &open.place, clause, vector, limit, &self.inner.options, &self.inner.sizes)
     }
 
     fn strips(
@@ -276,11 +313,15 @@ impl Backend for PostgresBackend {
     fn bytes(&self, open: &Numbered) -> Result<u64> {
         let sql = "SELECT coalesce(sum(pg_column_size(m.*)), 0)::bigint + (SELECT coalesce(sum(pg_column_size(v.*)), 0)::bigint \
                    FROM vectors v) FROM memories m";
-        Ok(self.read(open, |session| (session as &dyn Connection).query_row(sql, [], |row| row.get(0)))?.unwrap_or(0))
+        let bytes = self.read(open, |session| {
+            session.without_timeout()?;
+            (session as &dyn Connection).query_row(sql, [], |row| row.get(0))
+        })?;
+        Ok(bytes.unwrap_or(0))
     }
 
     fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool> {
-        self.inner.leases.take(tenant, name, holder, now, lease).map_err(said)
+        self.inner.leases.take(tenant, name, holder, now, lease)
     }
 
     fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
@@ -291,19 +332,23 @@ impl Backend for PostgresBackend {
     fn drop_space(&self, tenant: &Tenant, open: &Numbered) -> Result<bool> {
         self.forget(open);
         if let Some(target) = self.target(open)? {
-            // Its rows and its entry go together, while nobody writes to it.
+            // Its entry goes first, while nobody writes to it: from then on nobody finds the space. Its rows follow in
+            // batches, so that neither a lock nor a transaction is held for long; what is left to do is noted.
             self.within("", Some(target), |connection| {
+                connection.without_timeout()?;
                 connection.execute(&lock(target), [])?;
-                for table in OF_SPACES.iter().rev() {
-                    connection.execute(&format!("DELETE FROM {table}"), [])?;
-                }
-                connection.execute("SELECT set_config('loci.catalogue', 'on', true)", [])?;
+                connection.run_later("SELECT set_config('loci.catalogue', 'on', true)", Vec::new())?;
+                let numbers = params![i64::from(target.tenant), i64::from(target.space)];
+                let note = "INSERT INTO dropped_spaces (tenant, space) VALUES (?1::bigint, ?2::bigint) ON CONFLICT DO NOTHING";
+                connection.run_later(note, numbers)?;
                 connection.execute("DELETE FROM spaces WHERE number = ?1", params![i64::from(target.space)])
             })?;
             self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
             self.forget(open);
         }
-        self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))
+        let dropped = self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
+        self.remove_dropped()?;
+        Ok(dropped)
     }
 
     fn health(&self) -> Result<StoreHealth> {

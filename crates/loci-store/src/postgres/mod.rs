@@ -21,7 +21,7 @@ mod words;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,9 @@ use crate::{Error, Result};
 /// How the shared store is reached and used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
+    /// The address of the server itself, where the store is reached through a pooler in transaction mode: leases, notifications
+    /// and migrations need a session of their own. None: the same address.
+    pub direct: Option<String>,
     /// The schema that holds everything.
     pub schema: String,
     /// The role that serves. It is made if it is not there; it cannot pass by row-level security.
@@ -66,6 +69,7 @@ pub struct PostgresOptions {
 impl Default for PostgresOptions {
     fn default() -> Self {
         Self {
+            direct: None,
             schema: "loci".to_owned(),
             role: "loci_serves".to_owned(),
             connections: 16,
@@ -102,6 +106,11 @@ impl PostgresStore {
         self.backend.inner.writers.commits()
     }
 
+    /// How often a caller has waited for an answer of the server. Connections for leases and notifications do not count.
+    pub fn round_trips(&self) -> u64 {
+        self.backend.inner.sessions.round_trips.load(Ordering::Relaxed)
+    }
+
     /// Whether there is something of Loci in a schema. Makes nothing.
     pub async fn is_there(address: &str, options: &PostgresOptions) -> Result<bool> {
         PostgresBackend::is_there(address, options).await
@@ -109,6 +118,7 @@ impl PostgresStore {
 }
 
 struct Inner {
+    /// Where the server itself is.
     address: Address,
     sessions: Sessions,
     options: PostgresOptions,
@@ -116,6 +126,8 @@ struct Inner {
     analyser: Arc<Analyser>,
     leases: Leases,
     listener: Listener,
+    /// Which scopes are searched by the graph.
+    sizes: near::Sizes,
     /// The numbers of the spaces that were asked for, and when: another server may take one away.
     known: Mutex<HashMap<(Tenant, Space), (Target, Instant)>>,
     written: Mutex<HashSet<Target>>,
@@ -125,7 +137,8 @@ struct Inner {
 
 impl PostgresBackend {
     async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
-        let address = Address::read(address, options.timeout)?;
+        let pooled = Address::read(address, options.timeout)?;
+        let address = Address::read(options.direct.as_deref().unwrap_or(address), options.timeout)?;
         // The schema is changed by whoever the address names; memories are served by a role that owns nothing.
         let (mut client, driven) = address.driven().await?;
         let made = schema::migrate(&mut client, &options).await;
@@ -138,13 +151,14 @@ impl PostgresBackend {
             connections: options.connections.max(options.writers + 2),
             timeout: options.timeout,
         };
-        let sessions = Sessions::new(&address, &manner)?;
+        let sessions = Sessions::new(&pooled, &manner)?;
         sessions.refuse_to_bypass(&options).await?;
         let inner = Inner {
             writers: Writers::start(options.writers.max(1), Transactions::new(sessions.clone()))?,
-            leases: Leases::new(sessions.clone()),
+            leases: Leases::new(address.clone(), &options.schema, sessions.handle.clone(), options.timeout),
             listener: Listener::new(address.clone(), &options.schema, options.timeout),
             analyser: Arc::default(),
+            sizes: near::Sizes::default(),
             known: Mutex::default(),
             written: Mutex::default(),
             full: AtomicBool::new(false),
@@ -178,6 +192,9 @@ pub(crate) fn meant(path: &Path, error: tokio_postgres::Error) -> Error {
     let path = path.to_owned();
     // A failure without a code is not the server's: it was not reached, or went away.
     match code {
+        Some(state) if state.code() == schema::SPACE_REMOVED => {
+            Error::Overtaken("another server has removed this space; repeat the change to begin it anew".to_owned())
+        }
         Some(SqlState::DISK_FULL) => Error::DiskFull { path },
         Some(SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED) => Error::Busy { path },
         // The engine refuses NUL in everything it is given; an old SQLite file that is copied may hold it.

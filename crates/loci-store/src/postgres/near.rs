@@ -5,6 +5,12 @@
 //! is exact; only where that would be slow the graph is asked, and goes on looking until enough were
 //! found (`hnsw.iterative_scan`). In both cases the index only proposes; the clause decides.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
 use loci_types::{MemoryId, Vector};
 use uuid::Uuid;
 
@@ -12,7 +18,7 @@ use super::PostgresOptions;
 use super::distance::{Distance, look_further};
 use crate::Hit;
 use crate::sql::clause::{self, Clause};
-use crate::sql::{self, Connection, Value, params, read};
+use crate::sql::{self, Connection, Value, params};
 
 /// So many candidates beyond those wanted are looked at, at least.
 const SPARE: usize = 30;
@@ -20,29 +26,67 @@ const SPARE: usize = 30;
 /// The nearest within the clause, best first, scored by `max(0, cosine)`.
 pub(super) fn search(
     connection: &dyn Connection,
+    place: &Path,
     clause: &Clause,
     vector: &Vector,
     limit: usize,
     options: &PostgresOptions,
+    sizes: &Sizes,
 ) -> sql::Result<Vec<Hit>> {
-    let Some(model) = read::model_of(connection, vector)? else { return Ok(Vec::new()) };
     let size = vector.values.len();
-    let near = Near { connection, clause, vector, model, distance: Distance { half: options.halfvec, size } };
+    let near = Near { connection, clause, vector, distance: Distance { half: options.halfvec, size } };
     let want = limit.saturating_add((limit / 4).max(SPARE));
-    let graph = options.dimensions.contains(&size) && near.count(options.exact_up_to)? > options.exact_up_to;
-    let order = if graph {
+    let graph = options.dimensions.contains(&size)
+        && sizes.is_large(place, clause, vector, || Ok(near.count(options.exact_up_to)? > options.exact_up_to))?;
+    let (order, indexed) = if graph {
         look_further(connection, want)?;
-        near.distance.by_graph("v.vector")
+        // The index is one of vectors of this size only, and is used if the query says so.
+        (near.distance.by_graph("v.vector"), format!("vector_dims(v.vector) = {size} AND "))
     } else {
-        near.distance.one_by_one("v.vector")
+        (near.distance.one_by_one("v.vector"), String::new())
     };
-    let (mut hits, proposed) = near.propose(&order, want, limit)?;
+    let (mut hits, proposed) = near.propose(&order, &indexed, want, limit)?;
     if hits.len() < limit && (graph || proposed == want) {
         // Most of the nearest are not meant, or the graph gave up: those that are meant are compared one by one.
         hits = near.among_the_meant(limit)?;
     }
     hits.truncate(limit);
     Ok(hits)
+}
+
+/// How long the size of a scope is believed. Either way of searching gives the same answer; one of them may be slow.
+const BELIEVED: Duration = Duration::from_secs(60);
+
+/// Number of scopes whose size is kept.
+const MOST_SIZES: usize = 10_000;
+
+/// Which scopes have more vectors than are compared one by one.
+#[derive(Default)]
+pub(super) struct Sizes(Mutex<HashMap<u64, (bool, Instant)>>);
+
+impl Sizes {
+    fn is_large(
+        &self,
+        place: &Path,
+        clause: &Clause,
+        vector: &Vector,
+        count: impl FnOnce() -> sql::Result<bool>,
+    ) -> sql::Result<bool> {
+        let mut hasher = DefaultHasher::new();
+        (place, &clause.keys, &vector.model).hash(&mut hasher);
+        let key = hasher.finish();
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        if let Some((large, _)) = known.filter(|(_, counted)| counted.elapsed() < BELIEVED) {
+            return Ok(large);
+        }
+        let large = count()?;
+        let mut sizes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sizes.len() >= MOST_SIZES {
+            sizes.clear();
+        }
+        sizes.insert(key, (large, Instant::now()));
+        Ok(large)
+    }
 }
 
 /// A vector of nothing but zeros points nowhere and is nobody's neighbour; its distance is no number.
@@ -52,7 +96,6 @@ struct Near<'a> {
     connection: &'a dyn Connection,
     clause: &'a Clause,
     vector: &'a Vector,
-    model: i64,
     distance: Distance,
 }
 
@@ -61,15 +104,18 @@ impl Near<'_> {
         Value::Floats(self.vector.values.clone())
     }
 
-    /// The vectors of the clause's scopes, and the values that this condition needs.
+    /// That a vector is one of the query's model and of its size, with the values that this condition needs.
+    fn of_model(&self) -> (&'static str, Vec<Value>) {
+        let condition = "v.model = (SELECT o.model FROM models o WHERE o.name = ? AND o.dimensions = ?)";
+        (condition, params![&self.vector.model, self.vector.values.len()])
+    }
+
+    /// The same within the clause's scopes.
     fn of_scopes(&self) -> (String, Vec<Value>) {
-        let mut values = params![self.model];
-        let mut condition = "v.model = ?".to_owned();
-        if let Some(scopes) = &self.clause.scopes {
-            condition.push_str(" AND v.scope = ANY(?::bigint[])");
-            values.push(Value::Integers(scopes.clone()));
-        }
-        (condition, values)
+        let (model, mut values) = self.of_model();
+        let (scopes, of_scopes) = self.clause.scope_condition("v.scope");
+        values.extend(of_scopes);
+        (format!("{model} AND {scopes}"), values)
     }
 
     /// How many vectors lie in the scopes, counted to one past `most`.
@@ -81,12 +127,11 @@ impl Near<'_> {
     }
 
     /// The nearest of the scopes that the clause lets through, and how many were looked at.
-    fn propose(&self, order: &str, want: usize, limit: usize) -> sql::Result<(Vec<Hit>, usize)> {
+    fn propose(&self, order: &str, indexed: &str, want: usize, limit: usize) -> sql::Result<(Vec<Hit>, usize)> {
         let (condition, values) = self.of_scopes();
-        let size = self.vector.values.len();
         let sql = format!(
             "WITH near AS MATERIALIZED (SELECT v.memory, {order} AS distance FROM vectors v \
-             WHERE vector_dims(v.vector) = {size} AND {condition} ORDER BY {order} LIMIT ?) \
+             WHERE {indexed}{condition} ORDER BY {order} LIMIT ?) \
              SELECT m.id, n.distance, (SELECT count(*) FROM near) FROM near n JOIN memories m ON m.row = n.memory \
              WHERE {SOMEWHERE} AND {} ORDER BY n.distance, m.id LIMIT ?",
             self.clause.sql
@@ -113,13 +158,15 @@ impl Near<'_> {
     /// The nearest of exactly those that the clause lets through.
     fn among_the_meant(&self, limit: usize) -> sql::Result<Vec<Hit>> {
         let order = self.distance.one_by_one("v.vector");
+        let (model, of_model) = self.of_model();
         let sql = format!(
             "SELECT n.id, n.distance FROM (SELECT m.id, {order} AS distance FROM memories m \
-             JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}) n \
+             JOIN vectors v ON v.memory = m.row WHERE {model} AND {}) n \
              WHERE {SOMEWHERE} ORDER BY n.distance, n.id LIMIT ?",
             self.clause.sql
         );
-        let mut values = vec![self.values(), Value::Integer(self.model)];
+        let mut values = vec![self.values()];
+        values.extend(of_model);
         values.extend(self.clause.values.iter().cloned());
         values.push(clause::limit(limit));
         self.connection.prepare_cached(&sql)?.query_map(values, hit)?.collect()

@@ -1,6 +1,8 @@
 //! Where is the server, and where do sessions with it come from?
 
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use deadpool_postgres::{
@@ -17,6 +19,9 @@ use crate::{Error, Result};
 
 /// The longest silence on a connection before it is asked for a sign of life.
 const SILENCE: Duration = Duration::from_secs(30);
+
+/// A connection that is older is closed instead of being used again, so that what a server keeps for it is bounded.
+const OLDEST: Duration = Duration::from_secs(30 * 60);
 
 /// Where a server is.
 #[derive(Clone)]
@@ -81,6 +86,10 @@ pub(crate) struct Sessions {
     pub(super) pool: Pool,
     pub(super) handle: Handle,
     pub(super) timeout: Duration,
+    /// The settings of every transaction, as statements that follow `BEGIN`.
+    pub(super) settings: Arc<str>,
+    /// How often a caller has waited for the server.
+    pub(super) round_trips: Arc<AtomicU64>,
 }
 
 impl Sessions {
@@ -88,23 +97,18 @@ impl Sessions {
     pub(crate) fn new(address: &Address, manner: &Manner<'_>) -> Result<Self> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(address.config.clone(), NoTls, recycling);
-        let role = manner.role.map(|role| format!("SET ROLE {}; ", schema::quoted(role))).unwrap_or_default();
+        let role = manner.role.map(|role| format!("SET LOCAL ROLE {}; ", schema::quoted(role))).unwrap_or_default();
         let (timeout, patience) = (manner.timeout, manner.timeout.as_millis());
-        let begin = format!(
-            "{role}SET search_path = {}, public; SET statement_timeout = {patience}; SET lock_timeout = {patience}; \
-             SET idle_in_transaction_session_timeout = {}; SET plan_cache_mode = force_generic_plan; SET jit = off",
+        let settings = format!(
+            "{role}SET LOCAL search_path = {}, public; SET LOCAL statement_timeout = {patience}; \
+             SET LOCAL lock_timeout = {patience}; SET LOCAL idle_in_transaction_session_timeout = {}; \
+             SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL jit = off; ",
             schema::quoted(manner.schema),
             6 * patience,
         );
-        let hook = Hook::async_fn(move |client, _| {
-            let begin = begin.clone();
-            Box::pin(async move {
-                // The pool's own timeouts do not cover this.
-                match tokio::time::timeout(timeout, client.batch_execute(&begin)).await {
-                    Ok(answer) => answer.map_err(HookError::Backend),
-                    Err(_) => Err(HookError::message("the new connection does not answer")),
-                }
-            })
+        let young = Hook::sync_fn(|_, metrics| match metrics.age() < OLDEST {
+            true => Ok(()),
+            false => Err(HookError::message("the connection is old")),
         });
         let wait = Some(timeout);
         let pool = Pool::builder(manager)
@@ -114,18 +118,30 @@ impl Sessions {
                 ..PoolConfig::default()
             })
             .runtime(Runtime::Tokio1)
-            .post_create(hook)
+            .pre_recycle(young)
             .build()
             .map_err(|error| Error::Unavailable { part: "postgres".to_owned(), problem: error.to_string() })?;
-        Ok(Self { pool, handle: Handle::current(), timeout: manner.timeout })
+        Ok(Self {
+            pool,
+            handle: Handle::current(),
+            timeout,
+            settings: settings.into(),
+            round_trips: Arc::default(),
+        })
     }
 
     /// A role that passes by the policies would make one tenant of all.
     pub(super) async fn refuse_to_bypass(&self, options: &PostgresOptions) -> Result<()> {
-        let client = self.pool.get().await.map_err(session::refused)?;
+        let mut client = self.pool.get().await.map_err(session::refused)?;
         let sql = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
-        let row = client.query_one(sql, &[]).await.map_err(|error| said(error.into()))?;
-        if row.get::<_, bool>(0) {
+        let bypasses = async {
+            let transaction = client.transaction().await?;
+            transaction.batch_execute(&self.settings).await?;
+            let row = transaction.query_one(sql, &[]).await?;
+            transaction.rollback().await?;
+            Ok::<_, tokio_postgres::Error>(row.get::<_, bool>(0))
+        };
+        if bypasses.await.map_err(|error| said(error.into()))? {
             return Err(Error::from(loci_types::Error::invalid(
                 "postgres.role",
                 format!("the role {} passes by row-level security; take it BYPASSRLS and SUPERUSER", options.role),

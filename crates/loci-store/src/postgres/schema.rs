@@ -12,12 +12,15 @@
 
 use tokio_postgres::Client;
 
-use super::tables::{FIRST, LAST, SECOND, THIRD};
+use super::tables::{FIRST, FOURTH, LAST, SECOND, THIRD};
 use super::{Distance, PostgresOptions};
 use crate::{Error, Result};
 
 /// The migrations, in order.
-const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third];
+const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth];
+
+/// The error code of `open_write` for a space that was removed.
+pub(super) const SPACE_REMOVED: &str = "LC001";
 
 /// Held while the schema is brought up to date; the number has no meaning.
 pub(crate) const LOCK: i64 = 0x6c6f_6369;
@@ -183,6 +186,10 @@ fn second(_: &PostgresOptions) -> String {
 
 fn third(_: &PostgresOptions) -> String {
     THIRD.to_owned()
+}
+
+fn fourth(_: &PostgresOptions) -> String {
+    FOURTH.to_owned()
 }
 
 /// The walls around those tables that are meant.

@@ -437,3 +437,38 @@ pub(super) const LAST: &str = "
 -- Which spaces of a tenant have work is asked for the tenant as a whole; no space has the number 0.
 CREATE POLICY own_tenant ON jobs FOR SELECT USING (tenant = own_tenant() AND own_space() = 0);
 ";
+
+/// Long administrative work and short writes: indexes that erasing a user needs, spaces whose rows are still being removed, and
+/// how a write begins and ends in one statement each.
+pub(super) const FOURTH: &str = "
+CREATE INDEX ledger_by_scope ON ledger (tenant, space, scope) WHERE scope IS NOT NULL;
+CREATE INDEX ledger_by_actor ON ledger (tenant, space, actor) WHERE actor IS NOT NULL;
+CREATE INDEX memories_by_user ON memories (tenant, space, user_id) WHERE user_id IS NOT NULL;
+CREATE INDEX memories_by_actor ON memories (tenant, space, actor_id) WHERE actor_id IS NOT NULL;
+
+-- Spaces that are no longer in the catalogue and whose rows are not all deleted yet.
+CREATE TABLE dropped_spaces (
+    tenant integer NOT NULL,
+    space  integer NOT NULL,
+    PRIMARY KEY (tenant, space)
+);
+ALTER TABLE dropped_spaces ENABLE ROW LEVEL SECURITY;
+ALTER TABLE dropped_spaces FORCE ROW LEVEL SECURITY;
+CREATE POLICY catalogue ON dropped_spaces USING (in_catalogue());
+
+-- Begins a write to the space of this transaction: waits for its other writers, refuses a space that was removed, and notes the
+-- last line of the ledger.
+CREATE FUNCTION open_write() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext(current_schema()::text), own_space());
+    IF NOT EXISTS (SELECT 1 FROM spaces s WHERE s.number = own_space()) THEN
+        RAISE EXCEPTION 'this space was removed' USING ERRCODE = 'LC001';
+    END IF;
+    PERFORM set_config('loci.last_line', (next_line() - 1)::text, true);
+END $$;
+-- Tells listeners that the ledger grew, if it did.
+CREATE FUNCTION announce_write() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+    IF next_line() - 1 > current_setting('loci.last_line')::bigint THEN
+        PERFORM pg_notify(current_schema()::text, '');
+    END IF;
+END $$;
+";

@@ -27,20 +27,19 @@ pub(crate) fn put_words(connection: &dyn Connection, row: i64, scope: i64, terms
     let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
     terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
     let (names, times): (Vec<String>, Vec<i64>) = counts.into_iter().map(|(term, times)| (term.clone(), times)).unzip();
-    connection.execute(
+    connection.run_later(
         "WITH document AS (INSERT INTO documents (memory, scope, length, terms) VALUES (?1, ?2, ?3, ?4::text[])) \
          INSERT INTO words (scope, term, memory, times, length) \
          SELECT ?2, w.term, ?1, w.times, ?3 FROM unnest(?4::text[], ?5::bigint[]) w(term, times)",
         params![row, scope, terms.len(), Value::Texts(names), Value::Integers(times)],
-    )?;
-    Ok(())
+    )
 }
 
-/// The scopes that are searched: their number is a value, or all of the space.
-fn within(clause: &Clause) -> (&'static str, Option<Value>) {
-    match &clause.scopes {
-        Some(scopes) => ("scope = ANY(?::bigint[])", Some(Value::Integers(scopes.clone()))),
-        None => ("scope IN (SELECT scope FROM scopes)", None),
+/// The scopes that are searched, with the values of the condition.
+fn within(clause: &Clause) -> (String, Vec<Value>) {
+    match clause.is_whole() {
+        true => ("scope IN (SELECT scope FROM scopes)".to_owned(), Vec::new()),
+        false => clause.scope_condition("scope"),
     }
 }
 
@@ -81,17 +80,19 @@ pub(super) fn search(
 /// How often each term occurs in the scopes of the clause.
 pub(super) fn frequencies(connection: &dyn Connection, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
     let (scopes, bound) = within(clause);
-    let bound: Vec<Value> = bound.into_iter().collect();
-    let count = format!("SELECT count(*) FROM (SELECT 1 FROM memories WHERE {scopes} LIMIT {MOST_COUNTED}) m");
-    let memories: u64 = connection.query_row(&count, bound.clone(), |row| row.get(0))?;
-    let sql = format!("SELECT term, count(*) FROM words WHERE {scopes} AND term = ANY(?::text[]) GROUP BY term");
-    let mut values = bound;
+    // One question for both: the row without a term counts the memories.
+    let sql = format!(
+        "SELECT NULL, count(*) FROM (SELECT 1 FROM memories WHERE {scopes} LIMIT {MOST_COUNTED}) m \
+         UNION ALL SELECT term, count(*) FROM words WHERE {scopes} AND term = ANY(?::text[]) GROUP BY term"
+    );
+    let mut values: Vec<Value> = bound.iter().chain(&bound).cloned().collect();
     values.push(Value::Texts(terms.to_vec()));
-    let counts: BTreeMap<String, u64> = connection
+    let mut counts: BTreeMap<Option<String>, u64> = connection
         .prepare_cached(&sql)?
         .query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<sql::Result<_>>()?;
-    let of: Vec<u64> = terms.iter().map(|term| counts.get(term).copied().unwrap_or(0)).collect();
+    let memories = counts.remove(&None).unwrap_or(0);
+    let of: Vec<u64> = terms.iter().map(|term| counts.get(&Some(term.clone())).copied().unwrap_or(0)).collect();
     let most = of.iter().copied().max().unwrap_or(0);
     Ok(Frequencies { memories: memories.max(most), of })
 }

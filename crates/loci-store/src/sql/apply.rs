@@ -382,24 +382,32 @@ impl Desk<'_> {
     }
 
     pub(crate) fn put_vector(&self, row: i64, vector: &Vector) -> Result<()> {
-        let model: i64 = match self.sql(read::model(self.connection, &vector.model))? {
-            Some((model, dimensions)) if dimensions == vector.values.len() => model,
-            Some((_, dimensions)) => {
+        if self.put_known_vector(row, vector)? {
+            return Ok(());
+        }
+        match self.sql(read::model(self.connection, &vector.model))? {
+            Some((_, dimensions)) if dimensions != vector.values.len() => {
                 return Err(Error::Refused(format!(
                     "model {} has {dimensions} dimensions here, but a vector of {} was given",
                     vector.model,
                     vector.values.len()
                 )));
             }
-            None => self.sql(self.connection.query_row(
-                "INSERT INTO models (name, dimensions) VALUES (?1, ?2) RETURNING model",
-                params![&vector.model, vector.values.len()],
-                |row| row.get(0),
-            ))?,
-        };
-        let put = self.connection.prepare_cached(self.connection.dialect().put_vector);
-        let values = super::Value::Floats(vector.values.clone());
-        self.sql(put.and_then(|mut s| s.execute(params![row, model, values, &vector.token_states]))).map(drop)
+            Some(_) => {}
+            None => {
+                let made = "INSERT INTO models (name, dimensions) VALUES (?1, ?2)";
+                self.sql(self.connection.execute(made, params![&vector.model, vector.values.len()]))?;
+            }
+        }
+        self.put_known_vector(row, vector).map(drop)
+    }
+
+    /// Writes a vector of a model that has vectors of this size here. Returns whether there is such a model.
+    fn put_known_vector(&self, row: i64, vector: &Vector) -> Result<bool> {
+        let put = self.connection.prepare_cached(self.connection.dialect().put_vector_by_name);
+        let (values, size) = (super::Value::Floats(vector.values.clone()), vector.values.len());
+        let values = params![row, &vector.model, values, &vector.token_states, size];
+        Ok(self.sql(put.and_then(|mut put| put.execute(values)))? > 0)
     }
 
     /// Changes a memory by `edit`, one version on, with a ledger line of what was there before.
@@ -472,20 +480,18 @@ impl Desk<'_> {
     }
 
     pub(crate) fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
-        let put = self.connection.prepare_cached(
+        let put = self.connection.run_later(
             "INSERT INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
              VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5) ON CONFLICT DO NOTHING",
-        );
-        self.sql(put.and_then(|mut put| {
-            put.execute(params![
+            params![
                 job.kind.name(),
                 job.payload.to_string(),
                 &job.unique,
                 job.run_after.as_microsecond(),
                 change.at.as_microsecond()
-            ])
-        }))
-        .map(drop)
+            ],
+        );
+        self.sql(put)
     }
 
     pub(crate) fn reindex(&self, row: i64) -> Result<()> {

@@ -61,9 +61,12 @@ pub(crate) fn strips(
     let marks = Marks { file, order };
     let Asked { threads, alone, mut places } = sort(connection, clause, ids, &marks)?;
     let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (number(&(file, row)), vec![row])).collect();
-    let known = match turns {
-        Turns::Batch => Some(beside(connection, &threads, reach)?),
-        Turns::Query | Turns::Order(_) => None,
+    let (known, beside_them) = match turns {
+        Turns::Batch => {
+            let (known, places) = beside(connection, clause, &threads, reach, &marks)?;
+            (Some(known), Some(places))
+        }
+        Turns::Query | Turns::Order(_) => (None, None),
     };
     for (thread, turns) in &threads {
         let mut walk = Walk { connection, thread, reach, known: known.as_ref(), order, runs: Vec::new() };
@@ -76,7 +79,10 @@ pub(crate) fn strips(
         }));
     }
     let others = runs.iter().flat_map(|(_, rows)| rows).copied().filter(|row| !places.contains_key(row)).collect();
-    places.extend(beside_them(connection, clause, others, &marks)?);
+    places.extend(match beside_them {
+        Some(known) => known,
+        None => visible_rows(connection, clause, others, &marks)?,
+    });
     let strip = |(session, rows): (u64, Vec<i64>)| Strip {
         session,
         places: rows.iter().filter_map(|row| places.get(row).copied()).collect(),
@@ -87,21 +93,43 @@ pub(crate) fn strips(
 /// The turns of its session around each turn that is asked for, oldest first.
 type Beside = HashMap<i64, Vec<Turn>>;
 
-/// What stands beside all turns, in one question: one more before each than after it, as [`Walk`] wants it.
-fn beside(connection: &dyn Connection, threads: &Threads, reach: usize) -> sql::Result<Beside> {
-    let sql = "SELECT a.row, a.session_id, n.row, n.session_id FROM unnest(?::bigint[]) j(value) \
-               JOIN memories a ON a.row = j.value, LATERAL ( \
-               (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
-               AND b.row < a.row ORDER BY b.row DESC LIMIT ?) UNION ALL \
-               (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
-               AND b.row > a.row ORDER BY b.row LIMIT ?)) n ORDER BY a.row, n.row";
+/// What stands beside all turns, in one question: one more before each than after it, as [`Walk`] wants it; and the places of
+/// those that the clause lets through.
+fn beside(
+    connection: &dyn Connection,
+    clause: &Clause,
+    threads: &Threads,
+    reach: usize,
+    marks: &Marks<'_>,
+) -> sql::Result<(Beside, HashMap<i64, Place>)> {
     let asked: Vec<i64> = threads.values().flatten().map(|(row, _)| *row).collect();
-    let values = params![Value::Integers(asked), clause::limit(reach.saturating_add(1)), clause::limit(reach)];
-    let read = |row: &dyn Row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?)));
-    let mut found: HashMap<Turn, Vec<Turn>> = HashMap::new();
-    for pair in connection.prepare_cached(sql)?.query_map(values, read)? {
-        let (turn, other) = pair?;
-        found.entry(turn).or_default().push(other);
+    if asked.is_empty() {
+        return Ok((Beside::new(), HashMap::new()));
+    }
+    let sql = format!(
+        "SELECT {}, coalesce({}, FALSE), n.session_id, a.row, a.session_id FROM unnest(?::bigint[]) j(value) \
+         JOIN memories a ON a.row = j.value, LATERAL ( \
+         (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
+         AND b.row < a.row ORDER BY b.row DESC LIMIT ?) UNION ALL \
+         (SELECT b.row, b.session_id FROM memories b WHERE b.thread_id = a.thread_id AND b.scope = a.scope \
+         AND b.row > a.row ORDER BY b.row LIMIT ?)) n JOIN memories m ON m.row = n.row ORDER BY a.row, n.row",
+        marks.columns(),
+        clause.sql
+    );
+    let mut values = clause.values.clone();
+    values.extend(params![Value::Integers(asked), clause::limit(reach.saturating_add(1)), clause::limit(reach)]);
+    let next = Marks::COUNT;
+    let read = |row: &dyn Row| {
+        let turn: Turn = (row.get(next + 2)?, row.get(next + 3)?);
+        Ok((turn, marks.read(row)?, row.get::<_, bool>(next)?, row.get(next + 1)?))
+    };
+    let (mut found, mut places) = (HashMap::<Turn, Vec<Turn>>::new(), HashMap::new());
+    for pair in connection.prepare_cached(&sql)?.query_map(values, read)? {
+        let (turn, (row, place), seen, session) = pair?;
+        found.entry(turn).or_default().push((row, session));
+        if seen {
+            places.insert(row, place);
+        }
     }
     // A strip ends where its session does.
     let within = |(turn, others): (Turn, Vec<Turn>)| {
@@ -111,7 +139,7 @@ fn beside(connection: &dyn Connection, threads: &Threads, reach: usize) -> sql::
         let after = others[at..].iter().take_while(same).count();
         (turn.0, others[at - before..at + after].to_vec())
     };
-    Ok(found.into_iter().map(within).collect())
+    Ok((found.into_iter().map(within).collect(), places))
 }
 
 /// The memories that are asked for, as far as they are within the clause.
@@ -240,7 +268,7 @@ pub(crate) enum Side {
 }
 
 /// The rows that the clause lets through, among those that stand beside what was asked for.
-fn beside_them(
+fn visible_rows(
     connection: &dyn Connection,
     clause: &Clause,
     rows: Vec<i64>,

@@ -190,11 +190,13 @@ fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::Res
     if clause.narrowed {
         return Ok(None);
     }
-    let number: Option<i64> = connection
-        .prepare_cached("SELECT scope FROM scopes WHERE key = ?1")?
-        .query_row(params![scope.key()], |row| row.get(0))
-        .optional()?;
-    Ok(number.filter(|number| clause.scopes.as_ref().is_none_or(|scopes| scopes.contains(number))))
+    let (seen, of_scopes) = clause.scope_condition("scope");
+    let mut values = params![scope.key()];
+    values.extend(of_scopes);
+    connection
+        .prepare_cached(&format!("SELECT scope FROM scopes WHERE key = ? AND {seen}"))?
+        .query_row(values, |row| row.get(0))
+        .optional()
 }
 
 /// The checkpoints that are meant, the newest first. Their numbers are found first, so that only the bytes of those

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use loci_types::{Filter, Reach, Scope, Space, TimeRange, Visible};
 
-use super::{Connection, Dialect, Value, params, params_from_iter};
+use super::{Connection, Dialect, Value, params_from_iter};
 use crate::sql;
 
 /// A condition on `memories m`, with its values.
@@ -16,8 +16,11 @@ pub(crate) struct Clause {
     pub(crate) sql: String,
     /// Its values, in order.
     pub(crate) values: Vec<Value>,
-    /// The numbers of the scopes it is bound to; none: the whole space.
+    /// The numbers of the scopes it is bound to; none: the whole space, or the scopes of `keys`.
     pub(crate) scopes: Option<Vec<i64>>,
+    /// The keys of the scopes it is bound to, where the statement itself finds their numbers: asking a server for them first
+    /// would be another round trip.
+    pub(crate) keys: Option<Vec<String>>,
     /// Whether only some categories are seen.
     pub(crate) narrowed: bool,
     dialect: &'static Dialect,
@@ -30,16 +33,24 @@ impl Clause {
             sql: "TRUE".to_owned(),
             values: Vec::new(),
             scopes: None,
+            keys: None,
             narrowed: false,
             dialect: connection.dialect(),
         };
         if let Some(scopes) = visible.scopes_in(space) {
-            let numbers = numbers(connection, scopes.into_iter().map(Scope::key).collect())?;
-            if numbers.is_empty() {
-                return Ok(None);
+            let keys: Vec<String> = scopes.into_iter().map(Scope::key).collect();
+            if connection.dialect().lists_are_values {
+                clause.keys = Some(keys);
+            } else {
+                let numbers = numbers(connection, keys)?;
+                if numbers.is_empty() {
+                    return Ok(None);
+                }
+                clause.scopes = Some(numbers);
             }
-            clause.any_number("m.scope", numbers.clone());
-            clause.scopes = Some(numbers);
+            let (condition, values) = clause.scope_condition("m.scope");
+            clause.and(&condition);
+            clause.values.extend(values);
         }
         if let Some(categories) = visible.categories() {
             clause.narrowed = true;
@@ -67,13 +78,25 @@ impl Clause {
     /// The condition on `ledger l LEFT JOIN memories m` for lines that may be told. What is about no
     /// memory, or about one that is gone, has neither scope nor category to be judged by.
     pub(crate) fn told(&self) -> String {
-        let gone = if self.scopes.is_none() && !self.narrowed { "TRUE" } else { "FALSE" };
+        let gone = if self.is_whole() && !self.narrowed { "TRUE" } else { "FALSE" };
         format!("((m.row IS NULL AND {gone}) OR (m.row IS NOT NULL AND {}))", self.sql)
+    }
+
+    /// Whether it is bound to no scopes.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.scopes.is_none() && self.keys.is_none()
     }
 
     /// The condition that a column of another table names one of the visible scopes, with its values.
     pub(crate) fn scope_condition(&self, column: &str) -> (String, Vec<Value>) {
-        self.scopes.as_ref().map_or(("TRUE".to_owned(), Vec::new()), |scopes| one_of(self.dialect, column, scopes))
+        match (&self.keys, &self.scopes) {
+            (Some(keys), _) => (
+                format!("{column} = ANY(ARRAY(SELECT k.scope FROM scopes k WHERE k.key = ANY(?)))"),
+                vec![Value::Texts(keys.clone())],
+            ),
+            (None, Some(scopes)) => one_of(self.dialect, column, scopes),
+            (None, None) => ("TRUE".to_owned(), Vec::new()),
+        }
     }
 
     fn meant(&mut self, filter: &Filter) {
@@ -190,12 +213,6 @@ impl Clause {
         self.values.extend(wanted.into_iter().map(Value::Text));
     }
 
-    fn any_number(&mut self, column: &str, wanted: Vec<i64>) {
-        let (condition, values) = one_of(self.dialect, column, &wanted);
-        self.and(&condition);
-        self.values.extend(values);
-    }
-
     fn and(&mut self, condition: &str) {
         self.sql.push_str(" AND ");
         self.sql.push_str(condition);
@@ -205,13 +222,8 @@ impl Clause {
 /// The numbers of the scopes with these keys, where there are any. Asked with every question, so the file is asked
 /// without a list that it would have to take apart.
 fn numbers(connection: &dyn Connection, keys: Vec<String>) -> sql::Result<Vec<i64>> {
-    let dialect = connection.dialect();
-    let (among, values) = match dialect.lists_are_values {
-        true => (dialect.texts.to_owned(), params![Value::Texts(keys)]),
-        false => (format!("({})", places(keys.len())), params_from_iter(keys)),
-    };
-    let sql = format!("SELECT scope FROM scopes WHERE key IN {among} ORDER BY scope");
-    connection.prepare_cached(&sql)?.query_map(values, |row| row.get(0))?.collect()
+    let sql = format!("SELECT scope FROM scopes WHERE key IN ({}) ORDER BY scope", places(keys.len()));
+    connection.prepare_cached(&sql)?.query_map(params_from_iter(keys), |row| row.get(0))?.collect()
 }
 
 /// The condition that a column has one of these numbers, with its values.

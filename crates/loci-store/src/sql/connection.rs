@@ -19,6 +19,17 @@ pub(crate) trait Connection {
     /// Runs a query and hands every row to `each` until that returns false.
     fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()>;
 
+    /// Runs a statement whose result is not needed. A server is sent it together with the next statement, which then also
+    /// reports its error; a file runs it at once.
+    fn run_later(&self, sql: &str, values: Vec<Value>) -> Result<()> {
+        self.run(sql, &values).map(drop)
+    }
+
+    /// Lets the statements of this transaction take as long as they need: for administrative work, whose size nobody bounds.
+    fn without_timeout(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Stores the terms of a memory that has none yet. `answers` is the row of the question whose terms are included.
     fn put_terms(&self, row: i64, scope: i64, terms: &[String], answers: Option<i64>) -> Result<()>;
 

@@ -16,6 +16,9 @@ pub(crate) struct Dialect {
     pub(crate) metadata: &'static str,
     /// Puts a vector into its row: the memory, the model, the vector and the token states follow.
     pub(crate) put_vector: &'static str,
+    /// The same by the name and the dimensions of the model: the memory, the name, the vector, the token states and the
+    /// dimensions follow. Puts nothing if the space does not know such a model.
+    pub(crate) put_vector_by_name: &'static str,
     /// What follows a query for rows that are to be changed, and that others may be changing too.
     pub(crate) skip_locked: &'static str,
     /// A join whose tables are read in the order they are written. PostgreSQL chooses the order itself.
@@ -30,6 +33,9 @@ pub(crate) struct Dialect {
     pub(crate) now: &'static str,
     /// Whether a list is one value (`= ANY(?)`), so that a statement is planned once and not once per length.
     pub(crate) lists_are_values: bool,
+    /// Whether a subquery may depend on the rows of another table of the same query (`LATERAL`), so that several questions
+    /// become one.
+    pub(crate) lateral: bool,
     /// Whether a query may name the index it uses. PostgreSQL knows no such hints.
     pub(crate) index_hints: bool,
 }

@@ -101,6 +101,7 @@ fn names(value: &Json, like: &dyn Fn(&str) -> bool) -> bool {
 
 /// What a user left in a space, counted.
 pub(crate) fn belongings(connection: &dyn Connection, user: &str) -> sql::Result<Belongings> {
+    connection.without_timeout()?;
     let own = Own::find(connection, user)?;
     let of_scopes = |table: &str| Own::count(connection, table, "scope", &own.scopes);
     let of_rows = |table: &str, column: &str| Own::count(connection, table, column, &own.rows);
@@ -124,6 +125,7 @@ pub(crate) fn belongings(connection: &dyn Connection, user: &str) -> sql::Result
 impl Desk<'_> {
     /// Takes all of a user away.
     pub(crate) fn erase_user(&self, change: &Change, user: &str) -> Result<Applied> {
+        self.sql(self.connection.without_timeout())?;
         // What is freed is overwritten, even before the database is scrubbed.
         self.sql(self.connection.overwrite_deleted())?;
         let own = self.sql(Own::find(self.connection, user))?;

@@ -1,6 +1,6 @@
 //! How are memories, their history and their numbers read?
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
 use uuid::Uuid;
@@ -177,40 +177,25 @@ pub(crate) fn edges(
     ids: &[MemoryId],
     relations: &[Relation],
 ) -> sql::Result<Vec<Edge>> {
-    let Dialect { ids: of_ids, integers, ordered_join, .. } = connection.dialect();
-    let sql = format!("SELECT m.row FROM {of_ids} {ordered_join} memories m ON m.id = j.value");
-    let rows: Vec<i64> = connection
-        .prepare_cached(&sql)?
-        .query_map(params![wanted(ids)], |row| row.get(0))?
-        .collect::<sql::Result<_>>()?;
-    let mut found: Vec<Edge> = Vec::new();
-    let mut known = HashSet::new();
-    for end in ["source", "target"] {
-        let sql = format!(
-            "SELECT {} FROM {integers} {ordered_join} edges e ON e.{end} = j.value JOIN memories s ON s.row = e.source \
-             JOIN memories t ON t.row = e.target",
-            graph::EDGE_COLUMNS,
-        );
-        let values = params![Value::Integers(rows.clone())];
-        for edge in connection.prepare_cached(&sql)?.query_map(values, graph::read_edge)? {
-            let edge = edge?;
-            if (relations.is_empty() || relations.contains(&edge.relation)) && known.insert(edge.id) {
-                found.push(edge);
-            }
-        }
-    }
-    if found.is_empty() {
-        return Ok(found);
-    }
-    found.sort_by_key(|edge| (edge.created_at, edge.id));
-    let ends: Vec<MemoryId> = found.iter().flat_map(|edge| [edge.source_id, edge.target_id]).collect();
-    let mut values = vec![wanted(&ends)];
+    let Dialect { ids: of_ids, ordered_join: join, .. } = connection.dialect();
+    // An edge is found from either end; both ends must pass.
+    let sql = format!(
+        "WITH asked AS MATERIALIZED (SELECT m.row FROM {of_ids} {join} memories m ON m.id = j.value), \
+         found AS MATERIALIZED (SELECT e.id, e.source, e.target FROM asked a {join} edges e ON e.source = a.row \
+         UNION SELECT e.id, e.source, e.target FROM asked a {join} edges e ON e.target = a.row), \
+         seen AS MATERIALIZED (SELECT m.row FROM (SELECT source AS row FROM found UNION SELECT target FROM found) r \
+         {join} memories m ON m.row = r.row WHERE {}) \
+         SELECT {} FROM found f {join} edges e ON e.id = f.id {join} memories s ON s.row = f.source \
+         {join} memories t ON t.row = f.target WHERE f.source IN (SELECT row FROM seen) AND f.target IN (SELECT row FROM seen)",
+        clause.sql,
+        graph::EDGE_COLUMNS,
+    );
+    let mut values = vec![wanted(ids)];
     values.extend(clause.values.iter().cloned());
-    let seen: HashSet<MemoryId> = connection
-        .prepare_cached(&among(connection, "m.id", "", clause))?
-        .query_map(values, |row| Ok(MemoryId(Uuid::from_bytes(row.get(0)?))))?
-        .collect::<sql::Result<_>>()?;
-    found.retain(|edge| seen.contains(&edge.source_id) && seen.contains(&edge.target_id));
+    let mut found: Vec<Edge> =
+        connection.prepare_cached(&sql)?.query_map(values, graph::read_edge)?.collect::<sql::Result<_>>()?;
+    found.retain(|edge| relations.is_empty() || relations.contains(&edge.relation));
+    found.sort_by_key(|edge| (edge.created_at, edge.id));
     Ok(found)
 }
 
@@ -232,6 +217,9 @@ pub(crate) fn foremost(
         }
         Measure::Importance => ("m.importance", "memories_by_weight", "m.importance DESC, m.row DESC"),
     };
+    if connection.dialect().lateral {
+        return foremost_at_once(connection, clause, by, limit, (value, order));
+    }
     let scopes = match &clause.scopes {
         Some(scopes) => scopes.clone(),
         None => connection
@@ -267,6 +255,33 @@ pub(crate) fn foremost(
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
     hits.truncate(limit);
     Ok(hits)
+}
+
+/// The same in one statement for all scopes.
+fn foremost_at_once(
+    connection: &dyn Connection,
+    clause: &Clause,
+    by: Measure,
+    limit: usize,
+    (value, order): (&str, &str),
+) -> sql::Result<Vec<Hit>> {
+    let (scopes, mut values) = clause.scope_condition("s.scope");
+    let (looked_at, waiting) = match by {
+        Measure::Unembedded => {
+            (LATEST, "WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory = f.row)")
+        }
+        Measure::Newest | Measure::Importance => (limit, ""),
+    };
+    let sql = format!(
+        "SELECT f.id, f.value FROM (SELECT s.scope FROM scopes s WHERE {scopes}) s, LATERAL (SELECT m.id, {value} AS value, \
+         m.row FROM memories m WHERE m.scope = s.scope AND {} ORDER BY {order} LIMIT ?) f {waiting} \
+         ORDER BY f.value DESC, f.id DESC LIMIT ?",
+        clause.sql
+    );
+    values.extend(clause.values.iter().cloned());
+    values.extend([clause::limit(looked_at), clause::limit(limit)]);
+    let hit = |row: &dyn Row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
+    connection.prepare_cached(&sql)?.query_map(values, hit)?.collect()
 }
 
 /// The newest memory of a thread in one scope.
@@ -311,6 +326,7 @@ pub(crate) fn model_names(connection: &dyn Connection) -> sql::Result<Vec<String
 
 /// Vectors by model, and the number of live memories without one.
 fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<(BTreeMap<String, u64>, u64)> {
+    connection.without_timeout()?;
     let vectors = grouped(
         connection,
         &format!(
@@ -338,6 +354,9 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
     };
     let (vectors, without_vector) = models(connection, clause)?;
     let by_state = by("state")?;
+    let (scopes, of_scopes) = clause.scope_condition("scope");
+    let known = format!("SELECT count(*) FROM (SELECT 1 FROM scopes WHERE {scopes} LIMIT 1) s");
+    let known: u64 = connection.query_row(&known, of_scopes, |row| row.get(0))?;
     let mut stats = Stats {
         memories: by_state.values().sum(),
         by_layer: by("layer")?,
@@ -345,7 +364,7 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
         by_state,
         vectors,
         without_vector,
-        spaces: 1,
+        spaces: if clause.is_whole() { 1 } else { known },
         ..Stats::default()
     };
     let seen = format!("SELECT m.row FROM memories m WHERE {}", clause.sql);

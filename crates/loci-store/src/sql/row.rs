@@ -278,8 +278,7 @@ fn renew_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Re
 fn insert_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
     for tag in tags {
         connection
-            .prepare_cached("INSERT INTO tags (tag, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-            .execute(params![tag, row])?;
+            .run_later("INSERT INTO tags (tag, memory) VALUES (?1, ?2) ON CONFLICT DO NOTHING", params![tag, row])?;
     }
     Ok(())
 }

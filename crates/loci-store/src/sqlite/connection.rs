@@ -15,6 +15,10 @@ static DIALECT: Dialect = Dialect {
     metadata: "(m.metadata -> ('$.' || json_quote(?))) = json(?)",
     put_vector: "INSERT INTO vectors (memory, model, vector, token_states) VALUES (?1, ?2, ?3, ?4) \
                  ON CONFLICT (memory, model) DO UPDATE SET vector = excluded.vector, token_states = excluded.token_states",
+    put_vector_by_name: "INSERT INTO vectors (memory, model, vector, token_states) \
+                         SELECT ?1, o.model, ?3, ?4 FROM models o WHERE o.name = ?2 AND o.dimensions = ?5 \
+                         ON CONFLICT (memory, model) DO UPDATE SET vector = excluded.vector, \
+                         token_states = excluded.token_states",
     skip_locked: "",
     ordered_join: "CROSS JOIN",
     byte_order: "",
@@ -22,6 +26,7 @@ static DIALECT: Dialect = Dialect {
     terms_table: "words",
     now: "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
     lists_are_values: false,
+    lateral: false,
     index_hints: true,
 };
 

@@ -167,7 +167,13 @@ async fn bring_space<F: Backend>(
         analyser: to.analyser().clone(),
         place: F::place_of(&open).to_owned(),
     };
-    let restored = to.write_long(&open, move |connection| bringing.run(connection)).await?;
+    let place = F::place_of(&open).to_owned();
+    let restored = to
+        .write_long(&open, move |connection| {
+            connection.without_timeout().map_err(|error| Error::said(&place, error))?;
+            bringing.run(connection)
+        })
+        .await?;
     if written {
         let (floor, owner) = (to.clone(), tenant.clone());
         blocking(move || floor.note_written(&owner, &open)).await?;

@@ -1,0 +1,78 @@
+//! How often does a caller wait for PostgreSQL, and what does a connection leave on the server?
+
+use std::time::Duration;
+
+use loci_store::prelude::*;
+use loci_store::{PostgresOptions, PostgresStore};
+use loci_testkit::hand::good;
+use loci_testkit::proxy::Proxy;
+use loci_testkit::samples::*;
+use loci_testkit::servers::Schema;
+use loci_types::Tenant;
+
+use crate::postgres::fresh;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_addition_waits_six_times_at_most() {
+    let Some((store, _schema)) = fresh().await else { return };
+    let anna = user("anna");
+    let mut waited = 0;
+    // The first ones make the space, the scope and the model, and prepare what later ones use.
+    for number in 1..=8 {
+        let memory = memory(number, &anna, &format!("the lantern number {number} hangs by the door"));
+        let before = store.round_trips();
+        good(store.apply(batch(&anna.space(), vec![add(memory)])).await);
+        waited = store.round_trips() - before;
+    }
+    assert!(waited <= 6, "{waited} round trips");
+    println!("one addition: {waited} round trips");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_whose_connection_failed_can_be_taken_again() {
+    let Some(schema) = Schema::new() else { return };
+    let proxy = Proxy::to(schema.address()).await;
+    let options = PostgresOptions {
+        schema: schema.name.clone(),
+        partitions: 2,
+        timeout: Duration::from_millis(500),
+        ..PostgresOptions::default()
+    };
+    let store = good(PostgresStore::open(&schema.through(proxy.address()), options).await);
+    let (tenant, lease) = (Tenant::default(), Duration::from_secs(60));
+    assert!(good(store.lease(&tenant, "maintenance", "one", at(0), lease).await));
+    // The server falls silent: the connection stays open, and what is asked on it is not answered in time.
+    proxy.delay(Duration::from_secs(3_600));
+    assert!(store.lease(&tenant, "maintenance", "one", at(1), lease).await.is_err());
+    proxy.heal();
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    // Another holder gets it as soon as the server has noticed that the connection is gone.
+    while !good(store.lease(&tenant, "maintenance", "two", at(2), lease).await) {
+        assert!(std::time::Instant::now() < deadline, "the lock of the failed connection is still held");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn statements_do_not_multiply_with_what_is_asked() {
+    let Some((store, schema)) = fresh().await else { return };
+    let anna = user("anna");
+    good(store.apply(batch(&anna.space(), vec![add(memory(1, &anna, "lantern"))])).await);
+    for number in 0..200_usize {
+        let scopes: Vec<_> = (0..=number).map(|other| user(&format!("user-{other}"))).collect();
+        let mut filter = now();
+        filter.tags = (0..number % 7).map(|tag| format!("tag-{tag}")).collect();
+        filter.users = (0..number % 11).map(|user| format!("user-{user}")).collect();
+        good(store.lexical(&visible(&scopes), "lantern", &filter, 10).await);
+        good(store.notes(&visible(&scopes), &anna.space(), &["one".to_owned()], at(0)).await);
+    }
+    // Other sessions' statements cannot be seen from outside, so the store is asked how often it waited to prepare one: a
+    // statement that is known is one round trip.
+    let before = store.round_trips();
+    for number in 200..210_usize {
+        let scopes: Vec<_> = (0..=number).map(|other| user(&format!("user-{other}"))).collect();
+        good(store.lexical(&visible(&scopes), "lantern", &now(), 10).await);
+    }
+    assert!(store.round_trips() - before <= 12, "{} round trips", store.round_trips() - before);
+    drop(schema);
+}
