@@ -26,15 +26,15 @@ pub use outside::{
     Verified, Wanted,
 };
 pub use postgres::{PostgresOptions, PostgresStore};
-pub use sql::archive::{
-    Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, Derive, Derived, Manifest, RestorePlan, Restored,
-    Until, back_up, look_at, look_through, restore,
+pub use sql::stream::{
+    Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys, DerivedKeys, Manifest,
+    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan, RestorePoint, create_backup,
+    migrate, restore_backup, verify_backup, verify_backup_chain,
 };
-pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
 pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Administration, Ageing, Agent, Applied, CarriedEntity, CarriedMemory, Catalogue, Changes, EntityFilter, Feed,
+    Administration, Ageing, Agent, Applied, Catalogue, Changes, EntityFilter, ExportCursor, ExportItems, ExportPage, ExportedEntity, ExportedMemory, Feed,
     Finding, Frequencies, Hit, Jobs, KeptCheckpoint, Ledger, Listing, Measure, Models, Page, Place, Pool, PoolMember,
     Records, Search, Stats, Store, StoreHealth, Strip, Tally,
 };

@@ -21,7 +21,10 @@ mod ledger;
 mod records;
 mod search;
 
-pub use admin::{Administration, Ageing, CarriedEntity, CarriedMemory, Finding, Models, Stats, StoreHealth};
+pub use admin::{
+    Administration, Ageing, ExportCursor, ExportItems, ExportPage, ExportedEntity, ExportedMemory, Finding, Models, Stats,
+    StoreHealth,
+};
 pub use catalogue::{Agent, Catalogue, Pool, PoolMember};
 pub use jobs::Jobs;
 pub use ledger::{Changes, Feed, Ledger, Tally};

@@ -1,22 +1,63 @@
 //! Is everything carried, and does it come back as it was?
 
-use loci_store::{CarriedMemory, Store};
-use loci_types::{Action, Addition, Filter, Memory, Outcome, Relation, Scope, Session, Space, State};
+use loci_store::{ExportCursor, ExportItems, ExportPage, ExportedEntity, ExportedMemory, Store};
+use loci_types::{
+    Action, Addition, Edge, EdgeId, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible,
+};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
 
-async fn memories(store: &dyn Store, filter: &Filter, page: usize) -> Vec<CarriedMemory> {
-    let mut found: Vec<CarriedMemory> = Vec::new();
-    loop {
-        let after = found.last().map_or(0, |carried| carried.place);
-        let next = good(store.carried_memories(&whole(), filter, &Space::Shared, after, page).await);
-        if next.is_empty() {
-            return found;
-        }
-        assert!(next.len() <= page, "a page is no longer than it may be");
+async fn page(store: &dyn Store, visible: &Visible, filter: &Filter, after: ExportCursor, limit: usize) -> ExportPage {
+    let page = good(store.export_page(visible, filter, &Space::Shared, &after, limit).await);
+    assert_eq!(page.next.as_ref().map(std::mem::discriminant), page.next.as_ref().map(|_| std::mem::discriminant(&after)));
+    page
+}
+
+async fn memories_after(
+    store: &dyn Store,
+    visible: &Visible,
+    filter: &Filter,
+    after: i64,
+    limit: usize,
+) -> Vec<ExportedMemory> {
+    match page(store, visible, filter, ExportCursor::Memories(after), limit).await.items {
+        ExportItems::Memories(found) => found,
+        other => panic!("memories: {other:?}"),
+    }
+}
+
+async fn edges(store: &dyn Store, visible: &Visible, after: Option<EdgeId>) -> Vec<Edge> {
+    match page(store, visible, &everything(), ExportCursor::Edges(after), 9).await.items {
+        ExportItems::Edges(found) => found,
+        other => panic!("edges: {other:?}"),
+    }
+}
+
+async fn entities(store: &dyn Store, visible: &Visible) -> Vec<ExportedEntity> {
+    match page(store, visible, &everything(), ExportCursor::Entities(None), 9).await.items {
+        ExportItems::Entities(found) => found,
+        other => panic!("entities: {other:?}"),
+    }
+}
+
+async fn sessions(store: &dyn Store, visible: &Visible, after: Option<(Scope, String)>) -> Vec<Session> {
+    match page(store, visible, &everything(), ExportCursor::Sessions(after), 9).await.items {
+        ExportItems::Sessions(found) => found,
+        other => panic!("sessions: {other:?}"),
+    }
+}
+
+async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<ExportedMemory> {
+    let (mut found, mut after): (Vec<ExportedMemory>, _) = (Vec::new(), Some(ExportCursor::Memories(0)));
+    while let Some(cursor) = after {
+        let next = page(store, &whole(), filter, cursor, limit).await;
+        after = next.next;
+        let ExportItems::Memories(next) = next.items else { panic!("memories") };
+        assert!(next.len() <= limit, "a page is no longer than it may be");
         found.extend(next);
     }
+    found
 }
 
 /// In the order they came, in whatever state, each once; only what is seen and meant.
@@ -31,15 +72,15 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
     expect.push(hand.keep(late).await);
     for page in [1, 2, 100] {
         let found = memories(store, &everything(), page).await;
-        assert_eq!(found.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), expect, "{page}");
+        assert_eq!(found.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), expect, "{page}");
     }
     let hers = Filter { users: vec!["ben".to_owned()], ..everything() };
     assert_eq!(memories(store, &hers, 9).await.len(), 1);
-    let seen =
-        good(store.carried_memories(&visible(std::slice::from_ref(&ben)), &everything(), &Space::Shared, 0, 9).await);
-    assert_eq!(seen.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), [expect[2]]);
+    let seen = memories_after(store, &visible(std::slice::from_ref(&ben)), &everything(), 0, 9).await;
+    assert_eq!(seen.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), [expect[2]]);
     let elsewhere = agent("bot").space();
-    assert_eq!(good(store.carried_memories(&visible(&[ben]), &everything(), &elsewhere, 0, 9).await), []);
+    let nothing = store.export_page(&visible(&[ben]), &everything(), &elsewhere, &ExportCursor::Memories(0), 9).await;
+    assert_eq!(good(nothing), ExportPage { items: ExportItems::Memories(Vec::new()), next: None });
 }
 
 /// An edge is carried if both its ends are.
@@ -49,12 +90,12 @@ pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
     let three = hand.remember(&ben, "three").await;
     hand.link(&anna, one, two, Relation::Causal).await;
     hand.link(&anna, two, three, Relation::RelatedTo).await;
-    let all = good(store.carried_edges(&whole(), &everything(), &Space::Shared, None, 9).await);
+    let all = edges(store, &whole(), None).await;
     assert_eq!(all.len(), 2);
     assert!(all[0].id < all[1].id);
-    let rest = good(store.carried_edges(&whole(), &everything(), &Space::Shared, Some(all[0].id), 9).await);
+    let rest = edges(store, &whole(), Some(all[0].id)).await;
     assert_eq!(rest, all[1..]);
-    let hers = good(store.carried_edges(&visible(&[anna]), &everything(), &Space::Shared, None, 9).await);
+    let hers = edges(store, &visible(&[anna]), None).await;
     assert_eq!(hers.iter().map(|edge| edge.source_id).collect::<Vec<_>>(), [one]);
 }
 
@@ -65,13 +106,13 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     let memory = hand.remember(&anna, "works at Acme Labs").await;
     hand.mention(&anna, memory, labs.id).await;
     hand.must(&anna.space(), Action::Unite { into: lab.id, from: labs.id }).await;
-    let all = good(store.carried_entities(&whole(), &everything(), &Space::Shared, None, 9).await);
+    let all = entities(store, &whole()).await;
     let told: Vec<_> = all.iter().map(|one| (one.entity.id, one.united_with, one.mentions.clone())).collect();
     assert_eq!(told, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
     assert_eq!((all[0].entity.aliases.as_slice(), &all[0].scope), (&["lab".to_owned()][..], &anna));
-    let hers = good(store.carried_entities(&visible(&[anna]), &everything(), &Space::Shared, None, 9).await);
+    let hers = entities(store, &visible(&[anna])).await;
     assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are spoken of");
-    assert_eq!(good(store.carried_entities(&visible(&[ben]), &everything(), &Space::Shared, None, 9).await), []);
+    assert_eq!(entities(store, &visible(&[ben])).await, []);
 }
 
 /// A record takes the place of the one with its id: found by its words, and by the old ones no more.
@@ -122,11 +163,11 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
         hand.must(&anna.space(), Action::Resume(Box::new(kept.clone()))).await;
     }
     hand.must(&anna.space(), Action::Resume(Box::new(session("a", None)))).await;
-    let all = good(store.carried_sessions(&whole(), &Space::Shared, None, 9).await);
+    let all = sessions(store, &whole(), None).await;
     assert_eq!(all, [session("a", None), kept.clone()]);
     let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
-    assert_eq!(good(store.carried_sessions(&whole(), &Space::Shared, place, 9).await), std::slice::from_ref(&kept));
-    assert_eq!(good(store.carried_sessions(&visible(&[user("ben")]), &Space::Shared, None, 9).await), []);
+    assert_eq!(sessions(store, &whole(), place).await, std::slice::from_ref(&kept));
+    assert_eq!(sessions(store, &visible(&[user("ben")]), None).await, []);
     let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
     // The turn that it was learned from up to is gone: those before it are not learned again.
