@@ -28,15 +28,15 @@ pub use outside::{
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use sql::stream::{
     Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys, DerivedKeys, Manifest,
-    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan, RestorePoint, create_backup,
-    migrate, restore_backup, verify_backup, verify_backup_chain,
+    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan, RestorePoint,
+    create_backup, migrate, restore_backup, verify_backup, verify_backup_chain,
 };
 pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Administration, Ageing, Agent, Applied, Catalogue, Changes, EntityFilter, ExportCursor, ExportItems, ExportPage, ExportedEntity, ExportedMemory, Feed,
-    Finding, Frequencies, Hit, Jobs, KeptCheckpoint, Ledger, Listing, Measure, Models, Page, Place, Pool, PoolMember,
-    Records, Search, Stats, Store, StoreHealth, Strip, Tally,
+    Administration, Ageing, Agent, Applied, Catalogue, Changes, EntityFilter, ExportCursor, ExportPage, ExportedEntity,
+    ExportedMemory, Feed, Finding, Frequencies, Hit, Jobs, KeptCheckpoint, Ledger, Listing, Measure, Models, Page,
+    Place, Pool, PoolMember, Records, Search, Stats, Store, StoreHealth, Strip, Tally,
 };
 
 /// The traits of a store, for callers that hold a concrete one.

@@ -9,7 +9,8 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use loci_store::{
-    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore,
+    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, PostgresOptions, PostgresStore, SqliteOptions,
+    SqliteStore,
 };
 use loci_types::Error;
 use serde_json::json;
@@ -71,14 +72,15 @@ pub(crate) async fn run(context: &Context, args: &MigrateArgs) -> Result<()> {
     let told = bar.clone();
     let options = MigrateOptions { verify_only: args.verify_only, ..MigrateOptions::default() };
     let passes = if args.verify_only { 1 } else { 2 };
-    let copied = source.migrate_to(&target, options, &mut move |step: &MigrateStep<'_>| {
-        let doing = if step.phase == MigratePhase::Verified { "compared" } else { "copied" };
-        told.set_length(passes * step.total);
-        told.set_message(format!("{doing} ({}/{} {})", step.tenant, step.space, step.table));
-        told.inc(step.rows);
-        Ok(())
-    })
-    .await;
+    let copied = source
+        .migrate_to(&target, options, &mut move |step: &MigrateStep<'_>| {
+            let doing = if step.phase == MigratePhase::Verified { "compared" } else { "copied" };
+            told.set_length(passes * step.total);
+            told.set_message(format!("{doing} ({}/{} {})", step.tenant, step.space, step.table));
+            told.inc(step.rows);
+            Ok(())
+        })
+        .await;
     bar.finish_and_clear();
     let copied = copied?;
     if let Address::Server(url) = &to

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use loci_store::{ExportCursor, ExportItems, ExportedEntity, ExportedMemory, Page};
+use loci_store::{ExportCursor, ExportedEntity, ExportedMemory, Page};
 use loci_types::{EntityId, FactFilter, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
 
 use super::line::{
@@ -163,15 +163,12 @@ impl Engine {
             (None, ExportCursor::Entities(_)) => Stage::Space(place + 1, ExportCursor::Entities(None)),
             (None, ExportCursor::Sessions(_)) => Stage::Space(place + 1, ExportCursor::Sessions(None)),
         };
-        match page.items {
-            ExportItems::Memories(found) => self.memory_lines(export, found).await,
-            ExportItems::Edges(found) => Ok(found.into_iter().map(|edge| Line::Edge(Box::new(edge))).collect()),
-            ExportItems::Entities(found) => Ok(entity_lines(export, found)),
-            ExportItems::Sessions(found) => {
-                let own = found.into_iter().filter(|session| export.owns(&session.scope));
-                Ok(own.map(|session| Line::Session(Box::new(SessionLine::of(session)))).collect())
-            }
-        }
+        let mut lines = self.memory_lines(export, page.memories).await?;
+        lines.extend(page.edges.into_iter().map(|edge| Line::Edge(Box::new(edge))));
+        lines.extend(entity_lines(export, page.entities));
+        let own = page.sessions.into_iter().filter(|session| export.owns(&session.scope));
+        lines.extend(own.map(|session| Line::Session(Box::new(SessionLine::of(session)))));
+        Ok(lines)
     }
 
     async fn memory_lines(&self, export: &Export, found: Vec<ExportedMemory>) -> Result<Vec<Line>> {
@@ -206,9 +203,11 @@ fn entity_lines(export: &mut Export, found: Vec<ExportedEntity>) -> Vec<Line> {
         }
         let (id, whose) = (entity.id, Whose::of(&scope));
         lines.push(Line::Entity(Box::new(EntityLine { whose, entity, mentioned: mentions.len() as u64 })));
-        lines.extend(mentions.chunks(NAMED).map(|memories| {
-            Line::Mentions(MentionsLine { entity_id: id, memory_ids: memories.to_vec() })
-        }));
+        lines.extend(
+            mentions
+                .chunks(NAMED)
+                .map(|memories| Line::Mentions(MentionsLine { entity_id: id, memory_ids: memories.to_vec() })),
+        );
         export.unions.extend(united_with.map(|into| (scope, id, into)));
     }
     lines

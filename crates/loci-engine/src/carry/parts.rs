@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use loci_store::{ExportCursor, ExportItems, ExportedEntity};
+use loci_store::{ExportCursor, ExportedEntity};
 use loci_types::{
     Action, Batch, Change, Edge, EntityId, Error, ErrorKind, Fact, FactFilter, Filter, MemoryId, Scope, SessionFilter,
     Space,
@@ -197,10 +197,8 @@ impl Engine {
         let (visible, everything) = (policy::whole(&caller.tenant), Filter::everything(self.now()));
         let before = EntityId(Uuid::from_u128(id.0.as_u128().saturating_sub(1)));
         let after = ExportCursor::Entities(Some(before));
-        match self.store.export_page(&visible, &everything, &scope.space(), &after, 1).await?.items {
-            ExportItems::Entities(found) => Ok(found.into_iter().find(|found| found.entity.id == id)),
-            _ => Ok(None),
-        }
+        let page = self.store.export_page(&visible, &everything, &scope.space(), &after, 1).await?;
+        Ok(page.entities.into_iter().find(|found| found.entity.id == id))
     }
 
     async fn mentions_in(&self, caller: &Caller, line: MentionsLine, how: &Taking) -> Result<Fate> {

@@ -215,48 +215,19 @@ pub enum ExportCursor {
     Sessions(Option<(Scope, String)>),
 }
 
-/// A page of an export.
-#[derive(Debug, Clone, PartialEq)]
+/// A page of an export. Only the section of the cursor has items.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExportPage {
-    /// What is exported.
-    pub items: ExportItems,
-    /// Where the next page begins. None: the section has no more items.
+    /// Memories.
+    pub memories: Vec<ExportedMemory>,
+    /// Edges.
+    pub edges: Vec<Edge>,
+    /// Entities.
+    pub entities: Vec<ExportedEntity>,
+    /// Sessions.
+    pub sessions: Vec<Session>,
+    /// Where the next page of the section begins. None: it has no more items.
     pub next: Option<ExportCursor>,
-}
-
-/// Items of one section of an export.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(missing_docs, reason = "the types say it")]
-pub enum ExportItems {
-    Memories(Vec<ExportedMemory>),
-    Edges(Vec<Edge>),
-    Entities(Vec<ExportedEntity>),
-    Sessions(Vec<Session>),
-}
-
-impl ExportPage {
-    /// A page without items, of the section of the cursor.
-    pub(crate) fn empty(cursor: &ExportCursor) -> Self {
-        let items = match cursor {
-            ExportCursor::Memories(_) => ExportItems::Memories(Vec::new()),
-            ExportCursor::Edges(_) => ExportItems::Edges(Vec::new()),
-            ExportCursor::Entities(_) => ExportItems::Entities(Vec::new()),
-            ExportCursor::Sessions(_) => ExportItems::Sessions(Vec::new()),
-        };
-        Self { items, next: None }
-    }
-}
-
-impl ExportItems {
-    /// Number of items.
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Memories(found) => found.len(),
-            Self::Edges(found) => found.len(),
-            Self::Entities(found) => found.len(),
-            Self::Sessions(found) => found.len(),
-        }
-    }
 }
 
 /// A memory, and what its record does not hold.

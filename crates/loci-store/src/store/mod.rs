@@ -22,7 +22,7 @@ mod records;
 mod search;
 
 pub use admin::{
-    Administration, Ageing, ExportCursor, ExportItems, ExportPage, ExportedEntity, ExportedMemory, Finding, Models, Stats,
+    Administration, Ageing, ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Finding, Models, Stats,
     StoreHealth,
 };
 pub use catalogue::{Agent, Catalogue, Pool, PoolMember};

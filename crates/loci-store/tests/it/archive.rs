@@ -61,7 +61,10 @@ macro_rules! made {
 /// Checks that every row of both stores is the same.
 macro_rules! same {
     ($one:expr, $other:expr) => {
-        good(migrate($one, $other, MigrateOptions { verify_only: true, ..MigrateOptions::default() }, &mut |_| Ok(())).await)
+        good(
+            migrate($one, $other, MigrateOptions { verify_only: true, ..MigrateOptions::default() }, &mut |_| Ok(()))
+                .await,
+        )
     };
 }
 
@@ -324,8 +327,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     let error = restore_backup(&other, plan(std::slice::from_ref(&whole_file))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "a place that is not empty: {error}");
     assert!(Hand::on(&other).get(kept).await.is_some());
-    let replaced =
-        good(restore_backup(&other, RestorePlan { replace: true, ..plan(&[whole_file]) }).await);
+    let replaced = good(restore_backup(&other, RestorePlan { replace: true, ..plan(&[whole_file]) }).await);
     assert_eq!(replaced[0].memories, 1);
     assert!(Hand::on(&other).get(kept).await.is_none());
     let there = Hand::on(&other).words(&whole(), "lantern", &now()).await;

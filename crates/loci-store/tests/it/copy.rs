@@ -342,9 +342,7 @@ async fn a_source_that_is_written_to_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_copied_is_refused() {
     let ((first, place), (last, _last)) = (folder(), folder());
-    let told = async |from: &SqliteStore, to: &SqliteStore| {
-        moved!(from, to, SMALL).expect_err("refused").to_string()
-    };
+    let told = async |from: &SqliteStore, to: &SqliteStore| moved!(from, to, SMALL).expect_err("refused").to_string();
     assert_eq!(told(&first, &last).await, "the source is empty: there is nothing to copy");
     let same = SqliteStore::open(&place.path().join("."), SqliteOptions::default()).unwrap();
     assert_eq!(told(&first, &same).await, "the source and the target are the same store");

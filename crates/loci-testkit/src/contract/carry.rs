@@ -1,61 +1,22 @@
 //! Is everything carried, and does it come back as it was?
 
-use loci_store::{ExportCursor, ExportItems, ExportPage, ExportedEntity, ExportedMemory, Store};
-use loci_types::{
-    Action, Addition, Edge, EdgeId, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible,
-};
+use loci_store::{ExportCursor, ExportPage, ExportedMemory, Store};
+use loci_types::{Action, Addition, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
 
-async fn page(store: &dyn Store, visible: &Visible, filter: &Filter, after: ExportCursor, limit: usize) -> ExportPage {
-    let page = good(store.export_page(visible, filter, &Space::Shared, &after, limit).await);
-    assert_eq!(page.next.as_ref().map(std::mem::discriminant), page.next.as_ref().map(|_| std::mem::discriminant(&after)));
-    page
-}
-
-async fn memories_after(
-    store: &dyn Store,
-    visible: &Visible,
-    filter: &Filter,
-    after: i64,
-    limit: usize,
-) -> Vec<ExportedMemory> {
-    match page(store, visible, filter, ExportCursor::Memories(after), limit).await.items {
-        ExportItems::Memories(found) => found,
-        other => panic!("memories: {other:?}"),
-    }
-}
-
-async fn edges(store: &dyn Store, visible: &Visible, after: Option<EdgeId>) -> Vec<Edge> {
-    match page(store, visible, &everything(), ExportCursor::Edges(after), 9).await.items {
-        ExportItems::Edges(found) => found,
-        other => panic!("edges: {other:?}"),
-    }
-}
-
-async fn entities(store: &dyn Store, visible: &Visible) -> Vec<ExportedEntity> {
-    match page(store, visible, &everything(), ExportCursor::Entities(None), 9).await.items {
-        ExportItems::Entities(found) => found,
-        other => panic!("entities: {other:?}"),
-    }
-}
-
-async fn sessions(store: &dyn Store, visible: &Visible, after: Option<(Scope, String)>) -> Vec<Session> {
-    match page(store, visible, &everything(), ExportCursor::Sessions(after), 9).await.items {
-        ExportItems::Sessions(found) => found,
-        other => panic!("sessions: {other:?}"),
-    }
+async fn page(store: &dyn Store, visible: &Visible, after: ExportCursor) -> ExportPage {
+    good(store.export_page(visible, &everything(), &Space::Shared, &after, 9).await)
 }
 
 async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<ExportedMemory> {
-    let (mut found, mut after): (Vec<ExportedMemory>, _) = (Vec::new(), Some(ExportCursor::Memories(0)));
+    let (mut found, mut after) = (Vec::new(), Some(ExportCursor::Memories(0)));
     while let Some(cursor) = after {
-        let next = page(store, &whole(), filter, cursor, limit).await;
-        after = next.next;
-        let ExportItems::Memories(next) = next.items else { panic!("memories") };
-        assert!(next.len() <= limit, "a page is no longer than it may be");
-        found.extend(next);
+        let page = good(store.export_page(&whole(), filter, &Space::Shared, &cursor, limit).await);
+        assert!(page.memories.len() <= limit, "a page is no longer than it may be");
+        found.extend(page.memories);
+        after = page.next;
     }
     found
 }
@@ -76,11 +37,11 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
     }
     let hers = Filter { users: vec!["ben".to_owned()], ..everything() };
     assert_eq!(memories(store, &hers, 9).await.len(), 1);
-    let seen = memories_after(store, &visible(std::slice::from_ref(&ben)), &everything(), 0, 9).await;
+    let seen = page(store, &visible(std::slice::from_ref(&ben)), ExportCursor::Memories(0)).await.memories;
     assert_eq!(seen.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), [expect[2]]);
     let elsewhere = agent("bot").space();
     let nothing = store.export_page(&visible(&[ben]), &everything(), &elsewhere, &ExportCursor::Memories(0), 9).await;
-    assert_eq!(good(nothing), ExportPage { items: ExportItems::Memories(Vec::new()), next: None });
+    assert_eq!(good(nothing), ExportPage::default());
 }
 
 /// An edge is carried if both its ends are.
@@ -90,12 +51,12 @@ pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
     let three = hand.remember(&ben, "three").await;
     hand.link(&anna, one, two, Relation::Causal).await;
     hand.link(&anna, two, three, Relation::RelatedTo).await;
-    let all = edges(store, &whole(), None).await;
+    let all = page(store, &whole(), ExportCursor::Edges(None)).await.edges;
     assert_eq!(all.len(), 2);
     assert!(all[0].id < all[1].id);
-    let rest = edges(store, &whole(), Some(all[0].id)).await;
+    let rest = page(store, &whole(), ExportCursor::Edges(Some(all[0].id))).await.edges;
     assert_eq!(rest, all[1..]);
-    let hers = edges(store, &visible(&[anna]), None).await;
+    let hers = page(store, &visible(&[anna]), ExportCursor::Edges(None)).await.edges;
     assert_eq!(hers.iter().map(|edge| edge.source_id).collect::<Vec<_>>(), [one]);
 }
 
@@ -106,13 +67,13 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     let memory = hand.remember(&anna, "works at Acme Labs").await;
     hand.mention(&anna, memory, labs.id).await;
     hand.must(&anna.space(), Action::Unite { into: lab.id, from: labs.id }).await;
-    let all = entities(store, &whole()).await;
+    let all = page(store, &whole(), ExportCursor::Entities(None)).await.entities;
     let told: Vec<_> = all.iter().map(|one| (one.entity.id, one.united_with, one.mentions.clone())).collect();
     assert_eq!(told, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
     assert_eq!((all[0].entity.aliases.as_slice(), &all[0].scope), (&["lab".to_owned()][..], &anna));
-    let hers = entities(store, &visible(&[anna])).await;
+    let hers = page(store, &visible(&[anna]), ExportCursor::Entities(None)).await.entities;
     assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are spoken of");
-    assert_eq!(entities(store, &visible(&[ben])).await, []);
+    assert_eq!(page(store, &visible(&[ben]), ExportCursor::Entities(None)).await.entities, []);
 }
 
 /// A record takes the place of the one with its id: found by its words, and by the old ones no more.
@@ -163,11 +124,11 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
         hand.must(&anna.space(), Action::Resume(Box::new(kept.clone()))).await;
     }
     hand.must(&anna.space(), Action::Resume(Box::new(session("a", None)))).await;
-    let all = sessions(store, &whole(), None).await;
+    let all = page(store, &whole(), ExportCursor::Sessions(None)).await.sessions;
     assert_eq!(all, [session("a", None), kept.clone()]);
     let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
-    assert_eq!(sessions(store, &whole(), place).await, std::slice::from_ref(&kept));
-    assert_eq!(sessions(store, &visible(&[user("ben")]), None).await, []);
+    assert_eq!(page(store, &whole(), ExportCursor::Sessions(place)).await.sessions, std::slice::from_ref(&kept));
+    assert_eq!(page(store, &visible(&[user("ben")]), ExportCursor::Sessions(None)).await.sessions, []);
     let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
     // The turn that it was learned from up to is gone: those before it are not learned again.

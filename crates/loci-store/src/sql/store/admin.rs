@@ -159,9 +159,8 @@ impl<B: Backend> Administration for SqlStore<B> {
         after: &ExportCursor,
         limit: usize,
     ) -> Result<ExportPage> {
-        let nothing = ExportPage::empty(after);
         if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
-            return Ok(nothing);
+            return Ok(ExportPage::default());
         }
         // An unfiltered export of a whole space also includes entities without mentions.
         let everything = *filter == Filter::everything(filter.now);
@@ -170,10 +169,10 @@ impl<B: Backend> Administration for SqlStore<B> {
         let (visible, filter, after) = (visible.clone(), filter.clone(), after.clone());
         let found = blocking(move || {
             backend.read(&open, |connection| match Clause::of(connection, B::space_of(&open), &visible, &filter)? {
-                Some(clause) => export::page(connection, &clause, whole, &after, limit).map(Some),
-                None => Ok(None),
+                Some(clause) => export::page(connection, &clause, whole, &after, limit),
+                None => Ok(ExportPage::default()),
             })
         });
-        Ok(found.await?.flatten().unwrap_or(nothing))
+        Ok(found.await?.unwrap_or_default())
     }
 }

@@ -43,10 +43,7 @@ pub(super) fn by_name(name: &str) -> Option<&'static Table> {
 /// The rows of a tenant.
 pub(super) fn rows_of(connection: &dyn Connection, table: &Table, tenant: &str) -> sql::Result<Vec<TableRow>> {
     let sql = format!("SELECT {} FROM {} WHERE {} = ?1", table.column_list(), table.name, table.lead);
-    connection
-        .prepare_cached(&sql)?
-        .query_map(params![tenant], |row| TableRow::read(row, table, false))?
-        .collect()
+    connection.prepare_cached(&sql)?.query_map(params![tenant], |row| TableRow::read(row, table, false))?.collect()
 }
 
 /// Whether there is a row with this key.
@@ -79,12 +76,7 @@ pub(super) fn set_created_at(
 }
 
 /// Registers a space with the creation time of its source.
-pub(super) fn register_space<B: Backend>(
-    to: &B,
-    tenant: &Tenant,
-    open: &Arc<B::Open>,
-    created_at: i64,
-) -> Result<()> {
+pub(super) fn register_space<B: Backend>(to: &B, tenant: &Tenant, open: &Arc<B::Open>, created_at: i64) -> Result<()> {
     to.prepare(tenant, open, Timestamp::from_microsecond(created_at).unwrap_or_default())?;
     let name = B::space_of(open).name();
     to.tell(|connection| set_created_at(connection, &SPACES, tenant.name(), &name, created_at))

@@ -12,7 +12,7 @@ use crate::sql::entities::{COLUMNS as ENTITY_COLUMNS, read_entity};
 use crate::sql::graph::{EDGE_COLUMNS, read_edge};
 use crate::sql::sessions::{COLUMNS as SESSION_COLUMNS, read as read_session};
 use crate::sql::{self, Connection, Row, Value, params_from_iter, row};
-use crate::{ExportCursor, ExportItems, ExportPage, ExportedEntity, ExportedMemory};
+use crate::{ExportCursor, ExportPage, ExportedEntity, ExportedMemory};
 
 /// The next page of an export. `whole`: entities that no memory mentions are exported too.
 pub(in crate::sql) fn page(
@@ -22,30 +22,28 @@ pub(in crate::sql) fn page(
     after: &ExportCursor,
     limit: usize,
 ) -> sql::Result<ExportPage> {
-    let id = |id: Option<Uuid>| id.unwrap_or(Uuid::nil());
-    let (items, last) = match after {
+    let mut page = ExportPage::default();
+    let (count, last) = match after {
         ExportCursor::Memories(after) => {
-            let found = memories(connection, clause, *after, limit)?;
-            let last = found.last().map(|last| ExportCursor::Memories(last.row));
-            (ExportItems::Memories(found), last)
+            page.memories = memories(connection, clause, *after, limit)?;
+            (page.memories.len(), page.memories.last().map(|last| ExportCursor::Memories(last.row)))
         }
         ExportCursor::Edges(after) => {
-            let found = edges(connection, clause, id(after.map(|id| id.0)), limit)?;
-            let last = found.last().map(|last| ExportCursor::Edges(Some(last.id)));
-            (ExportItems::Edges(found), last)
+            page.edges = edges(connection, clause, after.map_or(Uuid::nil(), |id| id.0), limit)?;
+            (page.edges.len(), page.edges.last().map(|last| ExportCursor::Edges(Some(last.id))))
         }
         ExportCursor::Entities(after) => {
-            let found = entities(connection, clause, whole, id(after.map(|id| id.0)), limit)?;
-            let last = found.last().map(|last| ExportCursor::Entities(Some(last.entity.id)));
-            (ExportItems::Entities(found), last)
+            page.entities = entities(connection, clause, whole, after.map_or(Uuid::nil(), |id| id.0), limit)?;
+            (page.entities.len(), page.entities.last().map(|last| ExportCursor::Entities(Some(last.entity.id))))
         }
         ExportCursor::Sessions(after) => {
-            let found = sessions(connection, clause, after.as_ref(), limit)?;
-            let last = found.last().map(|last| ExportCursor::Sessions(Some((last.scope.clone(), last.name.clone()))));
-            (ExportItems::Sessions(found), last)
+            page.sessions = sessions(connection, clause, after.as_ref(), limit)?;
+            let name = |last: &Session| (last.scope.clone(), last.name.clone());
+            (page.sessions.len(), page.sessions.last().map(|last| ExportCursor::Sessions(Some(name(last)))))
         }
     };
-    Ok(ExportPage { next: last.filter(|_| items.len() == limit), items })
+    page.next = last.filter(|_| count == limit);
+    Ok(page)
 }
 
 /// The next memories within the clause, in the order of their rows.

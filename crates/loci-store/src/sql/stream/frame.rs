@@ -36,9 +36,16 @@ pub(super) enum FrameKind {
 
 impl FrameKind {
     fn read(byte: u8) -> Option<Self> {
-        [FrameKind::Manifest, FrameKind::Catalogue, FrameKind::Space, FrameKind::Changed, FrameKind::Rows, FrameKind::End]
-            .into_iter()
-            .find(|kind| *kind as u8 == byte)
+        [
+            FrameKind::Manifest,
+            FrameKind::Catalogue,
+            FrameKind::Space,
+            FrameKind::Changed,
+            FrameKind::Rows,
+            FrameKind::End,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u8 == byte)
     }
 }
 
@@ -142,7 +149,9 @@ impl FrameReader {
     /// The next frame; the file must not end before its last one.
     pub(super) fn next(&mut self) -> Result<(FrameKind, Vec<u8>)> {
         let head = self.take(5)?;
-        let [byte, a, b, c, d] = head[..] else { return Err(self.corrupt("ends before its last frame: it was cut off")) };
+        let [byte, a, b, c, d] = head[..] else {
+            return Err(self.corrupt("ends before its last frame: it was cut off"));
+        };
         let length = u32::from_le_bytes([a, b, c, d]) as usize;
         let bytes = self.take(length)?;
         let stored = self.take(HASH_BYTES)?;

@@ -69,12 +69,7 @@ impl SpaceLoad {
     }
 
     /// Loads the rows of one file.
-    fn load_part(
-        &self,
-        connection: &dyn Connection,
-        path: &Path,
-        position: FramePosition,
-    ) -> Result<(), Failure> {
+    fn load_part(&self, connection: &dyn Connection, path: &Path, position: FramePosition) -> Result<(), Failure> {
         let mut reader = FrameReader::open_at(path, position)?;
         let head: BackupSpace = match reader.next()? {
             (FrameKind::Space, bytes) => reader.json(&bytes)?,

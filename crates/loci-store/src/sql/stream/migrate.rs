@@ -148,10 +148,8 @@ struct Migration<'p> {
 
 impl Migration<'_> {
     async fn copy_space<F: Backend, T: Backend>(&mut self, space: &Arc<SpacePair<F, T>>) -> Result<()> {
-        on(space, |space| {
-            catalogue::register_space(&*space.to, &space.tenant, &space.target, space.created_at)
-        })
-        .await?;
+        on(space, |space| catalogue::register_space(&*space.to, &space.tenant, &space.target, space.created_at))
+            .await?;
         for table in TABLES {
             self.copy_table(space, table).await?;
         }

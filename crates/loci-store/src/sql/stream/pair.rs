@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use loci_types::{Space, Tenant};
 
+use super::catalogue::{self, ENTRIES, SPACES};
 use super::migrate::ComparedTable;
 use super::page::{self, Page};
 use super::row::{self, TableRow};
 use super::table::{End, TABLES, Table};
-use super::catalogue::{self, ENTRIES, SPACES};
 use crate::sql::{self, Backend, Connection, Value, feed, keys};
 use crate::{Error, Result};
 
@@ -151,9 +151,8 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
     /// The greatest lead and the number of rows of a table in the target. The rows of that lead must be those of the
     /// source; otherwise the target holds something else.
     pub(super) fn reached(&self, table: &Table) -> Result<(i64, u64)> {
-        let rows = |connection: &dyn Connection, end, last| {
-            page::range(connection, table, end, (last - 1, last), self.half)
-        };
+        let rows =
+            |connection: &dyn Connection, end, last| page::range(connection, table, end, (last - 1, last), self.half);
         let found = self.target(|connection| {
             let (count, last) = page::extent(connection, table, End::Target)?;
             last.map(|last| Ok((last, count, rows(connection, End::Target, last)?))).transpose()
@@ -175,7 +174,9 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
         let mut target = self.target(|connection| match &page {
             Some(page) => page::range(connection, table, End::Target, (after, page.through), self.half),
             // One row is enough to see that the target has more.
-            None => Ok(page::next(connection, table, End::Target, after, 1, self.half)?.map(|page| page.rows).unwrap_or_default()),
+            None => Ok(page::next(connection, table, End::Target, after, 1, self.half)?
+                .map(|page| page.rows)
+                .unwrap_or_default()),
         })?;
         let source = page.as_mut().map_or(&mut [][..], |page| &mut page.rows[..]);
         match row::difference(source, &mut target) {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use loci_types::{Space, Tenant};
 
 use super::backup::{Backup, RestoreOutcome, RestorePlan};
+use super::catalogue;
 use super::frame::{FrameKind, FrameReader};
 use super::load::SpaceLoad;
 use super::table::Table;
 use super::verify::{self, VerifiedBackup};
-use super::catalogue;
 use crate::sql::{Backend, Value, blocking, feed};
 use crate::{Error, Result};
 
@@ -162,8 +162,7 @@ async fn restore_space<B: Backend>(
         analyser: to.analyser().clone(),
     };
     let path = B::place_of(&open).to_owned();
-    let restored =
-        to.write(&open, move |connection| load.run(connection).map_err(|failure| failure.at(&path))).await?;
+    let restored = to.write(&open, move |connection| load.run(connection).map_err(|failure| failure.at(&path))).await?;
     if written {
         let backend = to.clone();
         blocking(move || backend.note_written(&tenant, &open)).await?;

@@ -110,11 +110,7 @@ fn decode(bytes: &[u8]) -> Option<(Value, &[u8])> {
 }
 
 /// Packs rows of a table into frames: the name of the table, the number of rows, and the rows.
-pub(super) fn pack<E>(
-    table: &Table,
-    rows: &[TableRow],
-    mut put: impl FnMut(&[u8]) -> Result<(), E>,
-) -> Result<(), E> {
+pub(super) fn pack<E>(table: &Table, rows: &[TableRow], mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
     let mut rows = rows.iter().peekable();
     while rows.peek().is_some() {
         let mut frame = vec![table.name.len() as u8];

@@ -58,12 +58,7 @@ pub(super) struct Table {
 
 impl Table {
     /// A table whose rows are inserted as they are.
-    pub(super) const fn plain(
-        name: &'static str,
-        lead: &'static str,
-        key: usize,
-        columns: &'static [Column],
-    ) -> Self {
+    pub(super) const fn plain(name: &'static str, lead: &'static str, key: usize, columns: &'static [Column]) -> Self {
         Self { name, lead, columns, key, load: Load::Insert }
     }
 

@@ -96,11 +96,7 @@ pub(super) fn file(path: &Path) -> Result<VerifiedBackup> {
 }
 
 /// The table and the rows of a frame.
-pub(super) fn unpack(
-    reader: &FrameReader,
-    kind: FrameKind,
-    bytes: &[u8],
-) -> Result<(&'static Table, Vec<Vec<Value>>)> {
+pub(super) fn unpack(reader: &FrameReader, kind: FrameKind, bytes: &[u8]) -> Result<(&'static Table, Vec<Vec<Value>>)> {
     let find = if kind == FrameKind::Catalogue { catalogue::by_name } else { table::by_name };
     row::unpack(bytes, find).ok_or_else(|| reader.corrupt("has rows that cannot be understood"))
 }
