@@ -1,10 +1,14 @@
 //! On which store does this Loci stand?
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loci_store::{PostgresOptions, PostgresStore, Side, SqliteOptions, SqliteStore, VectorSource};
+use loci_store::{
+    Backup, BackupPlan, BackupProgress, MigrateOptions, MigrateStep, MigrationReport, PostgresOptions, PostgresStore,
+    RestoreOutcome, RestorePlan, SqliteOptions, SqliteStore, VectorSource, create_backup, migrate, restore_backup,
+};
 use loci_types::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 
@@ -159,21 +163,60 @@ impl Postgres {
     }
 }
 
-/// The store that is set, as one end of a copy or a backup.
-pub(crate) async fn side(settings: &Settings, data: &Path) -> Result<Side, loci_engine::Error> {
-    let store = &settings.store;
-    Ok(match store.kind {
-        StoreKind::Sqlite => {
-            let options = SqliteOptions { writers: store.writers, cache_bytes: store.vector_bytes };
-            SqliteStore::open(data, options)?.into()
+/// A store of whichever kind, for what is not part of the engine: backups and migrations.
+pub(crate) enum AnyStore {
+    Sqlite(SqliteStore),
+    Postgres(PostgresStore),
+}
+
+impl AnyStore {
+    /// Opens the configured store. A statement of a backup may take long, and nobody else waits for it.
+    pub(crate) async fn open(settings: &Settings, data: &Path) -> Result<Self, loci_engine::Error> {
+        let store = &settings.store;
+        Ok(match store.kind {
+            StoreKind::Sqlite => {
+                let options = SqliteOptions { writers: store.writers, cache_bytes: store.vector_bytes };
+                Self::Sqlite(SqliteStore::open(data, options)?)
+            }
+            StoreKind::Postgres => {
+                let options = PostgresOptions { timeout: PATIENCE, ..settings.postgres.options(None) };
+                Self::Postgres(PostgresStore::open(&settings.postgres.address()?, options).await?)
+            }
+        })
+    }
+
+    pub(crate) async fn create_backup<W: Write + Send + 'static>(
+        &self,
+        plan: BackupPlan,
+        out: W,
+        progress: BackupProgress,
+    ) -> loci_store::Result<(Backup, W)> {
+        match self {
+            Self::Sqlite(store) => create_backup(store, plan, out, progress).await,
+            Self::Postgres(store) => create_backup(store, plan, out, progress).await,
         }
-        StoreKind::Postgres => {
-            let address = settings.postgres.address()?;
-            // Writing a whole space takes its time, and nobody else waits.
-            let options = PostgresOptions { timeout: PATIENCE, ..settings.postgres.options(None) };
-            PostgresStore::open(&address, options).await?.into()
+    }
+
+    pub(crate) async fn restore_backup(&self, plan: RestorePlan) -> loci_store::Result<Vec<RestoreOutcome>> {
+        match self {
+            Self::Sqlite(store) => restore_backup(store, plan).await,
+            Self::Postgres(store) => restore_backup(store, plan).await,
         }
-    })
+    }
+
+    pub(crate) async fn migrate_to(
+        &self,
+        target: &Self,
+        options: MigrateOptions,
+        progress: &mut (dyn FnMut(&MigrateStep<'_>) -> loci_store::Result<()> + Send),
+    ) -> loci_store::Result<MigrationReport> {
+        match (self, target) {
+            (Self::Sqlite(from), Self::Sqlite(to)) => migrate(from, to, options, progress).await,
+            (Self::Sqlite(from), Self::Postgres(to)) => migrate(from, to, options, progress).await,
+            (Self::Postgres(from), Self::Sqlite(to)) => migrate(from, to, options, progress).await,
+            (Self::Postgres(from), Self::Postgres(to)) => migrate(from, to, options, progress).await,
+        }
+    }
 }
 
 /// The store that is set. Files lie in `data`; vectors have this size, as far as is known.

@@ -15,12 +15,12 @@ use crate::{Engine, NewMemory, Result};
 const MOST: u64 = 1 << 53;
 
 impl Engine {
-    /// What follows from the words of a memory, for a store that goes back to earlier ones.
-    pub fn derived(&self, memory: &Memory) -> loci_store::Derived {
+    /// Computes the keys of a memory, for a store that rewinds its content.
+    pub fn derived_keys(&self, memory: &Memory) -> loci_store::DerivedKeys {
         let hash = crate::text::content_hash(&memory.content);
         let whole = Memory { content_hash: hash, ..memory.clone() };
         let live = matches!(memory.state, loci_types::State::Active | loci_types::State::Decayed);
-        loci_store::Derived { hash, unless: live.then(|| self.twin_key(&whole)), claim: self.claim_of(&whole) }
+        loci_store::DerivedKeys { hash, unless: live.then(|| self.twin_key(&whole)), claim: self.claim_of(&whole) }
     }
 
     /// The record that `remember` would make of this, or would have made then, without keeping it.

@@ -29,18 +29,18 @@ pub use outside::{
 };
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use retry::Retry;
-pub use sql::archive::{
-    Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, Derive, Derived, Manifest, RestorePlan, Restored,
-    Until, back_up, look_at, look_through, restore,
+pub use sql::stream::{
+    Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, ComparedTable, DeriveKeys, DerivedKeys, Manifest,
+    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, RestoreOutcome, RestorePlan, RestorePoint,
+    create_backup, migrate, restore_backup, verify_backup, verify_backup_chain,
 };
-pub use sql::copy::{Copied, CopiedTable, CopyOptions, CopyPhase, CopyStep, Side, copy};
 pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Administration, Ageing, Agent, Applied, CarriedEntity, CarriedMemory, Catalogue, CatalogueChange, CheckpointWalk,
-    EntityFilter, EntityQuery, Feed, Finding, Frequencies, Hit, JobUpdate, Jobs, KeptCheckpoint, KeyQuery, Ledger,
-    LedgerQuery, Listing, Measure, Page, Place, Pool, PoolFilter, PoolMember, PoolRecord, Records, Search, Stats,
-    Store, StoreHealth, Strip, Tally,
+    Administration, Ageing, Agent, Applied, Catalogue, CatalogueChange, CheckpointWalk, EntityFilter, EntityQuery,
+    ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Feed, Finding, Frequencies, Hit, JobUpdate, Jobs,
+    KeptCheckpoint, KeyQuery, Ledger, LedgerQuery, Listing, Measure, Page, Place, Pool, PoolFilter, PoolMember, PoolRecord,
+    Records, Search, Stats, Store, StoreHealth, Strip, Tally,
 };
 
 /// The traits of a store, for callers that hold a concrete one.

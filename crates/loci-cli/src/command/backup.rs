@@ -11,11 +11,12 @@ use anyhow::Result;
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use loci_engine::Clock as _;
-use loci_store::{Backup, BackupPlan, Side, back_up, look_at, look_through};
+use loci_store::{Backup, BackupPlan, verify_backup, verify_backup_chain};
 use loci_types::{Error, ErrorKind, Space, Tenant};
 use serde_json::json;
 
 use crate::context::Context;
+use crate::floor::AnyStore;
 use crate::output;
 
 /// How the files of a schedule end.
@@ -72,7 +73,7 @@ pub(crate) struct BackupArgs {
 /// Makes a backup, or looks through some.
 pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     if args.verify {
-        let chain = look_through(args.files.clone()).await?;
+        let chain = verify_backup_chain(args.files.clone()).await?;
         if context.json {
             output::json(&chain);
         } else {
@@ -83,10 +84,10 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     let [file] = &args.files[..] else {
         return Err(Error::invalid("file", "one backup is made at a time").hint("give one FILE").into());
     };
-    let side = crate::floor::side(&context.settings, &context.data()?).await?;
+    let store = AnyStore::open(&context.settings, &context.data()?).await?;
     let part = args.part.part()?;
     if let Some(every) = &args.every {
-        return again(context, args, &side, &part, file, every).await;
+        return again(context, args, &store, &part, file, every).await;
     }
     if file.exists() && !args.force {
         return Err(Error::new(ErrorKind::Conflict, format!("{} is there already", file.display()))
@@ -97,9 +98,9 @@ pub(crate) async fn run(context: &Context, args: &BackupArgs) -> Result<()> {
     let since = match &args.since {
         None => None,
         // Only its end is needed, but one that is damaged is no ground to build on.
-        Some(base) => Some(look_at(base.clone()).await?),
+        Some(base) => Some(verify_backup(base.clone()).await?),
     };
-    let backup = make(&side, &part, since, file).await?;
+    let backup = make(&store, &part, since, file).await?;
     if context.json {
         output::json(&backup);
     } else {
@@ -159,7 +160,7 @@ impl Part {
     }
 }
 
-async fn make(side: &Side, part: &Part, since: Option<Backup>, path: &Path) -> Result<Backup> {
+async fn make(store: &AnyStore, part: &Part, since: Option<Backup>, path: &Path) -> Result<Backup> {
     let mut begun = path.as_os_str().to_owned();
     begun.push(".part");
     let begun = PathBuf::from(begun);
@@ -177,7 +178,7 @@ async fn make(side: &Side, part: &Part, since: Option<Backup>, path: &Path) -> R
         told.set_message(format!("{}/{} {}", step.tenant, step.space, step.table));
         told.inc(step.rows);
     });
-    let made = back_up(side, plan, out, progress).await;
+    let made = store.create_backup(plan, out, progress).await;
     bar.finish_and_clear();
     let kept = made.map_err(anyhow::Error::from).and_then(|(backup, out)| {
         let file = out.into_inner().map_err(|error| unwritten(error.into_error()))?;
@@ -205,7 +206,7 @@ fn private(path: &Path) -> std::io::Result<File> {
 async fn again(
     context: &Context,
     args: &BackupArgs,
-    side: &Side,
+    store: &AnyStore,
     part: &Part,
     folder: &Path,
     every: &str,
@@ -216,7 +217,7 @@ async fn again(
     let (mut base, mut increments, mut made) = (None::<Backup>, 0, 0);
     loop {
         let since = base.take().filter(|_| increments < args.increments);
-        match next(side, part, since, folder).await {
+        match next(store, part, since, folder).await {
             Ok((path, backup)) => {
                 increments = if backup.manifest.base.is_some() { increments + 1 } else { 0 };
                 if context.json {
@@ -255,11 +256,11 @@ fn length(every: &str) -> Result<Duration> {
 }
 
 /// An increment, or a full backup where none can be made.
-async fn next(side: &Side, part: &Part, since: Option<Backup>, folder: &Path) -> Result<(PathBuf, Backup)> {
+async fn next(store: &AnyStore, part: &Part, since: Option<Backup>, folder: &Path) -> Result<(PathBuf, Backup)> {
     let (begin, at) = (part.prefix(), stamp(loci_engine::System.now()));
     if since.is_some() {
         let path = folder.join(format!("{begin}{at}{NEXT}"));
-        match make(side, part, since, &path).await {
+        match make(store, part, since, &path).await {
             Ok(backup) => return Ok((path, backup)),
             Err(error) => match error.downcast_ref::<loci_store::Error>().map(loci_store::Error::kind) {
                 // The ledger is another one, or something was erased: then all of it is put in again.
@@ -269,7 +270,7 @@ async fn next(side: &Side, part: &Part, since: Option<Backup>, folder: &Path) ->
         }
     }
     let path = folder.join(format!("{begin}{at}{FULL}"));
-    let backup = make(side, part, None, &path).await?;
+    let backup = make(store, part, None, &path).await?;
     Ok((path, backup))
 }
 

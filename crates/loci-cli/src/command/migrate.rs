@@ -9,12 +9,14 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use loci_store::{
-    Copied, CopyOptions, CopyPhase, CopyStep, PostgresOptions, PostgresStore, Side, SqliteOptions, SqliteStore,
+    MigrateOptions, MigratePhase, MigrateStep, MigrationReport, PostgresOptions, PostgresStore, SqliteOptions,
+    SqliteStore,
 };
 use loci_types::Error;
 use serde_json::json;
 
 use crate::context::Context;
+use crate::floor::AnyStore;
 use crate::output;
 use crate::settings::variable;
 
@@ -68,16 +70,17 @@ pub(crate) async fn run(context: &Context, args: &MigrateArgs) -> Result<()> {
     let target = to.open("to", &args.to_schema, !args.verify_only).await?;
     let bar = output::progress(0, "rows");
     let told = bar.clone();
-    let options = CopyOptions { verify_only: args.verify_only, ..CopyOptions::default() };
+    let options = MigrateOptions { verify_only: args.verify_only, ..MigrateOptions::default() };
     let passes = if args.verify_only { 1 } else { 2 };
-    let copied = loci_store::copy(&source, &target, options, &mut move |step: &CopyStep<'_>| {
-        let doing = if step.phase == CopyPhase::Verified { "compared" } else { "copied" };
-        told.set_length(passes * step.whole);
-        told.set_message(format!("{doing} ({}/{} {})", step.tenant, step.space, step.table));
-        told.inc(step.rows);
-        Ok(())
-    })
-    .await;
+    let copied = source
+        .migrate_to(&target, options, &mut move |step: &MigrateStep<'_>| {
+            let doing = if step.phase == MigratePhase::Verified { "compared" } else { "copied" };
+            told.set_length(passes * step.total);
+            told.set_message(format!("{doing} ({}/{} {})", step.tenant, step.space, step.table));
+            told.inc(step.rows);
+            Ok(())
+        })
+        .await;
     bar.finish_and_clear();
     let copied = copied?;
     if let Address::Server(url) = &to
@@ -101,7 +104,7 @@ async fn graph(context: &Context, url: &str, schema: &str) -> Result<()> {
     Ok(made.map(drop)?)
 }
 
-fn tell(context: &Context, args: &MigrateArgs, copied: &Copied, from: &Address, to: &Address) {
+fn tell(context: &Context, args: &MigrateArgs, copied: &MigrationReport, from: &Address, to: &Address) {
     let rows: u64 = copied.tables.iter().map(|table| table.rows).sum();
     if context.json {
         return output::json(&json!({
@@ -169,13 +172,13 @@ impl Address {
         }
     }
 
-    async fn open(&self, field: &'static str, schema: &str, make: bool) -> Result<Side> {
+    async fn open(&self, field: &'static str, schema: &str, make: bool) -> Result<AnyStore> {
         match self {
             Address::Folder(folder) => {
                 if !make {
                     is_data(field, folder)?;
                 }
-                Ok(SqliteStore::open(folder, SqliteOptions::default())?.into())
+                Ok(AnyStore::Sqlite(SqliteStore::open(folder, SqliteOptions::default())?))
             }
             Address::Server(url) => {
                 let quick =
@@ -187,7 +190,7 @@ impl Address {
                 }
                 // The graph comes last.
                 let options = PostgresOptions { timeout: PATIENCE, dimensions: Vec::new(), ..quick };
-                Ok(PostgresStore::open(url, options).await?.into())
+                Ok(AnyStore::Postgres(PostgresStore::open(url, options).await?))
             }
         }
     }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use loci_engine::{Caller, Clock as _, System};
-use loci_store::{RestorePlan, Restored, Until, restore};
+use loci_store::{RestoreOutcome, RestorePlan, RestorePoint};
 use loci_types::{Error, Space};
 use serde_json::json;
 
 use super::backup::{PartFlags, chains, scheduled};
 use crate::arguments::moment;
 use crate::context::Context;
+use crate::floor::AnyStore;
 use crate::output;
 
 /// What, where to, and how far back.
@@ -73,8 +74,8 @@ pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<(
         }
     };
     let until = match (args.to_sequence, moment("to-time", args.to_time.as_deref())?) {
-        (Some(sequence), _) => Some(Until::Sequence(sequence)),
-        (None, Some(time)) => Some(Until::Time(time)),
+        (Some(sequence), _) => Some(RestorePoint::Sequence(sequence)),
+        (None, Some(time)) => Some(RestorePoint::Time(time)),
         (None, None) => None,
     };
     let engine = Arc::new(context.engine_with_model(args.no_embed, &Caller::operator()).await?);
@@ -87,12 +88,12 @@ pub(crate) async fn run(context: &Context, args: &RestoreBackupArgs) -> Result<(
         until,
         replace: args.replace,
         at: System.now(),
-        derive: Arc::new(move |memory| rules.derived(memory)),
+        derive: Arc::new(move |memory| rules.derived_keys(memory)),
     };
-    let side = crate::floor::side(&context.settings, &context.data()?).await?;
+    let store = AnyStore::open(&context.settings, &context.data()?).await?;
     let bar = output::steps(1);
     bar.set_message("bringing back");
-    let restored = restore(&side, plan).await;
+    let restored = store.restore_backup(plan).await;
     bar.finish_and_clear();
     let restored = restored?;
     let made = if engine.model().is_some() { embed(&engine).await? } else { 0 };
@@ -140,9 +141,9 @@ async fn embed(engine: &loci_engine::Engine) -> Result<u64> {
     Ok(done?.embedded)
 }
 
-fn tell(restored: &[Restored], made: u64) {
+fn tell(restored: &[RestoreOutcome], made: u64) {
     for space in restored {
-        let back = if space.unwound > 0 { format!(", {} lines taken back", space.unwound) } else { String::new() };
+        let back = if space.rewound > 0 { format!(", {} lines taken back", space.rewound) } else { String::new() };
         output::line(&format!(
             "{}/{}: {} memories, as of line {}{back}",
             space.tenant, space.space, space.memories, space.sequence

@@ -1,14 +1,13 @@
-//! What leaves, and in which order?
+//! Exports what the caller sees, in the order that an import needs: agents, memories in the order they were added, edges,
+//! entities with their mentions, unions, sessions, and facts last.
 //!
-//! Agents, then memories as they came, edges, entities with who speaks of them, unions and sessions, space by space;
-//! triples come last.
-//! A page is read at a time with what the caller sees, so that memory stays small at any size.
+//! One page is read at a time, so memory use does not grow with the size of the export.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use loci_store::Page;
-use loci_types::{EdgeId, EntityId, FactFilter, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
+use loci_store::{ExportCursor, ExportedEntity, ExportedMemory, Page};
+use loci_types::{EntityId, FactFilter, Filter, Layer, MemoryId, Reach, Scope, Space, Visible};
 
 use super::line::{
     EntityLine, FORMAT, Header, Line, MemoryLine, MentionsLine, SessionLine, UnionLine, VectorLine, Whose,
@@ -50,15 +49,13 @@ pub struct Export {
     unions: Vec<(Scope, EntityId, EntityId)>,
 }
 
-/// How far it has come. The number is that of the space.
+/// How far it has come.
 #[derive(Debug)]
 enum Stage {
     Agents,
-    Memories(usize, i64),
-    Edges(usize, Option<EdgeId>),
-    Entities(usize, Option<EntityId>),
+    /// A section of the space with this number.
+    Space(usize, ExportCursor),
     Unions,
-    Sessions(usize, Option<(Scope, String)>),
     Facts,
     Done,
 }
@@ -118,16 +115,13 @@ impl Engine {
     pub async fn export_next(&self, export: &mut Export) -> Result<Option<Vec<Line>>> {
         loop {
             let lines = match std::mem::replace(&mut export.stage, Stage::Done) {
-                Stage::Agents => self.agents_out(export).await?,
-                Stage::Memories(space, after) => self.memories_out(export, space, after).await?,
-                Stage::Edges(space, after) => self.edges_out(export, space, after).await?,
-                Stage::Entities(space, after) => self.entities_out(export, space, after).await?,
+                Stage::Agents => self.export_agents(export).await?,
+                Stage::Space(place, after) => self.export_section(export, place, after).await?,
                 Stage::Unions => {
-                    export.stage = Stage::Sessions(0, None);
-                    unions_out(std::mem::take(&mut export.unions))
+                    export.stage = Stage::Space(0, ExportCursor::Sessions(None));
+                    union_lines(std::mem::take(&mut export.unions))
                 }
-                Stage::Sessions(space, after) => self.sessions_out(export, space, after).await?,
-                Stage::Facts => self.facts_out(export).await?,
+                Stage::Facts => self.export_facts(export).await?,
                 Stage::Done => return Ok(None),
             };
             if !lines.is_empty() {
@@ -136,9 +130,9 @@ impl Engine {
         }
     }
 
-    /// Agents are the operator's, and no user's.
-    async fn agents_out(&self, export: &mut Export) -> Result<Vec<Line>> {
-        export.stage = Stage::Memories(0, 0);
+    /// Agents belong to the operator, and to no user.
+    async fn export_agents(&self, export: &mut Export) -> Result<Vec<Line>> {
+        export.stage = Stage::Space(0, ExportCursor::Memories(0));
         if *export.visible.reach() != Reach::Whole || export.request.user.is_some() {
             return Ok(Vec::new());
         }
@@ -148,96 +142,51 @@ impl Engine {
         Ok(agents.into_iter().map(Line::Agent).collect())
     }
 
-    async fn memories_out(&self, export: &mut Export, place: usize, after: i64) -> Result<Vec<Line>> {
-        let Some(space) = export.spaces.get(place) else {
-            export.stage = Stage::Edges(0, None);
+    /// The next page of a section; then the same section of the next space, then the next section.
+    async fn export_section(&self, export: &mut Export, place: usize, after: ExportCursor) -> Result<Vec<Line>> {
+        // Turns have no category, so a caller who sees only some categories sees no turns, and no sessions either.
+        let hidden = matches!(after, ExportCursor::Sessions(_)) && export.visible.categories().is_some();
+        let Some(space) = export.spaces.get(place).filter(|_| !hidden) else {
+            export.stage = match after {
+                ExportCursor::Memories(_) => Stage::Space(0, ExportCursor::Edges(None)),
+                ExportCursor::Edges(_) => Stage::Space(0, ExportCursor::Entities(None)),
+                ExportCursor::Entities(_) => Stage::Unions,
+                ExportCursor::Sessions(_) => Stage::Facts,
+            };
             return Ok(Vec::new());
         };
-        let found = self.store.carried_memories(&export.visible, &export.filter, space, after, PAGE).await?;
-        export.stage = match found.last() {
-            Some(last) if found.len() == PAGE => Stage::Memories(place, last.place),
-            _ => Stage::Memories(place + 1, 0),
+        let page = self.store.export_page(&export.visible, &export.filter, space, &after, PAGE).await?;
+        export.stage = match (page.next, after) {
+            (Some(next), _) => Stage::Space(place, next),
+            (None, ExportCursor::Memories(_)) => Stage::Space(place + 1, ExportCursor::Memories(0)),
+            (None, ExportCursor::Edges(_)) => Stage::Space(place + 1, ExportCursor::Edges(None)),
+            (None, ExportCursor::Entities(_)) => Stage::Space(place + 1, ExportCursor::Entities(None)),
+            (None, ExportCursor::Sessions(_)) => Stage::Space(place + 1, ExportCursor::Sessions(None)),
         };
-        let ids: Vec<MemoryId> = found.iter().map(|carried| carried.memory.id).collect();
+        let mut lines = self.memory_lines(export, page.memories).await?;
+        lines.extend(page.edges.into_iter().map(|edge| Line::Edge(Box::new(edge))));
+        lines.extend(entity_lines(export, page.entities));
+        let own = page.sessions.into_iter().filter(|session| export.owns(&session.scope));
+        lines.extend(own.map(|session| Line::Session(Box::new(SessionLine::of(session)))));
+        Ok(lines)
+    }
+
+    async fn memory_lines(&self, export: &Export, found: Vec<ExportedMemory>) -> Result<Vec<Line>> {
+        let ids: Vec<MemoryId> = found.iter().map(|exported| exported.memory.id).collect();
         let mut vectors: BTreeMap<MemoryId, Vec<VectorLine>> = BTreeMap::new();
         for model in &export.models {
             for (id, vector) in self.store.vectors(&export.visible, model, &ids).await? {
                 vectors.entry(id).or_default().push(VectorLine::of(&vector));
             }
         }
-        let line = |carried: loci_store::CarriedMemory| {
-            let vectors = vectors.remove(&carried.memory.id).unwrap_or_default();
-            Line::Memory(Box::new(MemoryLine { memory: carried.memory, aged_at: carried.aged_at, vectors }))
+        let line = |ExportedMemory { memory, aged_at, .. }| {
+            let vectors = vectors.remove(&memory.id).unwrap_or_default();
+            Line::Memory(Box::new(MemoryLine { memory, aged_at, vectors }))
         };
         Ok(found.into_iter().map(line).collect())
     }
 
-    async fn edges_out(&self, export: &mut Export, place: usize, after: Option<EdgeId>) -> Result<Vec<Line>> {
-        let Some(space) = export.spaces.get(place) else {
-            export.stage = Stage::Entities(0, None);
-            return Ok(Vec::new());
-        };
-        let found = self.store.carried_edges(&export.visible, &export.filter, space, after, PAGE).await?;
-        export.stage = match found.last() {
-            Some(last) if found.len() == PAGE => Stage::Edges(place, Some(last.id)),
-            _ => Stage::Edges(place + 1, None),
-        };
-        Ok(found.into_iter().map(|edge| Line::Edge(Box::new(edge))).collect())
-    }
-
-    async fn entities_out(&self, export: &mut Export, place: usize, after: Option<EntityId>) -> Result<Vec<Line>> {
-        // Turns have no category, so whoever sees only some is told of no entity that others spoke of.
-        let Some(space) = export.spaces.get(place) else {
-            export.stage = Stage::Unions;
-            return Ok(Vec::new());
-        };
-        let found = self.store.carried_entities(&export.visible, &export.filter, space, after, PAGE).await?;
-        export.stage = match found.last() {
-            Some(last) if found.len() == PAGE => Stage::Entities(place, Some(last.entity.id)),
-            _ => Stage::Entities(place + 1, None),
-        };
-        let mut lines = Vec::new();
-        for carried in found {
-            if !export.owns(&carried.scope) {
-                continue;
-            }
-            let id = carried.entity.id;
-            if let Some(into) = carried.united_with {
-                export.unions.push((carried.scope.clone(), id, into));
-            }
-            let mentioned = carried.mentions.len() as u64;
-            let whose = Whose::of(&carried.scope);
-            lines.push(Line::Entity(Box::new(EntityLine { whose, entity: carried.entity, mentioned })));
-            for some in carried.mentions.chunks(NAMED) {
-                lines.push(Line::Mentions(MentionsLine { entity_id: id, memory_ids: some.to_vec() }));
-            }
-        }
-        Ok(lines)
-    }
-
-    async fn sessions_out(
-        &self,
-        export: &mut Export,
-        place: usize,
-        after: Option<(Scope, String)>,
-    ) -> Result<Vec<Line>> {
-        // Turns have no category, so whose credential shows only some sees no turn, and no session either.
-        let Some(space) = export.spaces.get(place).filter(|_| export.visible.categories().is_none()) else {
-            export.stage = Stage::Facts;
-            return Ok(Vec::new());
-        };
-        let found = self.store.carried_sessions(&export.visible, space, after, PAGE).await?;
-        export.stage = match found.last() {
-            Some(last) if found.len() == PAGE => Stage::Sessions(place, Some((last.scope.clone(), last.name.clone()))),
-            _ => Stage::Sessions(place + 1, None),
-        };
-        let own = found.into_iter().filter(|session| export.owns(&session.scope));
-        Ok(own.map(|session| Line::Session(Box::new(SessionLine::of(session)))).collect())
-    }
-}
-
-impl Engine {
-    async fn facts_out(&self, export: &Export) -> Result<Vec<Line>> {
+    async fn export_facts(&self, export: &Export) -> Result<Vec<Line>> {
         let filter = FactFilter { include_past: true, ..FactFilter::at(export.at) };
         let mut facts = self.store.facts(&export.visible, &filter, MOST_FACTS).await?;
         facts.retain(|fact| fact.scope().is_ok_and(|scope| export.owns(&scope)));
@@ -246,8 +195,26 @@ impl Engine {
     }
 }
 
-/// The unions, the deepest first: each is between two that are roots when it is made again.
-fn unions_out(unions: Vec<(Scope, EntityId, EntityId)>) -> Vec<Line> {
+fn entity_lines(export: &mut Export, found: Vec<ExportedEntity>) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for ExportedEntity { scope, entity, united_with, mentions } in found {
+        if !export.owns(&scope) {
+            continue;
+        }
+        let (id, whose) = (entity.id, Whose::of(&scope));
+        lines.push(Line::Entity(Box::new(EntityLine { whose, entity, mentioned: mentions.len() as u64 })));
+        lines.extend(
+            mentions
+                .chunks(NAMED)
+                .map(|memories| Line::Mentions(MentionsLine { entity_id: id, memory_ids: memories.to_vec() })),
+        );
+        export.unions.extend(united_with.map(|into| (scope, id, into)));
+    }
+    lines
+}
+
+/// The unions, the deepest first, so that an import always unites two roots.
+fn union_lines(unions: Vec<(Scope, EntityId, EntityId)>) -> Vec<Line> {
     let up: BTreeMap<EntityId, EntityId> = unions.iter().map(|(_, from, into)| (*from, *into)).collect();
     let depth = |from: EntityId| {
         let steps = std::iter::successors(Some(from), |at| up.get(at).copied());

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use loci_store::{CarriedEntity, CatalogueChange};
+use loci_store::{CatalogueChange, ExportCursor, ExportedEntity};
 use loci_types::{
     Action, Batch, Change, Edge, EntityId, Error, ErrorKind, Fact, FactFilter, Filter, MemoryId, Scope, SessionFilter,
     Space,
@@ -193,11 +193,12 @@ impl Engine {
     }
 
     /// An entity by itself.
-    async fn entity_here(&self, caller: &Caller, scope: &Scope, id: EntityId) -> Result<Option<CarriedEntity>> {
+    async fn entity_here(&self, caller: &Caller, scope: &Scope, id: EntityId) -> Result<Option<ExportedEntity>> {
         let (visible, everything) = (policy::whole(&caller.tenant), Filter::everything(self.now()));
         let before = EntityId(Uuid::from_u128(id.0.as_u128().saturating_sub(1)));
-        let found = self.store.carried_entities(&visible, &everything, &scope.space(), Some(before), 1).await?;
-        Ok(found.into_iter().find(|found| found.entity.id == id))
+        let after = ExportCursor::Entities(Some(before));
+        let page = self.store.export_page(&visible, &everything, &scope.space(), &after, 1).await?;
+        Ok(page.entities.into_iter().find(|found| found.entity.id == id))
     }
 
     async fn mentions_in(&self, caller: &Caller, line: MentionsLine, how: &Taking) -> Result<Fate> {
@@ -331,7 +332,7 @@ fn same_edge(known: &Edge, edge: &Edge) -> bool {
 }
 
 /// Whether an entity is known as it is given; how often it was spoken of is counted here.
-fn same_entity(known: &CarriedEntity, entity: &loci_types::Entity) -> bool {
+fn same_entity(known: &ExportedEntity, entity: &loci_types::Entity) -> bool {
     let count = known.entity.mention_count;
     loci_types::Entity { mention_count: count, last_updated: known.entity.last_updated, ..entity.clone() }
         == known.entity

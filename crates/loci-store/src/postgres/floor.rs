@@ -351,6 +351,13 @@ impl Backend for PostgresBackend {
         Ok(dropped)
     }
 
+    fn identity(&self) -> Result<String> {
+        // Two servers do not start in the same microsecond.
+        let sql = "SELECT concat_ws(' ', current_database()::text, current_schema()::text, \
+                   extract(epoch FROM pg_postmaster_start_time())::text)";
+        self.ask(|connection| connection.query_row(sql, [], |row| row.get(0)))
+    }
+
     fn health(&self) -> Result<StoreHealth> {
         let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces), \
                    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";

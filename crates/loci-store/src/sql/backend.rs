@@ -149,6 +149,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// Takes a space away with everything in it, and the agent or the pool whose it is; false if there was none.
     fn drop_space(&self, tenant: &Tenant, open: &Self::Open) -> Result<bool>;
 
+    /// A name that no other store has.
+    fn identity(&self) -> Result<String>;
+
     /// What it is, if it can be read.
     fn health(&self) -> Result<StoreHealth>;
 

@@ -5,17 +5,14 @@
 //! begins and ends, and how words and vectors are found there.
 
 pub(crate) mod apply;
-pub(crate) mod archive;
 pub(crate) mod around;
 pub(crate) mod backend;
-pub(crate) mod carry;
 pub(crate) mod catalogue;
 mod chain;
 mod chain_doctor;
 mod checkpoints;
 pub(crate) mod clause;
 mod connection;
-pub(crate) mod copy;
 mod dialect;
 pub(crate) mod doctor;
 pub(crate) mod entities;
@@ -25,6 +22,7 @@ mod facts;
 pub(crate) mod feed;
 pub(crate) mod gather;
 mod graph;
+mod import;
 mod inline;
 pub(crate) mod jobs;
 pub(crate) mod keys;
@@ -36,6 +34,7 @@ pub(crate) mod read;
 pub(crate) mod row;
 pub(crate) mod sessions;
 mod store;
+pub(crate) mod stream;
 pub(crate) mod tally;
 mod value;
 pub(crate) mod words;

@@ -239,6 +239,10 @@ impl Backend for SqliteBackend {
         }
     }
 
+    fn identity(&self) -> Result<String> {
+        Ok(self.name())
+    }
+
     fn health(&self) -> Result<StoreHealth> {
         // Something is read, too: a version alone would be told without the file.
         let sql = "SELECT sqlite_version(), EXISTS (SELECT 1 FROM spaces)";

@@ -69,45 +69,16 @@ pub trait Administration: Send + Sync {
     /// Looks for damage in everything that is visible, and mends what it can if told to.
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;
 
-    /// The memories that are visible and meant after a place (0: from the first), in the order they came.
-    async fn carried_memories(
+    /// The next page of an export of a space: what is visible and matches the filter, after the cursor. The filter does not
+    /// apply to sessions.
+    async fn export_page(
         &self,
         visible: &Visible,
         filter: &Filter,
         space: &Space,
-        after: i64,
+        after: &ExportCursor,
         limit: usize,
-    ) -> Result<Vec<CarriedMemory>>;
-
-    /// The edges after an id, by id, both ends of which are visible and meant.
-    async fn carried_edges(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        after: Option<EdgeId>,
-        limit: usize,
-    ) -> Result<Vec<Edge>>;
-
-    /// The entities after an id, by id, each by itself. Whoever sees the whole space reads all of them; others those
-    /// of their scopes that a memory speaks of which is visible and meant.
-    async fn carried_entities(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        after: Option<EntityId>,
-        limit: usize,
-    ) -> Result<Vec<CarriedEntity>>;
-
-    /// The sessions of visible scopes after a scope and a name, by scope and name. Whether turns wait is not asked.
-    async fn carried_sessions(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        after: Option<(Scope, String)>,
-        limit: usize,
-    ) -> Result<Vec<Session>>;
+    ) -> Result<ExportPage>;
 }
 
 /// A memory as far as time is concerned.
@@ -214,26 +185,55 @@ pub struct Finding {
     pub repaired: bool,
 }
 
-/// A memory and what its record does not say.
+/// How far an export of a space has come, in which of its sections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExportCursor {
+    /// Memories after a row (0: from the first), in the order they were added.
+    Memories(i64),
+    /// Edges after an id, by id, both ends of which are exported.
+    Edges(Option<EdgeId>),
+    /// Entities after an id, by id. A caller who sees the whole space gets all of them; others those that an exported memory
+    /// mentions.
+    Entities(Option<EntityId>),
+    /// Sessions after a scope and a name, by scope and name. Whether turns are pending is not determined.
+    Sessions(Option<(Scope, String)>),
+}
+
+/// A page of an export. Only the section of the cursor has items.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExportPage {
+    /// Memories.
+    pub memories: Vec<ExportedMemory>,
+    /// Edges.
+    pub edges: Vec<Edge>,
+    /// Entities.
+    pub entities: Vec<ExportedEntity>,
+    /// Sessions.
+    pub sessions: Vec<Session>,
+    /// Where the next page of the section begins. None: it has no more items.
+    pub next: Option<ExportCursor>,
+}
+
+/// A memory, and what its record does not hold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CarriedMemory {
+pub struct ExportedMemory {
     /// The record.
     pub memory: Memory,
-    /// How far time was counted; none: not at all.
+    /// The time up to which it was aged. None: it was not aged yet.
     pub aged_at: Option<Timestamp>,
-    /// Its place in the order they came.
-    pub place: i64,
+    /// Its row: the position in the order of additions.
+    pub row: i64,
 }
 
 /// An entity by itself.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CarriedEntity {
-    /// Whose it is.
+pub struct ExportedEntity {
+    /// The scope that it belongs to.
     pub scope: Scope,
-    /// The entity with its own names, and no others.
+    /// The entity with its own names only.
     pub entity: Entity,
-    /// The one that it was united with.
+    /// The entity that it was united with.
     pub united_with: Option<EntityId>,
-    /// The memories that speak of it, by id.
+    /// The exported memories that mention it, by id.
     pub mentions: Vec<MemoryId>,
 }

@@ -21,7 +21,9 @@ mod ledger;
 mod records;
 mod search;
 
-pub use admin::{Administration, Ageing, CarriedEntity, CarriedMemory, Finding, Stats, StoreHealth};
+pub use admin::{
+    Administration, Ageing, ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Finding, Stats, StoreHealth,
+};
 pub use catalogue::{Agent, Catalogue, CatalogueChange, KeyQuery, Pool, PoolFilter, PoolMember, PoolRecord};
 pub use jobs::{JobUpdate, Jobs};
 pub use ledger::{Feed, Ledger, LedgerQuery, Tally};

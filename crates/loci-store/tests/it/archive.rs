@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use loci_store::prelude::*;
 use loci_store::{
-    Backup, BackupPlan, CopyOptions, Derive, Derived, Error, LedgerQuery, PostgresOptions, PostgresStore, RestorePlan,
-    Restored, Result, Side, Until, back_up, copy, look_through, restore,
+    Backup, BackupPlan, DeriveKeys, DerivedKeys, Error, LedgerQuery, MigrateOptions, PostgresOptions, PostgresStore,
+    RestoreOutcome, RestorePlan, RestorePoint, create_backup, migrate, restore_backup, verify_backup_chain,
 };
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
@@ -26,8 +26,8 @@ fn everything_of() -> BackupPlan {
 }
 
 /// The store's tests know no rules for words but these.
-fn derive() -> Derive {
-    Arc::new(|memory: &Memory| Derived {
+fn derive() -> DeriveKeys {
+    Arc::new(|memory: &Memory| DerivedKeys {
         hash: hash(&memory.content),
         unless: Some(hash(&memory.content)),
         claim: None,
@@ -47,17 +47,25 @@ fn plan(files: &[PathBuf]) -> RestorePlan {
     }
 }
 
-async fn made(from: &Side, plan: BackupPlan, path: &Path) -> Result<Backup> {
-    let file = std::fs::File::create(path).unwrap();
-    let (backup, mut file) = back_up(from, plan, file, Box::new(|_| {})).await?;
-    file.flush().unwrap();
-    Ok(backup)
+/// Writes a backup to a file. A macro, because the store may be of two types.
+macro_rules! made {
+    ($from:expr, $plan:expr, $path:expr) => {{
+        let file = std::fs::File::create($path).unwrap();
+        create_backup($from, $plan, file, Box::new(|_| {})).await.map(|(backup, mut file)| {
+            file.flush().unwrap();
+            backup
+        })
+    }};
 }
 
-/// Every row of both sides is the same.
-async fn same(one: &Side, other: &Side) {
-    let options = CopyOptions { verify_only: true, ..CopyOptions::default() };
-    good(copy(one, other, options, &mut |_| Ok(())).await);
+/// Checks that every row of both stores is the same.
+macro_rules! same {
+    ($one:expr, $other:expr) => {
+        good(
+            migrate($one, $other, MigrateOptions { verify_only: true, ..MigrateOptions::default() }, &mut |_| Ok(()))
+                .await,
+        )
+    };
 }
 
 async fn server(schema: &Schema) -> PostgresStore {
@@ -69,11 +77,11 @@ async fn server(schema: &Schema) -> PostgresStore {
 async fn everything_comes_back_as_it_was() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
     fill(&store).await;
-    let (from, to, file) = (Side::from(store), Side::from(other.clone()), place.path().join("all.backup"));
-    let backup = good(made(&from, everything_of(), &file).await);
-    assert_eq!(good(look_through(vec![file.clone()]).await), [backup]);
-    good(restore(&to, plan(&[file])).await);
-    same(&from, &to).await;
+    let (from, to, file) = (&store, &other, place.path().join("all.backup"));
+    let backup = good(made!(from, everything_of(), &file));
+    assert_eq!(good(verify_backup_chain(vec![file.clone()]).await), [backup]);
+    good(restore_backup(to, plan(&[file])).await);
+    same!(from, to);
     sound(&other).await;
 }
 
@@ -83,20 +91,20 @@ async fn a_backup_goes_from_one_database_to_the_other() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
     fill(&store).await;
     let server = server(&schema).await;
-    let (from, middle, to) = (Side::from(store), Side::from(server), Side::from(other));
+    let (from, middle, to) = (&store, &server, &other);
     let (first, second) = (place.path().join("one"), place.path().join("two"));
-    good(made(&from, everything_of(), &first).await);
-    good(restore(&middle, plan(&[first])).await);
-    same(&from, &middle).await;
-    good(made(&middle, everything_of(), &second).await);
-    good(restore(&to, plan(&[second])).await);
-    same(&from, &to).await;
+    good(made!(from, everything_of(), &first));
+    good(restore_backup(middle, plan(&[first])).await);
+    same!(from, middle);
+    good(made!(middle, everything_of(), &second));
+    good(restore_backup(to, plan(&[second])).await);
+    same!(from, to);
 }
 
 #[tokio::test]
 async fn increments_add_up() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
-    let (from, to) = (Side::from(store.clone()), Side::from(other.clone()));
+    let (from, to) = (&store, &other);
     let mut files: Vec<PathBuf> = Vec::new();
     let mut base: Option<Backup> = None;
     let steps = steps(|op| !matches!(op, Op::Erase(_)), 160);
@@ -106,17 +114,17 @@ async fn increments_add_up() {
             drop(store.apply(batch(space, vec![change.clone()])).await);
         }
         let file = place.path().join(format!("{number}.backup"));
-        let made = good(made(&from, BackupPlan { since: base.take(), ..everything_of() }, &file).await);
+        let made = good(made!(from, BackupPlan { since: base.take(), ..everything_of() }, &file));
         assert_eq!(made.manifest.base.is_some(), number > 0);
         base = Some(made);
         files.push(file);
     }
     assert!(files.len() > 2, "{} steps", steps.len());
     let missing = vec![files[0].clone(), files[2].clone()];
-    let error = restore(&to, plan(&missing)).await.unwrap_err();
+    let error = restore_backup(to, plan(&missing)).await.unwrap_err();
     assert!(error.to_string().contains("does not go on from the backup before it"), "{error}");
-    good(restore(&to, plan(&files)).await);
-    same(&from, &to).await;
+    good(restore_backup(to, plan(&files)).await);
+    same!(from, to);
     sound(&other).await;
 }
 
@@ -125,10 +133,10 @@ async fn an_increment_that_would_keep_what_was_erased_is_refused() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
     let (hand, anna) = (Hand::on(&store), user("anna"));
     let id = hand.remember(&anna, "lantern").await;
-    let from = Side::from(store.clone());
-    let base = good(made(&from, everything_of(), &place.path().join("base")).await);
+    let from = &store;
+    let base = good(made!(from, everything_of(), &place.path().join("base")));
     hand.must(&anna.space(), Action::Erase { id }).await;
-    let error = made(&from, BackupPlan { since: Some(base), ..everything_of() }, &place.path().join("next")).await;
+    let error = made!(from, BackupPlan { since: Some(base), ..everything_of() }, &place.path().join("next"));
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Conflict);
 }
 
@@ -179,14 +187,14 @@ async fn a_space_goes_back_to_any_line() {
         }
     }
     let file = place.path().join("all");
-    good(made(&Side::from(store), everything_of(), &file).await);
+    good(made!(&store, everything_of(), &file));
     assert!(recorded.len() >= 3);
     for (line, time, expect) in recorded {
-        for until in [Until::Sequence(line), Until::Time(time)] {
+        for until in [RestorePoint::Sequence(line), RestorePoint::Time(time)] {
             let (other, _elsewhere) = folder();
             let wanted =
                 RestorePlan { space: Some(space.clone()), until: Some(until), ..plan(std::slice::from_ref(&file)) };
-            let done = good(restore(&Side::from(other.clone()), wanted).await);
+            let done = good(restore_backup(&other, wanted).await);
             assert_eq!((done[0].sequence, done[0].lost), (line, 0), "{until:?}");
             let found = state(&other, &space).await;
             for (found, expect) in found.0.iter().zip(&expect.0) {
@@ -206,9 +214,9 @@ async fn what_is_gone_for_good_is_counted() {
     let line = good(store.positions(&whole()).await)[&anna.space()];
     hand.must(&anna.space(), Action::Erase { id: gone }).await;
     let file = place.path().join("all");
-    good(made(&Side::from(store), everything_of(), &file).await);
-    let wanted = RestorePlan { space: Some(anna.space()), until: Some(Until::Sequence(line)), ..plan(&[file]) };
-    let done = good(restore(&Side::from(other.clone()), wanted).await);
+    good(made!(&store, everything_of(), &file));
+    let wanted = RestorePlan { space: Some(anna.space()), until: Some(RestorePoint::Sequence(line)), ..plan(&[file]) };
+    let done = good(restore_backup(&other, wanted).await);
     assert_eq!((done[0].memories, done[0].lost), (1, 1));
     assert!(Hand::on(&other).get(kept).await.is_some() && Hand::on(&other).get(gone).await.is_none());
 }
@@ -216,17 +224,17 @@ async fn what_is_gone_for_good_is_counted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_backup_under_eight_writers_is_of_one_moment() {
     let (store, _home) = folder();
-    under_writers(Side::from(store.clone()), Arc::new(store)).await;
+    under_writers(Arc::new(store.clone()), async |path| good(made!(&store, everything_of(), path))).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_backup_of_a_server_under_eight_writers_is_of_one_moment() {
     let Some(schema) = Schema::new() else { return };
     let store = server(&schema).await;
-    under_writers(Side::from(store.clone()), Arc::new(store)).await;
+    under_writers(Arc::new(store.clone()), async |path| good(made!(&store, everything_of(), path))).await;
 }
 
-async fn under_writers(from: Side, store: Arc<dyn Store>) {
+async fn under_writers(store: Arc<dyn Store>, back_up: impl AsyncFn(&Path) -> Backup) {
     let place = tempfile::tempdir().unwrap();
     let (stop, space) = (Arc::new(AtomicBool::new(false)), user("anna").space());
     Hand::on(&*store).remember(&user("anna"), "lantern zero").await;
@@ -250,7 +258,7 @@ async fn under_writers(from: Side, store: Arc<dyn Store>) {
     let file = place.path().join("under");
     let mut backups: Vec<Backup> = Vec::new();
     while backups.len() < 3 || backups[backups.len() - 1].spaces[0].sequence < backups[0].spaces[0].sequence + 40 {
-        backups.push(good(made(&from, everything_of(), &file).await));
+        backups.push(back_up(&file).await);
     }
     stop.store(true, Ordering::Relaxed);
     for writer in writers {
@@ -260,7 +268,7 @@ async fn under_writers(from: Side, store: Arc<dyn Store>) {
     let end = good(store.positions(&whole()).await)[&space];
     assert!(line > backups[0].spaces[0].sequence && end >= line, "nobody wrote meanwhile: {line} of {end}");
     let ((one, _one), (other, _other)) = (folder(), folder());
-    good(restore(&Side::from(one.clone()), plan(&[file])).await);
+    good(restore_backup(&one, plan(&[file])).await);
     sound(&one).await;
     // The ledger itself says what was there at that line.
     let feed = |store: Arc<dyn Store>| {
@@ -282,9 +290,9 @@ async fn under_writers(from: Side, store: Arc<dyn Store>) {
     };
     assert_eq!(feed(Arc::new(one.clone())).await, feed(store.clone()).await);
     let file = place.path().join("after");
-    good(made(&from, everything_of(), &file).await);
-    let wanted = RestorePlan { space: Some(space.clone()), until: Some(Until::Sequence(line)), ..plan(&[file]) };
-    good(restore(&Side::from(other.clone()), wanted).await);
+    back_up(&file).await;
+    let wanted = RestorePlan { space: Some(space.clone()), until: Some(RestorePoint::Sequence(line)), ..plan(&[file]) };
+    good(restore_backup(&other, wanted).await);
     assert_eq!(state(&one, &space).await, state(&other, &space).await);
 }
 
@@ -294,13 +302,13 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     Hand::on(&store).remember(&user("anna"), "lantern").await;
     let kept = Hand::from(&other, 500).remember(&user("anna"), "here before").await;
     let whole_file = place.path().join("good");
-    good(made(&Side::from(store), everything_of(), &whole_file).await);
+    good(made!(&store, everything_of(), &whole_file));
     let bytes = std::fs::read(&whole_file).unwrap();
     let bad = place.path().join("bad");
     let check = async |what: &str, bytes: &[u8], told: &[&str], kind: ErrorKind| {
         std::fs::write(&bad, bytes).unwrap();
         let wanted = RestorePlan { replace: true, ..plan(std::slice::from_ref(&bad)) };
-        let error = restore(&Side::from(other.clone()), wanted).await.unwrap_err();
+        let error = restore_backup(&other, wanted).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{what}: {error}");
         assert!(told.iter().any(|told| error.to_string().contains(told)), "{what}: {error}");
         assert!(Hand::on(&other).get(kept).await.is_some(), "{what}");
@@ -318,11 +326,10 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     for foreign in [&b""[..], b"SQLite format 3\0 and so on", b"{\"loci\":\"export\"}\n"] {
         check("foreign", foreign, &["is no backup of Loci"], ErrorKind::InvalidInput).await;
     }
-    let error = restore(&Side::from(other.clone()), plan(std::slice::from_ref(&whole_file))).await.unwrap_err();
+    let error = restore_backup(&other, plan(std::slice::from_ref(&whole_file))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "a place that is not empty: {error}");
     assert!(Hand::on(&other).get(kept).await.is_some());
-    let replaced =
-        good(restore(&Side::from(other.clone()), RestorePlan { replace: true, ..plan(&[whole_file]) }).await);
+    let replaced = good(restore_backup(&other, RestorePlan { replace: true, ..plan(&[whole_file]) }).await);
     assert_eq!(replaced[0].memories, 1);
     assert!(Hand::on(&other).get(kept).await.is_none());
     let there = Hand::on(&other).words(&whole(), "lantern", &now()).await;
@@ -334,12 +341,12 @@ async fn those_who_followed_the_ledger_are_told_that_it_was_restored() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
     let (hand, anna) = (Hand::on(&store), user("anna"));
     hand.remember(&anna, "lantern").await;
-    let (side, file) = (Side::from(store.clone()), place.path().join("all"));
-    good(made(&side, everything_of(), &file).await);
+    let (side, file) = (&store, place.path().join("all"));
+    good(made!(side, everything_of(), &file));
     let later = hand.remember(&anna, "lantern later").await;
     assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 2, "the arrays are loaded");
     let before = good(store.positions(&whole()).await)[&anna.space()];
-    good(restore(&side, RestorePlan { replace: true, ..plan(&[file]) }).await);
+    good(restore_backup(side, RestorePlan { replace: true, ..plan(&[file]) }).await);
     let feed =
         good(store.ledger(&whole(), &LedgerQuery::After { space: anna.space().clone(), sequence: before }, 10).await);
     assert_eq!(feed.entries.len(), 1);
@@ -357,18 +364,18 @@ async fn an_agent_comes_back_as_another() {
     let hand = Hand::on(&store);
     let bot = agent("bot");
     let id = hand.remember(&bot, "lantern").await;
-    let (side, file) = (Side::from(store.clone()), place.path().join("bot"));
+    let (side, file) = (&store, place.path().join("bot"));
     let only = BackupPlan { tenant: Some(Tenant::default()), space: Some(bot.space()), ..everything_of() };
-    good(made(&side, only, &file).await);
+    good(made!(side, only, &file));
     let twin = Space::Agent("twin".into());
     let wanted =
         RestorePlan { space: Some(bot.space()), rename: Some(twin.clone()), ..plan(std::slice::from_ref(&file)) };
-    let done: Vec<Restored> = good(restore(&side, wanted).await);
+    let done: Vec<RestoreOutcome> = good(restore_backup(side, wanted).await);
     assert_eq!((done[0].space.as_str(), done[0].memories), ("agent_memory_twin", 1));
     let seen = good(store.scan(&visible(&[agent("twin")]), &now(), loci_store::Page { after: None, limit: 9 }).await);
     assert_eq!(seen.memories.len(), 1);
     assert_eq!((seen.memories[0].id, seen.memories[0].identifiers.agent_id.as_deref()), (id, Some("twin")));
     assert!(good(store.agents(&Tenant::default(), None).await).iter().any(|agent| agent.slug == "twin"));
     let wrong = RestorePlan { space: Some(bot.space()), rename: Some(Space::Shared), ..plan(&[file]) };
-    assert!(matches!(restore(&side, wrong).await, Err(Error::Word(_))));
+    assert!(matches!(restore_backup(side, wrong).await, Err(Error::Word(_))));
 }

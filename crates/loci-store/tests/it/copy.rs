@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use loci_store::prelude::*;
 use loci_store::{
-    Agent, CatalogueChange, CheckpointWalk, Copied, CopyOptions, CopyPhase, CopyStep, EntityFilter, EntityQuery, Error,
-    KeyQuery, LedgerQuery, PostgresOptions, PostgresStore, Result, Side, SqliteOptions, SqliteStore, copy,
+    Agent, CatalogueChange, CheckpointWalk, EntityFilter, EntityQuery, Error, KeyQuery, LedgerQuery, MigrateOptions,
+    MigratePhase, MigrateStep, MigrationReport, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, migrate,
 };
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 const SHARED: &str = "tenants/default/spaces/shared/loci.db";
 
 /// A page this small makes many of few rows.
-const SMALL: CopyOptions = CopyOptions { verify_only: false, page: 7 };
+const SMALL: MigrateOptions = MigrateOptions { verify_only: false, page: 7 };
 
 pub(super) fn folder() -> (SqliteStore, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -37,8 +37,11 @@ fn other() -> Tenant {
     Tenant::new("other").unwrap()
 }
 
-async fn moved(from: &Side, to: &Side, options: CopyOptions) -> Result<Copied> {
-    copy(from, to, options, &mut |_| Ok(())).await
+/// Migrates without looking at the progress. A macro, because the stores may be of two types.
+macro_rules! moved {
+    ($from:expr, $to:expr, $options:expr $(,)?) => {
+        migrate($from, $to, $options, &mut |_| Ok(())).await
+    };
 }
 
 /// Everything there can be: what chance leaves behind, and what it does not touch.
@@ -172,7 +175,7 @@ async fn seen_memories(store: &dyn Store, all: &Visible) -> Vec<String> {
     let mut seen = Vec::new();
     let ids = Hand::on(store).scan(all, &everything()).await;
     for memory in good(store.fetch(all, &ids).await) {
-        let history = good(store.ledger(all, &LedgerQuery::Memory(memory.id), 99).await).entries;
+        let history = good(store.ledger(all, &LedgerQuery::Memory(memory.id), 99).await).entries.entries;
         let spoken_of = good(store.entities(all, &EntityQuery::MentionedBy(memory.id), usize::MAX).await);
         seen.push(format!("memory {memory:?} {history:?} {spoken_of:?}"));
     }
@@ -204,8 +207,8 @@ async fn same_reads(one: &dyn Store, other: &dyn Store) {
 }
 
 /// The hashes of everything.
-fn hashes(copied: &Copied) -> Vec<(Option<&str>, &str, &str, u64)> {
-    let hash = |table: &'_ loci_store::CopiedTable| (table.table, table.rows);
+fn hashes(copied: &MigrationReport) -> Vec<(Option<&str>, &str, &str, u64)> {
+    let hash = |table: &'_ loci_store::ComparedTable| (table.table, table.rows);
     assert!(copied.tables.iter().map(hash).any(|(_, rows)| rows > 0));
     copied.tables.iter().map(|table| (table.space.as_deref(), table.table, table.hash.as_str(), table.rows)).collect()
 }
@@ -216,10 +219,9 @@ async fn everything_goes_to_a_server_and_back() {
     let (first, _first) = folder();
     fill(&first).await;
     let (last, _last) = folder();
-    let (from, through, to) = (first.clone().into(), server.clone().into(), last.clone().into());
-    let there = good(moved(&from, &through, SMALL).await);
+    let there = good(moved!(&first, &server, SMALL));
     same_reads(&first, &server).await;
-    let back = good(moved(&through, &to, CopyOptions { page: 3, ..SMALL }).await);
+    let back = good(moved!(&server, &last, MigrateOptions { page: 3, ..SMALL }));
     same_reads(&first, &last).await;
     assert_eq!(hashes(&there), hashes(&back), "a hash depends neither on the database nor on the pages");
     for table in [
@@ -233,7 +235,7 @@ async fn everything_goes_to_a_server_and_back() {
         let hand = Hand::from(store, 5_000);
         let new = hand.remember(&user("anna"), "after the move").await;
         assert_eq!(
-            good(store.ledger(&whole(), &LedgerQuery::Memory(new), 99).await).entries.len(),
+            good(store.ledger(&whole(), &LedgerQuery::Memory(new), 99).await).entries.entries.len(),
             1,
             "nothing was inherited"
         );
@@ -246,7 +248,7 @@ async fn everything_goes_to_a_server_and_back() {
 async fn a_number_is_never_given_twice_in_a_copied_folder() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     fill(&first).await;
-    good(moved(&first.clone().into(), &last.clone().into(), SMALL).await);
+    good(moved!(&first, &last, SMALL));
     same_reads(&first, &last).await;
     let row = |folder: &TempDir| {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'memories'";
@@ -255,47 +257,40 @@ async fn a_number_is_never_given_twice_in_a_copied_folder() {
     assert_eq!(row(&_first), row(&_last));
 }
 
-/// Stops after so many pages, as a crash would: what was written before is durable.
-async fn stopped(from: &Side, to: &Side, pages: usize) -> bool {
-    let mut left = pages;
-    let outcome = copy(from, to, SMALL, &mut |step: &CopyStep<'_>| {
-        if step.phase == CopyPhase::Copied {
-            left = left.checked_sub(1).ok_or_else(|| Error::Refused("stopped here".into()))?;
-        }
-        Ok(())
-    })
-    .await;
-    match outcome {
-        Ok(_) => false,
-        Err(error) => {
-            assert_eq!(error.to_string(), "stopped here");
-            true
-        }
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_copy_that_was_stopped_goes_on() {
-    let (first, _first) = folder();
-    fill(&first).await;
-    let from = first.clone().into();
-    let server = crate::postgres::fresh().await;
-    let (last, _last) = folder();
-    let mut targets: Vec<(Side, Box<dyn Store>)> = vec![(last.clone().into(), Box::new(last))];
-    if let Some((server, _)) = &server {
-        targets.push((server.clone().into(), Box::new(server.clone())));
-    }
-    for (to, store) in &targets {
+/// Migrates, but stops after a few pages, as a crash would: what was written before is durable. Then again and again, until
+/// everything is there.
+macro_rules! moved_with_stops {
+    ($from:expr, $to:expr) => {{
         let mut stops = 0;
-        while stopped(&from, to, 3).await {
+        loop {
+            let mut left = 3_usize;
+            let outcome = migrate($from, $to, SMALL, &mut |step: &MigrateStep<'_>| {
+                if step.phase == MigratePhase::Copied {
+                    left = left.checked_sub(1).ok_or_else(|| Error::Refused("stopped here".into()))?;
+                }
+                Ok(())
+            })
+            .await;
+            let Err(error) = outcome else { break };
+            assert_eq!(error.to_string(), "stopped here");
             stops += 1;
             assert!(stops < 1_000, "it comes to an end");
         }
         assert!(stops > 9, "it was stopped in many places: {stops}");
-        let again = good(moved(&from, to, SMALL).await);
+        let again = good(moved!($from, $to, SMALL));
         assert_eq!(again.copied, 0, "all is there");
-        same_reads(&first, store.as_ref()).await;
-        good(moved(&from, to, CopyOptions { verify_only: true, ..SMALL }).await);
+        same_reads($from, $to).await;
+        good(moved!($from, $to, MigrateOptions { verify_only: true, ..SMALL }));
+    }};
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_that_was_stopped_goes_on() {
+    let ((first, _first), (last, _last)) = (folder(), folder());
+    fill(&first).await;
+    moved_with_stops!(&first, &last);
+    if let Some((server, _schema)) = crate::postgres::fresh().await {
+        moved_with_stops!(&first, &server);
     }
 }
 
@@ -304,7 +299,7 @@ async fn a_target_with_something_else_is_left_alone() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     fill(&first).await;
     let id = Hand::on(&last).remember(&user("anna"), "was here before").await;
-    let refused = moved(&first.into(), &last.clone().into(), SMALL).await.expect_err("occupied");
+    let refused = moved!(&first, &last, SMALL).expect_err("occupied");
     assert!(matches!(&refused, Error::Occupied { place, .. } if place == "default/shared"), "{refused}");
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert_eq!(Hand::on(&last).scan(&whole(), &everything()).await, [id]);
@@ -322,10 +317,9 @@ async fn a_copy_that_was_damaged_is_told() {
     ] {
         let ((first, _first), (last, damaged)) = (folder(), folder());
         fill(&first).await;
-        let (from, to) = (first.into(), last.into());
-        good(moved(&from, &to, SMALL).await);
+        good(moved!(&first, &last, SMALL));
         Connection::open(damaged.path().join(SHARED)).unwrap().execute(sql, []).unwrap();
-        let error = moved(&from, &to, SMALL).await.expect_err(sql);
+        let error = moved!(&first, &last, SMALL).expect_err(sql);
         let Error::Unlike { table: named, key, problem, .. } = &error else { panic!("{sql}: {error:?}") };
         assert_eq!((named.as_str(), format!("{key} {problem}").as_str()), (table, told), "{sql}");
         assert_eq!(error.kind(), ErrorKind::Corrupt);
@@ -338,7 +332,7 @@ async fn a_source_that_is_written_to_is_told() {
     Hand::on(&first).remember(&user("anna"), "first").await;
     let file = _first.path().join(SHARED);
     let mut once = true;
-    let error = copy(&first.clone().into(), &last.clone().into(), SMALL, &mut |step| {
+    let error = migrate(&first, &last, SMALL, &mut |step| {
         if step.table == "checkpoint_writes" && std::mem::take(&mut once) {
             let sql = "INSERT INTO ledger (at, event, reason) VALUES (1, 'created', 'meanwhile')";
             Connection::open(&file).unwrap().execute(sql, []).unwrap();
@@ -349,15 +343,13 @@ async fn a_source_that_is_written_to_is_told() {
     .expect_err("it moved");
     assert!(matches!(&error, Error::Overtaken(told) if told.contains("from line 1 to 2")), "{error}");
     // Lines that came meanwhile are copied by the next run.
-    assert_eq!(good(moved(&first.into(), &last.into(), SMALL).await).copied, 1);
+    assert_eq!(good(moved!(&first, &last, SMALL)).copied, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_copied_is_refused() {
     let ((first, place), (last, _last)) = (folder(), folder());
-    let told = async |from: &SqliteStore, to: &SqliteStore| {
-        moved(&from.clone().into(), &to.clone().into(), SMALL).await.expect_err("refused").to_string()
-    };
+    let told = async |from: &SqliteStore, to: &SqliteStore| moved!(from, to, SMALL).expect_err("refused").to_string();
     assert_eq!(told(&first, &last).await, "the source is empty: there is nothing to copy");
     let same = SqliteStore::open(&place.path().join("."), SqliteOptions::default()).unwrap();
     assert_eq!(told(&first, &same).await, "the source and the target are the same store");
@@ -375,7 +367,7 @@ async fn what_cannot_be_copied_is_refused() {
         PostgresStore::open(&schema.url, options).await.unwrap()
     };
     let (one, two) = (open().await, open().await);
-    let error = moved(&one.into(), &two.into(), SMALL).await.expect_err("the same");
+    let error = moved!(&one, &two, SMALL).expect_err("the same");
     assert_eq!(error.to_string(), "the source and the target are the same store");
 }
 
@@ -387,8 +379,37 @@ async fn vectors_of_half_precision_are_compared_as_such() {
     let server = PostgresStore::open(&schema.url, options).await.unwrap();
     let (first, _first) = folder();
     Hand::on(&first).remember(&user("anna"), "lantern").await;
-    let copied = good(moved(&first.into(), &server.into(), SMALL).await);
+    let copied = good(moved!(&first, &server, SMALL));
     assert!(copied.tables.iter().any(|table| table.table == "vectors" && table.rows > 0));
+}
+
+/// Migrates, and prints how long it took.
+macro_rules! timed {
+    ($name:expr, $from:expr, $to:expr) => {{
+        let (started, mut copied) = (std::time::Instant::now(), None);
+        let (mut last, mut tables) = (started, std::collections::BTreeMap::<_, f64>::new());
+        let report = migrate($from, $to, MigrateOptions::default(), &mut |step: &MigrateStep<'_>| {
+            *tables.entry(step.table).or_default() +=
+                std::mem::replace(&mut last, std::time::Instant::now()).elapsed().as_secs_f64();
+            if step.phase == MigratePhase::Verified {
+                copied.get_or_insert_with(|| started.elapsed());
+            }
+            Ok(())
+        })
+        .await;
+        let (report, copying) = (good(report), copied.unwrap_or_default());
+        let comparing = started.elapsed() - copying;
+        println!(
+            "{}: {} rows copied in {:.1} s ({:.0} rows/s, {:.0} memories/s), compared in {:.1} s",
+            $name,
+            report.copied,
+            copying.as_secs_f64(),
+            report.copied as f64 / copying.as_secs_f64(),
+            MEMORIES as f64 / copying.as_secs_f64(),
+            comparing.as_secs_f64()
+        );
+        println!("  seconds by table: {tables:.1?}");
+    }};
 }
 
 /// Prints how quickly memories go there and back.
@@ -419,31 +440,8 @@ async fn how_quick_a_move_is() {
         };
         good(first.apply(batch(&anna.space(), numbers.iter().map(addition).collect())).await);
     }
-    let (from, through, to): (Side, Side, Side) = (first.into(), server.into(), last.into());
-    for (name, from, to) in [("to the server", &from, &through), ("back", &through, &to)] {
-        let (started, mut copied) = (std::time::Instant::now(), None);
-        let (mut last, mut tables) = (started, std::collections::BTreeMap::<_, f64>::new());
-        let report = copy(from, to, CopyOptions::default(), &mut |step: &CopyStep<'_>| {
-            *tables.entry(step.table).or_default() +=
-                std::mem::replace(&mut last, std::time::Instant::now()).elapsed().as_secs_f64();
-            if step.phase == CopyPhase::Verified {
-                copied.get_or_insert_with(|| started.elapsed());
-            }
-            Ok(())
-        })
-        .await;
-        let (report, copying) = (good(report), copied.unwrap_or_default());
-        let comparing = started.elapsed() - copying;
-        println!(
-            "{name}: {} rows copied in {:.1} s ({:.0} rows/s, {:.0} memories/s), compared in {:.1} s",
-            report.copied,
-            copying.as_secs_f64(),
-            report.copied as f64 / copying.as_secs_f64(),
-            MEMORIES as f64 / copying.as_secs_f64(),
-            comparing.as_secs_f64()
-        );
-        println!("  seconds by table: {tables:.1?}");
-    }
+    timed!("to the server", &first, &server);
+    timed!("back", &server, &last);
     let started = std::time::Instant::now();
     PostgresStore::open(&schema.url, options(vec![384])).await.unwrap();
     println!("the graph: {:.1} s", started.elapsed().as_secs_f64());

@@ -1,22 +1,24 @@
 //! Is everything carried, and does it come back as it was?
 
-use loci_store::{CarriedMemory, Store};
-use loci_types::{Action, Addition, Filter, Memory, Outcome, Relation, Scope, Session, Space, State};
+use loci_store::{ExportCursor, ExportPage, ExportedMemory, Store};
+use loci_types::{Action, Addition, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible};
 
 use crate::hand::{Hand, good};
 use crate::samples::*;
 
-async fn memories(store: &dyn Store, filter: &Filter, page: usize) -> Vec<CarriedMemory> {
-    let mut found: Vec<CarriedMemory> = Vec::new();
-    loop {
-        let after = found.last().map_or(0, |carried| carried.place);
-        let next = good(store.carried_memories(&whole(), filter, &Space::Shared, after, page).await);
-        if next.is_empty() {
-            return found;
-        }
-        assert!(next.len() <= page, "a page is no longer than it may be");
-        found.extend(next);
+async fn page(store: &dyn Store, visible: &Visible, after: ExportCursor) -> ExportPage {
+    good(store.export_page(visible, &everything(), &Space::Shared, &after, 9).await)
+}
+
+async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<ExportedMemory> {
+    let (mut found, mut after) = (Vec::new(), Some(ExportCursor::Memories(0)));
+    while let Some(cursor) = after {
+        let page = good(store.export_page(&whole(), filter, &Space::Shared, &cursor, limit).await);
+        assert!(page.memories.len() <= limit, "a page is no longer than it may be");
+        found.extend(page.memories);
+        after = page.next;
     }
+    found
 }
 
 /// In the order they came, in whatever state, each once; only what is seen and meant.
@@ -31,15 +33,15 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
     expect.push(hand.keep(late).await);
     for page in [1, 2, 100] {
         let found = memories(store, &everything(), page).await;
-        assert_eq!(found.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), expect, "{page}");
+        assert_eq!(found.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), expect, "{page}");
     }
     let hers = Filter { users: vec!["ben".to_owned()], ..everything() };
     assert_eq!(memories(store, &hers, 9).await.len(), 1);
-    let seen =
-        good(store.carried_memories(&visible(std::slice::from_ref(&ben)), &everything(), &Space::Shared, 0, 9).await);
-    assert_eq!(seen.iter().map(|carried| carried.memory.id).collect::<Vec<_>>(), [expect[2]]);
+    let seen = page(store, &visible(std::slice::from_ref(&ben)), ExportCursor::Memories(0)).await.memories;
+    assert_eq!(seen.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), [expect[2]]);
     let elsewhere = agent("bot").space();
-    assert_eq!(good(store.carried_memories(&visible(&[ben]), &everything(), &elsewhere, 0, 9).await), []);
+    let nothing = store.export_page(&visible(&[ben]), &everything(), &elsewhere, &ExportCursor::Memories(0), 9).await;
+    assert_eq!(good(nothing), ExportPage::default());
 }
 
 /// An edge is carried if both its ends are.
@@ -49,12 +51,12 @@ pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
     let three = hand.remember(&ben, "three").await;
     hand.link(&anna, one, two, Relation::Causal).await;
     hand.link(&anna, two, three, Relation::RelatedTo).await;
-    let all = good(store.carried_edges(&whole(), &everything(), &Space::Shared, None, 9).await);
+    let all = page(store, &whole(), ExportCursor::Edges(None)).await.edges;
     assert_eq!(all.len(), 2);
     assert!(all[0].id < all[1].id);
-    let rest = good(store.carried_edges(&whole(), &everything(), &Space::Shared, Some(all[0].id), 9).await);
+    let rest = page(store, &whole(), ExportCursor::Edges(Some(all[0].id))).await.edges;
     assert_eq!(rest, all[1..]);
-    let hers = good(store.carried_edges(&visible(&[anna]), &everything(), &Space::Shared, None, 9).await);
+    let hers = page(store, &visible(&[anna]), ExportCursor::Edges(None)).await.edges;
     assert_eq!(hers.iter().map(|edge| edge.source_id).collect::<Vec<_>>(), [one]);
 }
 
@@ -65,13 +67,13 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     let memory = hand.remember(&anna, "works at Acme Labs").await;
     hand.mention(&anna, memory, labs.id).await;
     hand.must(&anna.space(), Action::Unite { into: lab.id, from: labs.id }).await;
-    let all = good(store.carried_entities(&whole(), &everything(), &Space::Shared, None, 9).await);
+    let all = page(store, &whole(), ExportCursor::Entities(None)).await.entities;
     let told: Vec<_> = all.iter().map(|one| (one.entity.id, one.united_with, one.mentions.clone())).collect();
     assert_eq!(told, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
     assert_eq!((all[0].entity.aliases.as_slice(), &all[0].scope), (&["lab".to_owned()][..], &anna));
-    let hers = good(store.carried_entities(&visible(&[anna]), &everything(), &Space::Shared, None, 9).await);
+    let hers = page(store, &visible(&[anna]), ExportCursor::Entities(None)).await.entities;
     assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are spoken of");
-    assert_eq!(good(store.carried_entities(&visible(&[ben]), &everything(), &Space::Shared, None, 9).await), []);
+    assert_eq!(page(store, &visible(&[ben]), ExportCursor::Entities(None)).await.entities, []);
 }
 
 /// A record takes the place of the one with its id: found by its words, and by the old ones no more.
@@ -161,11 +163,11 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
         hand.must(&anna.space(), Action::Resume(Box::new(kept.clone()))).await;
     }
     hand.must(&anna.space(), Action::Resume(Box::new(session("a", None)))).await;
-    let all = good(store.carried_sessions(&whole(), &Space::Shared, None, 9).await);
+    let all = page(store, &whole(), ExportCursor::Sessions(None)).await.sessions;
     assert_eq!(all, [session("a", None), kept.clone()]);
     let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
-    assert_eq!(good(store.carried_sessions(&whole(), &Space::Shared, place, 9).await), std::slice::from_ref(&kept));
-    assert_eq!(good(store.carried_sessions(&visible(&[user("ben")]), &Space::Shared, None, 9).await), []);
+    assert_eq!(page(store, &whole(), ExportCursor::Sessions(place)).await.sessions, std::slice::from_ref(&kept));
+    assert_eq!(page(store, &visible(&[user("ben")]), ExportCursor::Sessions(None)).await.sessions, []);
     let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
     // The turn that it was learned from up to is gone: those before it are not learned again.

@@ -5,18 +5,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use loci_types::{Edge, EdgeId, EntityId, Filter, MemoryId, Reach, Scope, Session, Space, Tenant, Visible};
+use loci_types::{Filter, MemoryId, Reach, Space, Tenant, Visible};
 use tokio::sync::watch;
-use uuid::Uuid;
 
 use super::{SqlStore, spaces_of};
 use crate::sql::backend::{Backend, blocking};
-use crate::sql::carry::{edges, entities as carried, memories, sessions, whole};
 use crate::sql::clause::Clause;
 use crate::sql::gather::add;
-use crate::sql::{self, Connection, entities, erase, life, notes, read};
+use crate::sql::stream::export;
+use crate::sql::{entities, erase, life, notes, read};
 use crate::{
-    Administration, Ageing, Belongings, CarriedEntity, CarriedMemory, Finding, Indexed, Result, Stats, StoreHealth,
+    Administration, Ageing, Belongings, ExportCursor, ExportPage, Finding, Indexed, Result, Stats, StoreHealth,
 };
 
 #[async_trait]
@@ -133,79 +132,26 @@ impl<B: Backend> Administration for SqlStore<B> {
         blocking(move || backend.examine(&visible, repair)).await
     }
 
-    async fn carried_memories(
+    async fn export_page(
         &self,
         visible: &Visible,
         filter: &Filter,
         space: &Space,
-        after: i64,
+        after: &ExportCursor,
         limit: usize,
-    ) -> Result<Vec<CarriedMemory>> {
-        self.part(visible, filter, space, move |connection, clause, _| memories(connection, clause, after, limit)).await
-    }
-
-    async fn carried_edges(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        after: Option<EdgeId>,
-        limit: usize,
-    ) -> Result<Vec<Edge>> {
-        let after = after.map_or(Uuid::nil(), |id| id.0);
-        self.part(visible, filter, space, move |connection, clause, _| edges(connection, clause, after, limit)).await
-    }
-
-    async fn carried_entities(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        after: Option<EntityId>,
-        limit: usize,
-    ) -> Result<Vec<CarriedEntity>> {
-        let after = after.map_or(Uuid::nil(), |id| id.0);
-        let read = move |connection: &dyn Connection, clause: &Clause, all: bool| {
-            carried(connection, clause, all, after, limit)
-        };
-        self.part(visible, filter, space, read).await
-    }
-
-    async fn carried_sessions(
-        &self,
-        visible: &Visible,
-        space: &Space,
-        after: Option<(Scope, String)>,
-        limit: usize,
-    ) -> Result<Vec<Session>> {
-        let read =
-            move |connection: &dyn Connection, clause: &Clause| sessions(connection, clause, after.as_ref(), limit);
-        Ok(self.in_one_space(visible, space, read).await?.unwrap_or_default())
-    }
-}
-
-#[expect(private_bounds, reason = "the backends are this crate's own")]
-impl<B: Backend> SqlStore<B> {
-    /// Reads what is visible and meant; `work` is told whether that is all of the space.
-    async fn part<T: Send + 'static>(
-        &self,
-        visible: &Visible,
-        filter: &Filter,
-        space: &Space,
-        work: impl FnOnce(&dyn Connection, &Clause, bool) -> sql::Result<Vec<T>> + Send + 'static,
-    ) -> Result<Vec<T>> {
+    ) -> Result<ExportPage> {
         if visible.spaces().is_some_and(|spaces| !spaces.contains(space)) {
-            return Ok(Vec::new());
+            return Ok(ExportPage::default());
         }
-        let (backend, open, visible) =
-            (self.backend.clone(), self.backend.open(visible.tenant(), space), visible.clone());
-        // Meaning everything is meaning what nobody speaks of as well.
+        // An unfiltered export of a whole space also includes entities without mentions.
         let everything = *filter == Filter::everything(filter.now);
-        let (filter, whole) = (filter.clone(), everything && whole(&visible, space));
+        let whole = everything && visible.scopes_in(space).is_none() && visible.categories().is_none();
+        let (backend, open) = (self.backend.clone(), self.backend.open(visible.tenant(), space));
+        let (visible, filter, after) = (visible.clone(), filter.clone(), after.clone());
         let found = blocking(move || {
             backend.read(&open, |connection| match Clause::of(connection, B::space_of(&open), &visible, &filter)? {
-                Some(clause) => work(connection, &clause, whole),
-                None => Ok(Vec::new()),
+                Some(clause) => export::page(connection, &clause, whole, &after, limit),
+                None => Ok(ExportPage::default()),
             })
         });
         Ok(found.await?.unwrap_or_default())

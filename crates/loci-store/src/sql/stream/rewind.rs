@@ -1,31 +1,32 @@
-//! How did a space look at an earlier line of its ledger?
+//! Rewinds a space to an earlier entry of its ledger.
 //!
-//! The lines after it are taken back, the last one first: each tells what was there before. What was purged or
-//! erased is gone for good, and is counted instead. Scores that only follow the clock and the use have no lines
-//! and stay as they are; so do vectors, but for words that have changed.
+//! The later entries are undone, the last one first: each holds the values from before it. What was purged or erased cannot
+//! be restored and is counted instead. Scores that follow time and use have no entries and stay as they are; so do vectors,
+//! except those of memories whose content is rewound.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use loci_types::{Edge, Memory};
 use serde_json::{Map, Value};
 
-use super::{Derive, Until};
+use super::Failure;
+use super::backup::{DeriveKeys, RestorePoint};
 use crate::sql::apply::{Lying, lying};
 use crate::sql::{self, Connection, OptionalExtension, Row, facts, feed, graph, params, row};
-use crate::{Error, Result};
 
-/// Lines that are read at once.
+/// Number of entries that are read at once.
 const PAGE: i64 = 1_000;
 
-/// What was taken back.
+/// What was undone.
 #[derive(Debug, Default)]
-pub(super) struct Unwound {
-    pub(super) lines: u64,
+pub(super) struct Rewound {
+    /// Number of ledger entries.
+    pub(super) entries: u64,
+    /// Number of memories that cannot be restored.
     pub(super) lost: u64,
 }
 
-/// A line, as far as it is needed to take it back.
+/// What is needed of a ledger entry to undo it.
 struct Entry {
     sequence: i64,
     event: String,
@@ -35,38 +36,39 @@ struct Entry {
     new: Map<String, Value>,
 }
 
-/// Takes lines back.
-pub(super) fn unwind(connection: &dyn Connection, place: &Path, until: Until, derive: &Derive) -> Result<Unwound> {
-    let said = |error| Error::said(place, error);
-    let to = line(connection, until).map_err(said)?;
-    let end = feed::end(connection).map_err(said)?;
-    if let Until::Sequence(wanted) = until
+/// Rewinds a space.
+pub(super) fn rewind(
+    connection: &dyn Connection,
+    until: RestorePoint,
+    derive: &DeriveKeys,
+) -> Result<Rewound, Failure> {
+    let (to, end) = (last_kept(connection, until)?, feed::end(connection)?);
+    if let RestorePoint::Sequence(wanted) = until
         && !(0..=end).contains(&wanted)
     {
         return Err(loci_types::Error::invalid("sequence", format!("the backup goes from line 0 to line {end}"))
             .hint("a later backup or increment holds later lines")
             .into());
     }
-    let mut unwinding = Unwinding { connection, derive, touched: BTreeSet::new(), done: Unwound::default() };
-    let mut after = i64::MAX;
+    let mut rewind = Rewind { connection, derive, touched: BTreeSet::new(), done: Rewound::default() };
+    let mut before = i64::MAX;
     loop {
-        let page = page(connection, to, after).map_err(said)?;
+        let page = page(connection, to, before)?;
         let Some(first) = page.last().map(|entry| entry.sequence) else { break };
         for entry in page {
-            unwinding.back(entry).map_err(said)?;
+            rewind.undo(entry)?;
         }
-        after = first;
+        before = first;
     }
-    let cut = cut(connection, to, until).map_err(said)?;
-    unwinding.settle(to, cut).map_err(said)?;
-    Ok(unwinding.done)
+    rewind.finish(to, cutoff(connection, to, until)?)?;
+    Ok(rewind.done)
 }
 
-/// The line that is meant.
-fn line(connection: &dyn Connection, until: Until) -> sql::Result<i64> {
+/// The sequence number of the last entry that is kept.
+fn last_kept(connection: &dyn Connection, until: RestorePoint) -> sql::Result<i64> {
     match until {
-        Until::Sequence(sequence) => Ok(sequence),
-        Until::Time(at) => connection.query_row(
+        RestorePoint::Sequence(sequence) => Ok(sequence),
+        RestorePoint::Time(at) => connection.query_row(
             "SELECT coalesce(max(sequence), 0) FROM ledger WHERE at <= ?1",
             params![at.as_microsecond()],
             |row| row.get(0),
@@ -74,18 +76,18 @@ fn line(connection: &dyn Connection, until: Until) -> sql::Result<i64> {
     }
 }
 
-/// From when on what has no lines of its own goes: from the first line that was taken back, or after the time that
-/// is meant. None: nothing goes.
-fn cut(connection: &dyn Connection, to: i64, until: Until) -> sql::Result<Option<i64>> {
+/// The time from which rows without ledger entries are deleted: that of the first undone entry, or after the time that was
+/// asked for. None: nothing is deleted.
+fn cutoff(connection: &dyn Connection, to: i64, until: RestorePoint) -> sql::Result<Option<i64>> {
     match until {
-        Until::Time(at) => Ok(Some(at.as_microsecond().saturating_add(1))),
-        Until::Sequence(_) => {
+        RestorePoint::Time(at) => Ok(Some(at.as_microsecond().saturating_add(1))),
+        RestorePoint::Sequence(_) => {
             connection.query_row("SELECT min(at) FROM ledger WHERE sequence > ?1", params![to], |row| row.get(0))
         }
     }
 }
 
-/// Some lines between two, the last one first.
+/// The next entries between two sequence numbers, the last one first.
 fn page(connection: &dyn Connection, to: i64, before: i64) -> sql::Result<Vec<Entry>> {
     let fields = |text: Option<String>| match text.map(|text| serde_json::from_str(&text)) {
         Some(Ok(Value::Object(fields))) => fields,
@@ -110,49 +112,45 @@ fn page(connection: &dyn Connection, to: i64, before: i64) -> sql::Result<Vec<En
         .collect()
 }
 
-struct Unwinding<'a> {
+struct Rewind<'a> {
     connection: &'a dyn Connection,
-    derive: &'a Derive,
-    /// Memories that have other fields now.
+    derive: &'a DeriveKeys,
+    /// Memories whose fields were changed.
     touched: BTreeSet<i64>,
-    done: Unwound,
+    done: Rewound,
 }
 
-impl Unwinding<'_> {
-    fn back(&mut self, entry: Entry) -> sql::Result<()> {
-        self.done.lines += 1;
-        // What was stated later is young and goes; what was retracted is not in the ledger.
+impl Rewind<'_> {
+    fn undo(&mut self, entry: Entry) -> sql::Result<()> {
+        self.done.entries += 1;
+        // A fact that was stated later is deleted by its time; the ledger does not hold one that was retracted.
         if entry.event == "fact" {
             self.done.lost += u64::from(!entry.old.is_empty());
             return Ok(());
         }
-        let Some(row) = entry.memory else { return self.nobodys(&entry) };
+        let Some(row) = entry.memory else { return self.undo_union(&entry) };
         match entry.event.as_str() {
             "add" => {
                 facts::forget(self.connection, row)?;
                 self.connection.execute("DELETE FROM memories WHERE row = ?1", params![row]).map(drop)
             }
-            "link" => self.unlink(row, &entry),
-            "unlink" => self.link(row, &entry),
-            "entity" => self.unmention(row, &entry),
-            "erase" => {
-                self.done.lost += 1;
-                Ok(())
-            }
-            "ttl" if entry.old.is_empty() => {
+            "link" => self.undo_link(row, &entry),
+            "unlink" => self.restore_edge(row, &entry),
+            "entity" => self.undo_mention(row, &entry),
+            event if event == "erase" || (event == "ttl" && entry.old.is_empty()) => {
                 self.done.lost += 1;
                 Ok(())
             }
             _ if entry.old.is_empty() && entry.new.is_empty() => Ok(()),
             "merge" | "embed" => Ok(()),
-            _ => self.fields(row, &entry),
+            _ => self.restore_fields(row, &entry),
         }
     }
 
-    /// Gives a memory the fields it had.
-    fn fields(&mut self, number: i64, entry: &Entry) -> sql::Result<()> {
+    /// Gives a memory the fields it had before an entry.
+    fn restore_fields(&mut self, number: i64, entry: &Entry) -> sql::Result<()> {
         let Some(Lying { memory, .. }) = self.memory(number)? else { return Ok(()) };
-        let words = memory.content.clone();
+        let content = memory.content.clone();
         let mut fields = match serde_json::to_value(&memory) {
             Ok(Value::Object(fields)) => fields,
             _ => return Ok(()),
@@ -165,56 +163,55 @@ impl Unwinding<'_> {
         if let Some(version) = entry.version {
             before.version = u64::try_from(version - 1).unwrap_or(memory.version);
         }
-        let retold = before.content != words;
-        if retold {
-            before.content_hash = (self.derive)(&before).hash;
+        let derived = (before.content != content).then(|| (self.derive)(&before));
+        if let Some(derived) = &derived {
+            before.content_hash = derived.hash;
         }
         row::update(self.connection, number, &before)?;
-        if retold {
-            let derived = (self.derive)(&before);
+        if let Some(derived) = derived {
             self.connection.execute(
                 "UPDATE memories SET unless = ?2, claim = ?3 WHERE row = ?1",
                 params![number, derived.unless.map(|hash| hash.0), derived.claim.map(|hash| hash.0)],
             )?;
             self.connection.execute("DELETE FROM vectors WHERE memory = ?1", params![number])?;
         }
-        // An accepted proposal that took the place of another drew an edge to it.
+        // An accepted proposal that superseded another memory was linked to it.
         if entry.event == "consent"
             && let Some(older) = entry.new.get("supersedesId")
         {
-            self.cut(number, older, "supersedes")?;
+            self.delete_edge(number, older, "supersedes")?;
         }
         self.touched.insert(number);
         Ok(())
     }
 
-    fn unlink(&self, row: i64, entry: &Entry) -> sql::Result<()> {
+    fn undo_link(&self, row: i64, entry: &Entry) -> sql::Result<()> {
         let (Some(target), Some(relation)) = (entry.new.get("target"), entry.new.get("relation")) else {
             return Ok(());
         };
-        self.cut(row, target, relation.as_str().unwrap_or_default())?;
-        // One that was only renewed is as it was.
-        self.link(row, entry)
+        self.delete_edge(row, target, relation.as_str().unwrap_or_default())?;
+        // An edge that was only renewed gets its old values.
+        self.restore_edge(row, entry)
     }
 
-    fn cut(&self, source: i64, target: &Value, relation: &str) -> sql::Result<()> {
-        let Some(target) = self.number(target)? else { return Ok(()) };
+    fn delete_edge(&self, source: i64, target: &Value, relation: &str) -> sql::Result<()> {
+        let Some(target) = self.row_of(target)? else { return Ok(()) };
         let sql = "DELETE FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3";
         self.connection.execute(sql, params![source, target, relation]).map(drop)
     }
 
-    /// Draws the edge that was there before.
-    fn link(&self, source: i64, entry: &Entry) -> sql::Result<()> {
+    /// Inserts the edge that was there before an entry.
+    fn restore_edge(&self, source: i64, entry: &Entry) -> sql::Result<()> {
         let edge = entry.old.get("edge").and_then(|edge| serde_json::from_value::<Edge>(edge.clone()).ok());
         let Some(edge) = edge else { return Ok(()) };
         let target = serde_json::to_value(edge.target_id).unwrap_or_default();
-        match self.number(&target)? {
+        match self.row_of(&target)? {
             Some(target) => graph::link(self.connection, source, target, &edge).map(drop),
             None => Ok(()),
         }
     }
 
-    fn unmention(&self, memory: i64, entry: &Entry) -> sql::Result<()> {
+    fn undo_mention(&self, memory: i64, entry: &Entry) -> sql::Result<()> {
         let Some(entity) = entry.new.get("entity").and_then(id) else { return Ok(()) };
         let gone = self.connection.execute(
             "DELETE FROM mentions WHERE memory = ?1 AND entity = (SELECT entity FROM entities WHERE id = ?2)",
@@ -227,8 +224,8 @@ impl Unwinding<'_> {
         self.connection.execute(sql, params![entity, gone]).map(drop)
     }
 
-    /// A line about no memory.
-    fn nobodys(&self, entry: &Entry) -> sql::Result<()> {
+    /// Undoes an entry without a memory: the union of two entities.
+    fn undo_union(&self, entry: &Entry) -> sql::Result<()> {
         match entry.new.get("united").and_then(id) {
             Some(united) => self
                 .connection
@@ -243,8 +240,8 @@ impl Unwinding<'_> {
         self.connection.prepare_cached(&sql)?.query_row(params![row], lying).optional()
     }
 
-    /// The row of a memory that is named by its id.
-    fn number(&self, memory: &Value) -> sql::Result<Option<i64>> {
+    /// The row number of a memory.
+    fn row_of(&self, memory: &Value) -> sql::Result<Option<i64>> {
         let Some(id) = id(memory) else { return Ok(None) };
         self.connection
             .prepare_cached("SELECT row FROM memories WHERE id = ?1")?
@@ -252,20 +249,20 @@ impl Unwinding<'_> {
             .optional()
     }
 
-    /// What has no lines of its own is dated, and what is younger than the line goes.
-    fn settle(&mut self, to: i64, cut: Option<i64>) -> sql::Result<()> {
-        let mut dated = self.connection.prepare_cached(
+    /// Restores the update times, and deletes the undone entries and younger rows that have no entries.
+    fn finish(&mut self, to: i64, cutoff: Option<i64>) -> sql::Result<()> {
+        let mut restore_time = self.connection.prepare_cached(
             "UPDATE memories SET updated_at = coalesce((SELECT max(l.at) FROM ledger l WHERE l.memory = ?1 \
              AND l.sequence <= ?2 AND l.old IS NOT NULL AND l.event NOT IN ('link', 'unlink', 'embed', 'entity', 'fact', \
              'merge')), \
              created_at) WHERE row = ?1",
         )?;
         for row in &self.touched {
-            dated.execute(params![*row, to])?;
+            restore_time.execute(params![*row, to])?;
         }
         self.connection.execute("DELETE FROM ledger WHERE sequence > ?1", params![to])?;
-        let Some(cut) = cut else { return Ok(()) };
-        for younger in [
+        let Some(cutoff) = cutoff else { return Ok(()) };
+        for sql in [
             "DELETE FROM entities WHERE first_seen >= ?1",
             "DELETE FROM sessions WHERE started_at >= ?1",
             "DELETE FROM jobs WHERE created_at >= ?1",
@@ -275,7 +272,7 @@ impl Unwinding<'_> {
             "UPDATE sessions SET consolidated_at = NULL, consolidated_through = NULL, through_row = 0 \
              WHERE consolidated_at >= ?1",
         ] {
-            self.connection.execute(younger, params![cut])?;
+            self.connection.execute(sql, params![cutoff])?;
         }
         Ok(())
     }

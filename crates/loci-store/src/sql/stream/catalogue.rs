@@ -1,0 +1,83 @@
+//! The tables of the catalogue: tenants, agents, keys with the hashes of their secrets, pools and spaces.
+//!
+//! Leases are left out: whoever holds one holds it in the store where it was taken.
+
+use std::sync::Arc;
+
+use loci_types::Tenant;
+
+use super::row::TableRow;
+use super::table::{Table, columns};
+use crate::{Error, Result};
+use crate::sql::{self, Backend, Connection, Value, params, row};
+
+/// The entries of the catalogue, parents before children. The lead is the column that names the tenant.
+pub(super) static ENTRIES: [Table; 5] = [
+    Table::plain("tenants", "name", 1, columns! { Text name, Integer created_at }),
+    Table::plain("agents", "tenant", 1, columns! { Text slug tenant config, Integer created_at }),
+    Table::plain(
+        "keys",
+        "tenant",
+        1,
+        columns! { Text id tenant name, Bytes hash, Text allows, Integer created_at expires_at revoked_at },
+    ),
+    Table::plain("pools", "tenant", 1, columns! { Text slug tenant name, Integer created_at }),
+    Table::plain("pool_members", "tenant", 2, columns! { Text pool agent tenant, Integer joined_at }),
+];
+
+/// The spaces of a tenant. Each is registered when its rows are loaded.
+pub(super) static SPACES: Table =
+    Table::plain("spaces", "tenant", 1, columns! { Text name tenant, Integer created_at written });
+
+/// All tables of the catalogue.
+pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
+    ENTRIES.iter().chain([&SPACES])
+}
+
+/// A table of the catalogue by its name.
+pub(super) fn by_name(name: &str) -> Option<&'static Table> {
+    tables().find(|table| table.name == name)
+}
+
+/// The rows of a tenant.
+pub(super) fn rows_of(connection: &dyn Connection, table: &Table, tenant: &str) -> sql::Result<Vec<TableRow>> {
+    let sql = format!("SELECT {} FROM {} WHERE {} = ?1", table.column_list(), table.name, table.lead);
+    connection.prepare_cached(&sql)?.query_map(params![tenant], |row| TableRow::read(row, table, false))?.collect()
+}
+
+/// Whether there is a row with this key.
+pub(super) fn has(connection: &dyn Connection, table: &Table, row: &[Value]) -> sql::Result<bool> {
+    let mut conditions: Vec<String> =
+        table.columns.iter().take(table.key).map(|(name, _)| format!("{name} = ?")).collect();
+    let mut values = row[..table.key.min(row.len())].to_vec();
+    conditions.push(format!("{} = ?", table.lead));
+    values.extend(table.text(row, table.lead).map(Value::from));
+    let sql = format!("SELECT 1 FROM {} WHERE {}", table.name, conditions.join(" AND "));
+    connection.prepare_cached(&sql)?.exists(values)
+}
+
+/// Adds a row if it is missing. Returns the number of rows added.
+pub(super) fn add(connection: &dyn Connection, table: &Table, row: Vec<Value>) -> sql::Result<u64> {
+    Ok(connection.execute(&format!("{} ON CONFLICT DO NOTHING", table.insert(1)), row)? as u64)
+}
+
+/// Gives a tenant or a space the creation time of its source, also if the target had one of this name.
+pub(super) fn set_created_at(
+    connection: &dyn Connection,
+    table: &Table,
+    tenant: &str,
+    name: &str,
+    at: i64,
+) -> sql::Result<()> {
+    let (table, column) = (table.name, table.lead);
+    let sql = format!("UPDATE {table} SET created_at = ?3 WHERE {column} = ?1 AND name = ?2 AND created_at <> ?3");
+    connection.execute(&sql, params![tenant, name, at]).map(drop)
+}
+
+/// Registers a space with the creation time of its source.
+pub(super) fn register_space<B: Backend>(to: &B, tenant: &Tenant, open: &Arc<B::Open>, created_at: i64) -> Result<()> {
+    let at = row::from_micros(created_at).map_err(|error| Error::said(B::place_of(open), error))?;
+    to.prepare(tenant, open, at)?;
+    let name = B::space_of(open).name();
+    to.tell(|connection| set_created_at(connection, &SPACES, tenant.name(), &name, created_at))
+}

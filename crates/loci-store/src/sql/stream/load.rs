@@ -1,0 +1,172 @@
+//! Loads a space from a chain of backups, in one transaction.
+//!
+//! What is there is deleted, the rows of the chain are inserted, the ledger is rewound if that was asked for, and terms are
+//! extracted again. If anything fails, the space stays as it was. The sequence numbers of the ledger never go back where
+//! someone may have read them: an entry after the last number ever given says that the space was restored.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use loci_types::{Identifier, Scope, Space};
+
+use super::backup::{BackupSpace, DeriveKeys, RestoreOutcome, RestorePoint};
+use super::frame::{FrameKind, FramePosition, FrameReader};
+use super::rewind::{self, Rewound};
+use super::table::{Load, TABLES, Table};
+use super::{Failure, numbers, page, verify};
+use crate::sql::{self, Connection, Value, feed, params, words};
+use crate::text::Analyser;
+
+/// A space to load. It may run again if its transaction could not be committed.
+pub(super) struct SpaceLoad {
+    /// The files that hold something of it, and where it begins in each.
+    pub(super) parts: Vec<(PathBuf, FramePosition)>,
+    pub(super) tenant: String,
+    /// Its name in the backup.
+    pub(super) space: Space,
+    /// Its name from now on.
+    pub(super) target: Space,
+    pub(super) until: Option<RestorePoint>,
+    pub(super) at: Timestamp,
+    pub(super) derive: DeriveKeys,
+    /// The counters of the space.
+    pub(super) numbers: Vec<i64>,
+    pub(super) analyser: Arc<Analyser>,
+}
+
+impl SpaceLoad {
+    /// Loads the space.
+    pub(super) fn run(&self, connection: &dyn Connection) -> Result<RestoreOutcome, Failure> {
+        let before = feed::end(connection)?;
+        for (path, position) in &self.parts {
+            self.load_part(connection, path, *position)?;
+        }
+        let loaded = feed::end(connection)?;
+        let rewound = match self.until {
+            Some(until) => rewind::rewind(connection, until, &self.derive)?,
+            None => Rewound::default(),
+        };
+        let sequence = feed::end(connection)?;
+        let rows: Vec<i64> = connection
+            .prepare_cached("SELECT row FROM memories ORDER BY row")?
+            .query_map(params![], |row| row.get(0))?
+            .collect::<sql::Result<_>>()?;
+        rows.iter().try_for_each(|row| words::write(connection, &self.analyser, *row))?;
+        numbers::advance(connection, &self.numbers)?;
+        if before > 0 {
+            self.record_restore(connection, before.max(loaded) + 1, sequence)?;
+        }
+        TABLES.iter().try_for_each(|table| page::analyse(connection, table))?;
+        Ok(RestoreOutcome {
+            tenant: self.tenant.clone(),
+            space: self.target.name(),
+            memories: rows.len() as u64,
+            sequence,
+            rewound: rewound.entries,
+            lost: rewound.lost,
+        })
+    }
+
+    /// Loads the rows of one file.
+    fn load_part(&self, connection: &dyn Connection, path: &Path, position: FramePosition) -> Result<(), Failure> {
+        let mut reader = FrameReader::open_at(path, position)?;
+        let head: BackupSpace = match reader.next()? {
+            (FrameKind::Space, bytes) => reader.json(&bytes)?,
+            _ => return Err(reader.corrupt("was changed while it was read").into()),
+        };
+        // A space that was dropped and created again since the base is held in full.
+        let increment = head.since > 0;
+        clear(connection, |table| !increment || table.is_replaced_by_increment())?;
+        loop {
+            let (kind, bytes) = reader.next()?;
+            match kind {
+                FrameKind::End | FrameKind::Space => return Ok(()),
+                FrameKind::Changed => {
+                    let mut delete = connection.prepare_cached("DELETE FROM memories WHERE row = ?1")?;
+                    for row in bytes.as_chunks::<8>().0 {
+                        delete.execute(params![i64::from_le_bytes(*row)])?;
+                    }
+                }
+                FrameKind::Rows => {
+                    let (table, mut rows) = verify::unpack(&reader, kind, &bytes)?;
+                    rows.retain(|row| self.is_kept(table, row));
+                    rows.iter_mut().try_for_each(|row| self.rename(table, row))?;
+                    if increment && matches!(table.name, "scopes" | "models") {
+                        rows = missing(connection, table, rows)?;
+                    }
+                    page::write(connection, table, &rows, &self.analyser)?;
+                }
+                FrameKind::Manifest | FrameKind::Catalogue => {}
+            }
+        }
+    }
+
+    /// Whether a row is loaded. A renamed space keeps no jobs but those that embed: the others refer to memories by the
+    /// old name.
+    fn is_kept(&self, table: &Table, row: &[Value]) -> bool {
+        table.name != "jobs" || self.space == self.target || table.text(row, "kind") == Some("embed")
+    }
+
+    /// Replaces the old name of the space in a row.
+    fn rename(&self, table: &Table, row: &mut [Value]) -> Result<(), loci_types::Error> {
+        let (identifier, old, new) = match (&self.space, &self.target) {
+            (old, new) if old == new => return Ok(()),
+            (Space::Agent(old), Space::Agent(new)) => (Identifier::Agent, old, new),
+            (Space::Pool(old), Space::Pool(new)) => (Identifier::Pool, old, new),
+            _ => return Ok(()),
+        };
+        let column = match (table.name, identifier) {
+            ("scopes", _) => "key",
+            ("memories", Identifier::Agent) => "agent_id",
+            ("memories", _) => "pool_id",
+            _ => return Ok(()),
+        };
+        match table.value_mut(row, column) {
+            Some(Value::Text(key)) if column == "key" => {
+                let scope = Scope::from_key(key)?;
+                let mut identifiers = scope.identifiers();
+                if identifiers.get(identifier) == Some(old) {
+                    identifiers.set(identifier, Some(new.clone()));
+                }
+                *key = Scope::new(scope.layer(), &identifiers)?.key();
+            }
+            Some(Value::Text(name)) if name == old => name.clone_from(new),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Appends the ledger entry by which readers of the ledger learn that everything before it has changed.
+    fn record_restore(&self, connection: &dyn Connection, sequence: i64, through: i64) -> sql::Result<()> {
+        let new = serde_json::json!({ "restored": { "through": through } }).to_string();
+        connection
+            .execute(
+                "INSERT INTO ledger (sequence, at, event, new, node, reason) VALUES (?1, ?2, 'restore', ?3, 'operator', ?4)",
+                params![sequence, self.at.as_microsecond(), new, "restored from a backup"],
+            )
+            .map(drop)
+    }
+}
+
+/// The rows whose number is not in the table yet.
+fn missing(connection: &dyn Connection, table: &Table, rows: Vec<Vec<Value>>) -> sql::Result<Vec<Vec<Value>>> {
+    let sql = format!("SELECT 1 FROM {} WHERE {} = ?1", table.name, table.lead);
+    let mut missing = Vec::new();
+    for row in rows {
+        if !connection.prepare_cached(&sql)?.exists(row[..1].to_vec())? {
+            missing.push(row);
+        }
+    }
+    Ok(missing)
+}
+
+/// Deletes all rows of the tables that are to be cleared, children first.
+fn clear(connection: &dyn Connection, cleared: impl Fn(&Table) -> bool) -> sql::Result<()> {
+    for table in TABLES.iter().rev().filter(|table| matches!(table.load, Load::Insert | Load::Vector)) {
+        if cleared(table) {
+            connection.execute(&format!("DELETE FROM {}", table.name), [])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! One stream of rows for backup, restore and migration.
+//!
+//! Rows of every table are read in pages, in an encoding that does not depend on the database. A backup is a dump of them to a
+//! file of hashed frames; each space is read in one snapshot, while others write. A restore verifies a whole chain of backups
+//! before anything is changed, and loads each space in one transaction. A migration writes the same pages to another store,
+//! one transaction each, continues where it was interrupted, and compares every row of both stores at the end. An export
+//! reads the visible part of a space as records, for JSON lines.
+
+mod backup;
+mod catalogue;
+mod dump;
+pub(super) mod export;
+mod frame;
+mod load;
+mod migrate;
+mod numbers;
+mod page;
+mod pair;
+mod restore;
+mod rewind;
+mod row;
+mod table;
+mod verify;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+pub use self::backup::{
+    Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, DeriveKeys, DerivedKeys, Manifest, RestoreOutcome,
+    RestorePlan, RestorePoint,
+};
+pub use self::migrate::{ComparedTable, MigrateOptions, MigratePhase, MigrateStep, MigrationReport, migrate};
+use super::{Backend, SqlStore, blocking};
+use crate::{Error, Result};
+
+/// Writes a store, or a part of it, to a backup while others write to the store.
+///
+/// # Errors
+/// If the store or the file fails, or an increment does not follow from the backup that it is based on.
+#[expect(private_bounds, reason = "the backends are this crate's own")]
+pub async fn create_backup<B: Backend, W: Write + Send + 'static>(
+    from: &SqlStore<B>,
+    plan: BackupPlan,
+    out: W,
+    progress: BackupProgress,
+) -> Result<(Backup, W)> {
+    let from = from.backend.clone();
+    blocking(move || dump::dump(&*from, &plan, out, progress)).await
+}
+
+/// Verifies a full backup and the increments on top of it, in their order, from the first byte to the last.
+///
+/// # Errors
+/// If a file is no backup, is cut off or damaged, was made by a newer Loci, or does not follow from the one before it.
+pub async fn verify_backup_chain(files: Vec<PathBuf>) -> Result<Vec<Backup>> {
+    blocking(move || Ok(verify::chain(&files)?.into_iter().map(|verified| verified.backup).collect())).await
+}
+
+/// Verifies one backup, full or not, by itself.
+///
+/// # Errors
+/// As [`verify_backup_chain`], except for what concerns the chain.
+pub async fn verify_backup(file: PathBuf) -> Result<Backup> {
+    blocking(move || Ok(verify::file(&file)?.backup)).await
+}
+
+/// Restores a chain of backups. Nothing is changed before all of it is verified.
+///
+/// # Errors
+/// As [`verify_backup_chain`]; and if a space is not empty and is not to be replaced, or the store fails.
+#[expect(private_bounds, reason = "the backends are this crate's own")]
+pub async fn restore_backup<B: Backend>(to: &SqlStore<B>, plan: RestorePlan) -> Result<Vec<RestoreOutcome>> {
+    let files = plan.files.clone();
+    let chain = blocking(move || verify::chain(&files)).await?;
+    restore::restore(&to.backend, &plan, &chain).await
+}
+
+/// A failure within a transaction: of the database, or of the file that is read or written.
+enum Failure {
+    Database(super::Error),
+    Other(Error),
+}
+
+impl From<super::Error> for Failure {
+    fn from(error: super::Error) -> Self {
+        Failure::Database(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Other(error)
+    }
+}
+
+impl From<loci_types::Error> for Failure {
+    fn from(error: loci_types::Error) -> Self {
+        Failure::Other(error.into())
+    }
+}
+
+impl Failure {
+    /// The error of the store at a path.
+    fn at(self, path: &Path) -> Error {
+        match self {
+            Failure::Database(error) => Error::said(path, error),
+            Failure::Other(error) => error,
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Restores a verified chain of backups: selects the spaces, adds missing entries of the catalogue, and loads each space.
+
+use std::collections::HashSet;
+use std::mem::discriminant;
+use std::path::Path;
+use std::sync::Arc;
+
+use loci_types::{Space, Tenant};
+
+use super::backup::{Backup, RestoreOutcome, RestorePlan};
+use super::catalogue;
+use super::frame::{FrameKind, FrameReader};
+use super::load::SpaceLoad;
+use super::table::Table;
+use super::verify::{self, VerifiedBackup};
+use crate::sql::{Backend, Value, blocking, feed};
+use crate::{Error, Result};
+
+/// Restores what the plan selects.
+pub(super) async fn restore<B: Backend>(
+    to: &Arc<B>,
+    plan: &RestorePlan,
+    chain: &[VerifiedBackup],
+) -> Result<Vec<RestoreOutcome>> {
+    let Some(last) = chain.last() else { return Ok(Vec::new()) };
+    let selected = select(plan, &last.backup)?;
+    if plan.until.is_some() && selected.len() != 1 {
+        return Err(loci_types::Error::invalid("space", "lines are counted in each space for itself")
+            .hint("name the one space that is to go back: --agent, --pool or --space shared")
+            .into());
+    }
+    if !plan.replace {
+        for (tenant, space) in &selected {
+            let target = plan.rename.as_ref().unwrap_or(space);
+            let (backend, open) = (to.clone(), to.open(tenant, target));
+            let end = blocking(move || backend.read(&open, |connection| feed::end(connection))).await?;
+            if end.unwrap_or(0) > 0 {
+                return Err(occupied(tenant, target));
+            }
+        }
+    }
+    if plan.space.is_none() {
+        let (backend, path, tenant) = (to.clone(), last.path.clone(), plan.tenant.clone());
+        // Only the last backup of the chain counts: an earlier one would bring back what was revoked since.
+        blocking(move || restore_catalogue(&*backend, &path, tenant.as_ref())).await?;
+    }
+    let mut restored = Vec::new();
+    for (tenant, space) in selected {
+        restored.push(restore_space(to, plan, chain, tenant, space).await?);
+    }
+    Ok(restored)
+}
+
+/// The spaces to restore.
+fn select(plan: &RestorePlan, last: &Backup) -> Result<Vec<(Tenant, Space)>> {
+    let mut selected = Vec::new();
+    for held in &last.spaces {
+        let (tenant, space) = (Tenant::new(&held.tenant)?, held.space.parse::<Space>()?);
+        if plan.tenant.as_ref().is_none_or(|wanted| *wanted == tenant)
+            && plan.space.as_ref().is_none_or(|wanted| *wanted == space)
+        {
+            selected.push((tenant, space));
+        }
+    }
+    if selected.is_empty() && (plan.space.is_some() || plan.tenant.is_some()) {
+        let held: Vec<String> = last.spaces.iter().map(|held| format!("{}/{}", held.tenant, held.space)).collect();
+        return Err(loci_types::Error::invalid("space", "the backup does not hold what was named")
+            .hint(format!("it holds {}", held.join(", ")))
+            .into());
+    }
+    if let Some(rename) = &plan.rename {
+        let fits = matches!(&selected[..], [(_, space)] if discriminant(space) == discriminant(rename));
+        if !fits || *rename == Space::Shared {
+            return Err(loci_types::Error::invalid("as", "only one agent can become another, and one pool another")
+                .hint("name the agent of the backup with --agent, and the one it becomes with --as")
+                .into());
+        }
+    }
+    Ok(selected)
+}
+
+fn occupied(tenant: &Tenant, space: &Space) -> Error {
+    loci_types::Error::new(
+        loci_types::ErrorKind::Conflict,
+        format!("{}/{space} is not empty; nothing was changed", tenant.name()),
+    )
+    .at("replace")
+    .hint("--replace puts the backup in its place; what lies there now is gone then")
+    .into()
+}
+
+/// Adds the entries of the catalogue that are missing. A pool that exists keeps its present members, so that a backup
+/// admits nobody who has left.
+fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -> Result<()> {
+    let mut reader = FrameReader::open(path)?;
+    let mut entries: Vec<(&'static Table, Vec<Value>)> = Vec::new();
+    loop {
+        let (kind, bytes) = reader.next()?;
+        match kind {
+            FrameKind::End => break,
+            FrameKind::Catalogue => {
+                let (table, mut rows) = verify::unpack(&reader, kind, &bytes)?;
+                rows.retain(|row| tenant.is_none_or(|tenant| table.text(row, table.lead) == Some(tenant.name())));
+                entries.extend(rows.into_iter().map(|row| (table, row)));
+            }
+            _ => {}
+        }
+    }
+    let pool = |table: &Table, row: &[Value], column: &str| {
+        (table.text(row, "tenant").map(str::to_owned), table.text(row, column).map(str::to_owned))
+    };
+    to.tell(|connection| {
+        let mut existing = HashSet::new();
+        for (table, row) in entries.iter().filter(|(table, _)| table.name == "pools") {
+            if catalogue::has(connection, table, row)? {
+                existing.insert(pool(table, row, "slug"));
+            }
+        }
+        for (table, mut row) in entries {
+            if table.name == "pool_members" && existing.contains(&pool(table, &row, "pool")) {
+                continue;
+            }
+            // A space counts as written once its rows are loaded.
+            if let Some(written) = table.value_mut(&mut row, "written") {
+                *written = Value::Integer(0);
+            }
+            catalogue::add(connection, table, row)?;
+        }
+        Ok(())
+    })
+}
+
+async fn restore_space<B: Backend>(
+    to: &Arc<B>,
+    plan: &RestorePlan,
+    chain: &[VerifiedBackup],
+    tenant: Tenant,
+    space: Space,
+) -> Result<RestoreOutcome> {
+    let target = plan.rename.clone().unwrap_or_else(|| space.clone());
+    let open = to.open(&tenant, &target);
+    let (mut parts, mut written, mut latest) = (Vec::new(), false, None);
+    for backup in chain {
+        if let Some((held, position)) = backup.space(tenant.name(), &space.name()) {
+            parts.push((backup.path.clone(), position));
+            written |= held.rows > 0;
+            latest = Some(held);
+        }
+    }
+    let (created_at, numbers) = latest.map(|held| (held.created_at, held.numbers.clone())).unwrap_or_default();
+    let (backend, owner, place) = (to.clone(), tenant.clone(), open.clone());
+    blocking(move || catalogue::register_space(&*backend, &owner, &place, created_at)).await?;
+    let load = SpaceLoad {
+        parts,
+        tenant: tenant.name().to_owned(),
+        space,
+        target,
+        until: plan.until,
+        at: plan.at,
+        derive: plan.derive.clone(),
+        numbers,
+        analyser: to.analyser().clone(),
+    };
+    let path = B::place_of(&open).to_owned();
+    let restored = to
+        .write_long(&open, move |connection| {
+            connection.without_timeout().map_err(|error| Error::said(&path, error))?;
+            load.run(connection).map_err(|failure| failure.at(&path))
+        })
+        .await?;
+    if written {
+        let backend = to.clone();
+        blocking(move || backend.note_written(&tenant, &open)).await?;
+    }
+    Ok(restored)
+}
