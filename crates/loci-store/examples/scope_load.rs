@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use loci_store::prelude::*;
 use loci_store::{Error, SqliteOptions, SqliteStore};
-use loci_testkit::samples::{addition, at, batch, change, memory, now, user, visible};
+use loci_testkit::samples::{addition, at, batch, change, id, memory, now, user, visible};
 use loci_types::{Action, Vector};
 
 const DIMENSIONS: usize = 384;
@@ -35,19 +35,23 @@ async fn main() -> Result<(), Error> {
 async fn write(store: &SqliteStore, memories: u64) -> Result<(), Error> {
     let anna = user("anna");
     let mut source = seeded::Seeded::new(11, memories as usize, DIMENSIONS);
+    let mut written = 0;
     for first in (0..memories).step_by(BATCH as usize) {
         let add = |number: u64, values: Vec<f32>| {
             let words = (0..24).map(|place| format!("word{} ", (number * 31 + place * 977) % 9_973));
-            let mut memory = memory(number, &anna, &words.collect::<String>());
+            // The number makes the text unique: the store keeps equal texts of a scope once.
+            let mut memory = memory(number, &anna, &format!("number{number} {}", words.collect::<String>()));
             memory.thread_id = Some(format!("thread-{}", number / 40));
             let mut addition = addition(memory);
             addition.vector = Some(Vector { model: "seeded".to_owned(), values, token_states: None });
             change(at(number as i64), Action::Add(Box::new(addition)))
         };
         let changes = (first..memories.min(first + BATCH)).map(|number| add(number, source.next())).collect();
-        store.apply(batch(&anna.space(), changes)).await?;
+        let outcomes = store.apply(batch(&anna.space(), changes)).await?;
+        let new = (first..).zip(outcomes).filter(|(number, outcome)| outcome.id == Some(id(*number)));
+        written += new.count();
     }
-    println!(r#"{{"metric":"written","value":{memories}}}"#);
+    println!(r#"{{"metric":"written","value":{written}}}"#);
     Ok(())
 }
 

@@ -22,6 +22,10 @@ const STRETCH: usize = 64;
 /// Removed terms or texts up to which the arrays are not compacted.
 const CLUTTER: usize = 1 << 14;
 
+/// Up to one match in this number of texts, scores are kept for the matching texts only: an array over all texts would
+/// cost each question eight bytes a text.
+const FEW: usize = 16;
+
 /// The fingerprint of a term: 64-bit FNV-1a, folded to 32 bits. It is part of the file format.
 pub(crate) fn fingerprint(term: &str) -> u32 {
     let hash = loci_types::fnv1a(term.as_bytes());
@@ -186,14 +190,19 @@ impl Matches<'_> {
     pub(crate) fn scores(&self, stats: CorpusStats) -> Vec<(i64, f64)> {
         let weights: Vec<f64> =
             self.document_frequency.iter().map(|frequency| weight(stats.documents, *frequency as f64)).collect();
-        let mut scores = vec![0.0; self.texts.keys.len()];
+        let keys = &self.texts.keys;
+        // Few matches are collected and sorted; many are summed in an array as long as the scope.
+        let few = self.matches.len() < keys.len() / FEW;
+        let mut sorted: Vec<(u32, f64)> = Vec::new();
+        let mut dense = vec![0.0; if few { 0 } else { keys.len() }];
         // For each term the texts come in order, so its count in one text is complete when the next text comes.
         let mut runs: Vec<(u32, f64)> = vec![(u32::MAX, 0.0); weights.len()];
         let mut add = |(place, times): (u32, f64), term: usize| {
             if times > 0.0 {
                 let length = self.texts.span(place as usize).len() as f64;
                 let dampened = times + 1.2 * (0.25 + 0.75 * length / stats.average_length);
-                scores[place as usize] += weights[term] * times * 2.2 / dampened;
+                let score = weights[term] * times * 2.2 / dampened;
+                if few { sorted.push((place, score)) } else { dense[place as usize] += score }
             }
         };
         for Match { place, term } in &self.matches {
@@ -204,7 +213,16 @@ impl Matches<'_> {
             run.1 += 1.0;
         }
         runs.into_iter().enumerate().for_each(|(term, run)| add(run, term));
-        let scored = self.texts.keys.iter().zip(scores);
+        if few {
+            sorted.sort_by_key(|(place, _)| *place);
+            sorted.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                kept.1 += if same { next.1 } else { 0.0 };
+                same
+            });
+            return sorted.into_iter().map(|(place, score)| (keys[place as usize], score)).collect();
+        }
+        let scored = keys.iter().zip(dense);
         scored.filter(|(_, score)| *score > 0.0).map(|(key, score)| (*key, score)).collect()
     }
 }
@@ -276,6 +294,24 @@ mod tests {
                 prop_assert!((found[&key] - score).abs() < 1e-9);
             }
         }
+    }
+
+    /// The scores of few matches among many texts, which are collected in another way.
+    #[test]
+    fn few_matches_score_as_the_definition_does() {
+        let (mut scan, mut texts) = (TermScan::default(), BTreeMap::new());
+        for key in 0..2_000 {
+            let terms = [key % 97, key % 89 + 100, key % 83 + 200, key % 97].map(|term| term as u32);
+            scan.insert(key, terms.iter().copied());
+            texts.insert(key, terms.to_vec());
+        }
+        let (asked, stats) = ([3, 103, 203], CorpusStats::of(2_000, 8_000));
+        let matches = scan.find(&asked);
+        assert!(matches.matches.len() < 2_000 / FEW);
+        let found = matches.scores(stats);
+        let expected = by_definition(&texts, &asked, stats);
+        assert_eq!(found.iter().map(|(key, _)| key).collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        assert!(found.iter().all(|(key, score)| (expected[key] - score).abs() < 1e-9));
     }
 
     /// The memory of removed texts is used again, and no other text is lost.

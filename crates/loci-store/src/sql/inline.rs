@@ -82,6 +82,9 @@ mod tests {
     use crate::postgres::PostgresBackend;
     use crate::sqlite::SqliteBackend;
 
+    /// Tests that use up the permits of this process, or need one, run one after the other.
+    static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
     /// Whether a floor was asked by the thread that stepped aside.
     async fn here<B: Backend>() -> bool {
         run_read::<B, _>(|| Ok(INLINE.get())).await.unwrap()
@@ -89,6 +92,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn who_stands_inline_waits_for_files_and_not_for_servers() {
+        let _alone = ALONE.lock().await;
         let asked = tokio::spawn(async {
             assert!(!here::<SqliteBackend>().await, "who has not stepped aside holds nobody up");
             let both =
@@ -102,6 +106,7 @@ mod tests {
     /// However many ask at once, the runtime has threads left for its timers.
     #[test]
     fn many_slow_reads_leave_the_runtime_going() {
+        let _alone = ALONE.blocking_lock();
         let threads = INLINE_READS.available_permits() + BLOCKING_READS.available_permits() + 8;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use jiff::Timestamp;
 use moka::Expiry;
-use moka::ops::compute::Op;
+use moka::ops::compute::{CompResult, Op};
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
@@ -45,10 +45,6 @@ struct Slot<V> {
 impl<V> Slot<V> {
     fn new(value: V, bytes: usize, now: Instant, life: Duration) -> Self {
         Self { value: Arc::new(Mutex::new(value)), bytes, ends: now + life, life }
-    }
-
-    fn value(&self) -> MutexGuard<'_, V> {
-        locked(&self.value)
     }
 }
 
@@ -178,28 +174,55 @@ impl ProcessTier {
         locked(&self.rates).due.len()
     }
 
-    /// Changes a working memory atomically, and prolongs it. An empty one is not kept.
-    fn change<T: Default>(&self, key: &WorkingKey, change: impl FnOnce(&mut Working) -> T) -> T {
-        let (now, life) = ((self.clock)(), self.options.working_idle);
+    fn change_working<T: Default>(&self, key: &WorkingKey, change: impl FnOnce(&mut Working) -> T) -> T {
+        let life = self.options.working_idle;
+        self.change(&self.working, key, life, |working| (change(working), working.bytes))
+    }
+
+    /// Changes a value atomically, and prolongs it to `life` from now; one that was given longer keeps it. `change`
+    /// returns its answer and the bytes that the value then takes; a value of 0 bytes is not kept.
+    fn change<K: Key, V: Default + Send + 'static, T: Default>(
+        &self,
+        cache: &Cache<K, Slot<V>>,
+        key: &K,
+        life: Duration,
+        change: impl FnOnce(&mut V) -> (T, usize),
+    ) -> T {
+        let now = (self.clock)();
         let mut answer = T::default();
-        self.working.entry_by_ref(key).and_compute_with(|entry| {
-            let held = live(entry.map(moka::Entry::into_value), now).map(|slot| slot.value);
-            let value = held.unwrap_or_default();
-            let bytes = {
-                let mut working = locked(&value);
-                answer = change(&mut working);
-                working.bytes
-            };
+        cache.entry_by_ref(key).and_compute_with(|entry| {
+            let held = entry.map(moka::Entry::into_value).filter(|slot| slot.ends > now);
+            let ends = held.as_ref().map_or(now, |slot| slot.ends).max(now + life);
+            let value = held.map(|slot| slot.value).unwrap_or_default();
+            let bytes;
+            (answer, bytes) = change(&mut locked(&value));
             match bytes {
-                0 => Op::Remove,
-                _ => Op::Put(Slot { value, bytes, ends: now + life, life }),
+                0 => removal(cache),
+                _ => Op::Put(Slot { value, bytes, ends, life: ends - now }),
             }
         });
         answer
     }
+
+    /// Returns a value that has not ended.
+    fn get<K: Key, V: Send + 'static>(&self, cache: &Cache<K, Slot<V>>, key: &K) -> Option<Slot<V>> {
+        cache.get(key).filter(|slot| slot.ends > (self.clock)())
+    }
+
+    /// Removes every value whose key is one of these, and returns how many there were that had not ended.
+    fn remove_all<K: Key, V: Send + 'static>(&self, cache: &Cache<K, Slot<V>>, of: impl Fn(&K) -> bool) -> usize {
+        let now = (self.clock)();
+        let found = cache.iter().filter(|(key, _)| of(key));
+        found.filter_map(|(key, _)| remove(cache, &*key)).filter(|slot| slot.ends > now).count()
+    }
 }
 
-fn cache<K: Hash + Eq + Send + Sync + 'static, V: Send + 'static>(bytes: usize) -> Cache<K, Slot<V>> {
+/// The key of a cache.
+trait Key: Hash + Eq + Clone + Send + Sync + 'static {}
+
+impl<K: Hash + Eq + Clone + Send + Sync + 'static> Key for K {}
+
+fn cache<K: Key, V: Send + 'static>(bytes: usize) -> Cache<K, Slot<V>> {
     Cache::builder()
         .max_capacity(bytes as u64)
         .weigher(|_, slot: &Slot<V>| u32::try_from(slot.bytes).unwrap_or(u32::MAX))
@@ -208,14 +231,23 @@ fn cache<K: Hash + Eq + Send + Sync + 'static, V: Send + 'static>(bytes: usize) 
         .build()
 }
 
-fn size<K: Hash + Eq + Send + Sync + 'static, V: Send + 'static>(cache: &Cache<K, Slot<V>>) -> u64 {
+fn size<K: Key, V: Send + 'static>(cache: &Cache<K, Slot<V>>) -> u64 {
     cache.run_pending_tasks();
     cache.weighted_size()
 }
 
-/// A slot that has not ended.
-fn live<V>(slot: Option<Slot<V>>, now: Instant) -> Option<Slot<V>> {
-    slot.filter(|slot| slot.ends > now)
+/// The removal of an entry whose lock is held. The cache (moka 0.12) miscounts its bytes for ever if an update of the
+/// entry is still queued when it is removed, so the queue is emptied first.
+fn removal<K: Key, V: Send + 'static, S>(cache: &Cache<K, Slot<V>>) -> Op<S> {
+    cache.run_pending_tasks();
+    Op::Remove
+}
+
+fn remove<K: Key, V: Send + 'static>(cache: &Cache<K, Slot<V>>, key: &K) -> Option<Slot<V>> {
+    match cache.entry_by_ref(key).and_compute_with(|_| removal(cache)) {
+        CompResult::Removed(entry) => Some(entry.into_value()),
+        _ => None,
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -248,7 +280,7 @@ impl Tier for ProcessTier {
     }
 
     async fn append(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
-        Ok(self.change(key, |working| {
+        Ok(self.change_working(key, |working| {
             entries.iter().for_each(|entry| working.push(entry));
             while working.entries.len() > self.options.working_entries {
                 working.remove(0);
@@ -258,11 +290,11 @@ impl Tier for ProcessTier {
     }
 
     async fn read(&self, key: &WorkingKey) -> TierResult<Vec<WorkingEntry>> {
-        Ok(self.change(key, |working| working.entries.iter().cloned().collect()))
+        Ok(self.change_working(key, |working| working.entries.iter().cloned().collect()))
     }
 
     async fn trim(&self, key: &WorkingKey, tokens: u64) -> TierResult<usize> {
-        Ok(self.change(key, |working| {
+        Ok(self.change_working(key, |working| {
             let mut sum = 0_u64;
             let fits = |entry: &&WorkingEntry| {
                 sum = sum.saturating_add(entry.tokens);
@@ -275,7 +307,7 @@ impl Tier for ProcessTier {
     }
 
     async fn remove(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize> {
-        Ok(self.change(key, |working| {
+        Ok(self.change_working(key, |working| {
             let before = working.entries.len();
             for entry in entries {
                 if let Some(place) = working.entries.iter().position(|other| other == entry) {
@@ -287,55 +319,43 @@ impl Tier for ProcessTier {
     }
 
     async fn clear(&self, key: &WorkingKey) -> TierResult<()> {
-        self.working.invalidate(key);
+        remove(&self.working, key);
         Ok(())
     }
 
     async fn put(&self, key: &SessionKey, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()> {
-        let now = (self.clock)();
-        let ends = now + life.unwrap_or(self.options.session_idle);
-        self.sessions.entry_by_ref(key).and_upsert_with(|held| {
-            let held = live(held.map(moka::Entry::into_value), now);
-            let ends = held.as_ref().map_or(ends, |held| ends.max(held.ends));
-            let value = held.map(|held| held.value).unwrap_or_default();
-            let bytes = {
-                let mut session = locked(&value);
-                session.put(entry, self.options.session_entries);
-                session.bytes
-            };
-            Slot { value, bytes, ends, life: ends - now }
+        self.change(&self.sessions, key, life.unwrap_or(self.options.session_idle), |session| {
+            session.put(entry, self.options.session_entries);
+            ((), session.bytes)
         });
         Ok(())
     }
 
     async fn latest(&self, key: &SessionKey, limit: usize) -> TierResult<Vec<SessionEntry>> {
-        let found = live(self.sessions.get(key), (self.clock)());
-        Ok(found.map_or_else(Vec::new, |slot| slot.value().by_time.values().rev().take(limit).cloned().collect()))
+        let Some(slot) = self.get(&self.sessions, key) else { return Ok(Vec::new()) };
+        Ok(locked(&slot.value).by_time.values().rev().take(limit).cloned().collect())
     }
 
     async fn end(&self, key: &SessionKey) -> TierResult<()> {
-        self.sessions.invalidate(key);
+        remove(&self.sessions, key);
         Ok(())
     }
 
     async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize> {
-        let now = (self.clock)();
-        let mark = Slot::new(at, 2 * text_bytes(user), now, self.options.working_idle);
+        let mark = Slot::new(at, 2 * text_bytes(user), (self.clock)(), self.options.working_idle);
         self.erased.insert((tenant.to_owned(), user.to_owned()), mark);
-        let working = self.working.iter().filter(|(key, _)| key.tenant == tenant && key.user == user);
-        let working = working.filter_map(|(key, _)| live(self.working.remove(&*key), now)).count();
-        let sessions = self.sessions.iter().filter(|(key, _)| key.tenant == tenant && key.user == user);
-        Ok(working + sessions.filter_map(|(key, _)| live(self.sessions.remove(&*key), now)).count())
+        let working = self.remove_all(&self.working, |key| key.tenant == tenant && key.user == user);
+        Ok(working + self.remove_all(&self.sessions, |key| key.tenant == tenant && key.user == user))
     }
 
     async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>> {
-        let mark = self.erased.get(&(tenant.to_owned(), user.to_owned()));
-        Ok(live(mark, (self.clock)()).map(|slot| *slot.value()))
+        let mark = self.get(&self.erased, &(tenant.to_owned(), user.to_owned()));
+        Ok(mark.map(|slot| *locked(&slot.value)))
     }
 
     async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>> {
-        let now = (self.clock)();
-        Ok(keys.iter().map(|key| live(self.embeddings.get(key), now).map(|slot| slot.value().clone())).collect())
+        let found = |key| self.get(&self.embeddings, key).map(|slot| locked(&slot.value).clone());
+        Ok(keys.iter().map(found).collect())
     }
 
     async fn keep_embeddings(&self, entries: &[(String, Vec<u8>)]) -> TierResult<()> {

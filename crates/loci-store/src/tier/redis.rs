@@ -39,11 +39,11 @@ use super::{
 
 const NAME: &str = "redis";
 
-/// What each entry adds to the deadline of a call.
-const TIME_PER_ENTRY: Duration = Duration::from_millis(1);
-
-/// Calls with more entries than this use the connection for large calls.
+/// Calls with more entries than this use the connection for large calls and have a longer deadline.
 const MANY_ENTRIES: usize = 64;
+
+/// What each further entry adds to the deadline.
+const TIME_PER_ENTRY: Duration = Duration::from_millis(1);
 
 /// Maximum number of keys that are erased in one script, which no other client can interrupt.
 const ERASE_AT_ONCE: usize = 500;
@@ -220,8 +220,8 @@ impl RedisTier {
         work: impl FnOnce(MultiplexedConnection) -> F,
     ) -> TierResult<T> {
         let shared = if entries > MANY_ENTRIES { &self.large_calls } else { &self.small_calls };
-        let entries = u32::try_from(entries).unwrap_or(u32::MAX);
-        let deadline = self.options.deadline.saturating_add(TIME_PER_ENTRY.saturating_mul(entries));
+        let more = u32::try_from(entries.saturating_sub(MANY_ENTRIES)).unwrap_or(u32::MAX);
+        let deadline = self.options.deadline.saturating_add(TIME_PER_ENTRY.saturating_mul(more));
         let mut number = None;
         let outcome = timeout(deadline, async {
             let (found, connection) = self.connected(shared).await?;

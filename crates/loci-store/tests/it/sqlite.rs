@@ -239,6 +239,33 @@ async fn a_damaged_file_is_named_and_found() {
     }
 }
 
+/// A time that no calendar has is reported as damage and does not become 1970.
+#[tokio::test]
+async fn a_damaged_time_is_reported() {
+    let (store, folder) = fresh();
+    let (hand, anna) = (Hand::on(&store), user("anna"));
+    let (one, two) = (hand.remember(&anna, "lantern one").await, hand.remember(&anna, "lantern two").await);
+    hand.link(&anna, one, two, Relation::Causal).await;
+    let attend = Action::Attend { scope: anna.clone(), session: "s".into(), thread: "t".into() };
+    hand.must(&anna.space(), attend).await;
+    let path = file(folder.path(), "shared");
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch(&format!(
+        "UPDATE edges SET created_at = {max}; UPDATE sessions SET ended_at = {max}; UPDATE memories SET aged_at = {max};",
+        max = i64::MAX
+    ))
+    .unwrap();
+    drop(raw);
+    let store: &dyn Store = &store;
+    let edges = store.edges(&whole(), &everything(), &[one], &[]).await.map(drop);
+    let sessions = store.carried_sessions(&whole(), &anna.space(), None, 9).await.map(drop);
+    let memories = store.carried_memories(&whole(), &everything(), &anna.space(), 0, 9).await.map(drop);
+    for read in [edges, sessions, memories] {
+        let error = read.expect_err("a damaged time");
+        assert!(matches!(&error, Error::Damaged { path: at, .. } if *at == path), "{error:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_doctor_mends_what_can_be_made_again() {
     let (store, folder) = fresh();

@@ -92,8 +92,6 @@ pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
         "(((",
         "lantern) OR (1=1",
         "-lantern +candle",
-        "lantern\u{0}candle",
-        "\u{0}",
         "🐝🐝 👩‍👩‍👧",
         "\u{202e}nretnal",
         "ﷺ ẞ İ ŉ ǰ",
@@ -123,7 +121,8 @@ pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
         ids.push(hand.remember(&anna, text).await);
     }
     for visible in [whole(), visible(&[anna])] {
-        for query in &all {
+        // A question may contain NUL, which no text that is kept does.
+        for query in all.iter().chain(&["lantern\u{0}candle", "\u{0}"]) {
             let shown: String = query.chars().take(40).collect();
             let found = store.lexical(&visible, query, &now(), 100).await;
             assert!(found.is_ok(), "{shown}: {found:?}");
