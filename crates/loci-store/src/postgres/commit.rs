@@ -113,6 +113,7 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) ->
         match task.run(session) {
             Ok(()) if alone => {}
             Ok(()) => session.put_first("RELEASE one").map_err(again)?,
+            Err(error @ Error::Unavailable { .. }) if session.fell_silent() => return Err(Undone::Told(error)),
             // The server is gone: what others did is gone with it.
             Err(error @ Error::Unavailable { .. }) => return Err(Undone::Again(error)),
             Err(_) if alone => {

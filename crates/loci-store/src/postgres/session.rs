@@ -49,6 +49,7 @@ pub(crate) struct Session {
     held: RefCell<Vec<(Arc<str>, Vec<Value>)>>,
     patience: Cell<Duration>,
     contended: Cell<bool>,
+    silent: Cell<bool>,
 }
 
 /// How far the transaction of a session is.
@@ -87,6 +88,7 @@ impl Sessions {
             held: RefCell::default(),
             patience: Cell::new(self.timeout),
             contended: Cell::new(false),
+            silent: Cell::new(false),
         })
     }
 
@@ -248,6 +250,11 @@ impl Session {
         self.contended.get()
     }
 
+    /// Whether an answer did not come in time. Whoever waited that long is not made to wait again.
+    pub(super) fn fell_silent(&self) -> bool {
+        self.silent.get()
+    }
+
     /// A session that failed is not used again.
     pub(super) fn discard(self) {
         drop(self.client.take().map(Object::take));
@@ -308,7 +315,10 @@ impl Session {
         self.sessions.round_trips.fetch_add(waits, Ordering::Relaxed);
         match answer {
             Ok(answer) => Ok(answer?),
-            Err(_) => Err(sql::Error::Lost(format!("no answer within {} s", patience.as_secs()))),
+            Err(_) => {
+                self.silent.set(true);
+                Err(sql::Error::Lost(format!("no answer within {} s", patience.as_secs())))
+            }
         }
     }
 }

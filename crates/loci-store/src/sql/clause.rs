@@ -87,6 +87,15 @@ impl Clause {
         self.scopes.is_none() && self.keys.is_none()
     }
 
+    /// Whether one of its scopes is there: without any, nothing was ever written that it could let through.
+    pub(crate) fn has_scopes(&self, connection: &dyn Connection) -> sql::Result<bool> {
+        // Numbers were looked up when the clause was made.
+        let Some(keys) = &self.keys else { return Ok(true) };
+        connection
+            .prepare_cached("SELECT 1 FROM scopes WHERE key = ANY(?) LIMIT 1")?
+            .exists(vec![Value::Texts(keys.clone())])
+    }
+
     /// The condition that a column of another table names one of the visible scopes, with its values.
     pub(crate) fn scope_condition(&self, column: &str) -> (String, Vec<Value>) {
         match (&self.keys, &self.scopes) {

@@ -49,6 +49,9 @@ pub(crate) fn page(
         .prepare_cached(&sql)?
         .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
         .collect::<sql::Result<_>>()?;
+    if entries.is_empty() && !clause.has_scopes(connection)? {
+        return Ok(Feed { entries, position: end });
+    }
     let full = entries.last().filter(|_| entries.len() >= limit);
     let position = full.map_or(last, |entry| entry.sequence);
     Ok(Feed { entries, position })

@@ -354,9 +354,6 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
     };
     let (vectors, without_vector) = models(connection, clause)?;
     let by_state = by("state")?;
-    let (scopes, of_scopes) = clause.scope_condition("scope");
-    let known = format!("SELECT count(*) FROM (SELECT 1 FROM scopes WHERE {scopes} LIMIT 1) s");
-    let known: u64 = connection.query_row(&known, of_scopes, |row| row.get(0))?;
     let mut stats = Stats {
         memories: by_state.values().sum(),
         by_layer: by("layer")?,
@@ -364,7 +361,7 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
         by_state,
         vectors,
         without_vector,
-        spaces: if clause.is_whole() { 1 } else { known },
+        spaces: u64::from(clause.has_scopes(connection)?),
         ..Stats::default()
     };
     let seen = format!("SELECT m.row FROM memories m WHERE {}", clause.sql);
