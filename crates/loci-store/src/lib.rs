@@ -39,8 +39,8 @@ pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Administration, Ageing, Agent, Applied, Catalogue, CatalogueChange, CheckpointWalk, EntityFilter, EntityQuery,
     ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Feed, Finding, Frequencies, Hit, JobUpdate, Jobs,
-    KeptCheckpoint, KeyQuery, Ledger, LedgerQuery, Listing, Measure, Page, Place, Pool, PoolFilter, PoolMember, PoolRecord,
-    Records, Search, Stats, Store, StoreHealth, Strip, Tally,
+    KeptCheckpoint, KeyQuery, Ledger, LedgerQuery, Listing, Measure, Page, Place, Pool, PoolFilter, PoolMember,
+    PoolRecord, Records, Search, Stats, Store, StoreHealth, Strip, Tally,
 };
 
 /// The traits of a store, for callers that hold a concrete one.

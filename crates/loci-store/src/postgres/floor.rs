@@ -148,7 +148,8 @@ impl PostgresBackend {
             }
             let numbers = params![i64::from(target.tenant), i64::from(target.space)];
             self.tell(|connection| {
-                connection.execute("DELETE FROM dropped_spaces WHERE tenant = ?1::bigint AND space = ?2::bigint", numbers)
+                connection
+                    .execute("DELETE FROM dropped_spaces WHERE tenant = ?1::bigint AND space = ?2::bigint", numbers)
             })?;
         }
         Ok(())
@@ -339,7 +340,8 @@ impl Backend for PostgresBackend {
                 connection.execute(&lock(target), [])?;
                 connection.run_later("SELECT set_config('loci.catalogue', 'on', true)", Vec::new())?;
                 let numbers = params![i64::from(target.tenant), i64::from(target.space)];
-                let note = "INSERT INTO dropped_spaces (tenant, space) VALUES (?1::bigint, ?2::bigint) ON CONFLICT DO NOTHING";
+                let note =
+                    "INSERT INTO dropped_spaces (tenant, space) VALUES (?1::bigint, ?2::bigint) ON CONFLICT DO NOTHING";
                 connection.run_later(note, numbers)?;
                 connection.execute("DELETE FROM spaces WHERE number = ?1", params![i64::from(target.space)])
             })?;

@@ -121,13 +121,7 @@ impl Sessions {
             .pre_recycle(young)
             .build()
             .map_err(|error| Error::Unavailable { part: "postgres".to_owned(), problem: error.to_string() })?;
-        Ok(Self {
-            pool,
-            handle: Handle::current(),
-            timeout,
-            settings: settings.into(),
-            round_trips: Arc::default(),
-        })
+        Ok(Self { pool, handle: Handle::current(), timeout, settings: settings.into(), round_trips: Arc::default() })
     }
 
     /// A role that passes by the policies would make one tenant of all.

@@ -111,9 +111,8 @@ impl Sessions {
         let session = self.take()?;
         session.begin(how, target);
         let reads = how == READ;
-        let done = work(&session).and_then(|value| {
-            if reads { session.end_read("COMMIT") } else { session.commit("") }.map(|()| value)
-        });
+        let done = work(&session)
+            .and_then(|value| if reads { session.end_read("COMMIT") } else { session.commit("") }.map(|()| value));
         // A server that fell silent is not asked once more, or the caller would wait twice.
         if done.as_ref().is_err_and(|error| !matches!(error, sql::Error::Lost(_))) {
             drop(if reads { session.end_read("ROLLBACK") } else { session.roll_back() });
@@ -281,8 +280,7 @@ impl Session {
     fn send(&self, last: Option<Sent<'_>>) -> sql::Result<Answer> {
         let (prefix, held) = (self.prefix.take(), self.held.take());
         let begins = self.progress.get() == Progress::Announced;
-        let mut sent: Vec<Sent<'_>> =
-            held.iter().map(|(sql, values)| Sent { sql, values, rows: false }).collect();
+        let mut sent: Vec<Sent<'_>> = held.iter().map(|(sql, values)| Sent { sql, values, rows: false }).collect();
         sent.extend(last);
         if begins {
             self.progress.set(Progress::Open);
@@ -310,7 +308,8 @@ impl Session {
         // The server gives up by itself a little sooner; this is for one that fell silent.
         let patience = self.patience.get() + Duration::from_secs(1);
         let prepared = client.statement_cache.size();
-        let answer = self.sessions.handle.block_on(async { tokio::time::timeout(patience, talk(client, prefix, sent)).await });
+        let answer =
+            self.sessions.handle.block_on(async { tokio::time::timeout(patience, talk(client, prefix, sent)).await });
         let waits = 1 + u64::from(client.statement_cache.size() > prepared);
         self.sessions.round_trips.fetch_add(waits, Ordering::Relaxed);
         match answer {

@@ -267,9 +267,7 @@ fn foremost_at_once(
 ) -> sql::Result<Vec<Hit>> {
     let (scopes, mut values) = clause.scope_condition("s.scope");
     let (looked_at, waiting) = match by {
-        Measure::Unembedded => {
-            (LATEST, "WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory = f.row)")
-        }
+        Measure::Unembedded => (LATEST, "WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory = f.row)"),
         Measure::Newest | Measure::Importance => (limit, ""),
     };
     let sql = format!(

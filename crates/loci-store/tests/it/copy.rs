@@ -309,8 +309,16 @@ async fn a_target_with_something_else_is_left_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_copy_that_was_damaged_is_told() {
     for (sql, table, told) in [
-        ("UPDATE memories SET content = content || '!' WHERE row = ROW", "memories", "ROW is not the same in the target"),
-        ("UPDATE vectors SET vector = zeroblob(128) WHERE memory = ROW", "vectors", "ROW 1 is not the same in the target"),
+        (
+            "UPDATE memories SET content = content || '!' WHERE row = ROW",
+            "memories",
+            "ROW is not the same in the target",
+        ),
+        (
+            "UPDATE vectors SET vector = zeroblob(128) WHERE memory = ROW",
+            "vectors",
+            "ROW 1 is not the same in the target",
+        ),
         ("DELETE FROM ledger WHERE sequence = 3", "ledger", "3 is missing in the target"),
         ("DELETE FROM words WHERE memory = ROW", "words", "ROW is missing in the target"),
         ("INSERT INTO names (name, entity) VALUES ('x', 1)", "names", "1 \"x\" is in the target and not in the source"),

@@ -8,8 +8,8 @@ use loci_types::Tenant;
 
 use super::row::TableRow;
 use super::table::{Table, columns};
-use crate::{Error, Result};
 use crate::sql::{self, Backend, Connection, Value, params, row};
+use crate::{Error, Result};
 
 /// The entries of the catalogue, parents before children. The lead is the column that names the tenant.
 pub(super) static ENTRIES: [Table; 5] = [
