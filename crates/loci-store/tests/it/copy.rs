@@ -175,7 +175,7 @@ async fn seen_memories(store: &dyn Store, all: &Visible) -> Vec<String> {
     let mut seen = Vec::new();
     let ids = Hand::on(store).scan(all, &everything()).await;
     for memory in good(store.fetch(all, &ids).await) {
-        let history = good(store.ledger(all, &LedgerQuery::Memory(memory.id), 99).await).entries.entries;
+        let history = good(store.ledger(all, &LedgerQuery::Memory(memory.id), 99).await).entries;
         let spoken_of = good(store.entities(all, &EntityQuery::MentionedBy(memory.id), usize::MAX).await);
         seen.push(format!("memory {memory:?} {history:?} {spoken_of:?}"));
     }
@@ -235,7 +235,7 @@ async fn everything_goes_to_a_server_and_back() {
         let hand = Hand::from(store, 5_000);
         let new = hand.remember(&user("anna"), "after the move").await;
         assert_eq!(
-            good(store.ledger(&whole(), &LedgerQuery::Memory(new), 99).await).entries.entries.len(),
+            good(store.ledger(&whole(), &LedgerQuery::Memory(new), 99).await).entries.len(),
             1,
             "nothing was inherited"
         );
@@ -468,7 +468,7 @@ async fn a_nul_in_an_old_file_is_refused_by_name() {
     Hand::on(&from).remember(&user("anna"), "one \0 two").await;
     let options = PostgresOptions { schema: schema.name.clone(), ..PostgresOptions::default() };
     let to = PostgresStore::open(&schema.url, options).await.unwrap();
-    let refused = moved(&Side::from(from), &Side::from(to), SMALL).await.unwrap_err();
+    let refused = moved!(&from, &to, SMALL).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     assert_eq!(refused.to_string(), "memories: a text contains a NUL character, which PostgreSQL cannot store");
 }

@@ -217,7 +217,7 @@ async fn opens_and_goes_on(format: u32) {
         for seen in [whole(), visible(std::slice::from_ref(&scope))] {
             assert_eq!(hand.words(&seen, words, &today()).await, [memory.id], "{words}");
         }
-        assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 9).await).entries.entries.len(), 1);
+        assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 9).await).entries.len(), 1);
     }
     // It goes on as if it had been written today.
     let ann = user("ann");

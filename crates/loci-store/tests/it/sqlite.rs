@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use loci_store::prelude::*;
-use loci_store::{CatalogueChange, Error, Page, SqliteOptions, SqliteStore};
+use loci_store::{CatalogueChange, Error, ExportCursor, Page, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
 use loci_testkit::hand::{Hand, good};
 use loci_testkit::samples::*;
@@ -258,9 +258,11 @@ async fn a_damaged_time_is_reported() {
     drop(raw);
     let store: &dyn Store = &store;
     let edges = store.edges(&whole(), &everything(), &[one], &[]).await.map(drop);
-    let sessions = store.carried_sessions(&whole(), &anna.space(), None, 9).await.map(drop);
-    let memories = store.carried_memories(&whole(), &everything(), &anna.space(), 0, 9).await.map(drop);
-    for read in [edges, sessions, memories] {
+    let mut read = vec![edges];
+    for after in [ExportCursor::Sessions(None), ExportCursor::Memories(0)] {
+        read.push(store.export_page(&whole(), &everything(), &anna.space(), &after, 9).await.map(drop));
+    }
+    for read in read {
         let error = read.expect_err("a damaged time");
         assert!(matches!(&error, Error::Damaged { path: at, .. } if *at == path), "{error:?}");
     }
