@@ -411,7 +411,7 @@ mod tests {
         let commits: Vec<_> = commits.lock().unwrap().clone();
         let expect = [(0, 1, "loci-admin"), (1, 1, "loci-writer-0"), (0, 3, "loci-writer-0")];
         assert_eq!(commits, expect.map(|(place, tasks, thread)| (place, tasks, thread.to_owned())));
-        assert!(writers.shared.lock().queues.is_empty());
+        until(|| writers.shared.lock().queues.is_empty()).await;
     }
 
     #[tokio::test]
