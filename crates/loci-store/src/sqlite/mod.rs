@@ -12,6 +12,7 @@ mod connections;
 mod doctor;
 mod file;
 mod floor;
+mod migrations;
 mod schema;
 mod scrub;
 mod space;

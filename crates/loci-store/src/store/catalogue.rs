@@ -117,6 +117,7 @@ pub struct PoolRecord {
 
 /// A change of the catalogue.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a change of the catalogue is rare and short-lived")]
 pub enum CatalogueChange {
     /// Registers an agent, or gives a known one its configuration; 1 if it is new.
     PutAgent(Agent),

@@ -14,11 +14,7 @@ async fn entry(store: &dyn Store, visible: &Visible, sequence: Option<i64>) -> O
 async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String, Option<MemoryId>)> {
     let changes = good(
         store
-            .ledger(
-                visible,
-                &LedgerQuery::Changes { space: user("anna").space().clone(), thread: None, since: since },
-                99,
-            )
+            .ledger(visible, &LedgerQuery::Changes { space: user("anna").space().clone(), thread: None, since }, 99)
             .await,
     );
     changes.entries.into_iter().map(|line| (line.event, line.memory_id)).collect()
