@@ -25,7 +25,7 @@ pub trait Administration: Send + Sync {
         None
     }
 
-    /// The outside index that proposes for [`nearest`](Self::nearest), with what is needed to look after it; none: the
+    /// The outside index that proposes for [`nearest`](super::Search::nearest), with what is needed to look after it; none: the
     /// store finds its neighbours itself.
     fn indexed(&self) -> Option<&Indexed> {
         None

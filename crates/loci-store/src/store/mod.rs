@@ -1,7 +1,7 @@
 //! What a store can do, by who needs it.
 //!
-//! Two doors: every write is a [`Batch`] given to [`Records::apply`]; every read carries a
-//! [`Visible`]. What a store must keep is tested by the contract suite in the testkit, which every
+//! Two doors: every write is a [`Batch`](loci_types::Batch) given to [`Records::apply`]; every read carries a
+//! [`Visible`](loci_types::Visible). What a store must keep is tested by the contract suite in the testkit, which every
 //! implementation runs.
 //!
 //! What other systems ask of a storage provider, and where it is here:
