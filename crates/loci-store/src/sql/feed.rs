@@ -43,7 +43,7 @@ pub(crate) fn page(
         clause.told()
     );
     let mut values = vec![Value::Integer(after), Value::Integer(last)];
-    values.extend(clause.values);
+    values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
     let entries: Vec<_> = connection
         .prepare_cached(&sql)?
