@@ -122,9 +122,9 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) ->
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
     }
-    session.flush().map_err(again)?;
     // From here on a silence may mean that all is kept.
     session.commit("SELECT announce_write(); ").map_err(|error| match &error {
+        _ if session.was_undone() => again(error),
         sql::Error::Postgres(said_by) if is_undone(said_by) => Undone::Again(said(error)),
         _ => Undone::Told(Error::Unavailable {
             part: "postgres".to_owned(),

@@ -50,6 +50,8 @@ pub(crate) struct Session {
     patience: Cell<Duration>,
     contended: Cell<bool>,
     silent: Cell<bool>,
+    /// Whether a statement before the `COMMIT` was refused, so that nothing of the transaction was kept.
+    undone: Cell<bool>,
 }
 
 /// How far the transaction of a session is.
@@ -89,6 +91,7 @@ impl Sessions {
             patience: Cell::new(self.timeout),
             contended: Cell::new(false),
             silent: Cell::new(false),
+            undone: Cell::new(false),
         })
     }
 
@@ -203,15 +206,18 @@ impl Session {
         self.put_first("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'")
     }
 
-    /// Ends a transaction well; `last` are statements that go out with the `COMMIT`.
+    /// Ends a transaction well; `last` are statements that go out with the `COMMIT`, after everything that was held back.
     pub(super) fn commit(&self, last: &str) -> sql::Result<()> {
-        // An error of what was held back is an error of the transaction. One of the COMMIT is not known to be.
-        self.flush_held()?;
-        if self.progress.get() == Progress::Open {
-            self.run(&format!("{last}COMMIT"))?;
+        if self.progress.get() == Progress::Open || !self.held.borrow().is_empty() {
+            self.send_all(None, &format!("{last}COMMIT"))?;
         }
         self.ended();
         Ok(())
+    }
+
+    /// Whether the `COMMIT` that failed cannot have kept anything, since something before it was refused.
+    pub(super) fn was_undone(&self) -> bool {
+        self.undone.get()
     }
 
     /// Undoes a transaction.
@@ -259,10 +265,6 @@ impl Session {
         drop(self.client.take().map(Object::take));
     }
 
-    fn flush_held(&self) -> sql::Result<()> {
-        if self.held.borrow().is_empty() { Ok(()) } else { self.flush() }
-    }
-
     fn forget(&self) {
         self.held.borrow_mut().clear();
         self.prefix.borrow_mut().clear();
@@ -278,6 +280,10 @@ impl Session {
     /// A connection that rested in the pool may have been cut without anyone noticing. As long as a transaction has only
     /// begun nothing of it can have been kept, and it begins again on another connection.
     fn send(&self, last: Option<Sent<'_>>) -> sql::Result<Answer> {
+        self.send_all(last, "")
+    }
+
+    fn send_all(&self, last: Option<Sent<'_>>, suffix: &str) -> sql::Result<Answer> {
         let (prefix, held) = (self.prefix.take(), self.held.take());
         let begins = self.progress.get() == Progress::Announced;
         let mut sent: Vec<Sent<'_>> = held.iter().map(|(sql, values)| Sent { sql, values, rows: false }).collect();
@@ -287,10 +293,12 @@ impl Session {
         }
         let mut tries = 0;
         loop {
-            let answer = self.exchange(&prefix, &sent);
+            let answer = self.exchange(&prefix, &sent, suffix);
             match &answer {
                 Err(sql::Error::Postgres(error)) if is_undone(error) => self.contended.set(true),
-                Err(sql::Error::Postgres(error)) if begins && is_cut(error) && tries < CUT_IN_A_ROW => {
+                Err(sql::Error::Postgres(error))
+                    if begins && suffix.is_empty() && is_cut(error) && tries < CUT_IN_A_ROW =>
+                {
                     drop(self.client.take().map(Object::take));
                     self.client.replace(Some(self.sessions.connection()?));
                     tries += 1;
@@ -302,18 +310,25 @@ impl Session {
         }
     }
 
-    fn exchange(&self, prefix: &str, sent: &[Sent<'_>]) -> sql::Result<Answer> {
+    fn exchange(&self, prefix: &str, sent: &[Sent<'_>], suffix: &str) -> sql::Result<Answer> {
         let client = self.client.borrow();
         let client = client.as_ref().ok_or_else(discarded)?;
         // The server gives up by itself a little sooner; this is for one that fell silent.
         let patience = self.patience.get() + Duration::from_secs(1);
         let prepared = client.statement_cache.size();
-        let answer =
-            self.sessions.handle.block_on(async { tokio::time::timeout(patience, talk(client, prefix, sent)).await });
+        let answer = self
+            .sessions
+            .handle
+            .block_on(async { tokio::time::timeout(patience, talk(client, prefix, sent, suffix)).await });
         let waits = 1 + u64::from(client.statement_cache.size() > prepared);
         self.sessions.round_trips.fetch_add(waits, Ordering::Relaxed);
         match answer {
-            Ok(answer) => Ok(answer?),
+            Ok((answer, ended)) => {
+                self.undone.set(answer.as_ref().is_err_and(|error| error.as_db_error().is_some() && !is_cut(error)));
+                let answer = answer?;
+                ended?;
+                Ok(answer)
+            }
             Err(_) => {
                 self.silent.set(true);
                 Err(sql::Error::Lost(format!("no answer within {} s", patience.as_secs())))
@@ -322,26 +337,34 @@ impl Session {
     }
 }
 
-/// Sends the prefix and the statements one behind the other and waits for all answers. Returns the first error, or the last
-/// answer. Statements that the connection does not know yet are prepared first, all at once.
-async fn talk(client: &Object, prefix: &str, sent: &[Sent<'_>]) -> Result<Answer, tokio_postgres::Error> {
-    let begun = async { if prefix.is_empty() { Ok(()) } else { client.batch_execute(prefix).await } };
+/// How the statements ended, and how what came after them did.
+type Ends = (Result<Answer, tokio_postgres::Error>, Result<(), tokio_postgres::Error>);
+
+/// Sends the prefix, the statements and the suffix one behind the other and waits for all answers: the first error of the
+/// prefix and the statements or the last answer, and what became of the suffix. Statements that the connection does not know
+/// yet are prepared first, all at once.
+async fn talk(client: &Object, prefix: &str, sent: &[Sent<'_>], suffix: &str) -> Ends {
+    let batch = async |sql: &str| if sql.is_empty() { Ok(()) } else { client.batch_execute(sql).await };
     let asked = async {
         let prepared = in_order(sent.iter().map(|sent| client.prepare_cached(sent.sql))).await;
-        let statements = prepared.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let statements = match prepared.into_iter().collect::<Result<Vec<_>, _>>() {
+            Ok(statements) => statements,
+            // The suffix may be a COMMIT; it is not sent after a statement that was not.
+            Err(error) => return (Err(error), Ok(())),
+        };
         let answers = in_order(sent.iter().zip(&statements).map(async |(sent, statement)| {
             let values = given(sent.values);
             match sent.rows {
                 true => client.query(statement, &values).await.map(Answer::Rows),
                 false => client.execute(statement, &values).await.map(Answer::Changed),
             }
-        }))
-        .await;
-        answers.into_iter().try_fold(Answer::Changed(0), |_, answer| answer)
+        }));
+        let (answers, ended) = tokio::join!(answers, batch(suffix));
+        (answers.into_iter().try_fold(Answer::Changed(0), |_, answer| answer), ended)
     };
     // The first to be polled is the first to be sent.
-    let (begun, asked) = tokio::join!(begun, asked);
-    begun.and(asked)
+    let (begun, (asked, ended)) = tokio::join!(batch(prefix), asked);
+    (begun.and(asked), ended)
 }
 
 /// Runs futures at once; they are first polled in their order.

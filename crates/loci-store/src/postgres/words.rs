@@ -19,7 +19,7 @@ const MOST_COUNTED: u64 = 20_000;
 
 /// Takes the words of a memory away.
 pub(crate) fn clear_words(connection: &dyn Connection, row: i64) -> sql::Result<()> {
-    connection.execute("DELETE FROM documents WHERE memory = ?1", params![row]).map(drop)
+    connection.run_later("DELETE FROM documents WHERE memory = ?1", params![row])
 }
 
 /// Writes the words of a memory that has none.

@@ -3,6 +3,7 @@
 //! Runs inside the writer's transaction. Each action writes its rows, its words and vectors, its
 //! jobs and its ledger line; nothing outside this module changes a memory.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -14,7 +15,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::chain::is_settled;
-use super::{Connection, OptionalExtension, Row, params};
+use super::{Connection, Dialect, OptionalExtension, Row, params};
 use super::{entities, facts, graph, read, row, words};
 use crate::sql;
 use crate::text::Analyser;
@@ -263,22 +264,27 @@ impl Desk<'_> {
     }
 
     fn touch(&self, change: &Change, ids: &[MemoryId]) -> Result<Applied> {
+        let Dialect { ids: of_ids, ordered_join: join, .. } = self.connection.dialect();
+        let sql = format!(
+            "SELECT m.id, m.row, m.confidence, m.access_count FROM {of_ids} {join} memories m ON m.id = j.value"
+        );
+        let mut found: HashMap<[u8; 16], (i64, f64, u64)> =
+            self.sql(self.connection.prepare_cached(&sql).and_then(|mut found| {
+                let read = |row: &dyn Row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
+                found.query_map(params![read::wanted(ids)], read)?.collect()
+            }))?;
+        // One that is named twice was used twice.
         for id in ids {
-            let found: Option<(i64, f64, u64)> = self.sql(
-                self.connection
-                    .prepare_cached("SELECT row, confidence, access_count FROM memories WHERE id = ?1")
-                    .and_then(|mut read| {
-                        read.query_row(params![id.as_bytes()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-                            .optional()
-                    }),
-            )?;
-            let Some((row, confidence, count)) = found else { continue };
-            let (count, at) = (count + 1, change.at.as_microsecond());
-            let touched = self.connection.prepare_cached(
-                "UPDATE memories SET access_count = ?2, confidence = ?3, \
-                 last_accessed_at = CASE WHEN last_accessed_at > ?4 THEN last_accessed_at ELSE ?4 END WHERE row = ?1",
-            );
-            self.sql(touched.and_then(|mut s| s.execute(params![row, count, reinforced(confidence, count), at])))?;
+            if let Some((_, confidence, count)) = found.get_mut(id.as_bytes()) {
+                *count += 1;
+                *confidence = reinforced(*confidence, *count);
+            }
+        }
+        let at = change.at.as_microsecond();
+        for (row, confidence, count) in found.into_values() {
+            let touched = "UPDATE memories SET access_count = ?2, confidence = ?3, \
+                 last_accessed_at = CASE WHEN last_accessed_at > ?4 THEN last_accessed_at ELSE ?4 END WHERE row = ?1";
+            self.sql(self.connection.run_later(touched, params![row, count, confidence, at]))?;
         }
         Ok(nothing(Outcome::Updated))
     }
@@ -346,10 +352,9 @@ impl Desk<'_> {
         let followers = self.sql(graph::followers(self.connection, lying.row))?;
         self.sql(entities::forget_summaries(self.connection, lying.row))?;
         self.sql(facts::forget(self.connection, lying.row))?;
-        self.sql(self.connection.execute("DELETE FROM memories WHERE row = ?1", params![lying.row]))?;
-        self.sql(
-            self.connection.execute("UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1", params![lying.row]),
-        )?;
+        self.sql(self.connection.run_later("DELETE FROM memories WHERE row = ?1", params![lying.row]))?;
+        let emptied = "UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1";
+        self.sql(self.connection.run_later(emptied, params![lying.row]))?;
         for follower in followers {
             self.reindex(follower)?;
         }

@@ -156,14 +156,13 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Resul
     Ok(())
 }
 
-/// What is told of those a memory speaks of may hold its words: it is told anew.
-pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Result<usize> {
-    connection
-        .prepare_cached(
-            "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
-             AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
-        )?
-        .execute(params![row])
+/// An entity summary may quote this memory; it is cleared so that it is regenerated.
+pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Result<()> {
+    connection.run_later(
+        "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
+         AND entity IN (SELECT entity FROM mentions WHERE memory = ?1)",
+        params![row],
+    )
 }
 
 /// The root of the family that an entity belongs to.

@@ -170,13 +170,12 @@ impl Desk<'_> {
 }
 
 /// Takes away the triples that were learned from this memory alone, because it goes.
-pub(crate) fn forget(connection: &dyn Connection, row: i64) -> sql::Result<usize> {
-    connection
-        .prepare_cached(
-            "DELETE FROM facts WHERE fact IN (SELECT fact FROM fact_sources WHERE memory = ?1) AND NOT EXISTS \
-             (SELECT 1 FROM fact_sources o WHERE o.fact = facts.fact AND o.memory <> ?1)",
-        )?
-        .execute(params![row])
+pub(crate) fn forget(connection: &dyn Connection, row: i64) -> sql::Result<()> {
+    connection.run_later(
+        "DELETE FROM facts WHERE fact IN (SELECT fact FROM fact_sources WHERE memory = ?1) AND NOT EXISTS \
+         (SELECT 1 FROM fact_sources o WHERE o.fact = facts.fact AND o.memory <> ?1)",
+        params![row],
+    )
 }
 
 /// Metadata over metadata, field by field; null removes a field.

@@ -16,6 +16,7 @@ mod pgbouncer;
 mod pgvector;
 mod postgres;
 mod postgres_faults;
+mod postgres_large;
 mod postgres_round_trips;
 mod postgres_security;
 mod postgres_skew;
