@@ -20,7 +20,7 @@ dest="$target/guard"
 tolerance=5
 
 # How often each operation runs: enough that chance (hash seeds, spinning locks) is below 1 %.
-declare -A times=([remember]=40 [recall]=8 [nearest]=8 [embed]=1 [consolidate]=4)
+declare -A times=([remember]=40 [recall]=24 [nearest]=8 [embed]=1 [consolidate]=4)
 operations=(remember recall nearest embed consolidate)
 [ $# -eq 0 ] || operations=("$@")
 
