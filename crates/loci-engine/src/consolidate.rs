@@ -100,7 +100,7 @@ impl Engine {
             let filter = SessionFilter { name: Some(session.to_owned()), ..SessionFilter::default() };
             let Some(found) = self.store.sessions(&visible, &filter, 1).await?.pop() else { return Ok(report) };
             let most = if self.mind.is_some() { TURNS_WITH_MODEL } else { TURNS };
-            let turns = self.store.unlearned(&visible, scope, session, most).await?;
+            let turns = self.store.pending_turns(&visible, scope, session, most).await?;
             if turns.is_empty() {
                 self.promote(&caller.tenant, &found).await?;
                 return Ok(report);

@@ -170,7 +170,7 @@ impl Engine {
         let visible = self.visible(caller, None).await?;
         let entity = self.entity_named(&visible, name).await?;
         let filter = Filter::at(self.now());
-        let hits = self.store.mentioning(&visible, &filter, &[entity.id], TOLD).await?;
+        let hits = self.store.memories_mentioning(&visible, &filter, &[entity.id], TOLD).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         Ok(EntityProfile { memories: self.store.fetch(&visible, &ids).await?, entity })
     }
@@ -239,7 +239,7 @@ impl Engine {
     /// The scope of an entity: that of a memory that speaks of it.
     pub(crate) async fn scope_of(&self, visible: &Visible, entity: &Entity) -> Result<Scope> {
         let filter = Filter::everything(self.now());
-        let hits = self.store.mentioning(visible, &filter, &[entity.id], 1).await?;
+        let hits = self.store.memories_mentioning(visible, &filter, &[entity.id], 1).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         let Some(memory) = self.store.fetch(visible, &ids).await?.pop() else {
             return Err(Error::new(ErrorKind::NotFound, "nothing speaks of it any more").at("entity").into());

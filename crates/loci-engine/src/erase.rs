@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use loci_store::Belongings;
+use loci_store::UserData;
 use loci_types::{Action, Batch, Error, ErrorKind, Identifiers, Space};
 use serde::Serialize;
 
@@ -26,9 +26,9 @@ pub struct Erasure {
     /// Whether it is gone; otherwise this is what would go.
     pub erased: bool,
     /// What there was, by space.
-    pub spaces: BTreeMap<String, Belongings>,
+    pub spaces: BTreeMap<String, UserData>,
     /// All of it together.
-    pub total: Belongings,
+    pub total: UserData,
     /// Working memories and sessions in the tiers; counted when they go.
     pub working: u64,
     /// Whether freed pages, words and logs were cleaned too.
@@ -39,28 +39,28 @@ pub struct Erasure {
 
 impl Engine {
     /// What a user left, counted.
-    pub async fn belongings(&self, caller: &Caller, user: &str) -> Result<Erasure> {
+    pub async fn user_data(&self, caller: &Caller, user: &str) -> Result<Erasure> {
         policy::operator(caller, "erases what a user left")?;
         // The same rules as for any other name of a user.
         Identifiers { user_id: Some(user.to_owned()), ..Identifiers::default() }.validate()?;
-        let found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
+        let found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
         Ok(told(user, found))
     }
 
     /// Erases all that a user left. `scrub` also cleans freed pages, words and logs, which takes long and holds
     /// writers up.
     pub async fn erase_user(&self, caller: &Caller, user: &str, scrub: bool) -> Result<Erasure> {
-        let mut erasure = self.belongings(caller, user).await?;
+        let mut erasure = self.user_data(caller, user).await?;
         // First what lives fast: it may still become turns, which then go with the rest.
         let tiers = self.erase_working(caller, user).await?;
         erasure.working = (tiers.working + tiers.tier) as u64;
-        let mut found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
+        let mut found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
         for _ in 0..ROUNDS {
             // Answers to earlier requests lie in the shared space, whether or not the user had something there.
             for space in found.keys() {
                 self.erase_in(caller, user, space).await?;
             }
-            found = self.store.belongings(&policy::whole(&caller.tenant), user).await?;
+            found = self.store.user_data(&policy::whole(&caller.tenant), user).await?;
             found.retain(|_, left| !left.is_empty());
             if found.is_empty() {
                 break;
@@ -92,9 +92,9 @@ impl Engine {
     }
 }
 
-fn told(user: &str, found: BTreeMap<Space, Belongings>) -> Erasure {
-    let total = found.values().fold(Belongings::default(), |sum, more| sum.and(more));
-    let spaces = found.into_iter().filter(|(_, of)| *of != Belongings::default());
+fn told(user: &str, found: BTreeMap<Space, UserData>) -> Erasure {
+    let total = found.values().fold(UserData::default(), |sum, more| sum.and(more));
+    let spaces = found.into_iter().filter(|(_, of)| *of != UserData::default());
     Erasure {
         user: user.to_owned(),
         erased: false,

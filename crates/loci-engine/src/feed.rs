@@ -144,7 +144,7 @@ impl Engine {
     /// The present end of what this caller may be told.
     pub async fn feed_now(&self, caller: &Caller) -> Result<FeedCursor> {
         let visible = self.visible(caller, None).await?;
-        let ends = self.store.positions(&visible).await?;
+        let ends = self.store.ledger_heads(&visible).await?;
         Ok(FeedCursor::end(&visible, &ends))
     }
 
@@ -155,7 +155,7 @@ impl Engine {
             return Err(Error::invalid("limit", format!("limit is {limit}, but must lie between 1 and {PAGE}")).into());
         }
         let visible = self.followed(caller, request.layers.as_deref()).await?;
-        let ends = self.store.positions(&visible).await?;
+        let ends = self.store.ledger_heads(&visible).await?;
         let began = request.cursor.completed(&visible, &ends);
         let stream = |(space, end)| Stream { position: began.position(&space), space, end, waiting: VecDeque::new() };
         let mut streams: Vec<Stream> = ends.into_iter().map(stream).collect();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
-use loci_store::Tally;
+use loci_store::OperationCounts;
 use loci_types::{Error, Event, TimeRange};
 use serde::Serialize;
 
@@ -132,7 +132,7 @@ pub struct Operations {
     /// In stretches of this length.
     pub bucket: Bucket,
     /// The sums in the order of time; where nothing was done there is none.
-    pub counts: Vec<Tally>,
+    pub counts: Vec<OperationCounts>,
 }
 
 impl Engine {
@@ -143,16 +143,16 @@ impl Engine {
         let (range, end) = self.range(from, until, bucket)?;
         let from = range.from.unwrap_or(end);
         let fine = if bucket == Bucket::Whole { Duration::MAX } else { QUARTER };
-        let found = self.store.tally(&visible, range, fine).await?;
+        let found = self.store.operation_counts(&visible, range, fine).await?;
         let mut sums: BTreeMap<(Timestamp, String, String), u64> = BTreeMap::new();
-        for Tally { start, node, op, count } in found {
+        for OperationCounts { start, node, op, count } in found {
             let wanted = ops.is_empty() || ops.iter().any(|event| event.name() == op);
             if wanted && (nodes.is_empty() || nodes.contains(&node)) {
                 let start = bucket.start(start, &self.time_zone).unwrap_or(from);
                 *sums.entry((start, node, op)).or_default() += count;
             }
         }
-        let counts = sums.into_iter().map(|((start, node, op), count)| Tally { start, node, op, count });
+        let counts = sums.into_iter().map(|((start, node, op), count)| OperationCounts { start, node, op, count });
         Ok(Operations { from, until: end, bucket, counts: counts.collect() })
     }
 

@@ -23,7 +23,7 @@ impl Engine {
     ) -> Result<Vec<FeedEntry>> {
         let visible = self.visible(caller, layers).await?;
         let mut lines = Vec::new();
-        for (space, _) in self.store.positions(&visible).await? {
+        for (space, _) in self.store.ledger_heads(&visible).await? {
             let looked_at = limit.saturating_mul(LOOKED_AT);
             let changes = self
                 .store

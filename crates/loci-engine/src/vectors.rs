@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use loci_store::{IndexStatus, Indexed, Oversight, Verified};
+use loci_store::{IndexStatus, Indexed, SystemContext, Verified};
 use loci_types::{Error, ErrorKind};
 
 use crate::policy::{self, Caller};
 use crate::{Clock, Engine, Result};
 
 /// What an outside index needs from the house to be filled.
-pub fn oversight(clock: Arc<dyn Clock>) -> Oversight {
-    Oversight { whole: Arc::new(policy::whole), now: Arc::new(move || clock.now()) }
+pub fn oversight(clock: Arc<dyn Clock>) -> SystemContext {
+    SystemContext { whole: Arc::new(policy::whole), now: Arc::new(move || clock.now()) }
 }
 
 impl Engine {

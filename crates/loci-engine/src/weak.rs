@@ -1,7 +1,7 @@
 //! Which facts should someone look at before they are gone?
 
 use jiff::Timestamp;
-use loci_store::Ageing;
+use loci_store::AgeingRow;
 use loci_types::{Class, Memory, MemoryId, Reach};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ impl Engine {
         for space in spaces {
             let mut after = 0;
             loop {
-                let page = self.store.ages(&visible, &space, after, PAGE).await?;
+                let page = self.store.list_for_ageing(&visible, &space, after, PAGE).await?;
                 weak.extend(page.iter().filter_map(|memory| self.weakness(memory, below, now)));
                 match page.last() {
                     Some(last) if page.len() == PAGE => after = last.place,
@@ -60,7 +60,7 @@ impl Engine {
         Ok(memories.into_iter().filter_map(told).collect())
     }
 
-    fn weakness(&self, memory: &Ageing, below: f64, now: Timestamp) -> Option<(f64, Option<Timestamp>, MemoryId)> {
+    fn weakness(&self, memory: &AgeingRow, below: f64, now: Timestamp) -> Option<(f64, Option<Timestamp>, MemoryId)> {
         let spec = self.kinds.spec(&loci_types::Kind::stored(memory.kind.clone()));
         if !memory.state.is_live() || memory.superseded || memory.pinned || spec.class == Class::Episodic {
             return None;

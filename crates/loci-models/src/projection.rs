@@ -108,7 +108,7 @@ impl Kept {
 }
 
 /// The state of a question in the order that [`raise`] wants: the even numbers, then the odd ones.
-pub fn halves(state: &State) -> State {
+pub fn even_odd(state: &State) -> State {
     std::array::from_fn(|at| if at < PACKED { state[2 * at] } else { state[2 * (at - PACKED) + 1] })
 }
 
@@ -116,7 +116,7 @@ pub fn halves(state: &State) -> State {
 /// [halves], as low and high bits lie: so a state is taken apart without moving anything across. Compiled once per
 /// instruction set; the sums are those of [`Kept::cosine`], to the last bit.
 #[multiversion(targets = "simd")]
-pub fn raise(asked: &[State], packed: &[[u8; PACKED]], best: &mut [f32]) {
+pub fn max_similarity(asked: &[State], packed: &[[u8; PACKED]], best: &mut [f32]) {
     for packed in packed {
         let mut steps = [0_i16; DIMENSIONS];
         let (even, odd) = steps.split_at_mut(PACKED);
@@ -137,7 +137,7 @@ pub fn raise(asked: &[State], packed: &[[u8; PACKED]], best: &mut [f32]) {
 const UNIT: f32 = 4096.0;
 
 /// The state of a question as it is compared; nothing is lost to four bits.
-pub fn fine(state: &[f32; DIMENSIONS]) -> State {
+pub fn quantise_query(state: &[f32; DIMENSIONS]) -> State {
     state.map(|x| (x * UNIT).round() as i16)
 }
 
@@ -164,7 +164,7 @@ mod tests {
             for other in [a, b, near] {
                 let exact: f32 = a.iter().zip(&other).map(|(a, b)| a * b).sum::<f32>()
                     / other.iter().map(|x| x * x).sum::<f32>().sqrt();
-                let kept = Kept::unpack(&pack(&other)).cosine(&fine(&a));
+                let kept = Kept::unpack(&pack(&other)).cosine(&quantise_query(&a));
                 assert!((exact - kept).abs() < 0.04, "seed {seed}: {exact} {kept}");
             }
         }
@@ -172,11 +172,11 @@ mod tests {
 
     #[test]
     fn raised_is_the_best_cosine() {
-        let asked: Vec<State> = (1..10).map(|seed| fine(&some(seed))).collect();
+        let asked: Vec<State> = (1..10).map(|seed| quantise_query(&some(seed))).collect();
         let packed: Vec<[u8; PACKED]> = (50..62).map(|seed| pack(&some(seed))).collect();
-        let turned: Vec<State> = asked.iter().map(halves).collect();
+        let turned: Vec<State> = asked.iter().map(even_odd).collect();
         let mut best = vec![0.0; asked.len()];
-        raise(&turned, &packed, &mut best);
+        max_similarity(&turned, &packed, &mut best);
         for (asked, best) in asked.iter().zip(best) {
             let cosines = packed.iter().map(|packed| Kept::unpack(packed).cosine(asked));
             assert_eq!(cosines.fold(0.0, f32::max), best);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_state_without_direction_stays_silent() {
-        assert_eq!(Kept::unpack(&pack(&[0.0; DIMENSIONS])).cosine(&fine(&some(1))), 0.0);
+        assert_eq!(Kept::unpack(&pack(&[0.0; DIMENSIONS])).cosine(&quantise_query(&some(1))), 0.0);
     }
 
     #[test]

@@ -94,7 +94,7 @@ impl Follow {
         let request = FeedRequest { cursor: place.clone(), limit: Some(PAGE), ..wish.request };
         let mut follow = Self {
             closed: app.closed.clone(),
-            moved: app.engine.store().moved(),
+            moved: app.engine.store().change_signal(),
             app,
             who,
             headers,

@@ -78,8 +78,8 @@ async fn ask(store: &SqliteStore, memories: u64, callers: u64) -> Result<(), Err
             let near = store.nearest(&seen, &vector, &now(), 10).await?;
             let words = store.lexical(&seen, "word31 word977", &now(), 10).await?;
             let ids: Vec<_> = near.iter().map(|hit| hit.id).collect();
-            let strips = store.around(&seen, &now(), &ids, 2).await?;
-            Ok::<_, Error>((near.len(), words.len(), strips.len()))
+            let turn_runs = store.around(&seen, &now(), &ids, 2).await?;
+            Ok::<_, Error>((near.len(), words.len(), turn_runs.len()))
         });
     }
     let answers = tasks.join_all().await.into_iter().collect::<Result<Vec<_>, _>>()?;

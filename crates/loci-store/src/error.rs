@@ -224,7 +224,7 @@ impl Error {
     pub(crate) fn said(path: &Path, error: sql::Error) -> Self {
         match error {
             sql::Error::Sqlite(error) => Self::sqlite(path, error),
-            sql::Error::Postgres(error) => crate::postgres::meant(path, error),
+            sql::Error::Postgres(error) => crate::postgres::driver_error(path, error),
             sql::Error::Lost(problem) => Error::Unavailable { part: "postgres".to_owned(), problem },
             sql::Error::Unreadable(problem) => Error::Damaged { path: path.to_owned(), problem: problem.to_string() },
             sql::Error::NoRow => Error::Database { path: path.to_owned(), problem: error.to_string() },

@@ -4,7 +4,6 @@
 //! the [`tier`] of what lives fast and may be lost. It knows nothing of models, policy or prompts; what
 //! a change means was decided above.
 
-mod belongings;
 mod breaker;
 mod cursor;
 mod error;
@@ -17,14 +16,14 @@ mod store;
 mod terms;
 pub mod text;
 pub mod tier;
+mod user_data;
 pub mod vectors;
 
-pub use belongings::Belongings;
 pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use outside::{
-    Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, Oversight,
-    PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, VectorFeed, VectorIndex, VectorPoint, VectorSource, Verified,
+    Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, PgvectorConfig,
+    PgvectorIndex, Qdrant, QdrantConfig, SystemContext, VectorFeed, VectorIndex, VectorPoint, VectorSource, Verified,
     Wanted,
 };
 pub use postgres::{PostgresOptions, PostgresStore};
@@ -37,11 +36,12 @@ pub use sql::stream::{
 pub use sql::{SqlStore, with_inline_reads};
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
-    Administration, Ageing, Agent, Applied, Catalogue, CatalogueChange, CheckpointWalk, EntityFilter, EntityQuery,
+    Administration, AgeingRow, Agent, Applied, Catalogue, CatalogueChange, CheckpointWalk, EntityFilter, EntityQuery,
     ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Feed, Finding, Frequencies, Hit, JobUpdate, Jobs,
-    KeptCheckpoint, KeyQuery, Ledger, LedgerQuery, Listing, Measure, Page, Place, Pool, PoolFilter, PoolMember,
-    PoolRecord, Records, Search, Stats, Store, StoreHealth, Strip, Tally,
+    KeptCheckpoint, KeyQuery, Ledger, LedgerQuery, Listing, Measure, OperationCounts, Page, Place, Pool, PoolFilter,
+    PoolMember, PoolRecord, Records, Search, Stats, Store, StoreHealth, TurnRun,
 };
+pub use user_data::UserData;
 
 /// The traits of a store, for callers that hold a concrete one.
 pub mod prelude {

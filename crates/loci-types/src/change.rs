@@ -186,7 +186,7 @@ pub enum Action {
     /// Scores that time alone has changed. One line in the ledger tells how many.
     Age {
         /// The memories with their new scores.
-        aged: Vec<Aged>,
+        aged: Vec<AgedScore>,
     },
     /// The one whom a proposal is about has decided, or let it lapse.
     Decide {
@@ -267,7 +267,7 @@ pub enum Action {
 
 /// A memory's scores as time has left them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Aged {
+pub struct AgedScore {
     /// Which.
     pub id: MemoryId,
     /// Its confidence now.

@@ -24,7 +24,7 @@ mod state;
 mod visible;
 
 pub use change::{
-    Action, Addition, Aged, Batch, Change, NewContent, NoteValue, Patch, Provenance, Revision, identifier_values,
+    Action, Addition, AgedScore, Batch, Change, NewContent, NoteValue, Patch, Provenance, Revision, identifier_values,
 };
 pub use checkpoint::{
     Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, JSON, PendingWrite,

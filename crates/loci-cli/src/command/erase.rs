@@ -60,7 +60,7 @@ pub(crate) async fn run(context: &Context, args: &EraseArgs) -> Result<()> {
         bar.finish_and_clear();
         done?
     } else {
-        engine.belongings(&operator, &args.user).await?
+        engine.user_data(&operator, &args.user).await?
     };
     if context.json {
         let mut told = json!(erasure);

@@ -1,7 +1,7 @@
 //! What has time done to all of them?
 
-use loci_store::Ageing;
-use loci_types::{Action, Aged, Kind, MemoryId, Space, State};
+use loci_store::AgeingRow;
+use loci_types::{Action, AgedScore, Kind, MemoryId, Space, State};
 
 use super::{Run, Step, StepReport};
 use crate::policy;
@@ -24,20 +24,24 @@ impl Engine {
         let whole = policy::whole(&run.caller.tenant);
         let mut after = 0;
         loop {
-            let page = self.store.ages(&whole, space, after, PAGE).await?;
+            let page = self.store.list_for_ageing(&whole, space, after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.place;
-            let fates: Vec<(&Ageing, Fate)> = page.iter().map(|memory| (memory, self.fate(memory, run))).collect();
+            let fates: Vec<(&AgeingRow, Fate)> = page.iter().map(|memory| (memory, self.fate(memory, run))).collect();
             let mine: Vec<(MemoryId, Fate, Cause)> = fates
                 .iter()
                 .filter_map(|(memory, fate)| fate.step.map(|(_, cause)| (memory.id, *fate, cause)))
                 .filter(|(_, _, cause)| belongs(*cause, step))
                 .collect();
             let moved = |id: MemoryId| mine.iter().any(|(moved, ..)| *moved == id);
-            let aged: Vec<Aged> = fates
+            let aged: Vec<AgedScore> = fates
                 .iter()
                 .filter(|(memory, fate)| step == Step::Decay && fate.aged && !moved(memory.id))
-                .map(|(memory, fate)| Aged { id: memory.id, confidence: fate.confidence, relevance: fate.relevance })
+                .map(|(memory, fate)| AgedScore {
+                    id: memory.id,
+                    confidence: fate.confidence,
+                    relevance: fate.relevance,
+                })
                 .collect();
             self.tell_moves(run, report, &mine).await?;
             report.aged += aged.len() as u64;
@@ -50,7 +54,7 @@ impl Engine {
         }
     }
 
-    fn fate(&self, memory: &Ageing, run: &Run<'_>) -> Fate {
+    fn fate(&self, memory: &AgeingRow, run: &Run<'_>) -> Fate {
         fate(memory, self.kinds.spec(&Kind::stored(memory.kind.clone())), &self.config.lifecycle, run.at)
     }
 
@@ -76,7 +80,7 @@ impl Engine {
         run: &Run<'_>,
         space: &Space,
         moves: &[(MemoryId, Fate, Cause)],
-        aged: Vec<Aged>,
+        aged: Vec<AgedScore>,
     ) -> Result<()> {
         let purge_at = days_after(run.at, i64::from(self.config.lifecycle.purge_days));
         let mut actions: Vec<(Action, String)> = Vec::new();

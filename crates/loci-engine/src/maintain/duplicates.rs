@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use loci_store::Ageing;
+use loci_store::AgeingRow;
 use loci_types::{
     Action, Addition, Class, Kind, Memory, MemoryId, NoteValue, Patch, Relation, Revision, Scope, Space, Vector,
 };
@@ -93,8 +93,8 @@ impl Engine {
         let mut by_scope: BTreeMap<String, usize> = BTreeMap::new();
         let new = days_before(run.at, NEW_DAYS);
         loop {
-            let page = self.store.ages(&policy::whole(tenant), space, after, PAGE).await?;
-            let lately = |memory: &&Ageing| {
+            let page = self.store.list_for_ageing(&policy::whole(tenant), space, after, PAGE).await?;
+            let lately = |memory: &&AgeingRow| {
                 let lasting = self.kinds.spec(&Kind::stored(memory.kind.clone())).class != Class::Episodic;
                 lasting && memory.state.is_live() && !memory.superseded && memory.created_at >= new
             };

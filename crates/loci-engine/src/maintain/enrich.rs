@@ -46,7 +46,7 @@ impl Engine {
     async fn portrait(&self, run: &Run<'_>, entity: &Entity) -> Result<Option<String>> {
         let whole = policy::whole(&run.caller.tenant);
         let filter = Filter { kinds: self.told_kinds(), ..Filter::at(run.at) };
-        let hits = self.store.mentioning(&whole, &filter, &[entity.id], READ).await?;
+        let hits = self.store.memories_mentioning(&whole, &filter, &[entity.id], READ).await?;
         let ids: Vec<MemoryId> = hits.iter().map(|hit| hit.id).collect();
         let mut memories = self.store.fetch(&whole, &ids).await?;
         memories.retain(|memory| !memory.access_policy.writer_only());

@@ -139,7 +139,7 @@ impl Engine {
         let mut by_user: BTreeMap<String, (usize, Vec<(f64, MemoryId)>)> = BTreeMap::new();
         let mut after = 0;
         loop {
-            let page = self.store.ages(&whole, space, after, MANY).await?;
+            let page = self.store.list_for_ageing(&whole, space, after, MANY).await?;
             for memory in page.iter().filter(|memory| memory.state.is_live() && !memory.superseded) {
                 let Some(user) = &memory.user_id else { continue };
                 let spec = self.kinds.spec(&Kind::stored(memory.kind.clone()));

@@ -45,7 +45,7 @@ impl Engine {
                 self.store.entities(visible, &EntityQuery::Named(names(&plan.text).to_vec()), usize::MAX).await?;
             let ids: Vec<EntityId> = entities.iter().map(|entity| entity.id).collect();
             if !ids.is_empty() {
-                let mut spoken = self.store.mentioning(visible, filter, &ids, wanted).await?;
+                let mut spoken = self.store.memories_mentioning(visible, filter, &ids, wanted).await?;
                 // Where nearly everything speaks of it, that a memory does says nothing; least of all that it is new.
                 if spoken.len() >= wanted {
                     spoken.clear();

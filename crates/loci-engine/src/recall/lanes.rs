@@ -144,7 +144,7 @@ impl Engine {
                 // What is new or important says nothing of a question, unless it asks for just that; but what has no
                 // vector yet would be found by its words alone.
                 let newest = async |wanted: bool, by: Measure| match wanted {
-                    true => self.store.foremost(visible, filter, by, limit.max(WAITING)).await,
+                    true => self.store.top_by(visible, filter, by, limit.max(WAITING)).await,
                     false => Ok(Vec::new()),
                 };
                 // What the model cannot read it cannot compare: the other one reads whatever it brings.
@@ -206,10 +206,10 @@ impl Engine {
                 found.lanes = vec![("lexical", hits)];
             }
             Strategy::Recency => {
-                found.lanes = vec![("recency", self.store.foremost(visible, filter, Measure::Newest, wanted).await?)];
+                found.lanes = vec![("recency", self.store.top_by(visible, filter, Measure::Newest, wanted).await?)];
             }
             Strategy::Importance => {
-                let hits = self.store.foremost(visible, filter, Measure::Importance, wanted).await?;
+                let hits = self.store.top_by(visible, filter, Measure::Importance, wanted).await?;
                 found.lanes = vec![("importance", hits)];
             }
         }

@@ -70,11 +70,11 @@ impl Matches {
         if width == 0 {
             return matches;
         }
-        let asked: Vec<State> = question.tokens.iter().map(|token| projection::halves(&token.state)).collect();
+        let asked: Vec<State> = question.tokens.iter().map(|token| projection::even_odd(&token.state)).collect();
         let mut unseen = Vec::new();
         for (at, member) in pool.members.iter().enumerate() {
             if question.compares(&member.reading) {
-                projection::raise(&asked, member.reading.states(), &mut matches.best[at * width..][..width]);
+                projection::max_similarity(&asked, member.reading.states(), &mut matches.best[at * width..][..width]);
             } else {
                 unseen.push(at);
             }

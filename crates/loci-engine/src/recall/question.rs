@@ -122,7 +122,8 @@ impl Question {
         let telling = late::telling(&embedding.tokens);
         let all = if telling.is_empty() { late::all(&embedding.tokens) } else { telling };
         let token = |(word, token): (String, &loci_models::Token)| {
-            let (state, term) = (projection::fine(&projection.apply(&token.state)?), key(&analyser.stem(&word)));
+            let (state, term) =
+                (projection::quantise_query(&projection.apply(&token.state)?), key(&analyser.stem(&word)));
             Some(Token { state, weight: 1.0, name: false, word, term })
         };
         let tokens: Vec<Token> = all.into_iter().take(MOST_TOKENS).filter_map(token).collect();

@@ -95,8 +95,8 @@ impl Engine {
             return self.rank_single_lane(visible, filter, &found, &ranks, weights, limit, now).await;
         }
         let query = plan.text.clone();
-        let strips = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
-        let pool = self.read_pool(visible, &strips).await?;
+        let turn_runs = self.store.around(visible, filter, &ranks.keys().copied().collect::<Vec<_>>(), REACH).await?;
+        let pool = self.read_pool(visible, &turn_runs).await?;
         let scored = self.see(plan, found, pool, &ranks).await;
         let evidence: Vec<f64> = scored.clues.iter().map(|clues| scored.voices.sum(clues)).collect();
         let mut order: Vec<usize> = (0..evidence.len()).collect();
@@ -228,8 +228,8 @@ impl Engine {
     ) -> Result<Ranking> {
         let found_hits = found.lanes.first().map_or(&[][..], |(_, hits)| hits);
         let ids: Vec<MemoryId> = found_hits.iter().take(limit).map(|hit| hit.id).collect();
-        let strips = self.store.around(visible, filter, &ids, 0).await?;
-        let pool = self.read_pool(visible, &strips).await?;
+        let turn_runs = self.store.around(visible, filter, &ids, 0).await?;
+        let pool = self.read_pool(visible, &turn_runs).await?;
         let memories = self.store.fetch(visible, &ids).await?;
         let memories: HashMap<MemoryId, Memory> = memories.into_iter().map(|memory| (memory.id, memory)).collect();
         let whole = |(place, id): (usize, &MemoryId)| {

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loci_store::{Place, Strip};
+use loci_store::{Place, TurnRun};
 use loci_types::{Class, Memory, MemoryId, Visible};
 
 use super::pool::Pool;
@@ -104,9 +104,9 @@ impl Held {
 }
 
 impl Engine {
-    /// The pool of these strips, read from the shelf or from the store.
-    pub(crate) async fn read_pool(&self, visible: &Visible, strips: &[Strip]) -> Result<Pool> {
-        let places: Vec<Place> = strips.iter().flat_map(|strip| strip.places.iter().copied()).collect();
+    /// The pool of these turn runs, read from the shelf or from the store.
+    pub(crate) async fn read_pool(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<Pool> {
+        let places: Vec<Place> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
         let mut readings = self.shelf.take(&places);
         let missing = places.iter().zip(&readings).filter(|(_, reading)| reading.is_none());
         let missing: HashMap<MemoryId, u64> = missing.map(|(place, _)| (place.id, place.stamp)).collect();
@@ -119,7 +119,7 @@ impl Engine {
         let mut pool = Pool::default();
         let mut sessions: HashMap<u64, usize> = HashMap::new();
         let mut readings = readings.into_iter();
-        for strip in strips {
+        for strip in turn_runs {
             let next = sessions.len();
             let session = *sessions.entry(strip.session).or_insert(next);
             let run = strip.places.iter().zip(&mut readings);

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
-use loci_store::Ageing;
+use loci_store::AgeingRow;
 use loci_types::{Class, KindSpec, State};
 
 use crate::config::Lifecycle;
@@ -66,7 +66,7 @@ pub struct Fate {
 }
 
 /// The fate of a memory at an instant.
-pub fn fate(memory: &Ageing, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> Fate {
+pub fn fate(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> Fate {
     let confidence = confidence(memory, spec, now);
     let relevance = relevance(memory, rules, now);
     let live = memory.state.is_live() && !memory.superseded;
@@ -77,7 +77,7 @@ pub fn fate(memory: &Ageing, spec: &KindSpec, rules: &Lifecycle, now: Timestamp)
 }
 
 /// Confidence by Ebbinghaus, counted on from `aged_at`. Episodes do not fade so.
-pub fn confidence(memory: &Ageing, spec: &KindSpec, now: Timestamp) -> f64 {
+pub fn confidence(memory: &AgeingRow, spec: &KindSpec, now: Timestamp) -> f64 {
     if spec.class == Class::Episodic || memory.decay_rate <= 0.0 || memory.pinned {
         return memory.confidence;
     }
@@ -90,7 +90,7 @@ pub fn confidence(memory: &Ageing, spec: &KindSpec, now: Timestamp) -> f64 {
     if counted <= 0.0 { 0.0 } else { (memory.confidence * (left / counted).min(1.0)).clamp(0.0, 1.0) }
 }
 
-fn relevance(memory: &Ageing, rules: &Lifecycle, now: Timestamp) -> f64 {
+fn relevance(memory: &AgeingRow, rules: &Lifecycle, now: Timestamp) -> f64 {
     if rules.relevance_rate <= 0.0 || memory.pinned || rules.exempt_layers.contains(&memory.layer) {
         return memory.relevance;
     }
@@ -100,7 +100,7 @@ fn relevance(memory: &Ageing, rules: &Lifecycle, now: Timestamp) -> f64 {
 }
 
 fn step(
-    memory: &Ageing,
+    memory: &AgeingRow,
     spec: &KindSpec,
     rules: &Lifecycle,
     (confidence, relevance): (f64, f64),
@@ -149,7 +149,7 @@ fn step(
 }
 
 /// When the confidence of a memory is used up, if nothing happens to it.
-pub fn pruned_at(memory: &Ageing, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> Option<Timestamp> {
+pub fn pruned_at(memory: &AgeingRow, spec: &KindSpec, rules: &Lifecycle, now: Timestamp) -> Option<Timestamp> {
     if spec.class == Class::Episodic || memory.decay_rate <= 0.0 || memory.pinned {
         return None;
     }
@@ -194,8 +194,8 @@ mod tests {
         "2026-01-01T00:00:00Z".parse().unwrap()
     }
 
-    fn fact() -> Ageing {
-        Ageing {
+    fn fact() -> AgeingRow {
+        AgeingRow {
             id: MemoryId(uuid::Uuid::nil()),
             kind: "fact".into(),
             layer: Layer::User,
@@ -229,62 +229,62 @@ mod tests {
     fn every_way_to_go() {
         let rules = Lifecycle { relevance_rate: 0.01, exempt_layers: vec![Layer::Company], ..Lifecycle::default() };
         let gone = Some(State::SoftDeleted);
-        let check = |name: &str, days: i64, memory: Ageing, expect: Option<(Option<State>, Cause)>| {
+        let check = |name: &str, days: i64, memory: AgeingRow, expect: Option<(Option<State>, Cause)>| {
             let found = fate(&memory, &spec(&memory.kind), &rules, days_after(start(), days)).step;
             assert_eq!(found, expect, "{name} after {days} days");
         };
         check("young", 1, fact(), None);
         check("weak", 23, fact(), Some((Some(State::Decayed), Cause::Confidence)));
-        check("weak already", 23, Ageing { state: State::Decayed, ..fact() }, None);
+        check("weak already", 23, AgeingRow { state: State::Decayed, ..fact() }, None);
         let used = Some(days_after(start(), 23));
-        let back = Ageing { state: State::Decayed, last_accessed_at: used, ..fact() };
+        let back = AgeingRow { state: State::Decayed, last_accessed_at: used, ..fact() };
         check("used again", 23, back, Some((Some(State::Active), Cause::Confidence)));
         check("used up", 71, fact(), Some((gone, Cause::Pruned)));
-        check("pinned", 71, Ageing { pinned: true, ..fact() }, None);
-        check("confirmed", 71, Ageing { decay_rate: 0.0, ..fact() }, None);
-        let decayed = |memory| Ageing { state: State::Decayed, ..memory };
+        check("pinned", 71, AgeingRow { pinned: true, ..fact() }, None);
+        check("confirmed", 71, AgeingRow { decay_rate: 0.0, ..fact() }, None);
+        let decayed = |memory| AgeingRow { state: State::Decayed, ..memory };
         let sure = Some((Some(State::Active), Cause::Confidence));
-        check("confirmed after it faded", 71, decayed(Ageing { decay_rate: 0.0, importance: 0.1, ..fact() }), sure);
-        check("pinned after it faded", 71, decayed(Ageing { pinned: true, ..fact() }), sure);
-        check("replaced", 71, Ageing { superseded: true, ..fact() }, None);
-        check("little", 61, Ageing { importance: 0.4, ..fact() }, Some((gone, Cause::Unused)));
+        check("confirmed after it faded", 71, decayed(AgeingRow { decay_rate: 0.0, importance: 0.1, ..fact() }), sure);
+        check("pinned after it faded", 71, decayed(AgeingRow { pinned: true, ..fact() }), sure);
+        check("replaced", 71, AgeingRow { superseded: true, ..fact() }, None);
+        check("little", 61, AgeingRow { importance: 0.4, ..fact() }, Some((gone, Cause::Unused)));
         let weak = Some((Some(State::Decayed), Cause::Confidence));
-        check("little but used", 61, Ageing { importance: 0.4, last_accessed_at: used, ..fact() }, weak);
-        let slow = || Ageing { decay_rate: 1e-6, layer: Layer::Company, ..fact() };
+        check("little but used", 61, AgeingRow { importance: 0.4, last_accessed_at: used, ..fact() }, weak);
+        let slow = || AgeingRow { decay_rate: 1e-6, layer: Layer::Company, ..fact() };
         let faded = Some((gone, Cause::Faded));
-        check("an old task", 200, Ageing { kind: "task".into(), ..slow() }, faded);
+        check("an old task", 200, AgeingRow { kind: "task".into(), ..slow() }, faded);
         check(
             "an old task in use",
             200,
-            Ageing { kind: "task".into(), last_accessed_at: Some(days_after(start(), 190)), ..slow() },
+            AgeingRow { kind: "task".into(), last_accessed_at: Some(days_after(start(), 190)), ..slow() },
             None,
         );
         let imported = Some(days_after(start(), 90));
-        check("an imported episode", 150, Ageing { kind: "episodic".into(), imported_at: imported, ..slow() }, None);
+        check("an imported episode", 150, AgeingRow { kind: "episodic".into(), imported_at: imported, ..slow() }, None);
         check(
             "an imported one, later",
             190,
-            Ageing { kind: "episodic".into(), imported_at: imported, ..slow() },
+            AgeingRow { kind: "episodic".into(), imported_at: imported, ..slow() },
             faded,
         );
-        check("an old episode", 94, Ageing { kind: "episodic".into(), ..slow() }, faded);
+        check("an old episode", 94, AgeingRow { kind: "episodic".into(), ..slow() }, faded);
         check(
             "an episode",
             80,
-            Ageing { kind: "episodic".into(), decay_rate: 0.1, layer: Layer::Company, ..fact() },
+            AgeingRow { kind: "episodic".into(), decay_rate: 0.1, layer: Layer::Company, ..fact() },
             None,
         );
-        let expires = |memory| Ageing { expires_at: Some(days_after(start(), 3)), ..memory };
+        let expires = |memory| AgeingRow { expires_at: Some(days_after(start(), 3)), ..memory };
         check("in time", 2, expires(fact()), None);
         check("over", 3, expires(fact()), Some((gone, Cause::Expired)));
-        check("over but pinned", 3, expires(Ageing { pinned: true, ..fact() }), None);
+        check("over but pinned", 3, expires(AgeingRow { pinned: true, ..fact() }), None);
         let stale = Some((Some(State::Archived), Cause::Relevance));
-        check("stale", 240, Ageing { layer: Layer::User, ..slow() }, stale);
+        check("stale", 240, AgeingRow { layer: Layer::User, ..slow() }, stale);
         check("stale in an exempt layer", 240, slow(), None);
-        let deleted = Ageing { state: State::SoftDeleted, purge_at: Some(days_after(start(), 30)), ..fact() };
+        let deleted = AgeingRow { state: State::SoftDeleted, purge_at: Some(days_after(start(), 30)), ..fact() };
         check("deleted", 29, deleted.clone(), None);
         check("deleted long ago", 30, deleted, Some((None, Cause::Purged)));
-        let proposed = Ageing { state: State::Proposed, purge_at: Some(days_after(start(), 7)), ..fact() };
+        let proposed = AgeingRow { state: State::Proposed, purge_at: Some(days_after(start(), 7)), ..fact() };
         check("proposed", 6, proposed.clone(), None);
         check("lapsed", 7, proposed, Some((gone, Cause::Lapsed)));
     }
@@ -293,12 +293,12 @@ mod tests {
     fn kinds_last_as_long_by_confidence_as_by_recency() {
         let rules = Lifecycle::default();
         for (kind, days) in [("task", 199), ("project", 598), ("preference", 1196), ("fact", 2425)] {
-            let memory = Ageing { decay_rate: rate_of(&spec(kind), &rules), kind: kind.into(), ..fact() };
+            let memory = AgeingRow { decay_rate: rate_of(&spec(kind), &rules), kind: kind.into(), ..fact() };
             let end = pruned_at(&memory, &spec(kind), &rules, start()).unwrap();
             let found = age_days(start(), end).round() as i64;
             assert!((found - days).abs() <= 1, "{kind}: {found}");
         }
-        assert_eq!(pruned_at(&Ageing { decay_rate: 0.0, ..fact() }, &spec("fact"), &rules, start()), None);
+        assert_eq!(pruned_at(&AgeingRow { decay_rate: 0.0, ..fact() }, &spec("fact"), &rules, start()), None);
     }
 
     proptest! {
@@ -308,7 +308,7 @@ mod tests {
             let mut days = days;
             days.sort_unstable();
             let used = used.filter(|used| *used <= days[0]).map(|used| days_after(start(), used));
-            let memory = Ageing { decay_rate: rate, last_accessed_at: used, ..fact() };
+            let memory = AgeingRow { decay_rate: rate, last_accessed_at: used, ..fact() };
             let last = days_after(start(), *days.last().unwrap());
             let once = fate(&memory, &spec("fact"), &rules, last);
             let mut stepwise = memory;
@@ -326,7 +326,7 @@ mod tests {
         fn a_clock_that_jumps_back_changes_nothing(back in 1_i64..1000) {
             let rules = Lifecycle { relevance_rate: 0.01, ..Lifecycle::default() };
             let now = days_after(start(), 10);
-            let memory = Ageing { aged_at: Some(now), confidence: 0.4, relevance: 0.9, ..fact() };
+            let memory = AgeingRow { aged_at: Some(now), confidence: 0.4, relevance: 0.9, ..fact() };
             let found = fate(&memory, &spec("fact"), &rules, days_after(now, -back));
             prop_assert_eq!((found.confidence, found.relevance), (0.4, 0.9));
         }

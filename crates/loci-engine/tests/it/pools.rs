@@ -63,7 +63,7 @@ async fn house_with_a_pool() -> (House, Memory) {
 }
 
 /// Everything in the pool, as it stands.
-async fn belongings(house: &House) -> Vec<(MemoryId, u64, State)> {
+async fn user_data(house: &House) -> Vec<(MemoryId, u64, State)> {
     let mut owner = Caller::operator();
     owner.identifiers.pool_id = Some("physics".into());
     let request =
@@ -193,7 +193,7 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
         ("a member by another spelling", member("Owl")),
         ("the operator as a stranger", Caller { operator: true, role: Role::Admin, ..member("spy") }),
     ];
-    let before = belongings(&house).await;
+    let before = user_data(&house).await;
     assert!(before.len() >= 4, "there is something to lose: {before:?}");
     // All of them look before any of them writes: what one has written is no secret of the pool.
     for (sort, stranger) in &strangers {
@@ -215,7 +215,7 @@ async fn who_is_not_a_member_gets_nothing_by_any_verb() {
             assert!(!aimed || runs(verb) || told.is_err(), "{verb} by {sort}: {told:?}");
         }
         if !stranger.operator {
-            assert_eq!(belongings(&house).await, before, "{sort} has changed something");
+            assert_eq!(user_data(&house).await, before, "{sort} has changed something");
             let members = house.engine.pool(&member("owl")).await.unwrap().members.len();
             assert_eq!(members, 1, "{sort} let someone in or out");
         }

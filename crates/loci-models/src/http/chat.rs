@@ -103,7 +103,7 @@ struct Body<'a> {
 
 /// What a question has cost so far.
 #[derive(Debug, Default)]
-struct Bill {
+struct TokenUsage {
     prompt_tokens: u64,
     completion_tokens: u64,
     repaired: bool,
@@ -151,7 +151,7 @@ impl RemoteChat {
     }
 
     /// Asks, and asks once more where the answer has not the shape.
-    async fn converse(&self, question: &ChatQuestion, bill: &mut Bill) -> Result<Value, Error> {
+    async fn converse(&self, question: &ChatQuestion, bill: &mut TokenUsage) -> Result<Value, Error> {
         let first = self.hear(question, &[], bill).await?;
         let problem = match self.judge(question, &first)? {
             Ok(value) => return Ok(value),
@@ -182,7 +182,7 @@ impl RemoteChat {
         &self,
         question: &ChatQuestion,
         since: &[(&'static str, &str)],
-        bill: &mut Bill,
+        bill: &mut TokenUsage,
     ) -> Result<Reply, Error> {
         let answer = self.send(question, since).await?;
         let reply = Reply::read(&answer).map_err(|problem| self.service.nonsense(problem.to_owned()))?;
@@ -242,7 +242,7 @@ impl RemoteChat {
     }
 
     /// One line for every question, without a word of it.
-    fn log(&self, question: &ChatQuestion, bill: &Bill, took: Duration, failure: Option<&Error>) {
+    fn log(&self, question: &ChatQuestion, bill: &TokenUsage, took: Duration, failure: Option<&Error>) {
         let price = |tokens: u64, per_million: f64| tokens as f64 / 1e6 * per_million;
         let cost = price(bill.prompt_tokens, self.price_in_per_million)
             + price(bill.completion_tokens, self.price_out_per_million);
@@ -275,10 +275,10 @@ impl Chat for RemoteChat {
 
     async fn ask(&self, question: &ChatQuestion) -> Result<ChatAnswer, Error> {
         let start = Instant::now();
-        let mut bill = Bill::default();
+        let mut bill = TokenUsage::default();
         let outcome = self.converse(question, &mut bill).await;
         self.log(question, &bill, start.elapsed(), outcome.as_ref().err());
-        let Bill { prompt_tokens, completion_tokens, .. } = bill;
+        let TokenUsage { prompt_tokens, completion_tokens, .. } = bill;
         match outcome {
             Ok(value) => Ok(ChatAnswer { value, prompt_tokens, completion_tokens }),
             Err(cause) => Err(Error::of_chat(cause, prompt_tokens + completion_tokens)),

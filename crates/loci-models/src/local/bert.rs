@@ -9,9 +9,9 @@ use rayon::prelude::*;
 
 use super::dense::{Dense, Precision, Scratch};
 use super::folder::{BertConfig, Folder};
-use super::kernels::{Join, Views, attend, bias_gelu, join_norm};
+use super::kernels::{Qkv, ResidualNorm, attend, bias_gelu, join_norm};
 use super::tensors::Tensors;
-use super::words::Written;
+use super::text_encoder::Encoded;
 use crate::embedder::{Detail, Embedding, Token, normalise};
 use crate::error::Error;
 
@@ -22,7 +22,7 @@ pub(super) struct Bert {
     pieces: Vec<f32>,
     /// One row per position, with the one segment that Loci uses already added.
     positions: Vec<f32>,
-    join: Join,
+    join: ResidualNorm,
     layers: Vec<Layer>,
     /// The length of a state, and of a vector.
     pub(super) size: usize,
@@ -35,17 +35,17 @@ struct Layer {
     views: Dense,
     views_bias: Vec<f32>,
     mixed: Dense,
-    mixed_join: Join,
+    mixed_join: ResidualNorm,
     up: Dense,
     up_bias: Vec<f32>,
     down: Dense,
-    down_join: Join,
+    down_join: ResidualNorm,
     heads: usize,
 }
 
 /// What a pack needs on its way through the layers, used again by each.
 #[derive(Debug, Default)]
-struct Desk {
+struct LayerBuffers {
     scratch: Scratch,
     wide: Vec<f32>,
     mixed: Vec<f32>,
@@ -80,7 +80,7 @@ impl Bert {
     }
 
     /// One embedding per text of the pack.
-    pub(super) fn embed(&self, pack: &[Written], detail: Detail) -> Result<Vec<Embedding>, Error> {
+    pub(super) fn embed(&self, pack: &[Encoded], detail: Detail) -> Result<Vec<Embedding>, Error> {
         let states = self.states(pack)?;
         let mut rest = states.as_slice();
         let mut embeddings = Vec::with_capacity(pack.len());
@@ -93,7 +93,7 @@ impl Bert {
     }
 
     /// The last hidden state of every token of the pack.
-    fn states(&self, pack: &[Written]) -> Result<Vec<f32>, Error> {
+    fn states(&self, pack: &[Encoded]) -> Result<Vec<f32>, Error> {
         let lengths: Vec<usize> = pack.iter().map(|text| text.ids.len()).collect();
         let count: usize = lengths.iter().sum();
         let (mut states, mut places) = (Vec::with_capacity(count * self.size), Vec::with_capacity(count * self.size));
@@ -104,15 +104,15 @@ impl Bert {
             places.extend_from_slice(&self.positions[..text.ids.len() * self.size]);
         }
         join_norm(&mut states, &places, &self.join);
-        let mut desk = Desk::default();
+        let mut buffers = LayerBuffers::default();
         for layer in &self.layers {
-            layer.apply(&mut states, &lengths, &mut desk)?;
+            layer.apply(&mut states, &lengths, &mut buffers)?;
         }
         Ok(states)
     }
 
     /// The mean of all states, markers included, as the model was trained.
-    fn pool(&self, text: &Written, states: &[f32], detail: Detail) -> Embedding {
+    fn pool(&self, text: &Encoded, states: &[f32], detail: Detail) -> Embedding {
         let mut vector = vec![0.0; self.size];
         for state in states.chunks_exact(self.size) {
             for (sum, x) in vector.iter_mut().zip(state) {
@@ -161,10 +161,10 @@ impl Layer {
         })
     }
 
-    fn apply(&self, states: &mut Vec<f32>, lengths: &[usize], desk: &mut Desk) -> Result<(), Error> {
-        let Desk { scratch, wide, mixed, joined } = desk;
+    fn apply(&self, states: &mut Vec<f32>, lengths: &[usize], buffers: &mut LayerBuffers) -> Result<(), Error> {
+        let LayerBuffers { scratch, wide, mixed, joined } = buffers;
         self.views.multiply(states, scratch, wide)?;
-        self.look_around(wide, lengths, mixed);
+        self.attention(wide, lengths, mixed);
         self.mixed.multiply(mixed, scratch, joined)?;
         join_norm(joined, states, &self.mixed_join);
         self.up.multiply(joined, scratch, wide)?;
@@ -175,7 +175,7 @@ impl Layer {
     }
 
     /// Lets the tokens of each text look at each other.
-    fn look_around(&self, views: &[f32], lengths: &[usize], mixed: &mut Vec<f32>) {
+    fn attention(&self, views: &[f32], lengths: &[usize], mixed: &mut Vec<f32>) {
         let wide = self.views_bias.len();
         mixed.clear();
         mixed.resize(views.len() / 3, 0.0);
@@ -184,7 +184,7 @@ impl Layer {
             let (rows, others) = views.split_at(length * wide);
             let (own, later) = std::mem::take(&mut rest).split_at_mut(length * wide / 3);
             (views, rest) = (others, later);
-            attend(Views { rows, bias: &self.views_bias, heads: self.heads }, own);
+            attend(Qkv { rows, bias: &self.views_bias, heads: self.heads }, own);
         }
     }
 }
@@ -221,11 +221,11 @@ impl<'a> File<'a> {
     }
 
     /// The norm `name`, with the bias of the step before it.
-    fn join(&self, bias: Vec<f32>, name: &str) -> Result<Join, Error> {
+    fn join(&self, bias: Vec<f32>, name: &str) -> Result<ResidualNorm, Error> {
         let size = self.config.hidden_size;
         let weight = self.tensor(&format!("{name}.weight"), &[size])?;
         let shift = self.tensor(&format!("{name}.bias"), &[size])?;
-        Ok(Join { bias, weight, shift, epsilon: self.config.layer_norm_eps })
+        Ok(ResidualNorm { bias, weight, shift, epsilon: self.config.layer_norm_eps })
     }
 
     /// The fields of the config that shape the tensors, so that the wrong one can be found.

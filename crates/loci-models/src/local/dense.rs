@@ -13,7 +13,7 @@ use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix
 use rten_tensor::NdTensorView;
 use serde::{Deserialize, Serialize};
 
-use super::kernels::{Columns, Rounded, round_row, spread};
+use super::kernels::{Columns, Rounded, dequantise, round_row};
 use crate::error::Error;
 
 /// How exactly a network multiplies.
@@ -99,7 +99,7 @@ impl Dense {
                 let states = GemmInputA::Unpacked(NdTensorView::from_data([count, self.from], whole.as_slice()));
                 let packed = GemmInputB::Packed(packed);
                 let done = EIGHT.with(|eight| eight.gemm(sums, states, packed, GemmOptions::default()));
-                done.map(|()| spread(sums, rows, Columns { scales, totals }, product))
+                done.map(|()| dequantise(sums, rows, Columns { scales, totals }, product))
             }
         }
         .map_err(|error| Error::Inference { problem: error.to_string() })

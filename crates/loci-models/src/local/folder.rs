@@ -69,7 +69,7 @@ pub(super) enum Sort {
     /// A BERT encoder whose token states are averaged.
     Bert(BertConfig),
     /// A table of token vectors, which are averaged.
-    Table {
+    StaticModel {
         /// The length of the vectors, if the config says it.
         hidden_dim: Option<usize>,
     },
@@ -94,7 +94,7 @@ pub(super) struct BertConfig {
 
 /// The part of a model2vec `config.json` that matters here.
 #[derive(Debug, Deserialize)]
-struct TableConfig {
+struct StaticModelConfig {
     hidden_dim: Option<usize>,
 }
 
@@ -132,8 +132,8 @@ impl Folder {
                 (Sort::Bert(bert), max_tokens)
             }
             "model2vec" => {
-                let table: TableConfig = parse(&config)?;
-                (Sort::Table { hidden_dim: table.hidden_dim }, TABLE_MAX_TOKENS)
+                let table: StaticModelConfig = parse(&config)?;
+                (Sort::StaticModel { hidden_dim: table.hidden_dim }, TABLE_MAX_TOKENS)
             }
             other => {
                 let problem = format!("`{other}` cannot be run; Loci runs `bert` and `model2vec`");

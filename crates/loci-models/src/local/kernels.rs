@@ -39,7 +39,7 @@ pub(super) fn bias_relu_add(rows: &mut [f32], bias: &[f32], before: &[f32]) {
 
 /// What follows a product and joins it to what came before.
 #[derive(Debug)]
-pub(super) struct Join {
+pub(super) struct ResidualNorm {
     /// Added to the product.
     pub(super) bias: Vec<f32>,
     /// The norm's scale.
@@ -52,7 +52,7 @@ pub(super) struct Join {
 
 /// Adds the bias and `before` to each row, then normalises it.
 #[multiversion(targets = "simd")]
-pub(super) fn join_norm(rows: &mut [f32], before: &[f32], join: &Join) {
+pub(super) fn join_norm(rows: &mut [f32], before: &[f32], join: &ResidualNorm) {
     let size = join.bias.len();
     for (row, before) in rows.chunks_exact_mut(size).zip(before.chunks_exact(size)) {
         for ((x, y), b) in row.iter_mut().zip(before).zip(&join.bias) {
@@ -116,7 +116,7 @@ pub(super) struct Columns<'a> {
 
 /// Turns sums of whole numbers back: takes off what the row's zero added, and scales.
 #[multiversion(targets = "simd")]
-pub(super) fn spread(sums: &[i32], rows: &[Rounded], columns: Columns<'_>, numbers: &mut [f32]) {
+pub(super) fn dequantise(sums: &[i32], rows: &[Rounded], columns: Columns<'_>, numbers: &mut [f32]) {
     let count = columns.scales.len();
     for ((sums, numbers), row) in sums.chunks_exact(count).zip(numbers.chunks_exact_mut(count)).zip(rows) {
         let columns = columns.scales.iter().zip(columns.totals);
@@ -128,7 +128,7 @@ pub(super) fn spread(sums: &[i32], rows: &[Rounded], columns: Columns<'_>, numbe
 
 /// The views of one text: per token a query, a key and a value for each head.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Views<'a> {
+pub(super) struct Qkv<'a> {
     /// The rows of the text, without the bias.
     pub(super) rows: &'a [f32],
     /// The bias of a row.
@@ -138,14 +138,14 @@ pub(super) struct Views<'a> {
 }
 
 /// Lets each token of the text look at all of them.
-pub(super) fn attend(views: Views<'_>, mixed: &mut [f32]) {
+pub(super) fn attend(views: Qkv<'_>, mixed: &mut [f32]) {
     Attend { views, mixed }.dispatch();
 }
 
 /// Written with registers and not as plain loops: sums of several tokens at once are more than the compiler keeps in
 /// registers by itself.
 struct Attend<'a> {
-    views: Views<'a>,
+    views: Qkv<'a>,
     mixed: &'a mut [f32],
 }
 
@@ -190,7 +190,7 @@ impl SimdOp for Attend<'_> {
     }
 }
 
-impl Views<'_> {
+impl Qkv<'_> {
     /// The keys of a head, one column per token, and its values, one row per token.
     #[inline(always)]
     fn keys_and_values(&self, at: usize, width: usize, keys: &mut [f32], values: &mut [f32]) {
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn rows_are_joined_and_normalised() {
-        let join = Join { bias: vec![1.0; 2], weight: vec![1.0, 2.0], shift: vec![0.0, 1.0], epsilon: 0.0 };
+        let join = ResidualNorm { bias: vec![1.0; 2], weight: vec![1.0, 2.0], shift: vec![0.0, 1.0], epsilon: 0.0 };
         let mut rows = [0.0, 1.0, 5.0, 1.0];
         join_norm(&mut rows, &[0.0, 1.0, 0.0, 0.0], &join);
         assert_eq!(rows, [-1.0, 3.0, 1.0, -1.0]);
@@ -341,7 +341,7 @@ mod tests {
         let rows: Vec<f32> = (0..length * 3 * size).map(number).collect();
         let bias: Vec<f32> = (0..3 * size).map(|n| number(n + 13) / 3.0).collect();
         let mut mixed = vec![0.0; length * size];
-        attend(Views { rows: &rows, bias: &bias, heads }, &mut mixed);
+        attend(Qkv { rows: &rows, bias: &bias, heads }, &mut mixed);
 
         let view = |token: usize, part: usize| f64::from(rows[token * 3 * size + part] + bias[part]);
         for (row, mixed) in mixed.chunks_exact(size).enumerate() {

@@ -17,10 +17,10 @@ mod kernels;
 mod lazy;
 mod npz;
 mod sentencepiece;
-mod table;
+mod static_model;
 mod tensors;
+mod text_encoder;
 mod use_multilingual;
-mod words;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -36,9 +36,9 @@ pub use dense::Precision;
 use folder::{Folder, Sort};
 pub use folder::{MINILM, USE_MULTILINGUAL};
 use sentencepiece::SentencePiece;
-use table::Table;
+use static_model::StaticModel;
+use text_encoder::{Encoded, TextEncoder};
 use use_multilingual::UseMultilingual;
-use words::{Words, Written};
 
 pub use find::{Places, Weights, find, look, look_multilingual, verify, verify_multilingual};
 pub use hub::{Hub, Progress};
@@ -63,8 +63,8 @@ struct Inner {
 /// What embeds: the way from a text to numbers, and from these to a vector.
 #[derive(Debug)]
 enum Network {
-    Bert(Words, Bert),
-    Table(Words, Table),
+    Bert(TextEncoder, Bert),
+    StaticModel(TextEncoder, StaticModel),
     UseMultilingual(SentencePiece, Box<UseMultilingual>),
 }
 
@@ -88,7 +88,7 @@ impl Local {
     /// The ids of the text's tokens, with the model's own markers, as far as the model sees the text.
     pub fn token_ids(&self, text: &str) -> Result<Vec<u32>, Error> {
         match &self.inner.network {
-            Network::Bert(words, _) | Network::Table(words, _) => {
+            Network::Bert(words, _) | Network::StaticModel(words, _) => {
                 let written = words.write(&[text.to_owned()], Detail::Sentence)?;
                 Ok(written.into_iter().flat_map(|written| written.ids).collect())
             }
@@ -106,16 +106,17 @@ impl Network {
     fn load(folder: &Folder, precision: Precision) -> Result<Self, Error> {
         match &folder.sort {
             Sort::Bert(config) => {
-                let (words, bert) = rayon::join(|| Words::load(folder), || Bert::load(folder, config, precision));
+                let (words, bert) = rayon::join(|| TextEncoder::load(folder), || Bert::load(folder, config, precision));
                 let (words, bert) = (words?, bert?);
                 words.fits(folder, config.vocab_size)?;
                 Ok(Self::Bert(words, bert))
             }
-            Sort::Table { hidden_dim } => {
-                let (words, table) = rayon::join(|| Words::load(folder), || Table::load(folder, *hidden_dim));
+            Sort::StaticModel { hidden_dim } => {
+                let (words, table) =
+                    rayon::join(|| TextEncoder::load(folder), || StaticModel::load(folder, *hidden_dim));
                 let (words, table) = (words?, table?);
                 words.fits(folder, table.vocabulary())?;
-                Ok(Self::Table(words, table))
+                Ok(Self::StaticModel(words, table))
             }
             Sort::UseMultilingual => {
                 let (path, file, most) = (&folder.tokenizer_path, &folder.tokenizer, folder.max_tokens());
@@ -131,14 +132,14 @@ impl Network {
     fn dimensions(&self) -> usize {
         match self {
             Self::Bert(_, bert) => bert.size,
-            Self::Table(_, table) => table.dimensions,
+            Self::StaticModel(_, table) => table.dimensions,
             Self::UseMultilingual(..) => use_multilingual::DIMENSIONS,
         }
     }
 
     fn similarity_threshold(&self) -> f32 {
         match self {
-            Self::Bert(..) | Self::Table(..) => SIMILARITY_THRESHOLD,
+            Self::Bert(..) | Self::StaticModel(..) => SIMILARITY_THRESHOLD,
             Self::UseMultilingual(..) => use_multilingual::SIMILARITY_THRESHOLD,
         }
     }
@@ -147,7 +148,7 @@ impl Network {
 impl Inner {
     fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         match &self.network {
-            Network::Table(words, table) => {
+            Network::StaticModel(words, table) => {
                 Ok(words.write(texts, detail)?.iter().map(|text| table.embed(text, detail)).collect())
             }
             Network::Bert(words, bert) => in_packs(&words.write(texts, detail)?, |pack| bert.embed(pack, detail)),
@@ -161,8 +162,8 @@ impl Inner {
 
 /// Embeds pack by pack, on all cores.
 fn in_packs(
-    texts: &[Written],
-    embed: impl Fn(&[Written]) -> Result<Vec<Embedding>, Error> + Send + Sync,
+    texts: &[Encoded],
+    embed: impl Fn(&[Encoded]) -> Result<Vec<Embedding>, Error> + Send + Sync,
 ) -> Result<Vec<Embedding>, Error> {
     let packs: Vec<_> = packs(texts).collect();
     let embeddings: Vec<_> = packs.into_par_iter().map(embed).collect::<Result<_, _>>()?;
@@ -170,7 +171,7 @@ fn in_packs(
 }
 
 /// Cuts the texts into runs of at most [`PACK_TOKENS`] tokens, or of one text if that is longer.
-fn packs(mut texts: &[Written]) -> impl Iterator<Item = &[Written]> {
+fn packs(mut texts: &[Encoded]) -> impl Iterator<Item = &[Encoded]> {
     std::iter::from_fn(move || {
         let mut tokens = 0;
         let fitting = texts.iter().take_while(|text| {
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn packs_keep_the_order_and_the_bound() {
         for lengths in [vec![], vec![3], vec![600, 600, 10], vec![2000, 1], vec![5; 1000]] {
-            let texts: Vec<_> = lengths.iter().map(|&n| Written { ids: vec![0; n], ..Written::default() }).collect();
+            let texts: Vec<_> = lengths.iter().map(|&n| Encoded { ids: vec![0; n], ..Encoded::default() }).collect();
             let packs: Vec<Vec<usize>> =
                 packs(&texts).map(|pack| pack.iter().map(|text| text.ids.len()).collect()).collect();
             assert_eq!(packs.concat(), lengths);

@@ -14,9 +14,9 @@ use rayon::prelude::*;
 
 use super::dense::{Dense, Precision, Scratch};
 use super::folder::Folder;
-use super::kernels::{Join, bias_relu_add, join_norm};
+use super::kernels::{ResidualNorm, bias_relu_add, join_norm};
 use super::npz::Npz;
-use super::words::Written;
+use super::text_encoder::Encoded;
 use crate::embedder::{Embedding, normalise};
 use crate::error::Error;
 
@@ -54,12 +54,12 @@ const NARROW: usize = 320;
 /// The network.
 #[derive(Debug)]
 pub(super) struct UseMultilingual {
-    table: Table,
+    table: StaticModel,
     /// A token's own vector becomes the input of all three convolutions at once.
     inputs: Dense,
-    inputs_join: Join,
+    inputs_join: ResidualNorm,
     convolutions: Vec<Convolution>,
-    features_join: Join,
+    features_join: ResidualNorm,
     head: Head,
 }
 
@@ -87,7 +87,7 @@ struct Head {
 
 /// One row per piece. Numbers have 6 bits, four in three bytes, which keeps 16 of 64 megabytes out of memory.
 #[derive(Debug)]
-struct Table {
+struct StaticModel {
     rows: Vec<u8>,
     scales: Vec<f32>,
     lows: Vec<f32>,
@@ -95,7 +95,7 @@ struct Table {
 
 /// What a pack needs on its way, used again by each step.
 #[derive(Debug, Default)]
-struct Desk {
+struct LayerBuffers {
     scratch: Scratch,
     windows: Vec<f32>,
     views: Vec<f32>,
@@ -125,9 +125,9 @@ impl UseMultilingual {
         });
         Ok(Self {
             inputs: Dense::new(&weights, DIMENSIONS, precision),
-            inputs_join: Join { bias, weight: scale, shift, epsilon },
+            inputs_join: ResidualNorm { bias, weight: scale, shift, epsilon },
             convolutions: convolutions.collect::<Result<_, Error>>()?,
-            features_join: Join {
+            features_join: ResidualNorm {
                 bias: vec![0.0; FEATURES],
                 weight: file.npz.floats("ln_g", &[FEATURES])?,
                 shift: file.npz.floats("ln_b", &[FEATURES])?,
@@ -143,14 +143,14 @@ impl UseMultilingual {
                 fourth: file.exact("d3", DIMENSIONS, DIMENSIONS)?,
                 fourth_shortcut: file.exact("p3", NARROW, DIMENSIONS)?,
             },
-            table: Table::load(&file.npz)?,
+            table: StaticModel::load(&file.npz)?,
         })
     }
 
     /// One embedding per text of the pack.
-    pub(super) fn embed(&self, pack: &[Written]) -> Result<Vec<Embedding>, Error> {
-        let mut desk = Desk::default();
-        let features = self.features(pack, &mut desk)?;
+    pub(super) fn embed(&self, pack: &[Encoded]) -> Result<Vec<Embedding>, Error> {
+        let mut buffers = LayerBuffers::default();
+        let features = self.features(pack, &mut buffers)?;
         let mut sums = Vec::with_capacity(pack.len() * FEATURES);
         let mut rest = features.as_slice();
         for text in pack {
@@ -162,7 +162,7 @@ impl UseMultilingual {
                 sums[at..].iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
             }
         }
-        let vectors = self.head.apply(&sums, pack, &mut desk.scratch)?;
+        let vectors = self.head.apply(&sums, pack, &mut buffers.scratch)?;
         let embedding = |vector: &[f32]| {
             let mut vector = vector.to_vec();
             normalise(&mut vector);
@@ -172,12 +172,12 @@ impl UseMultilingual {
     }
 
     /// All that is known of each token of the pack, one row per token.
-    fn features(&self, pack: &[Written], desk: &mut Desk) -> Result<Vec<f32>, Error> {
+    fn features(&self, pack: &[Encoded], buffers: &mut LayerBuffers) -> Result<Vec<f32>, Error> {
         let count: usize = pack.iter().map(|text| text.ids.len()).sum();
         let ids = pack.iter().flat_map(|text| &text.ids);
         let mut own = vec![0.0; count * DIMENSIONS];
         own.chunks_exact_mut(DIMENSIONS).zip(ids).for_each(|(row, &id)| self.table.read(id, row));
-        let Desk { scratch, windows, views, product } = desk;
+        let LayerBuffers { scratch, windows, views, product } = buffers;
         let mut inputs = Vec::new();
         self.inputs.multiply(&own, scratch, &mut inputs)?;
         // One buffer of zeros serves both norms: nothing is joined to what they normalise.
@@ -209,7 +209,7 @@ impl UseMultilingual {
 
 impl Convolution {
     /// For each token the views of its window, one after the other, with zeros beyond the ends of its text.
-    fn gather(&self, pack: &[Written], views: &[f32], windows: &mut Vec<f32>) {
+    fn gather(&self, pack: &[Encoded], views: &[f32], windows: &mut Vec<f32>) {
         let wide = self.width * VIEW;
         windows.clear();
         windows.resize(views.len() * self.width, 0.0);
@@ -231,7 +231,7 @@ impl Convolution {
 
 impl Head {
     /// The vector of each text, not yet of unit length, from the sum of its tokens.
-    fn apply(&self, sums: &[f32], pack: &[Written], scratch: &mut Scratch) -> Result<Vec<f32>, Error> {
+    fn apply(&self, sums: &[f32], pack: &[Encoded], scratch: &mut Scratch) -> Result<Vec<f32>, Error> {
         let mut means = Vec::new();
         self.sum.multiply(sums, scratch, &mut means)?;
         for (mean, text) in means.chunks_exact_mut(DIMENSIONS).zip(pack) {
@@ -261,7 +261,7 @@ fn add(mut numbers: Vec<f32>, others: &[f32]) -> Vec<f32> {
     numbers
 }
 
-impl Table {
+impl StaticModel {
     fn load(npz: &Npz<'_>) -> Result<Self, Error> {
         let mut rows = vec![0; PIECES * ROW_BYTES];
         // Part by part, since unpacked they take more memory than the table.
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn windows_end_with_their_text() {
         let zero = || Dense::new(&vec![0.0; VIEW], VIEW, Precision::Full);
-        let texts = [3, 1, 2].map(|length| Written { ids: vec![0; length], ..Written::default() });
+        let texts = [3, 1, 2].map(|length| Encoded { ids: vec![0; length], ..Encoded::default() });
         // The views of token n are all n + 1.
         let views: Vec<f32> = (0..6).flat_map(|token| [token as f32 + 1.0; VIEW]).collect();
         for ((width, before), expected) in WINDOWS.into_iter().zip([

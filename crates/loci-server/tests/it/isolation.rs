@@ -133,7 +133,7 @@ impl World {
     }
 
     /// Everything that the victim has, as it stands.
-    async fn belongings(&self) -> Vec<(MemoryId, u64, String)> {
+    async fn user_data(&self) -> Vec<(MemoryId, u64, String)> {
         let filter = Some(self.house.engine.everything(None));
         let request = ListRequest { filter, limit: Some(100), ..ListRequest::default() };
         let listed = self.house.engine.list(&victim(), request).await.unwrap();
@@ -298,7 +298,7 @@ fn fill(path: &str, memory: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_tells_or_changes_what_is_not_the_callers() {
     let world = World::new().await;
-    let before = world.belongings().await;
+    let before = world.user_data().await;
     assert!(before.len() >= 2, "the victim has something to lose");
     let nobody = MemoryId(uuid::Uuid::from_u128(0x0192_0000_0000_7000_8000_0000_0000_0007));
     for operation in operations() {
@@ -308,7 +308,7 @@ async fn no_route_tells_or_changes_what_is_not_the_callers() {
             }
         }
     }
-    let after = world.belongings().await;
+    let after = world.user_data().await;
     assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
     let (engine, whose) = (&world.house.engine, victim());
     let working = engine.working(&whose).await.unwrap();
@@ -423,7 +423,7 @@ pub(crate) async fn rpc(
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_tells_or_changes_what_is_not_the_callers() {
     let world = World::new().await;
-    let before = world.belongings().await;
+    let before = world.user_data().await;
     let admin = Stranger { sort: "admin", key: Some(world.house.key(Grant::whole(Tenant::default())).await) };
     for profile in ["default", "full", "graph"] {
         let (status, text) = rpc(&world.house, &admin, profile, "tools/list", json!({})).await;
@@ -454,6 +454,6 @@ async fn no_tool_tells_or_changes_what_is_not_the_callers() {
             }
         }
     }
-    let after = world.belongings().await;
+    let after = world.user_data().await;
     assert!(before.iter().all(|one| after.contains(one)), "nothing of the victim's has changed: {before:?} {after:?}");
 }

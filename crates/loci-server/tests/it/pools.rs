@@ -70,7 +70,7 @@ impl World {
         Self { house, memory, strangers, member }
     }
 
-    async fn belongings(&self) -> Vec<(MemoryId, u64, State)> {
+    async fn user_data(&self) -> Vec<(MemoryId, u64, State)> {
         let request =
             ListRequest { filter: Some(self.house.engine.everything(None)), limit: Some(100), ..Default::default() };
         let listed = self.house.engine.list(&Caller { identifiers: pool_alone(), ..owl() }, request).await.unwrap();
@@ -144,7 +144,7 @@ fn path(operation: &Operation, whose: Option<&Value>, memory: MemoryId) -> Strin
 #[tokio::test(flavor = "multi_thread")]
 async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
     let world = World::new().await;
-    let before = world.belongings().await;
+    let before = world.user_data().await;
     assert!(before.len() >= 2, "there is something to lose");
     let mut let_in = Vec::new();
     for operation in operations() {
@@ -171,7 +171,7 @@ async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
         }
     }
     assert!(let_in.is_empty(), "{let_in:#?}");
-    let after = world.belongings().await;
+    let after = world.user_data().await;
     assert_eq!(before, after, "nothing in the pool has changed");
     let members = world.house.get("/v1/pools/physics").await.expect(200);
     assert_eq!(members["members"].as_array().unwrap().len(), 1, "{members}");
@@ -180,7 +180,7 @@ async fn no_route_tells_or_changes_what_lies_in_a_pool_of_others() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_tool_tells_or_changes_what_lies_in_a_pool_of_others() {
     let world = World::new().await;
-    let before = world.belongings().await;
+    let before = world.user_data().await;
     let mut seen = 0;
     for profile in ["default", "full", "graph"] {
         let (_, text) = rpc(&world.house, &world.member, profile, "tools/list", json!({})).await;
@@ -205,7 +205,7 @@ async fn no_tool_tells_or_changes_what_lies_in_a_pool_of_others() {
         }
     }
     assert!(seen >= 3, "a member sees it");
-    assert_eq!(world.belongings().await, before, "nothing in the pool has changed");
+    assert_eq!(world.user_data().await, before, "nothing in the pool has changed");
 }
 
 async fn post(world: &World, who: &Stranger, path: &str, body: Value) -> Answer {

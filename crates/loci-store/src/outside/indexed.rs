@@ -56,7 +56,7 @@ impl Default for IndexedOptions {
 
 /// What the filling needs and only the house above can give: who sees a whole tenant, and what time it is.
 #[derive(Clone)]
-pub struct Oversight {
+pub struct SystemContext {
     /// Sees the whole tenant; made by the policy.
     pub whole: Arc<dyn Fn(&Tenant) -> Visible + Send + Sync>,
     /// The clock.
@@ -72,12 +72,12 @@ pub struct Indexed {
 pub(super) struct Inner {
     pub(super) store: Arc<dyn VectorSource>,
     pub(super) index: Arc<dyn VectorIndex>,
-    pub(super) oversight: Oversight,
+    pub(super) oversight: SystemContext,
     pub(super) options: IndexedOptions,
     pub(super) breaker: Breaker,
     /// Who fills, for the lease.
     pub(super) holder: String,
-    shelves: Mutex<HashMap<Key, Arc<Shelf>>>,
+    collections: Mutex<HashMap<Key, Arc<CollectionState>>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ pub(super) struct Key {
 }
 
 /// What this process knows of one collection.
-pub(super) struct Shelf {
+pub(super) struct CollectionState {
     pub(super) key: Key,
     /// How far the collection has read; none: nobody has asked it yet.
     mark: Mutex<Option<Mark>>,
@@ -101,7 +101,7 @@ pub(super) struct Shelf {
     pub(super) nudge: Notify,
 }
 
-impl Shelf {
+impl CollectionState {
     fn new(key: Key) -> Self {
         Self {
             key,
@@ -134,20 +134,20 @@ impl Indexed {
     pub(crate) fn new(
         store: Arc<dyn VectorSource>,
         index: Arc<dyn VectorIndex>,
-        oversight: Oversight,
+        oversight: SystemContext,
         options: IndexedOptions,
     ) -> Self {
         let inner = Inner {
             breaker: Breaker::new(index.name(), options.back_off),
             holder: uuid::Uuid::new_v4().to_string(),
-            shelves: Mutex::default(),
+            collections: Mutex::default(),
             store,
             index,
             oversight,
             options,
         };
         let inner = Arc::new(inner);
-        if let Some(moved) = inner.store.moved() {
+        if let Some(moved) = inner.store.change_signal() {
             tokio::spawn(listen(Arc::downgrade(&inner), moved));
         }
         Self { inner }
@@ -156,10 +156,10 @@ impl Indexed {
     /// Wakes the filling of every collection that a change of this space may concern.
     pub(crate) fn wake(&self, tenant: &Tenant, space: &Space, models: Vec<String>) {
         for model in models {
-            self.inner.shelf(tenant, space, &model);
+            self.inner.state(tenant, space, &model);
         }
-        for shelf in self.inner.shelves_of(tenant, space) {
-            self.inner.wake(&shelf);
+        for state in self.inner.collections_of(tenant, space) {
+            self.inner.wake(&state);
         }
     }
 
@@ -173,19 +173,19 @@ impl Indexed {
         let inner = &self.inner;
         let models = inner.store.model_names(&(inner.oversight.whole)(tenant)).await?;
         for model in models {
-            inner.shelf(tenant, space, &model);
+            inner.state(tenant, space, &model);
         }
-        let shelves = inner.shelves_of(tenant, space);
+        let collections = inner.collections_of(tenant, space);
         let mut held = Vec::new();
-        for shelf in &shelves {
+        for state in &collections {
             // Whoever fills would bring the collection back.
-            held.push(shelf.filling.lock().await);
+            held.push(state.filling.lock().await);
         }
         let known = drop.await?;
         inner.forget(tenant, space);
-        for shelf in &shelves {
-            shelf.set_mark(None);
-            let collection = shelf.collection(0);
+        for state in &collections {
+            state.set_mark(None);
+            let collection = state.collection(0);
             if let Err(error) = inner.record(inner.index.remove(&collection).await) {
                 tracing::warn!(%error, collection = inner.index.collection_name(&collection), "dropped later");
                 inner.drop_later(collection);
@@ -197,10 +197,10 @@ impl Indexed {
 
 impl Inner {
     /// What is known of a collection.
-    pub(super) fn shelf(&self, tenant: &Tenant, space: &Space, model: &str) -> Arc<Shelf> {
+    pub(super) fn state(&self, tenant: &Tenant, space: &Space, model: &str) -> Arc<CollectionState> {
         let key = Key { tenant: tenant.clone(), space: space.clone(), model: model.to_owned() };
-        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-        shelves.entry(key.clone()).or_insert_with(|| Arc::new(Shelf::new(key))).clone()
+        let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        collections.entry(key.clone()).or_insert_with(|| Arc::new(CollectionState::new(key))).clone()
     }
 
     /// Refuses while the index is known to be unavailable.
@@ -219,27 +219,28 @@ impl Inner {
         outcome
     }
 
-    fn shelves_of(&self, tenant: &Tenant, space: &Space) -> Vec<Arc<Shelf>> {
-        let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-        shelves.values().filter(|shelf| shelf.key.tenant == *tenant && shelf.key.space == *space).cloned().collect()
+    fn collections_of(&self, tenant: &Tenant, space: &Space) -> Vec<Arc<CollectionState>> {
+        let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        collections.values().filter(|state| state.key.tenant == *tenant && state.key.space == *space).cloned().collect()
     }
 
     /// The collections that this process is filling.
-    pub(super) fn being_filled(&self) -> Vec<Arc<Shelf>> {
-        let shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-        shelves.values().filter(|shelf| shelf.running.load(Ordering::SeqCst)).cloned().collect()
+    pub(super) fn being_filled(&self) -> Vec<Arc<CollectionState>> {
+        let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        collections.values().filter(|state| state.running.load(Ordering::SeqCst)).cloned().collect()
     }
 
     /// Wakes the filling of every collection that has not read what another process wrote.
     async fn wake_those_behind(self: &Arc<Self>) -> Result<()> {
-        let shelves: Vec<_> = self.shelves.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        let tenants: BTreeSet<Tenant> = shelves.iter().map(|shelf| shelf.key.tenant.clone()).collect();
+        let collections: Vec<_> =
+            self.collections.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let tenants: BTreeSet<Tenant> = collections.iter().map(|state| state.key.tenant.clone()).collect();
         for tenant in tenants {
-            let ends = self.store.positions(&(self.oversight.whole)(&tenant)).await?;
-            for shelf in shelves.iter().filter(|shelf| shelf.key.tenant == tenant) {
-                let read = shelf.mark().unwrap_or_default().sequence;
-                if ends.get(&shelf.key.space).is_some_and(|end| *end > read) {
-                    self.wake(shelf);
+            let ends = self.store.ledger_heads(&(self.oversight.whole)(&tenant)).await?;
+            for state in collections.iter().filter(|state| state.key.tenant == tenant) {
+                let read = state.mark().unwrap_or_default().sequence;
+                if ends.get(&state.key.space).is_some_and(|end| *end > read) {
+                    self.wake(state);
                 }
             }
         }
@@ -247,18 +248,18 @@ impl Inner {
     }
 
     fn forget(&self, tenant: &Tenant, space: &Space) {
-        let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-        shelves.retain(|key, _| key.tenant != *tenant || key.space != *space);
+        let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        collections.retain(|key, _| key.tenant != *tenant || key.space != *space);
     }
 
     /// Lets the filling of a collection run, or run once more when it is done.
-    pub(super) fn wake(self: &Arc<Self>, shelf: &Arc<Shelf>) {
-        shelf.again.store(true, Ordering::SeqCst);
-        if shelf.running.swap(true, Ordering::SeqCst) {
-            shelf.nudge.notify_one();
+    pub(super) fn wake(self: &Arc<Self>, state: &Arc<CollectionState>) {
+        state.again.store(true, Ordering::SeqCst);
+        if state.running.swap(true, Ordering::SeqCst) {
+            state.nudge.notify_one();
             return;
         }
-        tokio::spawn(super::fill::run(Arc::downgrade(self), shelf.clone()));
+        tokio::spawn(super::sync::run(Arc::downgrade(self), state.clone()));
     }
 
     /// A collection that could not be dropped must not outlive what it was made of.

@@ -7,22 +7,22 @@
 //! **Invariant.** What is not yet in the index stands in the ledger after the index's own mark. Nothing else is
 //! queued anywhere, so nothing can be lost between the two.
 
-mod fill;
 mod index;
 mod indexed;
-mod keeper;
 mod local;
+mod maintenance;
 mod pgvector;
 mod point;
 mod qdrant;
 mod search;
 mod source;
+mod sync;
 
 pub use index::{Collection, Mark, VectorIndex, Wanted};
 pub(crate) use indexed::models;
-pub use indexed::{Indexed, IndexedOptions, Oversight};
-pub use keeper::{CollectionStatus, IndexHealth, IndexStatus, Verified};
+pub use indexed::{Indexed, IndexedOptions, SystemContext};
 pub use local::LocalIndex;
+pub use maintenance::{CollectionStatus, IndexHealth, IndexStatus, Verified};
 pub use pgvector::{PgvectorConfig, PgvectorIndex};
 pub use point::{VectorFeed, VectorPoint};
 pub use qdrant::{Qdrant, QdrantConfig};

@@ -21,7 +21,7 @@ use self::tables::Tables;
 use super::index::{Collection, Mark, VectorIndex, Wanted};
 use super::point::VectorPoint;
 use super::qdrant::naming;
-use crate::postgres::{Address, Distance, Manner, READ, Sessions};
+use crate::postgres::{Address, ConnectionOptions, Distance, READ, Sessions};
 use crate::sql::{self, Connection, OptionalExtension, blocking, params};
 use crate::{Error, Result};
 
@@ -84,7 +84,7 @@ impl PgvectorIndex {
     pub fn new(config: PgvectorConfig) -> Result<Self> {
         let PgvectorConfig { url, schema, prefix, connections, timeout, halfvec, exact_up_to } = config;
         naming::check(&prefix)?;
-        let manner = Manner { role: None, schema: &schema, connections: connections.max(2), timeout };
+        let manner = ConnectionOptions { role: None, schema: &schema, connections: connections.max(2), timeout };
         let sessions = Sessions::new(&Address::read(&url, timeout)?, &manner)?;
         Ok(Self { sessions, schema, prefix, half: halfvec, exact_up_to })
     }

@@ -11,7 +11,7 @@ use loci_types::{Filter, MemoryId, Space, Vector, Visible};
 use tokio::time::Instant;
 
 use super::index::{Collection, Mark, Wanted};
-use super::indexed::{Indexed, Inner, Shelf};
+use super::indexed::{CollectionState, Indexed, Inner};
 use super::point::direction;
 use crate::{Error, Hit, Measure, Result};
 
@@ -53,10 +53,10 @@ impl Indexed {
         };
         let mut found = Vec::new();
         for space in spaces {
-            let shelf = self.inner.shelf(visible.tenant(), &space, &query.model);
+            let state = self.inner.state(visible.tenant(), &space, &query.model);
             let question =
                 Question { visible, query, unit: &unit, filter, limit, wanted: wanted(visible, &space, filter) };
-            found.extend(self.inner.nearest(&shelf, &question).await?);
+            found.extend(self.inner.nearest(&state, &question).await?);
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         found.dedup_by_key(|hit| hit.id);
@@ -76,12 +76,12 @@ struct Question<'a> {
 }
 
 impl Inner {
-    async fn nearest(self: &Arc<Self>, shelf: &Arc<Shelf>, question: &Question<'_>) -> Result<Vec<Hit>> {
+    async fn nearest(self: &Arc<Self>, state: &Arc<CollectionState>, question: &Question<'_>) -> Result<Vec<Hit>> {
         'lost: for _ in 0..TRIES {
-            let Some(lag) = self.lag(shelf, question.unit.len()).await? else { return Ok(Vec::new()) };
+            let Some(lag) = self.lag(state, question.unit.len()).await? else { return Ok(Vec::new()) };
             let mut want = question.limit.saturating_mul(OVERFETCH).max(question.limit.saturating_add(SPARE)).min(MOST);
             loop {
-                let Some(proposed) = self.propose(shelf, &lag, question, want).await? else { continue 'lost };
+                let Some(proposed) = self.propose(state, &lag, question, want).await? else { continue 'lost };
                 let all = proposed.len() < want;
                 let mut ids = lag.ids.clone();
                 let late: HashSet<MemoryId> = lag.ids.iter().copied().collect();
@@ -105,7 +105,7 @@ impl Inner {
 
     /// The filter leaves so few that they can be scored one by one; if not, what was found must do.
     async fn list(&self, question: &Question<'_>, found: Vec<Hit>) -> Result<Vec<Hit>> {
-        let allowed = self.store.foremost(question.visible, question.filter, Measure::Newest, MOST).await?;
+        let allowed = self.store.top_by(question.visible, question.filter, Measure::Newest, MOST).await?;
         if allowed.len() >= MOST {
             return Ok(found);
         }
@@ -116,7 +116,7 @@ impl Inner {
     /// What the index proposes; none if it has forgotten what it knew when the lag was read.
     async fn propose(
         &self,
-        shelf: &Shelf,
+        state: &CollectionState,
         lag: &Lag,
         question: &Question<'_>,
         want: usize,
@@ -137,7 +137,7 @@ impl Inner {
         if asked.is_err()
             && let Some(position) = self.lost(&lag.collection, lag.mark).await
         {
-            shelf.set_mark(Some(position));
+            state.set_mark(Some(position));
             return Ok(None);
         }
         let (found, position) = self.record(asked)?;
@@ -147,43 +147,43 @@ impl Inner {
                 Ok(Some(found.into_iter().map(|(id, _)| id).collect()))
             }
             _ => {
-                shelf.set_mark(Some(position));
+                state.set_mark(Some(position));
                 Ok(None)
             }
         }
     }
 
     /// What the index does not know yet; waits for it if that is too much. None: there are no such vectors here.
-    async fn lag(self: &Arc<Self>, shelf: &Arc<Shelf>, dimensions: usize) -> Result<Option<Lag>> {
+    async fn lag(self: &Arc<Self>, state: &Arc<CollectionState>, dimensions: usize) -> Result<Option<Lag>> {
         let deadline = Instant::now() + self.options.patience;
-        let mut moved = shelf.moved.subscribe();
+        let mut moved = state.moved.subscribe();
         loop {
             moved.mark_unchanged();
-            let mark = match shelf.mark() {
+            let mark = match state.mark() {
                 Some(mark) => mark,
                 // Only a space that has such vectors has a collection to ask.
-                None if self.feed(shelf, 0, 0).await?.dimensions != Some(dimensions) => return Ok(None),
+                None if self.feed(state, 0, 0).await?.dimensions != Some(dimensions) => return Ok(None),
                 None => {
                     self.check_available()?;
-                    let found = self.record(self.index.position(&shelf.collection(dimensions)).await)?;
+                    let found = self.record(self.index.position(&state.collection(dimensions)).await)?;
                     found.unwrap_or_default()
                 }
             };
-            let feed = self.feed(shelf, mark.sequence, self.options.tail).await?;
+            let feed = self.feed(state, mark.sequence, self.options.tail).await?;
             if feed.dimensions != Some(dimensions) {
                 return Ok(None);
             }
             let same = feed.since == mark.at;
-            if same && shelf.mark().is_none() {
-                shelf.set_mark(Some(mark));
+            if same && state.mark().is_none() {
+                state.set_mark(Some(mark));
             }
             if !same || feed.position > mark.sequence {
-                self.wake(shelf);
+                self.wake(state);
             }
             if same && !feed.behind() {
                 let found = feed.points.iter().filter(|point| point.direction().is_some());
                 let ids = found.map(|point| point.memory.id).collect();
-                return Ok(Some(Lag { collection: shelf.collection(dimensions), mark, ids }));
+                return Ok(Some(Lag { collection: state.collection(dimensions), mark, ids }));
             }
             self.check_available()?;
             if tokio::time::timeout_at(deadline, moved.changed()).await.is_err() {

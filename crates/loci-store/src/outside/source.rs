@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use loci_types::{Filter, MemoryId, Space, Vector, Visible};
 
 use super::index::VectorIndex;
-use super::indexed::{IndexedOptions, Oversight};
+use super::indexed::{IndexedOptions, SystemContext};
 use super::point::VectorFeed;
 use crate::{Hit, Result, Store};
 
@@ -14,7 +14,12 @@ use crate::{Hit, Result, Store};
 #[async_trait]
 pub trait VectorSource: Store {
     /// The same store, asking an outside index for the nearest vectors.
-    fn indexed_by(&self, index: Arc<dyn VectorIndex>, oversight: Oversight, options: IndexedOptions) -> Arc<dyn Store>;
+    fn indexed_by(
+        &self,
+        index: Arc<dyn VectorIndex>,
+        oversight: SystemContext,
+        options: IndexedOptions,
+    ) -> Arc<dyn Store>;
 
     /// What an index must know that has read one space's ledger up to `after`: the memories of the next `limit` lines, each
     /// as it is now. Only callers who see the whole tenant get any.

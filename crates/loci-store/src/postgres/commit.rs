@@ -9,7 +9,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Session, Sessions, said};
+use super::{PgConnection, Sessions, said};
 use crate::sql;
 use crate::sql::writer::{Committer, WriteTask};
 use crate::{Error, Result};
@@ -22,7 +22,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// A space by its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Target {
+pub(crate) struct SpaceIds {
     pub(crate) tenant: i32,
     pub(crate) space: i32,
 }
@@ -33,17 +33,17 @@ pub(super) struct Transactions {
 }
 
 /// How a transaction ended that did not end well.
-enum Undone {
+enum TxFailure {
     /// Nothing was kept; it may be run again.
-    Again(Error),
+    Retry(Error),
     /// It must not be.
-    Told(Error),
+    Fatal(Error),
 }
 
-impl Undone {
+impl TxFailure {
     fn error(&self) -> &Error {
         match self {
-            Undone::Again(error) | Undone::Told(error) => error,
+            TxFailure::Retry(error) | TxFailure::Fatal(error) => error,
         }
     }
 }
@@ -53,8 +53,8 @@ impl Transactions {
         Self { sessions }
     }
 
-    fn attempt(&self, target: Target, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), Undone> {
-        let session = self.sessions.take().map_err(|error| Undone::Told(said(error)))?;
+    fn attempt(&self, target: SpaceIds, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), TxFailure> {
+        let session = self.sessions.take().map_err(|error| TxFailure::Fatal(said(error)))?;
         match write(&session, target, tasks) {
             Ok(()) => Ok(()),
             Err(undone) => {
@@ -71,33 +71,34 @@ impl Transactions {
 }
 
 impl Committer for Transactions {
-    type Place = Target;
+    type Place = SpaceIds;
 
     // The runtime that drives the connections may be driven by the thread that drops the writers.
     const WAITS_ON_DROP: bool = false;
 
-    fn path(_: &Target) -> PathBuf {
+    fn path(_: &SpaceIds) -> PathBuf {
         PathBuf::from(super::PLACE)
     }
 
-    fn commit(&self, target: &Target, tasks: &mut [Box<dyn WriteTask>]) -> Result<()> {
+    fn commit(&self, target: &SpaceIds, tasks: &mut [Box<dyn WriteTask>]) -> Result<()> {
         let mut tries = 1;
         loop {
             match self.attempt(*target, tasks) {
-                Err(Undone::Again(_)) if tries < TRIES => {
+                Err(TxFailure::Retry(_)) if tries < TRIES => {
                     std::thread::sleep(FIRST_PAUSE * (1 << tries));
                     tries += 1;
                 }
-                Err(Undone::Again(error) | Undone::Told(error)) => return Err(error),
+                Err(TxFailure::Retry(error) | TxFailure::Fatal(error)) => return Err(error),
                 Ok(()) => return Ok(()),
             }
         }
     }
 }
 
-fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), Undone> {
-    let again =
-        |error: sql::Error| if is_passing(&error) { Undone::Again(said(error)) } else { Undone::Told(said(error)) };
+fn write(session: &PgConnection, target: SpaceIds, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), TxFailure> {
+    let again = |error: sql::Error| {
+        if is_passing(&error) { TxFailure::Retry(said(error)) } else { TxFailure::Fatal(said(error)) }
+    };
     session.begin("", Some(target));
     session.put_first("SELECT open_write()").map_err(again)?;
     // One alone needs no savepoint: what it did is undone with the transaction, and its first statement goes out together
@@ -113,11 +114,11 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) ->
         match task.run(session) {
             Ok(()) if alone => {}
             Ok(()) => session.put_first("RELEASE one").map_err(again)?,
-            Err(error @ Error::Unavailable { .. }) if session.fell_silent() => return Err(Undone::Told(error)),
+            Err(error @ Error::Unavailable { .. }) if session.fell_silent() => return Err(TxFailure::Fatal(error)),
             // The server is gone: what others did is gone with it.
-            Err(error @ Error::Unavailable { .. }) => return Err(Undone::Again(error)),
+            Err(error @ Error::Unavailable { .. }) => return Err(TxFailure::Retry(error)),
             Err(_) if alone => {
-                return session.roll_back().map_err(|error| Undone::Told(said(error)));
+                return session.roll_back().map_err(|error| TxFailure::Fatal(said(error)));
             }
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
@@ -125,8 +126,8 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) ->
     // From here on a silence may mean that all is kept.
     session.commit("SELECT announce_write(); ").map_err(|error| match &error {
         _ if session.was_undone() => again(error),
-        sql::Error::Postgres(said_by) if is_undone(said_by) => Undone::Again(said(error)),
-        _ => Undone::Told(Error::Unavailable {
+        sql::Error::Postgres(said_by) if is_undone(said_by) => TxFailure::Retry(said(error)),
+        _ => TxFailure::Fatal(Error::Unavailable {
             part: "postgres".to_owned(),
             problem: format!("nobody knows whether this change was kept, look before you repeat it ({error})"),
         }),
@@ -134,7 +135,7 @@ fn write(session: &Session, target: Target, tasks: &mut [Box<dyn WriteTask>]) ->
 }
 
 /// Whoever takes a space away, or mends it, waits here for its writers.
-pub(super) fn lock(target: Target) -> String {
+pub(super) fn lock(target: SpaceIds) -> String {
     format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space)
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use bytes::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 
-use super::{Session, words};
+use super::{PgConnection, words};
 use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, params};
 
 type Wrong = Box<dyn std::error::Error + Send + Sync>;
@@ -40,7 +40,7 @@ static DIALECT: Dialect = Dialect {
     index_hints: false,
 };
 
-impl Connection for Session {
+impl Connection for PgConnection {
     fn dialect(&self) -> &'static Dialect {
         &DIALECT
     }
@@ -55,7 +55,7 @@ impl Connection for Session {
     }
 
     fn without_timeout(&self) -> Result<()> {
-        Session::without_timeout(self)
+        PgConnection::without_timeout(self)
     }
 
     fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()> {

@@ -40,7 +40,7 @@ impl Listener {
     }
 
     /// A number that grows whenever something may have been written.
-    pub(super) fn moved(&self, handle: &Handle) -> watch::Receiver<u64> {
+    pub(super) fn change_signal(&self, handle: &Handle) -> watch::Receiver<u64> {
         self.task.get_or_init(|| {
             let (address, timeout, moved) = (self.address.clone(), self.timeout, self.moved.clone());
             let listen = format!("LISTEN {}", quoted(&self.schema));

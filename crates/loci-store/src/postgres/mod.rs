@@ -4,18 +4,18 @@
 //! words and vectors are found, and who has the work that only one may do. Servers keep nothing:
 //! whatever one of them acknowledged, the others see.
 
+mod backend;
 mod commit;
 mod connection;
 mod distance;
 mod doctor;
-mod floor;
 mod lease;
 mod listen;
 mod near;
+mod pg_connection;
 mod pool;
 mod schema;
 mod scrub;
-mod session;
 mod tables;
 mod words;
 
@@ -28,13 +28,13 @@ use std::time::{Duration, Instant};
 use loci_types::{Space, Tenant};
 use tokio_postgres::error::SqlState;
 
-use self::commit::{Target, Transactions};
+use self::commit::{SpaceIds, Transactions};
 pub(crate) use self::distance::{Distance, look_further};
 use self::lease::Leases;
 use self::listen::Listener;
-pub(crate) use self::pool::{Address, Manner, Sessions};
+pub(crate) use self::pg_connection::{PgConnection, READ};
+pub(crate) use self::pool::{Address, ConnectionOptions, Sessions};
 pub(crate) use self::schema::{LOCK, quoted};
-pub(crate) use self::session::{READ, Session};
 use crate::sql::SqlStore;
 use crate::sql::writer::Writers;
 use crate::text::Analyser;
@@ -129,8 +129,8 @@ struct Inner {
     /// Which scopes are searched by the graph.
     sizes: near::Sizes,
     /// The numbers of the spaces that were asked for, and when: another server may take one away.
-    known: Mutex<HashMap<(Tenant, Space), (Target, Instant)>>,
-    written: Mutex<HashSet<Target>>,
+    known: Mutex<HashMap<(Tenant, Space), (SpaceIds, Instant)>>,
+    written: Mutex<HashSet<SpaceIds>>,
     /// Whether the disk was full when something was last written.
     full: AtomicBool,
 }
@@ -145,7 +145,7 @@ impl PostgresBackend {
         drop(client);
         drop(driven.await);
         made?;
-        let manner = Manner {
+        let manner = ConnectionOptions {
             role: Some(&options.role),
             schema: &options.schema,
             connections: options.connections.max(options.writers + 2),
@@ -185,7 +185,7 @@ fn said(error: crate::sql::Error) -> Error {
 }
 
 /// Reads what PostgreSQL meant.
-pub(crate) fn meant(path: &Path, error: tokio_postgres::Error) -> Error {
+pub(crate) fn driver_error(path: &Path, error: tokio_postgres::Error) -> Error {
     let code = error.code().cloned();
     let problem = crate::sql::Error::from(error).to_string();
     let unavailable = |problem| Error::Unavailable { part: PLACE.to_owned(), problem };

@@ -14,7 +14,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::NoTlsStream;
 use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
 
-use super::{PostgresOptions, said, schema, session};
+use super::{PostgresOptions, pg_connection, said, schema};
 use crate::{Error, Result};
 
 /// The longest silence on a connection before it is asked for a sign of life.
@@ -55,7 +55,7 @@ impl Address {
         self.config.connect(NoTls).await
     }
 
-    /// The same, driven by a task of its own. What breaks it is told to whoever asks next.
+    /// The same, driven by a task of its own. A fault of the task is reported to the next caller.
     pub(super) async fn driven(&self) -> Result<(Client, JoinHandle<()>)> {
         // The timeout of the address ends when the port answers; a server that says nothing more is given up here.
         let patience = self.config.get_connect_timeout().copied().unwrap_or(SILENCE);
@@ -69,7 +69,7 @@ impl Address {
 }
 
 /// How the sessions of a pool begin, and how many there are.
-pub(crate) struct Manner<'m> {
+pub(crate) struct ConnectionOptions<'m> {
     /// The role they take on; none: they stay whoever the address names.
     pub(crate) role: Option<&'m str>,
     /// The schema they look into first.
@@ -94,16 +94,16 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// A pool that connects when it is first asked.
-    pub(crate) fn new(address: &Address, manner: &Manner<'_>) -> Result<Self> {
+    pub(crate) fn new(address: &Address, options: &ConnectionOptions<'_>) -> Result<Self> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(address.config.clone(), NoTls, recycling);
-        let role = manner.role.map(|role| format!("SET LOCAL ROLE {}; ", schema::quoted(role))).unwrap_or_default();
-        let (timeout, patience) = (manner.timeout, manner.timeout.as_millis());
+        let role = options.role.map(|role| format!("SET LOCAL ROLE {}; ", schema::quoted(role))).unwrap_or_default();
+        let (timeout, patience) = (options.timeout, options.timeout.as_millis());
         let settings = format!(
             "{role}SET LOCAL search_path = {}, public; SET LOCAL statement_timeout = {patience}; \
              SET LOCAL lock_timeout = {patience}; SET LOCAL idle_in_transaction_session_timeout = {}; \
              SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL jit = off; ",
-            schema::quoted(manner.schema),
+            schema::quoted(options.schema),
             6 * patience,
         );
         let young = Hook::sync_fn(|_, metrics| match metrics.age() < OLDEST {
@@ -113,7 +113,7 @@ impl Sessions {
         let wait = Some(timeout);
         let pool = Pool::builder(manager)
             .config(PoolConfig {
-                max_size: manner.connections,
+                max_size: options.connections,
                 timeouts: Timeouts { wait, create: wait, recycle: wait },
                 ..PoolConfig::default()
             })
@@ -126,7 +126,7 @@ impl Sessions {
 
     /// A role that passes by the policies would make one tenant of all.
     pub(super) async fn refuse_to_bypass(&self, options: &PostgresOptions) -> Result<()> {
-        let mut client = self.pool.get().await.map_err(session::refused)?;
+        let mut client = self.pool.get().await.map_err(pg_connection::refused)?;
         let sql = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
         let bypasses = async {
             let transaction = client.transaction().await?;
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn addresses() {
-        for (text, told) in [
+        for (text, expected) in [
             ("postgres://loci@host:5432/memories", None),
             ("host=host user=loci sslmode=prefer", None),
             ("host=host user=loci sslmode=disable", None),
@@ -159,9 +159,9 @@ mod tests {
             ("nowhere", Some("no address")),
         ] {
             let found = Address::read(text, SILENCE).err().map(|error| error.to_string());
-            match (&found, told) {
+            match (&found, expected) {
                 (None, None) => {}
-                (Some(found), Some(told)) if found.contains(told) => {}
+                (Some(found), Some(expected)) if found.contains(expected) => {}
                 _ => panic!("{text}: {found:?}"),
             }
         }

@@ -22,7 +22,7 @@ use crate::text::Analyser;
 use crate::{Applied, Error, Result};
 
 /// A transaction on a space, with what the actions need.
-pub(crate) struct Desk<'a> {
+pub(crate) struct Applier<'a> {
     pub(crate) connection: &'a dyn Connection,
     pub(crate) path: &'a Path,
     pub(crate) space: &'a Space,
@@ -30,13 +30,13 @@ pub(crate) struct Desk<'a> {
 }
 
 /// A memory as it lies, with the numbers of its row and scope.
-pub(crate) struct Lying {
+pub(crate) struct StoredMemory {
     pub(crate) row: i64,
     pub(crate) scope: i64,
     pub(crate) memory: Memory,
 }
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// Applies one change.
     pub(crate) fn apply(&self, change: &Change) -> Result<Applied> {
         match &change.action {
@@ -103,12 +103,12 @@ impl Desk<'_> {
         }
         let row = row::insert(self.connection, scope, memory, addition.unless, addition.claim)
             .map_err(|error| if error.is_taken() { Error::Taken(memory.id) } else { Error::said(self.path, error) })?;
-        let lying = Lying { row, scope, memory: memory.clone() };
+        let stored = StoredMemory { row, scope, memory: memory.clone() };
         if let Some(at) = addition.aged_at {
             self.counted(row, at)?;
         }
         if let Some(before) = addition.follows {
-            self.follow(&lying, before)?;
+            self.follow(&stored, before)?;
         }
         let follows = addition.follows.is_some();
         self.sql(words::first(self.connection, self.analyser, row, scope, &memory.content, follows))?;
@@ -118,7 +118,7 @@ impl Desk<'_> {
         for job in &addition.jobs {
             self.enqueue(change, job)?;
         }
-        let sequence = self.record(change, Event::Add, Some(&lying), None, None)?;
+        let sequence = self.record(change, Event::Add, Some(&stored), None, None)?;
         Ok(applied(memory, Outcome::Created, sequence))
     }
 
@@ -167,14 +167,14 @@ impl Desk<'_> {
         }
     }
 
-    fn follow(&self, lying: &Lying, before: MemoryId) -> Result<()> {
-        let Some(before) = self.lookup(before)?.filter(|before| before.row != lying.row) else { return Ok(()) };
-        let at = lying.memory.created_at;
+    fn follow(&self, stored: &StoredMemory, before: MemoryId) -> Result<()> {
+        let Some(before) = self.lookup(before)?.filter(|before| before.row != stored.row) else { return Ok(()) };
+        let at = stored.memory.created_at;
         let edge = Edge {
             // Derived from the memory's own id, so that a replay draws the same edge.
-            id: EdgeId(lying.memory.id.0),
+            id: EdgeId(stored.memory.id.0),
             source_id: before.memory.id,
-            target_id: lying.memory.id,
+            target_id: stored.memory.id,
             relation: Relation::Temporal,
             predicate: None,
             strength: 1.0,
@@ -184,7 +184,7 @@ impl Desk<'_> {
             evidence: Vec::new(),
             created_at: at,
         };
-        self.sql(graph::link(self.connection, before.row, lying.row, &edge)).map(drop)
+        self.sql(graph::link(self.connection, before.row, stored.row, &edge)).map(drop)
     }
 
     pub(crate) fn revise(&self, change: &Change, revision: &Revision) -> Result<Applied> {
@@ -237,9 +237,9 @@ impl Desk<'_> {
             // It may be the answer to what it follows, and is found by those words too.
             self.reindex(target.row)?;
         }
-        let told = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
+        let details = json!({ "relation": edge.relation, "target": edge.target_id, "strength": edge.strength });
         let old = before.map(|edge| json!({ "edge": edge }));
-        let sequence = self.record(change, Event::Link, Some(&source), old, Some(told))?;
+        let sequence = self.record(change, Event::Link, Some(&source), old, Some(details))?;
         let outcome = if new { Outcome::Created } else { Outcome::Updated };
         Ok(applied(&source.memory, outcome, sequence))
     }
@@ -258,8 +258,8 @@ impl Desk<'_> {
             // It answers nothing any more.
             self.reindex(target.row)?;
         }
-        let told = json!({ "relation": relation, "target": target.memory.id, "edge": before });
-        let sequence = self.record(change, Event::Unlink, Some(&source), Some(told), None)?;
+        let details = json!({ "relation": relation, "target": target.memory.id, "edge": before });
+        let sequence = self.record(change, Event::Unlink, Some(&source), Some(details), None)?;
         Ok(applied(&source.memory, Outcome::Deleted, sequence))
     }
 
@@ -332,9 +332,9 @@ impl Desk<'_> {
 
     /// A memory that was restored before its purge came stays.
     fn purge(&self, change: &Change, id: MemoryId) -> Result<Applied> {
-        let lying = self.find(id)?;
-        if lying.memory.state != State::SoftDeleted {
-            return Ok(applied(&lying.memory, Outcome::None, None));
+        let stored = self.find(id)?;
+        if stored.memory.state != State::SoftDeleted {
+            return Ok(applied(&stored.memory, Outcome::None, None));
         }
         self.remove(change, id, Event::Ttl)
     }
@@ -342,37 +342,37 @@ impl Desk<'_> {
     /// Takes a memory away with its words, vectors, edges, mentions and the triples learned from it alone. The ledger keeps that it
     /// was there, and nothing of what it said.
     pub(crate) fn remove(&self, change: &Change, id: MemoryId, event: Event) -> Result<Applied> {
-        let lying = self.find(id)?;
+        let stored = self.find(id)?;
         // A head that was forgotten has reinstated the one before it already; if it faded away, what it replaced does
         // not hold again.
-        if lying.memory.state != State::SoftDeleted {
-            self.reinstate_previous(change, &lying)?;
+        if stored.memory.state != State::SoftDeleted {
+            self.reinstate_previous(change, &stored)?;
         }
-        self.relink_neighbours(change, &lying)?;
-        let followers = self.sql(graph::followers(self.connection, lying.row))?;
-        self.sql(entities::forget_summaries(self.connection, lying.row))?;
-        self.sql(facts::forget(self.connection, lying.row))?;
-        self.sql(self.connection.run_later("DELETE FROM memories WHERE row = ?1", params![lying.row]))?;
+        self.relink_neighbours(change, &stored)?;
+        let followers = self.sql(graph::followers(self.connection, stored.row))?;
+        self.sql(entities::forget_summaries(self.connection, stored.row))?;
+        self.sql(facts::forget(self.connection, stored.row))?;
+        self.sql(self.connection.run_later("DELETE FROM memories WHERE row = ?1", params![stored.row]))?;
         let emptied = "UPDATE ledger SET old = NULL, new = NULL WHERE memory = ?1";
-        self.sql(self.connection.run_later(emptied, params![lying.row]))?;
+        self.sql(self.connection.run_later(emptied, params![stored.row]))?;
         for follower in followers {
             self.reindex(follower)?;
         }
         // Whoever is asked later whether a certain text was erased can say so by its hash.
-        let hash = (event == Event::Erase).then(|| json!({ "contentHash": lying.memory.content_hash }));
-        let sequence = self.record(change, event, Some(&lying), None, hash)?;
-        Ok(applied(&lying.memory, Outcome::Erased, sequence))
+        let hash = (event == Event::Erase).then(|| json!({ "contentHash": stored.memory.content_hash }));
+        let sequence = self.record(change, event, Some(&stored), None, hash)?;
+        Ok(applied(&stored.memory, Outcome::Erased, sequence))
     }
 
     fn embed(&self, change: &Change, id: MemoryId, of: ContentHash, vector: &Vector) -> Result<Applied> {
-        let Some(lying) = self.lookup(id)? else { return Ok(nothing(Outcome::None)) };
-        if lying.memory.content_hash != of {
-            return Ok(applied(&lying.memory, Outcome::None, None));
+        let Some(stored) = self.lookup(id)? else { return Ok(nothing(Outcome::None)) };
+        if stored.memory.content_hash != of {
+            return Ok(applied(&stored.memory, Outcome::None, None));
         }
-        self.put_vector(lying.row, vector)?;
-        let told = json!({ "model": vector.model, "dimensions": vector.values.len() });
-        let sequence = self.record(change, Event::Embed, Some(&lying), None, Some(told))?;
-        Ok(applied(&lying.memory, Outcome::Updated, sequence))
+        self.put_vector(stored.row, vector)?;
+        let details = json!({ "model": vector.model, "dimensions": vector.values.len() });
+        let sequence = self.record(change, Event::Embed, Some(&stored), None, Some(details))?;
+        Ok(applied(&stored.memory, Outcome::Updated, sequence))
     }
 
     /// Vectors can be made again of the words, so nothing is kept of them.
@@ -381,8 +381,8 @@ impl Desk<'_> {
             return Ok(nothing(Outcome::None));
         };
         let gone = self.sql(self.connection.execute("DELETE FROM vectors WHERE model = ?1", params![number]))?;
-        let told = json!({ "dropped": model, "vectors": gone });
-        let sequence = self.record(change, Event::Embed, None, None, Some(told))?;
+        let details = json!({ "dropped": model, "vectors": gone });
+        let sequence = self.record(change, Event::Embed, None, None, Some(details))?;
         Ok(Applied { sequence, ..nothing(Outcome::Deleted) })
     }
 
@@ -419,7 +419,7 @@ impl Desk<'_> {
     pub(crate) fn rewrite(
         &self,
         change: &Change,
-        before: Lying,
+        before: StoredMemory,
         event: Event,
         outcome: Outcome,
         edit: impl FnOnce(&mut Memory),
@@ -445,16 +445,16 @@ impl Desk<'_> {
             self.sql(entities::forget_summaries(self.connection, before.row))?;
         }
         let (old, new) = difference(&before.memory, &memory);
-        let lying = Lying { memory, ..before };
-        let sequence = self.record(change, event, Some(&lying), Some(old), Some(new))?;
-        Ok(applied(&lying.memory, outcome, sequence))
+        let stored = StoredMemory { memory, ..before };
+        let sequence = self.record(change, event, Some(&stored), Some(old), Some(new))?;
+        Ok(applied(&stored.memory, outcome, sequence))
     }
 
     pub(crate) fn record(
         &self,
         change: &Change,
         event: Event,
-        about: Option<&Lying>,
+        about: Option<&StoredMemory>,
         old: Option<Value>,
         new: Option<Value>,
     ) -> Result<Option<i64>> {
@@ -467,10 +467,10 @@ impl Desk<'_> {
             let values = params![
                 change.at.as_microsecond(),
                 event.name(),
-                about.map(|lying| lying.row),
-                about.map(|lying| *lying.memory.id.as_bytes()),
-                about.map(|lying| lying.scope),
-                about.map(|lying| lying.memory.version),
+                about.map(|stored| stored.row),
+                about.map(|stored| *stored.memory.id.as_bytes()),
+                about.map(|stored| stored.scope),
+                about.map(|stored| stored.memory.version),
                 old.map(|value| value.to_string()),
                 new.map(|value| value.to_string()),
                 &from.actor,
@@ -523,16 +523,16 @@ impl Desk<'_> {
         ))
     }
 
-    pub(crate) fn find(&self, id: MemoryId) -> Result<Lying> {
+    pub(crate) fn find(&self, id: MemoryId) -> Result<StoredMemory> {
         self.lookup(id)?.ok_or(Error::NotFound(id))
     }
 
-    pub(crate) fn lookup(&self, id: MemoryId) -> Result<Option<Lying>> {
+    pub(crate) fn lookup(&self, id: MemoryId) -> Result<Option<StoredMemory>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.id = ?1", row::COLUMNS);
         let found = self
             .connection
             .prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(params![id.as_bytes()], lying).optional());
+            .and_then(|mut s| s.query_row(params![id.as_bytes()], stored).optional());
         self.sql(found)
     }
 
@@ -541,8 +541,8 @@ impl Desk<'_> {
     }
 }
 
-pub(crate) fn lying(row: &dyn Row) -> sql::Result<Lying> {
-    Ok(Lying { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
+pub(crate) fn stored(row: &dyn Row) -> sql::Result<StoredMemory> {
+    Ok(StoredMemory { row: row.get("row")?, scope: row.get("scope")?, memory: row::read(row)? })
 }
 
 fn expect(memory: &Memory, seen: Option<u64>) -> Result<()> {

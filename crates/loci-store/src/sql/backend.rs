@@ -12,9 +12,9 @@ use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
 use super::clause::Clause;
-use super::{Connection, Result as SqlResult, around};
+use super::{Connection, Result as SqlResult, turn_runs};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
 /// A database with spaces in it. All but [`Backend::write`] may block.
 pub(crate) trait Backend: Send + Sync + 'static {
@@ -79,7 +79,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
     /// Asks the catalogue if it answers in microseconds, so that a thread that may block is not worth waking; else the
     /// work is given back.
-    fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
+    fn try_read_catalogue<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
         W: FnOnce(&dyn Connection) -> SqlResult<T>,
     {
@@ -87,10 +87,10 @@ pub(crate) trait Backend: Send + Sync + 'static {
     }
 
     /// Asks the catalogue.
-    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
+    fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
 
     /// Changes the catalogue in one transaction.
-    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
+    fn write_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> SqlResult<T>) -> Result<T>;
 
     /// The best matches of these terms within the clause, best first, scored by BM25.
     fn lexical(
@@ -112,15 +112,15 @@ pub(crate) trait Backend: Send + Sync + 'static {
     ) -> SqlResult<Frequencies>;
 
     /// What stands around these memories, within the clause.
-    fn strips(
+    fn turn_runs(
         &self,
         open: &Self::Open,
         connection: &Self::Conn,
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
-    ) -> SqlResult<Vec<Strip>> {
-        around::strips(connection, Self::place_of(open), clause, ids, reach, around::Turns::Query)
+    ) -> SqlResult<Vec<TurnRun>> {
+        turn_runs::turn_runs(connection, Self::place_of(open), clause, ids, reach, turn_runs::Turns::Query)
     }
 
     /// The nearest within the clause, best first, scored by `max(0, cosine)`.
@@ -156,7 +156,7 @@ pub(crate) trait Backend: Send + Sync + 'static {
     fn health(&self) -> Result<StoreHealth>;
 
     /// A number that grows whenever something may have been written, by whichever process; none: it is not told.
-    fn moved(&self) -> Option<watch::Receiver<u64>> {
+    fn change_signal(&self) -> Option<watch::Receiver<u64>> {
         None
     }
 

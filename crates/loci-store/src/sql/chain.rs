@@ -11,7 +11,7 @@ use loci_types::{Addition, Change, Edge, EdgeId, Event, Memory, MemoryId, Outcom
 use serde_json::json;
 use uuid::Uuid;
 
-use super::apply::{Desk, Lying, applied, lying};
+use super::apply::{Applier, StoredMemory, applied, stored};
 use super::{Connection, OptionalExtension, Row, params};
 use super::{graph, row};
 use crate::{Applied, Error, Result, sql};
@@ -60,7 +60,7 @@ pub(crate) fn ended_by_replacement(connection: &dyn Connection, row: i64) -> sql
     Ok(ended.unwrap_or(false))
 }
 
-impl Desk<'_> {
+impl Applier<'_> {
     pub(crate) fn merge(&self, change: &Change, into: &Revision, from: &[MemoryId]) -> Result<Applied> {
         self.require_head(into.id)?;
         let mut merged = self.revise(change, into)?;
@@ -75,9 +75,9 @@ impl Desk<'_> {
                 memory.valid_until = memory.valid_until.or(Some(change.at));
             })?;
         }
-        let lying = self.find(into.id)?;
+        let stored = self.find(into.id)?;
         merged.sequence =
-            self.record(change, Event::Merge, Some(&lying), None, Some(json!({ "from": from, "revised": revised })))?;
+            self.record(change, Event::Merge, Some(&stored), None, Some(json!({ "from": from, "revised": revised })))?;
         merged.outcome = Outcome::Merged;
         Ok(merged)
     }
@@ -105,23 +105,23 @@ impl Desk<'_> {
     }
 
     /// A memory that must be the head of its chain, because something is about to take its place or to join it.
-    fn require_head(&self, id: MemoryId) -> Result<Lying> {
-        let lying = self.find(id)?;
-        if let Some(newer) = lying.memory.superseded_by_id {
+    fn require_head(&self, id: MemoryId) -> Result<StoredMemory> {
+        let stored = self.find(id)?;
+        if let Some(newer) = stored.memory.superseded_by_id {
             return Err(Error::Refused(format!("memory {id} was already replaced by {newer}; replace that one")));
         }
-        match lying.memory.state {
+        match stored.memory.state {
             State::SoftDeleted => Err(Error::Refused(format!("memory {id} is deleted; restore it first"))),
             State::Proposed => {
                 Err(Error::Refused(format!("memory {id} waits for consent; `loci consent accept {id}` gives it")))
             }
-            State::Active | State::Decayed | State::Archived => Ok(lying),
+            State::Active | State::Decayed | State::Archived => Ok(stored),
         }
     }
 
     /// Puts `newer` in the place of an older memory, which held until `newer` began to. An end that another
     /// replacement had set gives way to this one.
-    fn mark_superseded(&self, change: &Change, old: Lying, newer: &Memory) -> Result<Applied> {
+    fn mark_superseded(&self, change: &Change, old: StoredMemory, newer: &Memory) -> Result<Applied> {
         let since = newer.holds_since();
         let ended = old.memory.superseded_by_id.is_some() && self.ended_by_replacement(old.row)?;
         self.rewrite(change, old, Event::Supersede, Outcome::Superseded, |memory| {
@@ -131,7 +131,7 @@ impl Desk<'_> {
     }
 
     /// When the head of a chain goes, the nearest memory before it that was not forgotten holds again.
-    pub(crate) fn reinstate_previous(&self, change: &Change, head: &Lying) -> Result<()> {
+    pub(crate) fn reinstate_previous(&self, change: &Change, head: &StoredMemory) -> Result<()> {
         let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
         let Some(mut older) = self.lookup(older)? else { return Ok(()) };
         let mut newer = head.memory.id;
@@ -151,9 +151,9 @@ impl Desk<'_> {
     }
 
     /// Makes a memory one that nothing replaces, with the validity that it had before.
-    fn detach(&self, change: &Change, lying: Lying) -> Result<Applied> {
-        let ended = self.ended_by_replacement(lying.row)?;
-        self.rewrite(change, lying, Event::Restore, Outcome::Restored, |memory| {
+    fn detach(&self, change: &Change, stored: StoredMemory) -> Result<Applied> {
+        let ended = self.ended_by_replacement(stored.row)?;
+        self.rewrite(change, stored, Event::Restore, Outcome::Restored, |memory| {
             memory.superseded_by_id = None;
             memory.valid_until = memory.valid_until.filter(|_| !ended);
         })
@@ -182,7 +182,7 @@ impl Desk<'_> {
     pub(crate) fn revive(
         &self,
         change: &Change,
-        before: Lying,
+        before: StoredMemory,
         event: Event,
         outcome: Outcome,
         edit: impl FnOnce(&mut Memory),
@@ -334,30 +334,32 @@ impl Desk<'_> {
 
     /// Joins the neighbours of a memory that is removed, so that nothing points to what is gone. What only the removed
     /// one replaced stands behind the head of its chain if there is one, or it would be a second head.
-    pub(crate) fn relink_neighbours(&self, change: &Change, gone: &Lying) -> Result<()> {
-        for lying in self.neighbours("superseded_by_id", gone.memory.id)? {
+    pub(crate) fn relink_neighbours(&self, change: &Change, gone: &StoredMemory) -> Result<()> {
+        for stored in self.neighbours("superseded_by_id", gone.memory.id)? {
             let mut successor = gone.memory.superseded_by_id;
-            if successor.is_none() && is_settled(lying.memory.state) {
-                let chain = self.chain_of(lying.memory.id, Some(gone.memory.id))?;
+            if successor.is_none() && is_settled(stored.memory.state) {
+                let chain = self.chain_of(stored.memory.id, Some(gone.memory.id))?;
                 successor = chain.values().find(|link| link.is_head()).map(|link| link.id);
             }
-            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| memory.superseded_by_id = successor)?;
+            self.rewrite(change, stored, Event::Update, Outcome::Updated, |memory| {
+                memory.superseded_by_id = successor
+            })?;
         }
-        for lying in self.neighbours("supersedes_id", gone.memory.id)? {
-            self.rewrite(change, lying, Event::Update, Outcome::Updated, |memory| {
+        for stored in self.neighbours("supersedes_id", gone.memory.id)? {
+            self.rewrite(change, stored, Event::Update, Outcome::Updated, |memory| {
                 memory.supersedes_id = gone.memory.supersedes_id;
             })?;
         }
         Ok(())
     }
 
-    fn neighbours(&self, pointer: &str, id: MemoryId) -> Result<Vec<Lying>> {
+    fn neighbours(&self, pointer: &str, id: MemoryId) -> Result<Vec<StoredMemory>> {
         let sql =
             format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.{pointer} = ?1 ORDER BY m.row", row::COLUMNS);
         let found = self
             .connection
             .prepare_cached(&sql)
-            .and_then(|mut statement| statement.query_map(params![id.as_bytes()], lying)?.collect());
+            .and_then(|mut statement| statement.query_map(params![id.as_bytes()], stored)?.collect());
         self.sql(found)
     }
 

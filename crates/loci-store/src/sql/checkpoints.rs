@@ -10,7 +10,7 @@ use loci_types::{
 };
 use serde_json::{Map, Value as Json};
 
-use super::apply::{Desk, nothing};
+use super::apply::{Applier, nothing};
 use super::clause::Clause;
 use super::row::{json, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
@@ -19,7 +19,7 @@ use crate::{Applied, KeptCheckpoint, Result, sql};
 /// So far a chain is followed in one question.
 const LONGEST: usize = 10_000;
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// Does something to checkpoints.
     pub(crate) fn checkpoint(&self, change: &Change, step: &CheckpointStep) -> Result<Applied> {
         match step {
@@ -187,7 +187,7 @@ fn missing(thread: &str, id: &str) -> Wrong {
 
 /// The number of the scope, if its checkpoints may be seen.
 fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::Result<Option<i64>> {
-    if clause.narrowed {
+    if clause.category_limited {
         return Ok(None);
     }
     let (seen, of_scopes) = clause.scope_condition("scope");

@@ -22,7 +22,7 @@ pub(crate) struct Clause {
     /// would be another round trip.
     pub(crate) keys: Option<Vec<String>>,
     /// Whether only some categories are seen.
-    pub(crate) narrowed: bool,
+    pub(crate) category_limited: bool,
     dialect: &'static Dialect,
 }
 
@@ -34,7 +34,7 @@ impl Clause {
             values: Vec::new(),
             scopes: None,
             keys: None,
-            narrowed: false,
+            category_limited: false,
             dialect: connection.dialect(),
         };
         if let Some(scopes) = visible.scopes_in(space) {
@@ -53,7 +53,7 @@ impl Clause {
             clause.values.extend(values);
         }
         if let Some(categories) = visible.categories() {
-            clause.narrowed = true;
+            clause.category_limited = true;
             clause.any("m.category", categories.iter().cloned());
         }
         if *visible.reach() != Reach::Whole {
@@ -71,14 +71,14 @@ impl Clause {
         filter: &Filter,
     ) -> sql::Result<Option<Self>> {
         let Some(mut clause) = Self::visible(connection, space, visible)? else { return Ok(None) };
-        clause.meant(filter);
+        clause.add_filter(filter);
         Ok(Some(clause))
     }
 
     /// The condition on `ledger l LEFT JOIN memories m` for lines that may be told. What is about no
     /// memory, or about one that is gone, has neither scope nor category to be judged by.
-    pub(crate) fn told(&self) -> String {
-        let gone = if self.is_whole() && !self.narrowed { "TRUE" } else { "FALSE" };
+    pub(crate) fn ledger_condition(&self) -> String {
+        let gone = if self.is_whole() && !self.category_limited { "TRUE" } else { "FALSE" };
         format!("((m.row IS NULL AND {gone}) OR (m.row IS NOT NULL AND {}))", self.sql)
     }
 
@@ -108,7 +108,7 @@ impl Clause {
         }
     }
 
-    fn meant(&mut self, filter: &Filter) {
+    fn add_filter(&mut self, filter: &Filter) {
         self.any("m.state", filter.states.iter().map(|state| state.name().to_owned()));
         self.time(filter);
         for (column, wanted) in [

@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 
 use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome, Scope};
-use serde_json::json as told;
+use serde_json::json;
 use uuid::Uuid;
 
-use super::apply::{Desk, nothing};
+use super::apply::{Applier, nothing};
 use super::clause::{self, Clause};
 use super::row::{json, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
@@ -24,7 +24,7 @@ const NOBODY: i64 = 0;
 /// A union deeper than this cannot have been made here.
 const DEEPEST: usize = 64;
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// Writes an entity, new or known. A known one keeps its scope; one that is nobody's gets it.
     pub(crate) fn name(&self, change: &Change, scope: &Scope, entity: &Entity) -> Result<Applied> {
         let scope = self.scope(scope)?;
@@ -37,7 +37,7 @@ impl Desk<'_> {
             entity.aliases.retain(|name| !borrowed.contains(name));
         }
         self.sql(write(self.connection, scope, &entity))?;
-        let sequence = self.record(change, Event::Entity, None, None, Some(told!({ "entity": entity.id })))?;
+        let sequence = self.record(change, Event::Entity, None, None, Some(json!({ "entity": entity.id })))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
@@ -49,17 +49,17 @@ impl Desk<'_> {
         entity: EntityId,
         counted: bool,
     ) -> Result<Applied> {
-        let lying = self.find(memory)?;
+        let stored = self.find(memory)?;
         let Some((number, scope)) = self.entity(entity)? else { return Ok(nothing(Outcome::None)) };
         if scope == NOBODY {
             return Err(Error::Refused(format!("entity {entity} belongs to nobody yet; name it in a scope first")));
         }
-        if scope != lying.scope {
+        if scope != stored.scope {
             return Err(Error::Refused(format!("memory {memory} and entity {entity} belong to different scopes")));
         }
         let new = self.sql(self.connection.execute(
             "INSERT INTO mentions (memory, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-            params![lying.row, number],
+            params![stored.row, number],
         ))?;
         if new == 0 {
             return Ok(nothing(Outcome::None));
@@ -68,8 +68,8 @@ impl Desk<'_> {
             let count = "UPDATE entities SET mention_count = mention_count + 1 WHERE entity = ?1";
             self.sql(self.connection.execute(count, params![number]))?;
         }
-        let told = if counted { told!({ "entity": entity }) } else { told!({ "entity": entity, "counted": false }) };
-        let sequence = self.record(change, Event::Entity, Some(&lying), None, Some(told))?;
+        let details = if counted { json!({ "entity": entity }) } else { json!({ "entity": entity, "counted": false }) };
+        let sequence = self.record(change, Event::Entity, Some(&stored), None, Some(details))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
@@ -89,7 +89,7 @@ impl Desk<'_> {
         self.sql(self.connection.execute(put, params![taken, kept, change.at.as_microsecond()]))?;
         // What a division takes back is the union of the roots, whichever of their names was used.
         let (into, from) = (self.sql(id_of(self.connection, kept))?, self.sql(id_of(self.connection, taken))?);
-        let new = told!({ "entity": into, "united": from });
+        let new = json!({ "entity": into, "united": from });
         let sequence = self.record(change, Event::Entity, None, None, Some(new))?;
         Ok(Applied { sequence, ..nothing(Outcome::Merged) })
     }
@@ -104,7 +104,7 @@ impl Desk<'_> {
         if apart == 0 {
             return Ok(nothing(Outcome::None));
         }
-        let new = told!({ "entity": entity, "divided": true });
+        let new = json!({ "entity": entity, "divided": true });
         let sequence = self.record(change, Event::Entity, None, None, Some(new))?;
         Ok(Applied { sequence, ..nothing(Outcome::Restored) })
     }
@@ -253,7 +253,7 @@ fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result
         }
     }
     // A summary tells of every category; whoever sees only some of them is not told.
-    if clause.narrowed {
+    if clause.category_limited {
         entity.summary = None;
     }
     Ok(Some(entity))
@@ -286,7 +286,7 @@ pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[Strin
 }
 
 /// The entities that a visible memory speaks of.
-pub(crate) fn spoken_of(connection: &dyn Connection, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
+pub(crate) fn entities_of(connection: &dyn Connection, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
     let sql = format!(
         "SELECT t.entity FROM memories m JOIN mentions t ON t.memory = m.row WHERE m.id = ? AND {} ORDER BY t.entity",
         clause.sql
@@ -346,7 +346,7 @@ pub(crate) fn list(
 
 /// The memories within the clause that speak of these entities, those that speak of most of them
 /// first, then the newest.
-pub(crate) fn mentioning(
+pub(crate) fn memories_mentioning(
     connection: &dyn Connection,
     clause: &Clause,
     entities: &[EntityId],

@@ -11,19 +11,19 @@ use loci_types::{Change, Event, MemoryId, Outcome, Scope};
 use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
-use super::apply::{Desk, nothing};
+use super::apply::{Applier, nothing};
 use super::{Connection, Value, entities, params};
-use crate::{Applied, Belongings, Result, sql};
+use crate::{Applied, Result, UserData, sql};
 
 /// A user's own in a space.
-struct Own {
+struct UserRows {
     scopes: Vec<i64>,
     keys: HashSet<String>,
     rows: Vec<i64>,
     ids: Vec<[u8; 16]>,
 }
 
-impl Own {
+impl UserRows {
     fn find(connection: &dyn Connection, user: &str) -> sql::Result<Self> {
         let all: Vec<(i64, String)> = connection
             .prepare_cached("SELECT scope, key FROM scopes")?
@@ -100,15 +100,15 @@ fn names(value: &Json, like: &dyn Fn(&str) -> bool) -> bool {
 }
 
 /// What a user left in a space, counted.
-pub(crate) fn belongings(connection: &dyn Connection, user: &str) -> sql::Result<Belongings> {
+pub(crate) fn user_data(connection: &dyn Connection, user: &str) -> sql::Result<UserData> {
     connection.without_timeout()?;
-    let own = Own::find(connection, user)?;
-    let of_scopes = |table: &str| Own::count(connection, table, "scope", &own.scopes);
-    let of_rows = |table: &str, column: &str| Own::count(connection, table, column, &own.rows);
+    let own = UserRows::find(connection, user)?;
+    let of_scopes = |table: &str| UserRows::count(connection, table, "scope", &own.scopes);
+    let of_rows = |table: &str, column: &str| UserRows::count(connection, table, column, &own.rows);
     let by_them: u64 = connection
         .prepare_cached("SELECT count(*) FROM ledger WHERE actor = ?1")?
         .query_row(params![user], |row| row.get(0))?;
-    Ok(Belongings {
+    Ok(UserData {
         memories: own.rows.len() as u64,
         vectors: of_rows("vectors", "memory")?,
         edges: of_rows("edges", "source")?,
@@ -122,13 +122,13 @@ pub(crate) fn belongings(connection: &dyn Connection, user: &str) -> sql::Result
     })
 }
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// Takes all of a user away.
     pub(crate) fn erase_user(&self, change: &Change, user: &str) -> Result<Applied> {
         self.sql(self.connection.without_timeout())?;
         // What is freed is overwritten, even before the database is scrubbed.
         self.sql(self.connection.overwrite_deleted())?;
-        let own = self.sql(Own::find(self.connection, user))?;
+        let own = self.sql(UserRows::find(self.connection, user))?;
         let jobs = self.sql(own.jobs(self.connection))?;
         for id in &own.ids {
             self.remove(change, MemoryId(Uuid::from_bytes(*id)), Event::Erase)?;
@@ -141,7 +141,7 @@ impl Desk<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Erased) })
     }
 
-    fn rest_of(&self, own: &Own, jobs: &[i64], user: &str) -> sql::Result<()> {
+    fn rest_of(&self, own: &UserRows, jobs: &[i64], user: &str) -> sql::Result<()> {
         let connection = self.connection;
         for table in ["facts", "checkpoints", "sessions", "notes", "entities"] {
             own.delete(connection, table)?;

@@ -7,7 +7,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
     /// PostgreSQL said so.
-    #[error("{}", told(.0))]
+    #[error("{}", message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The session did not answer in time, or no session was to be had.
     #[error("{0}")]
@@ -40,7 +40,7 @@ impl Error {
 }
 
 /// What PostgreSQL said, with its own words and code where there are any.
-fn told(error: &tokio_postgres::Error) -> String {
+fn message(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(said) => format!("{} ({})", said.message(), said.code().code()),
         None => {

@@ -4,10 +4,10 @@
 //! it and whether it still holds. A triple that has sources never outlives the last of them.
 
 use loci_types::{Change, Event, Fact, FactFilter, FactId, Filter, MemoryId, Outcome, Scope, Space, Visible};
-use serde_json::{Map, Value as Json, json as told};
+use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
 
-use super::apply::{Desk, Lying, nothing};
+use super::apply::{Applier, StoredMemory, nothing};
 use super::clause::{self, Clause};
 use super::row::{json, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
@@ -27,7 +27,7 @@ const HOLDING: &str = "SELECT 1 FROM fact_sources s JOIN memories m ON m.row = s
     AND m.access_policy NOT IN ('private', 'restricted') AND (m.valid_until IS NULL OR ?2 < m.valid_until) \
     AND (m.expires_at IS NULL OR ?2 < m.expires_at) LIMIT 1";
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// States a triple, new or known.
     pub(crate) fn state(&self, change: &Change, fact: &Fact) -> Result<Applied> {
         let scope = self.scope(&fact.scope()?)?;
@@ -50,7 +50,7 @@ impl Desk<'_> {
             return Ok(nothing(Outcome::None));
         }
         let outcome = if outcome == Outcome::None { Outcome::Updated } else { outcome };
-        let sequence = self.record(change, Event::Fact, sources.first(), None, Some(told!({ "fact": fact.id })))?;
+        let sequence = self.record(change, Event::Fact, sources.first(), None, Some(json!({ "fact": fact.id })))?;
         Ok(Applied { sequence, ..nothing(outcome) })
     }
 
@@ -77,14 +77,14 @@ impl Desk<'_> {
             Some(bytes) => self.lookup(MemoryId(Uuid::from_bytes(bytes)))?,
             None => None,
         };
-        let old = told!({ "fact": id });
+        let old = json!({ "fact": id });
         let sequence = self.record(change, Event::Fact, about.as_ref(), Some(old), None)?;
         Ok(Applied { sequence, ..nothing(Outcome::Deleted) })
     }
 
     /// The memories that a triple was learned from. They are of its scope, or it could be seen by strangers.
-    fn sources(&self, scope: i64, fact: &Fact) -> Result<Vec<Lying>> {
-        let mut sources: Vec<Lying> = Vec::with_capacity(fact.sources.len());
+    fn sources(&self, scope: i64, fact: &Fact) -> Result<Vec<StoredMemory>> {
+        let mut sources: Vec<StoredMemory> = Vec::with_capacity(fact.sources.len());
         for id in &fact.sources {
             let source = self.find(*id)?;
             if source.scope != scope {
@@ -209,7 +209,7 @@ pub(crate) fn list(
         return Ok(Vec::new());
     };
     // One without sources has no category to be judged by.
-    let alone = match holding.narrowed {
+    let alone = match holding.category_limited {
         true => "FALSE",
         false => "NOT EXISTS (SELECT 1 FROM fact_sources s WHERE s.fact = f.fact)",
     };

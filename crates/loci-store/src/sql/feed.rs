@@ -40,7 +40,7 @@ pub(crate) fn page(
     let sql = format!(
         "SELECT {ENTRY} FROM ledger l LEFT JOIN memories m ON m.row = l.memory \
          WHERE l.sequence > ? AND l.sequence <= ? AND {} ORDER BY l.sequence LIMIT ?",
-        clause.told()
+        clause.ledger_condition()
     );
     let mut values = vec![Value::Integer(after), Value::Integer(last)];
     values.extend(clause.values.iter().cloned());

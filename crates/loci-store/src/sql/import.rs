@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use loci_types::{Addition, Change, Event, Memory, MemoryId, Outcome, Session};
 
-use super::apply::{Desk, Lying, applied, difference, nothing};
+use super::apply::{Applier, StoredMemory, applied, difference, nothing};
 use super::sessions::KEY as SESSION_KEY;
 use super::{OptionalExtension, entities, graph, params, row};
 use crate::{Applied, Error, Result};
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// Writes a record over the one with its id: every field, as long as it stays in its scope and its chain stays whole.
     pub(crate) fn replace(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
@@ -48,8 +48,8 @@ impl Desk<'_> {
             self.enqueue(change, job)?;
         }
         let (old, new) = difference(&before.memory, memory);
-        let lying = Lying { memory: memory.clone(), ..before };
-        let sequence = self.record(change, Event::Update, Some(&lying), Some(old), Some(new))?;
+        let stored = StoredMemory { memory: memory.clone(), ..before };
+        let sequence = self.record(change, Event::Update, Some(&stored), Some(old), Some(new))?;
         Ok(applied(memory, Outcome::Updated, sequence))
     }
 

@@ -4,8 +4,8 @@
 //! else; [`crate::sqlite`] and [`crate::postgres`] only say where a space lies, how a transaction
 //! begins and ends, and how words and vectors are found there.
 
+pub(crate) mod ageing;
 pub(crate) mod apply;
-pub(crate) mod around;
 pub(crate) mod backend;
 pub(crate) mod catalogue;
 mod chain;
@@ -20,14 +20,14 @@ pub(crate) mod erase;
 mod error;
 mod facts;
 pub(crate) mod feed;
-pub(crate) mod gather;
 mod graph;
 mod import;
 mod inline;
 pub(crate) mod jobs;
 pub(crate) mod keys;
-pub(crate) mod life;
+pub(crate) mod merge_results;
 pub(crate) mod notes;
+pub(crate) mod operation_counts;
 pub(crate) mod outside;
 mod pools;
 pub(crate) mod read;
@@ -35,7 +35,7 @@ pub(crate) mod row;
 pub(crate) mod sessions;
 mod store;
 pub(crate) mod stream;
-pub(crate) mod tally;
+pub(crate) mod turn_runs;
 mod value;
 pub(crate) mod words;
 pub(crate) mod writer;

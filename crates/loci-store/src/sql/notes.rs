@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use loci_types::{Change, NoteValue, Outcome, Scope};
 
-use super::apply::{Desk, nothing};
+use super::apply::{Applier, nothing};
 use super::clause::Clause;
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
@@ -15,7 +15,7 @@ use crate::{Applied, Result};
 /// The scope of notes about nobody.
 const NOBODY: i64 = 0;
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// Writes a note, or adds to it. One that no longer counts is added to as if there were none.
     pub(crate) fn note(
         &self,

@@ -25,7 +25,7 @@ pub(crate) fn vector_feed(
     let since = connection
         .query_row("SELECT at FROM ledger WHERE sequence = ?1", params![after], |row| row.get(0))
         .optional()?;
-    let mut told = VectorFeed {
+    let mut feed = VectorFeed {
         position: after,
         end: feed::end(connection)?,
         since,
@@ -40,7 +40,7 @@ pub(crate) fn vector_feed(
         .query_map(params![after, clause::limit(limit)], |line| Ok((line.get(0)?, line.get(1)?, line.get(2)?)))?;
     for line in lines {
         let (sequence, at, id): (i64, i64, Option<[u8; 16]>) = line?;
-        (told.position, told.until) = (sequence, Some(at));
+        (feed.position, feed.until) = (sequence, Some(at));
         if let Some(id) = id.filter(|id| seen.insert(*id)) {
             changed.push(MemoryId(Uuid::from_bytes(id)));
         }
@@ -57,10 +57,10 @@ pub(crate) fn vector_feed(
         Ok(VectorPoint { memory: row::read(row)?, scope: row.get("scope_key")?, values })
     };
     let values = params![wanted(&changed), known.map(|(model, _)| model)];
-    told.points = connection.prepare_cached(&sql)?.query_map(values, point)?.collect::<sql::Result<_>>()?;
-    let there: HashSet<MemoryId> = told.points.iter().map(|point| point.memory.id).collect();
-    told.gone = changed.into_iter().filter(|id| !there.contains(id)).collect();
-    Ok(told)
+    feed.points = connection.prepare_cached(&sql)?.query_map(values, point)?.collect::<sql::Result<_>>()?;
+    let there: HashSet<MemoryId> = feed.points.iter().map(|point| point.memory.id).collect();
+    feed.gone = changed.into_iter().filter(|id| !there.contains(id)).collect();
+    Ok(feed)
 }
 
 /// These memories as far as the clause allows them, scored by their exact vectors.

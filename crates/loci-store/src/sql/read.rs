@@ -204,12 +204,7 @@ const LATEST: usize = 256;
 
 /// The first memories by one measure. Each scope is asked by itself, so that an index gives the
 /// order and no scope is read whole.
-pub(crate) fn foremost(
-    connection: &dyn Connection,
-    clause: &Clause,
-    by: Measure,
-    limit: usize,
-) -> sql::Result<Vec<Hit>> {
+pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, limit: usize) -> sql::Result<Vec<Hit>> {
     // Left to itself the planner may sort the whole scope.
     let (value, index, order) = match by {
         Measure::Newest | Measure::Unembedded => {

@@ -4,7 +4,7 @@ use loci_types::{Change, Event, Memory, MemoryId, Outcome, Scope, Session, Sessi
 use serde_json::json;
 use uuid::Uuid;
 
-use super::apply::{Desk, nothing};
+use super::apply::{Applier, nothing};
 use super::clause::{self, Clause};
 use super::row;
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
@@ -14,7 +14,7 @@ use crate::{Applied, Error, Result};
 /// The columns that name a session.
 pub(crate) const KEY: &str = "scope, name";
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// A turn came: the session goes on, or begins.
     pub(crate) fn attend(&self, change: &Change, scope: &Scope, session: &str, thread: &str) -> Result<Applied> {
         let (number, at) = (self.scope(scope)?, change.at.as_microsecond());
@@ -73,8 +73,8 @@ impl Desk<'_> {
              WHERE scope = ?1 AND name = ?2",
             params![number, session, change.at.as_microsecond(), through.as_bytes(), last.row],
         ))?;
-        let told = json!({ "session": session, "report": report });
-        let sequence = self.record(change, Event::Learn, Some(&last), None, Some(told))?;
+        let details = json!({ "session": session, "report": report });
+        let sequence = self.record(change, Event::Learn, Some(&last), None, Some(details))?;
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
@@ -152,7 +152,7 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
 }
 
 /// The turns of a session that were not learned from, in the order they came.
-pub(crate) fn unlearned(
+pub(crate) fn pending_turns(
     connection: &dyn Connection,
     clause: &Clause,
     scope: &Scope,

@@ -46,12 +46,12 @@ impl Catalogue {
     }
 
     /// Reads the catalogue.
-    pub(super) fn ask<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn read_catalogue<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
         self.read(self.readers.take(&self.path, self.file)?, work)
     }
 
     /// Reads the catalogue if an idle connection is there; otherwise gives the work back, because opening one blocks.
-    pub(super) fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
+    pub(super) fn try_read_catalogue<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
         W: FnOnce(&dyn sql::Connection) -> sql::Result<T>,
     {
@@ -68,7 +68,7 @@ impl Catalogue {
     }
 
     /// Changes the catalogue in one transaction.
-    pub(super) fn tell<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
+    pub(super) fn write_catalogue<T>(&self, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
         let failed = |error| Error::sqlite(&self.path, error);
         let mut connection = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction =
@@ -83,7 +83,7 @@ impl Catalogue {
         let mut names: Vec<String> = kinds.iter().map(|kind| kind.name().to_owned()).collect();
         // Spaces of an older catalogue that nobody has looked at yet.
         names.push(String::new());
-        self.ask(|connection| {
+        self.read_catalogue(|connection| {
             let sql = "SELECT space, min(at) FROM work WHERE tenant = ? AND at <= ? AND kind IN \
                        (SELECT value FROM json_each(?)) GROUP BY space ORDER BY min(at), space LIMIT ?";
             let values = params![tenant.name(), now.as_microsecond(), Value::Texts(names), MAX_LOOKED_AT as i64];
@@ -100,7 +100,7 @@ impl Catalogue {
     /// Writes only if it would.
     pub(super) fn mark_work(&self, tenant: &Tenant, space: &Space, next: &[(String, i64)]) -> Result<()> {
         let (tenant, space) = (tenant.name(), space.name());
-        let marked: HashMap<String, i64> = self.ask(|connection| {
+        let marked: HashMap<String, i64> = self.read_catalogue(|connection| {
             connection
                 .prepare_cached("SELECT kind, at FROM work WHERE tenant = ?1 AND space = ?2")?
                 .query_map(params![tenant, &space], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -109,13 +109,13 @@ impl Catalogue {
         if next.iter().all(|(kind, at)| marked.get(kind).is_some_and(|marked| marked <= at)) {
             return Ok(());
         }
-        self.tell(|connection| put_work(connection, tenant, &space, next))
+        self.write_catalogue(|connection| put_work(connection, tenant, &space, next))
     }
 
     /// Replaces the marks of a space. For who holds the write lock of the space.
     pub(super) fn set_work(&self, tenant: &Tenant, space: &Space, next: &[(String, i64)]) -> Result<()> {
         let (tenant, space) = (tenant.name(), space.name());
-        self.tell(|connection| {
+        self.write_catalogue(|connection| {
             connection.execute("DELETE FROM work WHERE tenant = ?1 AND space = ?2", params![tenant, &space])?;
             put_work(connection, tenant, &space, next)
         })
@@ -139,8 +139,9 @@ impl Catalogue {
             locks.insert(own.clone(), file);
         }
         let sql = "SELECT holder FROM leases WHERE tenant = ?1 AND name = ?2";
-        let present: Option<String> = self
-            .ask(|connection| connection.query_row(sql, params![tenant.name(), name], |row| row.get(0)).optional())?;
+        let present: Option<String> = self.read_catalogue(|connection| {
+            connection.query_row(sql, params![tenant.name(), name], |row| row.get(0)).optional()
+        })?;
         let gone = match present {
             Some(other) if other != holder => {
                 let file = self.lock_file(tenant, name, &other);
@@ -151,7 +152,7 @@ impl Catalogue {
         };
         let now = now.as_microsecond();
         let until = now.saturating_add(lease.as_micros() as i64);
-        let taken = self.tell(|connection| {
+        let taken = self.write_catalogue(|connection| {
             connection.execute(
                 "INSERT INTO leases (tenant, name, holder, until) VALUES (?1, ?2, ?3, ?5) \
                  ON CONFLICT (tenant, name) DO UPDATE SET holder = excluded.holder, until = excluded.until \
@@ -177,7 +178,7 @@ impl Catalogue {
 
     /// Gives a lease back.
     pub(super) fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
-        self.tell(|connection| {
+        self.write_catalogue(|connection| {
             connection.execute(
                 "DELETE FROM leases WHERE tenant = ?1 AND name = ?2 AND holder = ?3",
                 params![tenant.name(), name, holder],
@@ -194,7 +195,8 @@ impl Catalogue {
 
     /// What is wrong with the catalogue itself, if anything is.
     pub(super) fn damage(&self) -> Result<Option<String>> {
-        let said: String = self.ask(|connection| connection.query_row("PRAGMA quick_check", [], |row| row.get(0)))?;
+        let said: String =
+            self.read_catalogue(|connection| connection.query_row("PRAGMA quick_check", [], |row| row.get(0)))?;
         Ok((said != "ok").then_some(said))
     }
 }

@@ -236,7 +236,7 @@ mod tests {
         let register = |connection: &dyn Connection| {
             crate::sql::catalogue::register(connection, &place.tenant, &place.space, jiff::Timestamp::UNIX_EPOCH)
         };
-        catalogue.tell(register).unwrap();
+        catalogue.write_catalogue(register).unwrap();
         let now = jiff::Timestamp::from_microsecond(10).unwrap();
         let marked = |catalogue: &Catalogue| {
             !catalogue.spaces_with_work(&place.tenant, &[JobKind::Link], now).unwrap().is_empty()

@@ -29,7 +29,8 @@ impl SqliteBackend {
         }
         let tenant = visible.tenant();
         for space in spaces_of(self, visible)? {
-            let written = self.inner.catalogue.ask(|asked| catalogue::was_written(asked, tenant, &space.space))?;
+            let written =
+                self.inner.catalogue.read_catalogue(|asked| catalogue::was_written(asked, tenant, &space.space))?;
             if written && space.is_blank()? {
                 let file = space.path.display().to_string();
                 let problem = "what was written here is lost: the file is missing or empty".to_owned();

@@ -4,6 +4,7 @@
 //! [`path_component`]) is a space with its records, words, graph, ledger, jobs and vectors, so that one transaction covers
 //! them and one file is a backup. Several processes may use one folder at once.
 
+mod backend;
 mod cache;
 mod catalogue;
 mod commit;
@@ -11,7 +12,6 @@ mod connection;
 mod connections;
 mod doctor;
 mod file;
-mod floor;
 mod migrations;
 mod schema;
 mod scrub;

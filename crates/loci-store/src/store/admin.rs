@@ -11,7 +11,7 @@ use loci_types::{
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::{Belongings, Indexed, Result};
+use crate::{Indexed, Result, UserData};
 
 /// Health, statistics, maintenance, erasure and export.
 #[async_trait]
@@ -21,7 +21,7 @@ pub trait Administration: Send + Sync {
 
     /// A number that grows whenever something may have been written, by whichever process. It may grow for nothing,
     /// and word may be lost for a while, so whoever waits for it also looks from time to time. None: it is not told.
-    fn moved(&self) -> Option<watch::Receiver<u64>> {
+    fn change_signal(&self) -> Option<watch::Receiver<u64>> {
         None
     }
 
@@ -39,7 +39,13 @@ pub trait Administration: Send + Sync {
 
     /// The visible memories of a space that came after a place (0: from the first), in the order they
     /// came, as far as time is concerned, in whatever state.
-    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>>;
+    async fn list_for_ageing(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<AgeingRow>>;
 
     /// The visible heads of a space's chains with more than `most` links, and how long those are.
     async fn long_chains(
@@ -56,7 +62,7 @@ pub trait Administration: Send + Sync {
 
     /// What a user left in each space of the tenant, counted. Told to those who see the whole tenant; others hear
     /// nothing.
-    async fn belongings(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, Belongings>>;
+    async fn user_data(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, UserData>>;
 
     /// Leaves nothing of what was removed from a tenant's spaces in freed pages, words and logs. Takes long, and holds
     /// writers up. None: it is done; otherwise what may be left, and why.
@@ -83,7 +89,7 @@ pub trait Administration: Send + Sync {
 
 /// A memory as far as time is concerned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ageing {
+pub struct AgeingRow {
     /// Which.
     pub id: MemoryId,
     /// Its kind.

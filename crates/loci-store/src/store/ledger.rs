@@ -23,11 +23,16 @@ pub trait Ledger: Send + Sync {
     async fn ledger(&self, visible: &Visible, query: &LedgerQuery, limit: usize) -> Result<Feed>;
 
     /// The number of the last line of each visible space that was written to; costs the same at any size.
-    async fn positions(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>>;
+    async fn ledger_heads(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>>;
 
     /// How many lines that the feed would tell were written in each stretch of time, by part of Loci
     /// and event. The stretches are `bucket` long and counted from 1970; empty ones are left out.
-    async fn tally(&self, visible: &Visible, range: TimeRange, bucket: Duration) -> Result<Vec<Tally>>;
+    async fn operation_counts(
+        &self,
+        visible: &Visible,
+        range: TimeRange,
+        bucket: Duration,
+    ) -> Result<Vec<OperationCounts>>;
 }
 
 /// Which lines of the ledger are wanted.
@@ -67,7 +72,7 @@ pub struct Feed {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Tally {
+pub struct OperationCounts {
     /// The first instant of the stretch.
     pub start: Timestamp,
     /// The part of Loci that did it; empty if the ledger does not tell.

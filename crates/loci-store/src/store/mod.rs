@@ -22,15 +22,15 @@ mod records;
 mod search;
 
 pub use admin::{
-    Administration, Ageing, ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Finding, Stats, StoreHealth,
+    Administration, AgeingRow, ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Finding, Stats, StoreHealth,
 };
 pub use catalogue::{Agent, Catalogue, CatalogueChange, KeyQuery, Pool, PoolFilter, PoolMember, PoolRecord};
 pub use jobs::{JobUpdate, Jobs};
-pub use ledger::{Feed, Ledger, LedgerQuery, Tally};
+pub use ledger::{Feed, Ledger, LedgerQuery, OperationCounts};
 pub use records::{
     Applied, CheckpointWalk, EntityFilter, EntityQuery, KeptCheckpoint, Listing, Measure, Page, Records,
 };
-pub use search::{Frequencies, Hit, Place, Search, Strip};
+pub use search::{Frequencies, Hit, Place, Search, TurnRun};
 
 /// Where memories are stored: all capabilities together.
 ///

@@ -40,7 +40,7 @@ pub trait Records: Send + Sync {
     ) -> Result<Vec<Edge>>;
 
     /// The newest or the most important memories, first ones first, scored by that measure.
-    async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>>;
+    async fn top_by(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>>;
 
     /// The entities that match and that a visible memory mentions. Named ones are found by name or alias in whatever case;
     /// known ones come with those mentioned most first.
@@ -48,7 +48,7 @@ pub trait Records: Send + Sync {
 
     /// The memories that speak of these entities, those that speak of most of them first, then the
     /// newest. The score is the share of the entities.
-    async fn mentioning(
+    async fn memories_mentioning(
         &self,
         visible: &Visible,
         filter: &Filter,
@@ -63,7 +63,8 @@ pub trait Records: Send + Sync {
     async fn sessions(&self, visible: &Visible, filter: &SessionFilter, limit: usize) -> Result<Vec<Session>>;
 
     /// The visible turns of a session that were not learned from yet, in the order they came.
-    async fn unlearned(&self, visible: &Visible, scope: &Scope, session: &str, limit: usize) -> Result<Vec<Memory>>;
+    async fn pending_turns(&self, visible: &Visible, scope: &Scope, session: &str, limit: usize)
+    -> Result<Vec<Memory>>;
 
     /// The notes of a space with these names that still count: those about visible scopes, and those
     /// about nobody for whoever sees the whole tenant.

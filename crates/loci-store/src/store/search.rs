@@ -21,7 +21,7 @@ pub trait Search: Send + Sync {
     /// These memories with up to `reach` of those before and after each in its session, as far as
     /// they are visible and meant; around one that is not, there is nothing. Runs that touch are one
     /// strip. A memory outside any thread stands alone.
-    async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>>;
+    async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<TurnRun>>;
 }
 
 /// A memory that a lane found.
@@ -44,8 +44,8 @@ pub struct Frequencies {
 
 /// A run of memories that follow each other in one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Strip {
-    /// Equal for strips of the same session.
+pub struct TurnRun {
+    /// Equal for turn runs of the same session.
     pub session: u64,
     /// The memories, in the order they came.
     pub places: Vec<Place>,

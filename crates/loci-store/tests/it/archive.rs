@@ -11,7 +11,7 @@ use loci_store::{
     RestoreOutcome, RestorePlan, RestorePoint, create_backup, migrate, restore_backup, verify_backup_chain,
 };
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::model::{self, Op};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
@@ -131,11 +131,11 @@ async fn increments_add_up() {
 #[tokio::test]
 async fn an_increment_that_would_keep_what_was_erased_is_refused() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
-    let (hand, anna) = (Hand::on(&store), user("anna"));
-    let id = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(&store), user("anna"));
+    let id = driver.remember(&anna, "lantern").await;
     let from = &store;
     let base = good(made!(from, everything_of(), &place.path().join("base")));
-    hand.must(&anna.space(), Action::Erase { id }).await;
+    driver.must(&anna.space(), Action::Erase { id }).await;
     let error = made!(from, BackupPlan { since: Some(base), ..everything_of() }, &place.path().join("next"));
     assert_eq!(error.unwrap_err().kind(), ErrorKind::Conflict);
 }
@@ -157,7 +157,7 @@ async fn state(store: &dyn Store, space: &Space) -> (Vec<Memory>, Vec<Edge>) {
     let mut memories = Vec::new();
     loop {
         let listing = good(store.scan(&whole(), &everything(), page).await);
-        memories.extend(listing.memories.into_iter().filter(|memory| loci_testkit::hand::space_of(memory) == *space));
+        memories.extend(listing.memories.into_iter().filter(|memory| loci_testkit::driver::space_of(memory) == *space));
         match listing.next {
             Some(next) => page = loci_store::Page { after: Some(next), limit: 1_000 },
             None => break,
@@ -182,7 +182,7 @@ async fn a_space_goes_back_to_any_line() {
     for (number, (own, change)) in steps.iter().enumerate() {
         drop(store.apply(batch(own, vec![change.clone()])).await);
         if number % 40 == 39 {
-            let line = good(store.positions(&whole()).await)[&space];
+            let line = good(store.ledger_heads(&whole()).await)[&space];
             recorded.push((line, change.at, state(&store, &space).await));
         }
     }
@@ -209,16 +209,16 @@ async fn a_space_goes_back_to_any_line() {
 #[tokio::test]
 async fn what_is_gone_for_good_is_counted() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
-    let (hand, anna) = (Hand::on(&store), user("anna"));
-    let (kept, gone) = (hand.remember(&anna, "lantern").await, hand.remember(&anna, "candle").await);
-    let line = good(store.positions(&whole()).await)[&anna.space()];
-    hand.must(&anna.space(), Action::Erase { id: gone }).await;
+    let (driver, anna) = (Driver::on(&store), user("anna"));
+    let (kept, gone) = (driver.remember(&anna, "lantern").await, driver.remember(&anna, "candle").await);
+    let line = good(store.ledger_heads(&whole()).await)[&anna.space()];
+    driver.must(&anna.space(), Action::Erase { id: gone }).await;
     let file = place.path().join("all");
     good(made!(&store, everything_of(), &file));
     let wanted = RestorePlan { space: Some(anna.space()), until: Some(RestorePoint::Sequence(line)), ..plan(&[file]) };
     let done = good(restore_backup(&other, wanted).await);
     assert_eq!((done[0].memories, done[0].lost), (1, 1));
-    assert!(Hand::on(&other).get(kept).await.is_some() && Hand::on(&other).get(gone).await.is_none());
+    assert!(Driver::on(&other).get(kept).await.is_some() && Driver::on(&other).get(gone).await.is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -237,7 +237,7 @@ async fn a_backup_of_a_server_under_eight_writers_is_of_one_moment() {
 async fn under_writers(store: Arc<dyn Store>, back_up: impl AsyncFn(&Path) -> Backup) {
     let place = tempfile::tempdir().unwrap();
     let (stop, space) = (Arc::new(AtomicBool::new(false)), user("anna").space());
-    Hand::on(&*store).remember(&user("anna"), "lantern zero").await;
+    Driver::on(&*store).remember(&user("anna"), "lantern zero").await;
     let writers: Vec<_> = (1..=8_u64)
         .map(|writer| {
             let (store, stop) = (store.clone(), stop.clone());
@@ -265,7 +265,7 @@ async fn under_writers(store: Arc<dyn Store>, back_up: impl AsyncFn(&Path) -> Ba
         writer.await.unwrap();
     }
     let line = backups[backups.len() - 1].spaces[0].sequence;
-    let end = good(store.positions(&whole()).await)[&space];
+    let end = good(store.ledger_heads(&whole()).await)[&space];
     assert!(line > backups[0].spaces[0].sequence && end >= line, "nobody wrote meanwhile: {line} of {end}");
     let ((one, _one), (other, _other)) = (folder(), folder());
     good(restore_backup(&one, plan(&[file])).await);
@@ -299,8 +299,8 @@ async fn under_writers(store: Arc<dyn Store>, back_up: impl AsyncFn(&Path) -> Ba
 #[tokio::test]
 async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     let ((store, _home), (other, _elsewhere), place) = (folder(), folder(), tempfile::tempdir().unwrap());
-    Hand::on(&store).remember(&user("anna"), "lantern").await;
-    let kept = Hand::from(&other, 500).remember(&user("anna"), "here before").await;
+    Driver::on(&store).remember(&user("anna"), "lantern").await;
+    let kept = Driver::from(&other, 500).remember(&user("anna"), "here before").await;
     let whole_file = place.path().join("good");
     good(made!(&store, everything_of(), &whole_file));
     let bytes = std::fs::read(&whole_file).unwrap();
@@ -311,7 +311,7 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
         let error = restore_backup(&other, wanted).await.unwrap_err();
         assert_eq!(error.kind(), kind, "{what}: {error}");
         assert!(told.iter().any(|told| error.to_string().contains(told)), "{what}: {error}");
-        assert!(Hand::on(&other).get(kept).await.is_some(), "{what}");
+        assert!(Driver::on(&other).get(kept).await.is_some(), "{what}");
     };
     let step = (bytes.len() / 60).max(1);
     for cut in (12..bytes.len()).step_by(step) {
@@ -328,42 +328,42 @@ async fn a_bad_backup_is_refused_and_nothing_is_changed() {
     }
     let error = restore_backup(&other, plan(std::slice::from_ref(&whole_file))).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict, "a place that is not empty: {error}");
-    assert!(Hand::on(&other).get(kept).await.is_some());
+    assert!(Driver::on(&other).get(kept).await.is_some());
     let replaced = good(restore_backup(&other, RestorePlan { replace: true, ..plan(&[whole_file]) }).await);
     assert_eq!(replaced[0].memories, 1);
-    assert!(Hand::on(&other).get(kept).await.is_none());
-    let there = Hand::on(&other).words(&whole(), "lantern", &now()).await;
+    assert!(Driver::on(&other).get(kept).await.is_none());
+    let there = Driver::on(&other).words(&whole(), "lantern", &now()).await;
     assert_eq!(there.len(), 1, "and what came is found");
 }
 
 #[tokio::test]
 async fn those_who_followed_the_ledger_are_told_that_it_was_restored() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
-    let (hand, anna) = (Hand::on(&store), user("anna"));
-    hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(&store), user("anna"));
+    driver.remember(&anna, "lantern").await;
     let (side, file) = (&store, place.path().join("all"));
     good(made!(side, everything_of(), &file));
-    let later = hand.remember(&anna, "lantern later").await;
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 2, "the arrays are loaded");
-    let before = good(store.positions(&whole()).await)[&anna.space()];
+    let later = driver.remember(&anna, "lantern later").await;
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await.len(), 2, "the arrays are loaded");
+    let before = good(store.ledger_heads(&whole()).await)[&anna.space()];
     good(restore_backup(side, RestorePlan { replace: true, ..plan(&[file]) }).await);
     let feed =
         good(store.ledger(&whole(), &LedgerQuery::After { space: anna.space().clone(), sequence: before }, 10).await);
     assert_eq!(feed.entries.len(), 1);
     assert_eq!((feed.entries[0].event.as_str(), feed.entries[0].sequence), ("RESTORE", before + 1));
-    assert!(hand.get(later).await.is_none());
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 1);
-    let new = hand.remember(&anna, "lantern anew").await;
-    assert!(hand.near(&whole(), "lantern", &now()).await.contains(&new));
+    assert!(driver.get(later).await.is_none());
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await.len(), 1);
+    let new = driver.remember(&anna, "lantern anew").await;
+    assert!(driver.near(&whole(), "lantern", &now()).await.contains(&new));
     sound(&store).await;
 }
 
 #[tokio::test]
 async fn an_agent_comes_back_as_another() {
     let ((store, _home), place) = (folder(), tempfile::tempdir().unwrap());
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     let bot = agent("bot");
-    let id = hand.remember(&bot, "lantern").await;
+    let id = driver.remember(&bot, "lantern").await;
     let (side, file) = (&store, place.path().join("bot"));
     let only = BackupPlan { tenant: Some(Tenant::default()), space: Some(bot.space()), ..everything_of() };
     good(made!(side, only, &file));

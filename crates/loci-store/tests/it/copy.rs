@@ -8,7 +8,7 @@ use loci_store::{
     MigratePhase, MigrateStep, MigrationReport, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, migrate,
 };
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::model;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
@@ -50,23 +50,24 @@ pub(super) async fn fill(store: &dyn Store) {
     let mut chance = || model::sequences(120).new_tree(&mut runner).unwrap().current();
     let steps = (0..20).map(|_| chance()).max_by_key(Vec::len).unwrap_or_default();
     model::agrees(store, &steps).await;
-    let hand = Hand::from(store, 1_000);
+    let driver = Driver::from(store, 1_000);
     let (anna, bot) = (user("anna"), agent("bot"));
     let space = anna.space();
     // Names and texts with everything that a database might trip over.
-    let full = hand.keep(full_memory(hand.next(), &anna)).await;
+    let full = driver.keep(full_memory(driver.next(), &anna)).await;
     let states = Vector { token_states: Some(vec![0, 1, 2, 255]), ..vector("with states") };
-    let stated = Addition { vector: Some(states), ..addition(hand.sample(&anna, "with states \u{10FFFF} \u{1} end")) };
+    let stated =
+        Addition { vector: Some(states), ..addition(driver.sample(&anna, "with states \u{10FFFF} \u{1} end")) };
     let with_states = stated.memory.id;
-    hand.must(&space, Action::Add(Box::new(stated))).await;
+    driver.must(&space, Action::Add(Box::new(stated))).await;
     let odd = Vector { values: vec![f32::NAN; DIMENSIONS], ..vector("odd") };
-    let odd = Addition { vector: Some(odd), ..addition(hand.sample(&bot, "points nowhere")) };
-    hand.must(&bot.space(), Action::Add(Box::new(odd))).await;
-    hand.link(&anna, full, with_states, Relation::Causal).await;
+    let odd = Addition { vector: Some(odd), ..addition(driver.sample(&bot, "points nowhere")) };
+    driver.must(&bot.space(), Action::Add(Box::new(odd))).await;
+    driver.link(&anna, full, with_states, Relation::Causal).await;
     // Two turns, of which the second answers the first.
     let mut turns = Vec::new();
     for (text, who) in [("Where does the ferryman live?", "ben"), ("By the old mill", "anna")] {
-        let mut turn = hand.sample(&anna, text);
+        let mut turn = driver.sample(&anna, text);
         turn.identifiers.session_id = Some("s".into());
         let turn = Memory {
             kind: Kind::stored(Kind::EPISODIC),
@@ -77,11 +78,11 @@ pub(super) async fn fill(store: &dyn Store) {
         };
         let follows = turns.last().copied();
         turns.push(turn.id);
-        hand.must(&space, Action::Add(Box::new(Addition { follows, ..addition(turn) }))).await;
+        driver.must(&space, Action::Add(Box::new(Addition { follows, ..addition(turn) }))).await;
     }
     for session in ["s", "\u{1}odd", "ä"] {
         let (scope, session) = (anna.clone(), session.to_owned());
-        hand.must(&space, Action::Attend { scope, session, thread: "t".into() }).await;
+        driver.must(&space, Action::Attend { scope, session, thread: "t".into() }).await;
     }
     let through = Action::Consolidate {
         scope: anna.clone(),
@@ -90,30 +91,30 @@ pub(super) async fn fill(store: &dyn Store) {
         through: turns[0],
         report: serde_json::Value::Null,
     };
-    hand.must(&space, through).await;
+    driver.must(&space, through).await;
     // The one that is taken up has the smaller number.
-    let [one, two] = [hand.name(&anna, "Мурка", &["The CAT", "\u{1}"]).await, hand.name(&anna, "Felix", &[]).await];
-    hand.mention(&anna, full, one.id).await;
-    hand.must(&space, Action::Unite { into: two.id, from: one.id }).await;
+    let [one, two] = [driver.name(&anna, "Мурка", &["The CAT", "\u{1}"]).await, driver.name(&anna, "Felix", &[]).await];
+    driver.mention(&anna, full, one.id).await;
+    driver.must(&space, Action::Unite { into: two.id, from: one.id }).await;
     for scope in [None, Some(anna.clone())] {
         let value = NoteValue::Set(json!({ "a": [1, "\u{1}"] }));
         let until = scope.is_some().then(|| at(80_000));
-        hand.must(&space, Action::Note { scope, key: "seen".into(), value, until }).await;
+        driver.must(&space, Action::Note { scope, key: "seen".into(), value, until }).await;
     }
     for unique in [None, Some("once".to_owned())] {
         let payload = json!({ "id": full.to_string() });
         let job = JobSpec { kind: JobKind::Link, payload, unique, run_after: at(7) };
-        hand.must(&space, Action::Enqueue(job)).await;
+        driver.must(&space, Action::Enqueue(job)).await;
     }
     let metadata = json!({ "a": "\u{1}" }).as_object().cloned().unwrap_or_default();
     let learned =
         Fact { sources: vec![full], metadata: metadata.clone(), ..fact(1, &anna, ["Мурка", "likes", "fish"]) };
     for fact in [learned, fact(2, &anna, ["Felix", "is", "a \u{10FFFF} cat"])] {
-        hand.must(&space, Action::State(Box::new(fact))).await;
+        driver.must(&space, Action::State(Box::new(fact))).await;
     }
     let kept = Checkpoint { metadata, ..checkpoint(&anna, "t", "1", Some("0"), &[0, 1, 255]) };
     for action in put_with_write(kept) {
-        hand.must(&space, action).await;
+        driver.must(&space, action).await;
     }
     let agent = Agent { slug: "idle".into(), config: json!({ "mood": "\u{1}" }), created_at: at(5) };
     good(store.change_catalogue(&Tenant::default(), CatalogueChange::PutAgent(agent)).await);
@@ -132,8 +133,8 @@ pub(super) async fn fill(store: &dyn Store) {
     let theirs = Batch { tenant: other(), space: space.clone(), changes: vec![add(memory(2_000, &anna, "theirs"))] };
     good(store.apply(theirs).await);
     // The last of all is gone: its number must not come again.
-    let gone = hand.remember(&anna, "gone").await;
-    hand.must(&space, Action::Erase { id: gone }).await;
+    let gone = driver.remember(&anna, "gone").await;
+    driver.must(&space, Action::Erase { id: gone }).await;
 }
 
 /// What a reader sees, in words.
@@ -151,7 +152,7 @@ async fn seen(store: &dyn Store) -> Vec<String> {
                 seen.push(format!("space {space} {notes:?} {feed:?}"));
             }
         }
-        let mut positions = good(store.positions(&all).await);
+        let mut positions = good(store.ledger_heads(&all).await);
         positions.retain(|_, last| *last > 0);
         seen.push(format!("positions {positions:?}"));
         seen.push(format!("agents {:?}", good(store.agents(&tenant, None).await)));
@@ -173,7 +174,7 @@ async fn seen(store: &dyn Store) -> Vec<String> {
 
 async fn seen_memories(store: &dyn Store, all: &Visible) -> Vec<String> {
     let mut seen = Vec::new();
-    let ids = Hand::on(store).scan(all, &everything()).await;
+    let ids = Driver::on(store).scan(all, &everything()).await;
     for memory in good(store.fetch(all, &ids).await) {
         let history = good(store.ledger(all, &LedgerQuery::Memory(memory.id), 99).await).entries;
         let spoken_of = good(store.entities(all, &EntityQuery::MentionedBy(memory.id), usize::MAX).await);
@@ -190,7 +191,7 @@ async fn seen_memories(store: &dyn Store, all: &Visible) -> Vec<String> {
     let sorted = |ids: Vec<MemoryId>| ids.into_iter().collect::<BTreeSet<_>>();
     for word in ["lantern", "ferryman", "bees", "candle mill"] {
         let (near, words) =
-            (Hand::on(store).near(all, word, &everything()).await, store.lexical(all, word, &everything(), 99).await);
+            (Driver::on(store).near(all, word, &everything()).await, store.lexical(all, word, &everything(), 99).await);
         let words = good(words).into_iter().map(|hit| hit.id).collect();
         seen.push(format!("{word}: {:?} {:?}", sorted(near), sorted(words)));
     }
@@ -232,14 +233,14 @@ async fn everything_goes_to_a_server_and_back() {
     }
     // What was copied goes on, and no number comes again.
     for store in [&server as &dyn Store, &last] {
-        let hand = Hand::from(store, 5_000);
-        let new = hand.remember(&user("anna"), "after the move").await;
+        let driver = Driver::from(store, 5_000);
+        let new = driver.remember(&user("anna"), "after the move").await;
         assert_eq!(
             good(store.ledger(&whole(), &LedgerQuery::Memory(new), 99).await).entries.len(),
             1,
             "nothing was inherited"
         );
-        hand.name(&user("anna"), "Nova", &[]).await;
+        driver.name(&user("anna"), "Nova", &[]).await;
         sound(store).await;
     }
 }
@@ -298,11 +299,11 @@ async fn a_copy_that_was_stopped_goes_on() {
 async fn a_target_with_something_else_is_left_alone() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     fill(&first).await;
-    let id = Hand::on(&last).remember(&user("anna"), "was here before").await;
+    let id = Driver::on(&last).remember(&user("anna"), "was here before").await;
     let refused = moved!(&first, &last, SMALL).expect_err("occupied");
     assert!(matches!(&refused, Error::Occupied { place, .. } if place == "default/shared"), "{refused}");
     assert_eq!(refused.kind(), ErrorKind::Conflict);
-    assert_eq!(Hand::on(&last).scan(&whole(), &everything()).await, [id]);
+    assert_eq!(Driver::on(&last).scan(&whole(), &everything()).await, [id]);
     assert_eq!(good(last.tenants().await), [Tenant::default()], "nothing was written");
 }
 
@@ -342,7 +343,7 @@ async fn a_copy_that_was_damaged_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_source_that_is_written_to_is_told() {
     let ((first, _first), (last, _last)) = (folder(), folder());
-    Hand::on(&first).remember(&user("anna"), "first").await;
+    Driver::on(&first).remember(&user("anna"), "first").await;
     let file = _first.path().join(SHARED);
     let mut once = true;
     let error = migrate(&first, &last, SMALL, &mut |step| {
@@ -366,7 +367,7 @@ async fn what_cannot_be_copied_is_refused() {
     assert_eq!(told(&first, &last).await, "the source is empty: there is nothing to copy");
     let same = SqliteStore::open(&place.path().join("."), SqliteOptions::default()).unwrap();
     assert_eq!(told(&first, &same).await, "the source and the target are the same store");
-    Hand::on(&first).remember(&user("anna"), "lost").await;
+    Driver::on(&first).remember(&user("anna"), "lost").await;
     std::fs::remove_file(place.path().join(SHARED)).unwrap();
     assert!(told(&first, &last).await.contains("it is gone"));
     let Some(schema) = Schema::new() else { return };
@@ -391,7 +392,7 @@ async fn vectors_of_half_precision_are_compared_as_such() {
         PostgresOptions { schema: schema.name.clone(), partitions: 1, halfvec: true, ..PostgresOptions::default() };
     let server = PostgresStore::open(&schema.url, options).await.unwrap();
     let (first, _first) = folder();
-    Hand::on(&first).remember(&user("anna"), "lantern").await;
+    Driver::on(&first).remember(&user("anna"), "lantern").await;
     let copied = good(moved!(&first, &server, SMALL));
     assert!(copied.tables.iter().any(|table| table.table == "vectors" && table.rows > 0));
 }
@@ -465,7 +466,7 @@ async fn how_quick_a_move_is() {
 async fn a_nul_in_an_old_file_is_refused_by_name() {
     let Some(schema) = Schema::new() else { return };
     let (from, _folder) = folder();
-    Hand::on(&from).remember(&user("anna"), "one \0 two").await;
+    Driver::on(&from).remember(&user("anna"), "one \0 two").await;
     let options = PostgresOptions { schema: schema.name.clone(), ..PostgresOptions::default() };
     let to = PostgresStore::open(&schema.url, options).await.unwrap();
     let refused = moved!(&from, &to, SMALL).unwrap_err();

@@ -5,7 +5,7 @@ use std::path::Path;
 use loci_store::prelude::*;
 use loci_store::{LedgerQuery, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{Action, Addition, JobKind, JobSpec, Kind, Layer, Memory, NoteValue, Relation, Source, Tenant};
@@ -36,83 +36,85 @@ fn holding(folder: &Path, needle: &str) -> Vec<String> {
 
 /// Something of everything that a user leaves, and something of someone else beside it.
 async fn live(store: &dyn Store) -> Memory {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let (own, other) = (user(WHO), user("ben"));
     let at_bot = scope(Layer::Agent, &["bot", WHO]);
     let space = own.space();
-    let first = hand.remember(&own, &format!("the {SECRET} lantern")).await;
-    let second = hand.replace(first, &own, &format!("the {SECRET} candle")).await;
-    hand.must(&space, Action::Revise(Box::new(new_text(second, &format!("{SECRET} torch"), true)))).await;
-    hand.link(&own, first, second, Relation::Causal).await;
-    let gone = hand.remember(&own, &format!("soon gone {SECRET}")).await;
-    hand.must(&space, Action::Erase { id: gone }).await;
-    let thing = hand.name(&own, SECRET, &[]).await;
-    hand.mention(&own, second, thing.id).await;
-    hand.remember(&at_bot, &format!("bot knows {SECRET}")).await;
+    let first = driver.remember(&own, &format!("the {SECRET} lantern")).await;
+    let second = driver.replace(first, &own, &format!("the {SECRET} candle")).await;
+    driver.must(&space, Action::Revise(Box::new(new_text(second, &format!("{SECRET} torch"), true)))).await;
+    driver.link(&own, first, second, Relation::Causal).await;
+    let gone = driver.remember(&own, &format!("soon gone {SECRET}")).await;
+    driver.must(&space, Action::Erase { id: gone }).await;
+    let thing = driver.name(&own, SECRET, &[]).await;
+    driver.mention(&own, second, thing.id).await;
+    driver.remember(&at_bot, &format!("bot knows {SECRET}")).await;
     // Something for the team that they said.
     let team = scope(Layer::Team, &["crew"]);
-    let mut said = hand.sample(&team, &format!("{SECRET} for the crew"));
+    let mut said = driver.sample(&team, &format!("{SECRET} for the crew"));
     said.actor_id = Some(WHO.into());
-    hand.keep(said).await;
+    driver.keep(said).await;
     let turn = Memory {
         kind: Kind::stored(Kind::EPISODIC),
         source: Some(Source { kind: "conversation".into(), ..Source::default() }),
         thread_id: Some(format!("t-{SECRET}")),
-        ..hand.sample(&own, &format!("a turn about {SECRET}"))
+        ..driver.sample(&own, &format!("a turn about {SECRET}"))
     };
-    hand.must(&space, Action::Add(Box::new(Addition::new(turn)))).await;
+    driver.must(&space, Action::Add(Box::new(Addition::new(turn)))).await;
     let (session, thread) = (format!("s-{SECRET}"), format!("t-{SECRET}"));
-    hand.must(&space, Action::Attend { scope: own.clone(), session, thread }).await;
+    driver.must(&space, Action::Attend { scope: own.clone(), session, thread }).await;
     let note = |scope, key: &str| Action::Note {
         scope,
         key: key.to_owned(),
         value: NoteValue::Set(json!({ "told": SECRET })),
         until: None,
     };
-    hand.must(&space, note(Some(own.clone()), "told")).await;
-    hand.must(&space, note(Some(own.clone()), "answer 1")).await;
-    hand.must(
-        &space,
-        Action::Enqueue(JobSpec {
-            kind: JobKind::Embed,
-            payload: json!({ "memory": second, "why": SECRET }),
-            unique: None,
-            run_after: at(1),
-        }),
-    )
-    .await;
-    hand.must(
-        &space,
-        Action::Enqueue(JobSpec {
-            kind: JobKind::Consolidate,
-            payload: json!({ "scope": own.key(), "session": SECRET }),
-            unique: None,
-            run_after: at(1),
-        }),
-    )
-    .await;
+    driver.must(&space, note(Some(own.clone()), "told")).await;
+    driver.must(&space, note(Some(own.clone()), "answer 1")).await;
+    driver
+        .must(
+            &space,
+            Action::Enqueue(JobSpec {
+                kind: JobKind::Embed,
+                payload: json!({ "memory": second, "why": SECRET }),
+                unique: None,
+                run_after: at(1),
+            }),
+        )
+        .await;
+    driver
+        .must(
+            &space,
+            Action::Enqueue(JobSpec {
+                kind: JobKind::Consolidate,
+                payload: json!({ "scope": own.key(), "session": SECRET }),
+                unique: None,
+                run_after: at(1),
+            }),
+        )
+        .await;
     // Much comes and goes, so that pages are freed.
     for number in 0..200 {
-        hand.remember(&own, &format!("{SECRET} number {number} {}", "and so on ".repeat(40))).await;
+        driver.remember(&own, &format!("{SECRET} number {number} {}", "and so on ".repeat(40))).await;
     }
-    let kept = hand.remember(&other, "a plain lantern").await;
-    hand.must_get(kept).await
+    let kept = driver.remember(&other, "a plain lantern").await;
+    driver.must_get(kept).await
 }
 
 /// Erases, and looks that the others lost nothing.
 async fn erased(store: &dyn Store, kept: &Memory) {
-    let there = good(store.belongings(&whole(), WHO).await);
+    let there = good(store.user_data(&whole(), WHO).await);
     assert_eq!(there.len(), 2, "{there:?}");
     assert!(there[&user(WHO).space()].memories > 200, "{there:?}");
-    assert!(good(store.belongings(&visible(&[user(WHO)]), WHO).await).is_empty(), "told to those who see all");
+    assert!(good(store.user_data(&visible(&[user(WHO)]), WHO).await).is_empty(), "told to those who see all");
     for space in there.keys() {
-        Hand::from(store, 9_000).must(space, Action::EraseUser { user: WHO.into() }).await;
+        Driver::from(store, 9_000).must(space, Action::EraseUser { user: WHO.into() }).await;
     }
-    let left = good(store.belongings(&whole(), WHO).await);
-    assert!(left.values().all(loci_store::Belongings::is_empty), "{left:?}");
-    assert_eq!(Hand::on(store).must_get(kept.id).await, *kept);
-    assert_eq!(Hand::on(store).words(&whole(), "lantern", &everything()).await, [kept.id]);
-    assert_eq!(Hand::on(store).near(&whole(), "lantern", &everything()).await, [kept.id]);
+    let left = good(store.user_data(&whole(), WHO).await);
+    assert!(left.values().all(loci_store::UserData::is_empty), "{left:?}");
+    assert_eq!(Driver::on(store).must_get(kept.id).await, *kept);
+    assert_eq!(Driver::on(store).words(&whole(), "lantern", &everything()).await, [kept.id]);
+    assert_eq!(Driver::on(store).near(&whole(), "lantern", &everything()).await, [kept.id]);
     // What was there can be told by its hash, and by nothing else.
     let feed = good(
         store.ledger(&whole(), &LedgerQuery::After { space: user(WHO).space().clone(), sequence: 0 }, 5_000).await,
@@ -137,9 +139,9 @@ async fn nothing_is_left_in_the_files() {
     assert_eq!(holding(home.path(), "zanzibarq"), Vec::<String>::new(), "not even a stem");
     assert_eq!(holding(home.path(), WHO), Vec::<String>::new());
     // Erasing someone who is not there changes nothing.
-    let before = good(store.positions(&whole()).await);
-    Hand::from(&store, 20_000).must(&user(WHO).space(), Action::EraseUser { user: WHO.into() }).await;
-    assert_eq!(good(store.positions(&whole()).await), before);
+    let before = good(store.ledger_heads(&whole()).await);
+    Driver::from(&store, 20_000).must(&user(WHO).space(), Action::EraseUser { user: WHO.into() }).await;
+    assert_eq!(good(store.ledger_heads(&whole()).await), before);
     drop(store);
     assert_eq!(holding(home.path(), SECRET), Vec::<String>::new());
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use loci_store::prelude::*;
 use loci_store::{CatalogueChange, IndexedOptions, Qdrant, QdrantConfig, SqliteStore, VectorIndex};
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::*;
 use loci_types::{Action, ErrorKind, Layer, MemoryId, Scope, Tenant};
@@ -105,8 +105,8 @@ async fn lost_in_the_middle() {
     house.server.stop().await;
     ids.extend(write(&house.store, &user("anna"), 10..20).await);
     unavailable(&house.near().await.unwrap_err());
-    let hand = Hand::on(&house.store);
-    hand.must(&user("anna").space(), Action::Erase { id: ids[0] }).await;
+    let driver = Driver::on(&house.store);
+    driver.must(&user("anna").space(), Action::Erase { id: ids[0] }).await;
     house.server.start().await;
     house.recovers(&ids[1..]).await;
 }

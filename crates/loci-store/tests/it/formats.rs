@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use loci_store::prelude::*;
 use loci_store::{EntityQuery, LedgerQuery, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good, name_in};
+use loci_testkit::driver::{Driver, good, name_in};
 use loci_testkit::samples::*;
 use loci_types::{
     Action, Entity, EntityId, ErrorKind, Filter, JobKind, Layer, Memory, Relation, Scope, Tenant, Visible,
@@ -65,7 +65,7 @@ fn format_of(file: &Path) -> u32 {
 async fn newest() -> u32 {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    Hand::on(&store).remember(&user("anna"), "lantern").await;
+    Driver::on(&store).remember(&user("anna"), "lantern").await;
     drop(store);
     format_of(&folder.path().join(SPACE))
 }
@@ -131,7 +131,7 @@ async fn a_file_of_format_6_gives_no_number_again_that_its_ledger_names() {
     let raw = Connection::open(folder.path().join(SPACE)).unwrap();
     raw.execute("UPDATE ledger SET scope = 40 WHERE sequence = 3", []).unwrap();
     let store = open(folder.path());
-    Hand::from(&store, 1_000).remember(&user("bo"), "lantern").await;
+    Driver::from(&store, 1_000).remember(&user("bo"), "lantern").await;
     let sql = "SELECT max(scope) FROM scopes";
     assert_eq!(raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap(), 41);
     sound(&store).await;
@@ -187,23 +187,23 @@ async fn answers_of_format_4_are_found_by_the_words_of_their_question() {
     drop(raw);
     let store = open(folder.path());
     let seen = visible(&[user("ann")]);
-    let hand = Hand::from(&store, 1_000);
+    let driver = Driver::from(&store, 1_000);
     let (question, answer) =
-        (hand.words(&seen, "lighthouse", &today()).await, hand.words(&seen, "brittany", &today()).await);
+        (driver.words(&seen, "lighthouse", &today()).await, driver.words(&seen, "brittany", &today()).await);
     assert_eq!((question.len(), answer.len()), (2, 1));
     assert!(question.contains(&answer[0]));
     // When the question goes, so do its words, in memory too.
     let gone = *question.iter().find(|id| **id != answer[0]).unwrap();
-    hand.must(&user("ann").space(), Action::Erase { id: gone }).await;
-    assert_eq!(hand.words(&seen, "lighthouse", &today()).await, []);
-    assert_eq!(hand.words(&seen, "brittany", &today()).await, answer);
+    driver.must(&user("ann").space(), Action::Erase { id: gone }).await;
+    assert_eq!(driver.words(&seen, "lighthouse", &today()).await, []);
+    assert_eq!(driver.words(&seen, "brittany", &today()).await, answer);
 }
 
 async fn opens_and_goes_on(format: u32) {
     let folder = copy(format);
     let file = folder.path().join(SPACE);
     let store = open(folder.path());
-    let hand = Hand::from(&store, 1_000);
+    let driver = Driver::from(&store, 1_000);
     let there = good(store.scan(&whole(), &today(), loci_store::Page { after: None, limit: 9 }).await).memories;
     let mut texts: Vec<&str> = there.iter().map(|memory| memory.content.as_str()).collect();
     let mut expect = first().map(|(_, text, _)| text);
@@ -215,20 +215,20 @@ async fn opens_and_goes_on(format: u32) {
         let memory = find(text);
         assert_eq!(memory.scope().unwrap(), scope);
         for seen in [whole(), visible(std::slice::from_ref(&scope))] {
-            assert_eq!(hand.words(&seen, words, &today()).await, [memory.id], "{words}");
+            assert_eq!(driver.words(&seen, words, &today()).await, [memory.id], "{words}");
         }
         assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 9).await).entries.len(), 1);
     }
     // It goes on as if it had been written today.
     let ann = user("ann");
     let (tea, cat) = (find(first()[0].1).id, find(first()[1].1).id);
-    let more = hand.remember(&ann, "I drink black tea at night").await;
+    let more = driver.remember(&ann, "I drink black tea at night").await;
     let found: BTreeSet<_> =
-        hand.words(&visible(std::slice::from_ref(&ann)), "tea", &today()).await.into_iter().collect();
+        driver.words(&visible(std::slice::from_ref(&ann)), "tea", &today()).await.into_iter().collect();
     assert_eq!(found, BTreeSet::from([tea, more]));
-    hand.link(&ann, cat, tea, Relation::RelatedTo).await;
-    let murka = hand.name(&ann, "Мурка", &["the cat"]).await.id;
-    hand.mention(&ann, cat, murka).await;
+    driver.link(&ann, cat, tea, Relation::RelatedTo).await;
+    let murka = driver.name(&ann, "Мурка", &["the cat"]).await.id;
+    driver.mention(&ann, cat, murka).await;
     for name in ["МУРКА", "The Cat"] {
         let named = good(
             store
@@ -246,7 +246,7 @@ async fn opens_and_goes_on(format: u32) {
     drop(store);
     assert_eq!(format_of(&file), newest().await);
     let again = open(folder.path());
-    assert_eq!(Hand::on(&again).scan(&whole(), &today()).await.len(), 4);
+    assert_eq!(Driver::on(&again).scan(&whole(), &today()).await.len(), 4);
     sound(&again).await;
 }
 
@@ -254,9 +254,9 @@ async fn opens_and_goes_on(format: u32) {
 async fn a_file_of_format_1_may_be_written_before_it_is_read() {
     let folder = copy(1);
     let store = open(folder.path());
-    let hand = Hand::from(&store, 1_000);
-    hand.name(&user("ann"), "Мурка", &[]).await;
-    assert_eq!(hand.scan(&whole(), &today()).await.len(), 3);
+    let driver = Driver::from(&store, 1_000);
+    driver.name(&user("ann"), "Мурка", &[]).await;
+    assert_eq!(driver.scan(&whole(), &today()).await.len(), 3);
     sound(&store).await;
     drop(store);
     assert_eq!(format_of(&folder.path().join(SPACE)), newest().await);
@@ -313,19 +313,19 @@ async fn entities_of_format_1_go_on_in_the_scope_that_speaks_of_them() {
     plant(folder.path(), &shared, &[first()[0].1, first()[2].1]);
     plant(folder.path(), &alone, &[]);
     let store = open(folder.path());
-    let hand = Hand::from(&store, 1_000);
-    let memory = hand.remember(&ann, "Мурка спит").await;
-    let theirs = hand.remember(&atlas, "The atlas grows").await;
+    let driver = Driver::from(&store, 1_000);
+    let memory = driver.remember(&ann, "Мурка спит").await;
+    let theirs = driver.remember(&atlas, "The atlas grows").await;
     let (of_ann, of_atlas) = (visible(std::slice::from_ref(&ann)), visible(std::slice::from_ref(&atlas)));
     // It belongs to those who spoke of it first; the others no longer hear of it.
     assert_eq!(named(&store, &of_ann, "atlas").await, [shared.id]);
     assert_eq!(named(&store, &of_atlas, "atlas").await, []);
     // A mention and a union go on within the scope, and nowhere else.
-    hand.mention(&ann, memory, cat.id).await;
-    hand.must(&ann.space(), Action::Unite { into: cat.id, from: shared.id }).await;
+    driver.mention(&ann, memory, cat.id).await;
+    driver.must(&ann.space(), Action::Unite { into: cat.id, from: shared.id }).await;
     assert_eq!(named(&store, &of_ann, "atlas").await, [cat.id]);
     let refused = async |action| {
-        let error = hand.act(&ann.space(), action).await.expect_err("not of this scope");
+        let error = driver.act(&ann.space(), action).await.expect_err("not of this scope");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         error.to_string()
     };
@@ -334,8 +334,8 @@ async fn entities_of_format_1_go_on_in_the_scope_that_speaks_of_them() {
     let told = refused(Action::Mention { memory: theirs, entity: alone.id, counted: true }).await;
     assert!(told.contains("belongs to nobody"), "{told}");
     refused(Action::Unite { into: cat.id, from: alone.id }).await;
-    hand.must(&atlas.space(), name_in(&atlas, alone.clone())).await;
-    hand.mention(&atlas, theirs, alone.id).await;
+    driver.must(&atlas.space(), name_in(&atlas, alone.clone())).await;
+    driver.mention(&atlas, theirs, alone.id).await;
     assert_eq!(named(&store, &of_atlas, "nobody's").await, [alone.id]);
     refused(name_in(&ann, alone)).await;
     sound(&store).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loci_store::prelude::*;
 use loci_store::{PostgresOptions, PostgresStore};
-use loci_testkit::hand::good;
+use loci_testkit::driver::good;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use tokio::sync::watch;
@@ -23,7 +23,7 @@ async fn hears(moved: &mut watch::Receiver<u64>, what: &str) {
 async fn a_write_through_one_wakes_the_other() {
     let Some(schema) = Schema::new() else { return };
     let (one, other) = (open(&schema).await, open(&schema).await);
-    let mut moved = other.moved().unwrap();
+    let mut moved = other.change_signal().unwrap();
     hears(&mut moved, "that it listens").await;
     let scope = user("anna");
     let add = async |number: u64| {
@@ -48,7 +48,7 @@ async fn stores_say_what_they_are() {
     let files = loci_store::SqliteStore::open(folder.path(), loci_store::SqliteOptions::default()).unwrap();
     let health = good(files.health().await);
     assert_eq!((health.name.as_str(), health.version.starts_with("3.")), ("sqlite", true));
-    assert!(files.moved().is_none());
+    assert!(files.change_signal().is_none());
     let Some(schema) = Schema::new() else { return };
     let health = good(open(&schema).await.health().await);
     assert_eq!(health.name, "postgres");

@@ -2,7 +2,7 @@
 
 use loci_store::prelude::*;
 use loci_store::{Page, SqliteOptions, SqliteStore};
-use loci_testkit::hand::good;
+use loci_testkit::driver::good;
 use loci_testkit::samples::*;
 use loci_testkit::{contract, model};
 use loci_types::{AccessPolicy, Layer, Memory, Reach, Scope, Tenant, Visible};

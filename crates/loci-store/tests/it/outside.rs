@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loci_store::{
-    IndexedOptions, LocalIndex, Oversight, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, SqliteOptions,
-    SqliteStore, VectorIndex,
+    IndexedOptions, LocalIndex, PgvectorConfig, PgvectorIndex, Qdrant, QdrantConfig, Retry, SqliteOptions, SqliteStore,
+    SystemContext, VectorIndex,
 };
 use loci_testkit::qdrant::StandIn;
 use loci_testkit::samples::{MODEL, at, grant};
@@ -27,8 +27,8 @@ pub(crate) fn options() -> IndexedOptions {
     IndexedOptions { patience: Duration::from_secs(20), back_off, ..IndexedOptions::default() }
 }
 
-pub(crate) fn oversight() -> Oversight {
-    Oversight { whole: Arc::new(|tenant| grant(tenant.clone(), Reach::Whole, None, None)), now: Arc::new(|| at(0)) }
+pub(crate) fn oversight() -> SystemContext {
+    SystemContext { whole: Arc::new(|tenant| grant(tenant.clone(), Reach::Whole, None, None)), now: Arc::new(|| at(0)) }
 }
 
 pub(crate) fn config(url: &str) -> QdrantConfig {

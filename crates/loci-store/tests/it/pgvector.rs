@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use loci_store::prelude::*;
 use loci_store::{Collection, Mark, PgvectorConfig, PgvectorIndex, VectorIndex, VectorPoint, Wanted};
-use loci_testkit::hand::good;
+use loci_testkit::driver::good;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_testkit::vectors::hashed_vector;

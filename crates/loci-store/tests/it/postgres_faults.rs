@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use loci_store::prelude::*;
 use loci_store::{Error, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::proxy::Proxy;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
@@ -61,7 +61,7 @@ async fn write(store: &PostgresStore, number: u64) -> loci_store::Result<MemoryI
 /// Exactly these are there, each once and whole.
 async fn holds(store: &PostgresStore, numbers: std::ops::Range<u64>) {
     let expect: Vec<MemoryId> = numbers.map(id).collect();
-    Hand::on(store).sees(&whole(), "lantern", &expect).await;
+    Driver::on(store).sees(&whole(), "lantern", &expect).await;
     sound(store).await;
 }
 
@@ -243,7 +243,7 @@ async fn failing_over() {
 #[tokio::test(flavor = "multi_thread")]
 async fn delivered_twice() {
     let Some((store, _schema)) = fresh().await else { return };
-    let (hand, anna) = (Hand::on(&store), user("anna"));
+    let (driver, anna) = (Driver::on(&store), user("anna"));
     let changes = vec![add(memory(1, &anna, "lantern 1")), add(memory(2, &anna, "lantern 2"))];
     let first = good(store.apply(batch(&anna.space(), changes.clone())).await);
     let again = good(store.apply(batch(&anna.space(), changes.clone())).await);
@@ -264,7 +264,7 @@ async fn delivered_twice() {
         assert_eq!(delivery.await.unwrap(), first[0].id);
     }
     holds(&store, 1..3).await;
-    assert_eq!(hand.count(&whole()).await, 2);
+    assert_eq!(driver.count(&whole()).await, 2);
 }
 
 /// A trigger refuses what a full disk would refuse, with the same code and after half of the change was

@@ -9,7 +9,7 @@ use loci_store::{
     BackupPlan, CatalogueChange, DeriveKeys, DerivedKeys, PostgresOptions, PostgresStore, RestorePlan, create_backup,
     restore_backup,
 };
-use loci_testkit::hand::good;
+use loci_testkit::driver::good;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{Action, Memory, Tenant};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loci_store::prelude::*;
 use loci_store::{PostgresOptions, PostgresStore};
-use loci_testkit::hand::good;
+use loci_testkit::driver::good;
 use loci_testkit::proxy::Proxy;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;

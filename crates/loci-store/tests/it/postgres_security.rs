@@ -5,7 +5,7 @@
 
 use loci_store::prelude::*;
 use loci_store::{Agent, CatalogueChange, Pool, PostgresOptions, PostgresStore};
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{Action, Batch, Fact, Grant, JobKind, JobSpec, Key, Memory, NoteValue, Relation, Tenant};
@@ -16,24 +16,24 @@ use crate::postgres::fresh;
 
 /// Something in every table, for the default tenant; another tenant has a space with one memory.
 async fn fill(store: &PostgresStore) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let first = hand.remember(&anna, "lantern").await;
-    let second = hand.keep(Memory { tags: vec!["light".into()], ..hand.sample(&anna, "candle") }).await;
-    hand.link(&anna, first, second, Relation::Temporal).await;
-    let entity = hand.name(&anna, "Graz", &["the town"]).await;
-    hand.mention(&anna, first, entity.id).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let first = driver.remember(&anna, "lantern").await;
+    let second = driver.keep(Memory { tags: vec!["light".into()], ..driver.sample(&anna, "candle") }).await;
+    driver.link(&anna, first, second, Relation::Temporal).await;
+    let entity = driver.name(&anna, "Graz", &["the town"]).await;
+    driver.mention(&anna, first, entity.id).await;
     let job = JobSpec { kind: JobKind::Link, payload: serde_json::json!({}), unique: None, run_after: at(0) };
     for action in [
         Action::Enqueue(job),
         Action::Attend { scope: anna.clone(), session: "monday".into(), thread: "t".into() },
         Action::Note { scope: None, key: "n".into(), value: NoteValue::Add(1.0), until: None },
     ] {
-        hand.must(&anna.space(), action).await;
+        driver.must(&anna.space(), action).await;
     }
     let learned = Fact { sources: vec![first], ..fact(1, &anna, ["lantern", "is", "lit"]) };
-    hand.must(&anna.space(), Action::State(Box::new(learned))).await;
+    driver.must(&anna.space(), Action::State(Box::new(learned))).await;
     for action in put_with_write(checkpoint(&anna, "t", "1", None, b"one")) {
-        hand.must(&anna.space(), action).await;
+        driver.must(&anna.space(), action).await;
     }
     let tenant = Tenant::default();
     good(
@@ -190,7 +190,7 @@ async fn raw_sql_writes_nothing_for_another() {
         let changed = transaction.execute(&format!("DELETE FROM {table} WHERE {ours}"), &[]).await.unwrap();
         assert_eq!(changed, 0, "{table}");
     }
-    assert_eq!(Hand::on(&store).count(&whole()).await, 2);
+    assert_eq!(Driver::on(&store).count(&whole()).await, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

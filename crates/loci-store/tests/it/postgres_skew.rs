@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use loci_store::prelude::*;
 use loci_store::{JobUpdate, LedgerQuery, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{Action, Filter, Job, JobKind, JobSpec, Memory, Tenant};
@@ -61,12 +61,12 @@ async fn a_lease_does_not_go_by_the_clock() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_may_be_begun_twice_and_is_ended_once() {
     let Some((right, ahead, _schema)) = two().await else { return };
-    let (hand, anna, tenant) = (Hand::on(&right), user("anna"), Tenant::default());
+    let (driver, anna, tenant) = (Driver::on(&right), user("anna"), Tenant::default());
     let job = |run_after| {
         Action::Enqueue(JobSpec { kind: JobKind::Link, payload: serde_json::json!({}), unique: None, run_after })
     };
     let now = at(1_000);
-    hand.must(&anna.space(), job(now)).await;
+    driver.must(&anna.space(), job(now)).await;
     let mine = claim(&right, now).await;
     assert_eq!(mine.len(), 1);
     let theirs = claim(&ahead, ahead_of(now)).await;
@@ -83,7 +83,7 @@ async fn a_job_may_be_begun_twice_and_is_ended_once() {
     assert_eq!(good(right.jobs(&tenant, &[], 9).await), []);
 
     // What the one ahead leaves for later is due for the other when its own clock gets there; it is not lost.
-    hand.must(&anna.space(), job(ahead_of(now))).await;
+    driver.must(&anna.space(), job(ahead_of(now))).await;
     assert_eq!(claim(&right, now).await, []);
     assert_eq!(claim(&right, ahead_of(now)).await.len(), 1);
 }
@@ -91,11 +91,11 @@ async fn a_job_may_be_begun_twice_and_is_ended_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn both_claim_at_once_and_each_job_goes_to_one() {
     let Some((right, ahead, _schema)) = two().await else { return };
-    let (hand, anna) = (Hand::on(&right), user("anna"));
+    let (driver, anna) = (Driver::on(&right), user("anna"));
     for number in 0..60 {
         let payload = serde_json::json!({ "n": number });
         let spec = JobSpec { kind: JobKind::Link, payload, unique: None, run_after: at(0) };
-        hand.must(&anna.space(), Action::Enqueue(spec)).await;
+        driver.must(&anna.space(), Action::Enqueue(spec)).await;
     }
     let all = async |store: &PostgresStore| {
         let mut ended = Vec::new();
@@ -122,15 +122,15 @@ async fn both_claim_at_once_and_each_job_goes_to_one() {
 async fn what_holds_goes_by_the_clock_of_whoever_looks() {
     let Some((right, ahead, _schema)) = two().await else { return };
     let (anna, now) = (user("anna"), at(1_000));
-    let hand = Hand::on(&right);
+    let driver = Driver::on(&right);
     // Written by the one ahead, so it comes from the future.
     let theirs = Memory { created_at: ahead_of(now), updated_at: ahead_of(now), ..memory(1, &anna, "lantern one") };
     good(ahead.apply(batch(&anna.space(), vec![add(theirs)])).await);
     let soon = Memory { expires_at: Some(now + SignedDuration::from_mins(2)), ..memory(2, &anna, "lantern two") };
-    hand.keep(soon).await;
-    hand.sees_with(&whole(), "lantern", &Filter::at(now), &[id(1), id(2)]).await;
+    driver.keep(soon).await;
+    driver.sees_with(&whole(), "lantern", &Filter::at(now), &[id(1), id(2)]).await;
     // For the one ahead it has expired already: hidden there two minutes early, and not removed.
-    Hand::on(&ahead).sees_with(&whole(), "lantern", &Filter::at(ahead_of(now)), &[id(1)]).await;
+    Driver::on(&ahead).sees_with(&whole(), "lantern", &Filter::at(ahead_of(now)), &[id(1)]).await;
     // The ledger is numbered in the order of the commits, so a reader misses nothing of either.
     let told = good(right.ledger(&whole(), &LedgerQuery::After { space: anna.space().clone(), sequence: 0 }, 9).await);
     let ids: Vec<_> = told.entries.iter().map(|entry| entry.memory_id).collect();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use loci_store::prelude::*;
 use loci_store::{CatalogueChange, Error, JobUpdate, Pool, PoolFilter, PostgresOptions, PostgresStore};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{Action, JobKind, JobSpec, Layer, Tenant};
@@ -26,7 +26,7 @@ async fn two() -> Option<(PostgresStore, PostgresStore, Schema)> {
 async fn an_agent_is_dropped_whole_by_a_server_that_never_met_it() {
     let Some((one, other, schema)) = two().await else { return };
     let bot = agent("bot");
-    Hand::on(&one).remember(&bot, "lantern").await;
+    Driver::on(&one).remember(&bot, "lantern").await;
     assert!(good(other.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
     for table in ["memories", "words", "documents", "ledger", "scopes", "spaces", "agents"] {
         assert_eq!(schema.number(&format!("SELECT count(*) FROM {table}")), 0, "{table}");
@@ -51,7 +51,7 @@ async fn a_pool_is_dropped_whole_by_a_server_that_never_met_it() {
             one.change_catalogue(&tenant, CatalogueChange::CreatePool { pool, members: ["bot".into()].to_vec() }).await
         ) > 0
     );
-    Hand::on(&one).remember(&physics, "lantern").await;
+    Driver::on(&one).remember(&physics, "lantern").await;
     assert!(!good(other.pools(&tenant, &PoolFilter::shared("physics", "bot")).await).is_empty());
     assert!(good(other.change_catalogue(&tenant, CatalogueChange::DropPool("physics".to_owned())).await) > 0);
     for table in ["memories", "words", "documents", "ledger", "scopes", "spaces", "pools", "pool_members"] {
@@ -66,7 +66,7 @@ async fn jobs_of_a_space_that_another_made_are_claimed() {
     let Some((one, other, _schema)) = two().await else { return };
     let bot = agent("bot");
     let job = JobSpec { kind: JobKind::Purge, payload: "x".into(), unique: None, run_after: at(0) };
-    Hand::on(&one).must(&bot.space(), Action::Enqueue(job)).await;
+    Driver::on(&one).must(&bot.space(), Action::Enqueue(job)).await;
     let lease = Duration::from_secs(60);
     let claimed = good(other.claim(&Tenant::default(), JobKind::ALL, 9, at(10), lease).await);
     assert_eq!(claimed.len(), 1);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use loci_store::prelude::*;
 use loci_store::{Agent, CatalogueChange, Error, JobUpdate, Page, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_types::{Action, JobKind, JobSpec, Tenant};
 use rusqlite::Connection;
@@ -49,16 +49,16 @@ fn descriptors(folder: &Path) -> Vec<PathBuf> {
 #[tokio::test]
 async fn many_spaces_take_few_descriptors() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     let agents: Vec<_> = (0..250).map(|number| agent(&format!("agent-{number}"))).collect();
     for one in &agents {
-        let id = hand.remember(one, "lantern").await;
-        assert_eq!(hand.words(&visible(std::slice::from_ref(one)), "lantern", &now()).await, [id]);
+        let id = driver.remember(one, "lantern").await;
+        assert_eq!(driver.words(&visible(std::slice::from_ref(one)), "lantern", &now()).await, [id]);
     }
     let open = descriptors(folder.path()).len();
     assert!(open <= 320, "{open} files are open");
     // All are still found, and nothing is left beside the files of those that were closed.
-    assert_eq!(hand.scan(&whole(), &now()).await.len(), agents.len());
+    assert_eq!(driver.scan(&whole(), &now()).await.len(), agents.len());
     drop(store);
     assert_eq!(descriptors(folder.path()), Vec::<PathBuf>::new());
     let beside = |one: &str, ending: &str| file(folder.path(), one).with_file_name(format!("loci.db{ending}"));
@@ -69,9 +69,9 @@ async fn many_spaces_take_few_descriptors() {
 #[tokio::test]
 async fn a_dropped_agent_is_closed_at_once() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
-    hand.remember(&agent("bot"), "lantern").await;
-    hand.words(&whole(), "lantern", &now()).await;
+    let driver = Driver::on(&store);
+    driver.remember(&agent("bot"), "lantern").await;
+    driver.words(&whole(), "lantern", &now()).await;
     assert!(good(store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
     let left: Vec<_> =
         descriptors(folder.path()).into_iter().filter(|path| path.to_string_lossy().contains("bot")).collect();
@@ -81,7 +81,7 @@ async fn a_dropped_agent_is_closed_at_once() {
 #[tokio::test]
 async fn a_space_with_one_memory_is_small() {
     let (store, folder) = fresh();
-    Hand::on(&store).remember(&agent("bot"), "lantern").await;
+    Driver::on(&store).remember(&agent("bot"), "lantern").await;
     drop(store);
     let entries = std::fs::read_dir(file(folder.path(), "bot").parent().unwrap()).unwrap();
     let sizes: Vec<_> =
@@ -95,7 +95,7 @@ async fn a_space_with_one_memory_is_small() {
 async fn a_space_that_grows_gets_larger_pages() {
     let (store, folder) = fresh();
     let other = open(folder.path());
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     let path = file(folder.path(), "bot");
     let bot = agent("bot");
     let page_size = || {
@@ -105,8 +105,8 @@ async fn a_space_that_grows_gets_larger_pages() {
     let mut ids = Vec::new();
     let text = "word ".repeat(60_000);
     for number in 0..24 {
-        ids.push(hand.remember(&bot, &format!("lantern {number} {text}")).await);
-        assert_eq!(hand.words(&whole(), "lantern", &now()).await.len(), ids.len());
+        ids.push(driver.remember(&bot, &format!("lantern {number} {text}")).await);
+        assert_eq!(driver.words(&whole(), "lantern", &now()).await.len(), ids.len());
         // A reader of another process.
         assert_eq!(good(other.stats(&whole()).await).memories, ids.len() as u64);
     }
@@ -114,12 +114,12 @@ async fn a_space_that_grows_gets_larger_pages() {
     drop(other);
     while page_size() == 1_024 {
         assert!(ids.len() < 200);
-        ids.push(hand.remember(&bot, &format!("lantern {} {text}", ids.len())).await);
+        ids.push(driver.remember(&bot, &format!("lantern {} {text}", ids.len())).await);
     }
     assert_eq!(page_size(), 8_192);
-    ids.push(hand.remember(&bot, "lantern at last").await);
+    ids.push(driver.remember(&bot, "lantern at last").await);
     ids.reverse();
-    assert_eq!(hand.scan(&whole(), &now()).await, ids);
+    assert_eq!(driver.scan(&whole(), &now()).await, ids);
     sound(&store).await;
 }
 
@@ -131,10 +131,10 @@ fn job(name: &str) -> Action {
 #[tokio::test]
 async fn a_worker_looks_only_at_spaces_with_work() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     let tenant = Tenant::default();
-    hand.remember(&agent("idle"), "lantern").await;
-    hand.must(&agent("busy").space(), job("it")).await;
+    driver.remember(&agent("idle"), "lantern").await;
+    driver.must(&agent("busy").space(), job("it")).await;
     drop(store);
     std::fs::write(file(folder.path(), "idle"), "damaged").unwrap();
     let store = open(folder.path());
@@ -166,7 +166,7 @@ async fn a_worker_looks_only_at_spaces_with_work() {
 async fn a_worker_looks_only_for_its_kinds() {
     let (store, folder) = fresh();
     let tenant = Tenant::default();
-    Hand::on(&store).must(&agent("bot").space(), job("it")).await;
+    Driver::on(&store).must(&agent("bot").space(), job("it")).await;
     drop(store);
     std::fs::write(file(folder.path(), "bot"), "damaged").unwrap();
     let store = open(folder.path());
@@ -185,9 +185,9 @@ async fn no_job_is_lost_between_two_processes() {
     for number in 0..4_u64 {
         let writer = writer.clone();
         writers.spawn(async move {
-            let hand = Hand::from(&writer, number * 1_000);
+            let driver = Driver::from(&writer, number * 1_000);
             for round in 0..25 {
-                hand.must(&agent("bot").space(), job(&format!("{number} {round}"))).await;
+                driver.must(&agent("bot").space(), job(&format!("{number} {round}"))).await;
             }
         });
     }
@@ -208,16 +208,16 @@ async fn no_job_is_lost_between_two_processes() {
 async fn a_locked_space_holds_up_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let store = good(SqliteStore::open(folder.path(), SqliteOptions { writers: 2, ..SqliteOptions::default() }));
-    let hand = Hand::on(&store);
-    hand.remember(&agent("slow"), "lantern").await;
+    let driver = Driver::on(&store);
+    driver.remember(&agent("slow"), "lantern").await;
     let lock = locked(&file(folder.path(), "slow"));
     let waiting = tokio::spawn({
         let store = store.clone();
-        async move { Hand::from(&store, 500).remember(&agent("slow"), "candle").await }
+        async move { Driver::from(&store, 500).remember(&agent("slow"), "candle").await }
     });
     for number in 0..10 {
         let one = agent(&format!("agent-{number}"));
-        tokio::time::timeout(SOON, hand.remember(&one, "lantern")).await.expect("it waits for nobody");
+        tokio::time::timeout(SOON, driver.remember(&one, "lantern")).await.expect("it waits for nobody");
     }
     assert!(!waiting.is_finished());
     lock.execute_batch("ROLLBACK").unwrap();
@@ -229,8 +229,8 @@ async fn a_locked_space_holds_up_no_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_queue_that_is_full_refuses() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
-    hand.remember(&agent("slow"), "lantern").await;
+    let driver = Driver::on(&store);
+    driver.remember(&agent("slow"), "lantern").await;
     let lock = locked(&file(folder.path(), "slow"));
     let mut tasks = JoinSet::new();
     for _ in 0..6_000 {
@@ -253,7 +253,7 @@ async fn a_queue_that_is_full_refuses() {
         }
     }
     assert!((100..=6_000 - 4_096).contains(&refused), "{refused}");
-    hand.remember(&agent("slow"), "candle").await;
+    driver.remember(&agent("slow"), "candle").await;
 }
 
 /// What is durable is not reported as failed because the catalogue cannot be written afterwards.
@@ -265,12 +265,12 @@ async fn a_durable_change_succeeds_whatever_the_catalogue_does() {
         "CREATE TRIGGER refused BEFORE UPDATE OF written ON spaces BEGIN SELECT RAISE(ABORT, 'refused'); END",
     )
     .unwrap();
-    let hand = Hand::on(&store);
-    let id = hand.remember(&user("anna"), "lantern").await;
-    hand.sees(&whole(), "lantern", &[id]).await;
+    let driver = Driver::on(&store);
+    let id = driver.remember(&user("anna"), "lantern").await;
+    driver.sees(&whole(), "lantern", &[id]).await;
     raw.execute_batch("DROP TRIGGER refused").unwrap();
     // The next change notes it.
-    hand.remember(&user("anna"), "candle").await;
+    driver.remember(&user("anna"), "candle").await;
     let written: bool = raw.query_row("SELECT written FROM spaces", [], |row| row.get(0)).unwrap();
     assert!(written);
 }
@@ -323,11 +323,12 @@ async fn a_lease_taken_from_one_who_is_late_is_kept_when_that_one_ends() {
 #[tokio::test]
 async fn agents_that_differ_by_case_share_nothing() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
-    let (upper, lower) = (hand.remember(&agent("Bob"), "lantern").await, hand.remember(&agent("bob"), "lantern").await);
-    hand.sees(&visible(&[agent("bob")]), "lantern", &[lower]).await;
+    let driver = Driver::on(&store);
+    let (upper, lower) =
+        (driver.remember(&agent("Bob"), "lantern").await, driver.remember(&agent("bob"), "lantern").await);
+    driver.sees(&visible(&[agent("bob")]), "lantern", &[lower]).await;
     assert!(good(store.change_catalogue(&Tenant::default(), CatalogueChange::DropAgent("bob".to_owned())).await) > 0);
-    hand.sees(&whole(), "lantern", &[upper]).await;
+    driver.sees(&whole(), "lantern", &[upper]).await;
     let spaces = std::fs::read_dir(folder.path().join("tenants/default/spaces")).unwrap();
     let names: Vec<_> = spaces.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     assert!(names.iter().all(|name| *name == name.to_lowercase()), "{names:?}");
@@ -337,13 +338,13 @@ async fn agents_that_differ_by_case_share_nothing() {
 #[tokio::test]
 async fn the_number_of_an_erased_scope_is_not_given_again() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
-    hand.remember(&user("anna"), "lantern").await;
+    let driver = Driver::on(&store);
+    driver.remember(&user("anna"), "lantern").await;
     let raw = Connection::open(folder.path().join("tenants/default/spaces/shared/loci.db")).unwrap();
     let last = || raw.query_row("SELECT max(scope) FROM scopes", [], |row| row.get::<_, i64>(0)).unwrap();
     let before = last();
-    hand.must(&user("anna").space(), Action::EraseUser { user: "anna".to_owned() }).await;
-    hand.remember(&user("bo"), "lantern").await;
+    driver.must(&user("anna").space(), Action::EraseUser { user: "anna".to_owned() }).await;
+    driver.remember(&user("bo"), "lantern").await;
     assert!(last() > before);
 }
 
@@ -351,9 +352,9 @@ async fn the_number_of_an_erased_scope_is_not_given_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn more_readers_than_connections_take_turns() {
     let (store, _folder) = fresh();
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     for number in 0..150 {
-        hand.remember(&agent(&format!("agent-{number}")), "lantern").await;
+        driver.remember(&agent(&format!("agent-{number}")), "lantern").await;
     }
     let mut tasks = JoinSet::new();
     for _ in 0..12 {

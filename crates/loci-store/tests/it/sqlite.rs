@@ -6,7 +6,7 @@ use std::process::Command;
 use loci_store::prelude::*;
 use loci_store::{CatalogueChange, Error, ExportCursor, Page, SqliteOptions, SqliteStore};
 use loci_testkit::contract::sound;
-use loci_testkit::hand::{Hand, good};
+use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_types::{Action, ErrorKind, Memory, MemoryId, Relation, Tenant};
 use rusqlite::Connection;
@@ -37,23 +37,23 @@ fn settle(path: &Path) -> Connection {
 #[tokio::test]
 async fn a_store_opened_again_holds_everything() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     let (anna, bot) = (user("anna"), agent("bot"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.replace(one, &anna, "lantern two").await;
-    let three = hand.remember(&bot, "lantern three").await;
-    hand.link(&anna, two, one, Relation::RelatedTo).await;
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.replace(one, &anna, "lantern two").await;
+    let three = driver.remember(&bot, "lantern three").await;
+    driver.link(&anna, two, one, Relation::RelatedTo).await;
     let before = (good(store.stats(&whole()).await), good(store.fetch(&whole(), &[one, two, three]).await));
     drop(store);
     let store = open(folder.path());
-    let hand = Hand::from(&store, 100);
+    let driver = Driver::from(&store, 100);
     let stats = good(store.stats(&whole()).await);
     let after =
         (loci_store::Stats { bytes: before.0.bytes, ..stats }, good(store.fetch(&whole(), &[one, two, three]).await));
     assert_eq!(after, before);
-    hand.sees(&whole(), "lantern", &[two, three]).await;
+    driver.sees(&whole(), "lantern", &[two, three]).await;
     assert_eq!(good(store.edges(&whole(), &everything(), &[two], &[]).await).len(), 2);
-    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern two"))))).await;
+    let again = driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern two"))))).await;
     assert_eq!(again.id, Some(two));
     sound(&store).await;
 }
@@ -63,7 +63,7 @@ async fn a_store_opened_again_holds_everything() {
 async fn two_stores_on_one_folder_see_each_other() {
     let (first, folder) = fresh();
     let second = open(folder.path());
-    let (one, two) = (Hand::on(&first), Hand::from(&second, 1_000));
+    let (one, two) = (Driver::on(&first), Driver::from(&second, 1_000));
     let anna = user("anna");
     let a = one.remember(&anna, "lantern a").await;
     two.sees(&whole(), "lantern", &[a]).await;
@@ -96,13 +96,13 @@ async fn a_budget_of_nothing_still_answers() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions { cache_bytes: 1, ..SqliteOptions::default() };
     let store = good(SqliteStore::open(folder.path(), options));
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     let scopes: Vec<_> = (0..6).map(|n| user(&format!("user-{n}"))).chain([agent("bot")]).collect();
     let mut ids = Vec::new();
     for scope in &scopes {
-        ids.push(hand.remember(scope, "lantern").await);
+        ids.push(driver.remember(scope, "lantern").await);
     }
-    hand.sees(&whole(), "lantern", &ids).await;
+    driver.sees(&whole(), "lantern", &ids).await;
     let mut tasks = JoinSet::new();
     for task in 0..8 {
         let (store, scopes, ids) = (store.clone(), scopes.clone(), ids.clone());
@@ -126,19 +126,19 @@ async fn an_index_read_while_written_misses_nothing() {
     for task in 0..8_u64 {
         let store = store.clone();
         tasks.spawn(async move {
-            let hand = Hand::from(&store, task * 1_000);
+            let driver = Driver::from(&store, task * 1_000);
             for round in 0..25 {
                 let scope = user(&format!("user-{}", (task + round) % 5));
-                let kept = hand.remember(&scope, &format!("lantern {task} {round}")).await;
-                let found = hand.near(&visible(&[scope]), "lantern", &now()).await;
+                let kept = driver.remember(&scope, &format!("lantern {task} {round}")).await;
+                let found = driver.near(&visible(&[scope]), "lantern", &now()).await;
                 assert!(found.contains(&kept), "a reader sees its own write");
             }
         });
     }
     tasks.join_all().await;
-    let hand = Hand::from(&store, 20_000);
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 200);
-    assert_eq!(hand.scan(&whole(), &now()).await.len(), 200);
+    let driver = Driver::from(&store, 20_000);
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await.len(), 200);
+    assert_eq!(driver.scan(&whole(), &now()).await.len(), 200);
     sound(&store).await;
 }
 
@@ -158,7 +158,7 @@ async fn a_folder_that_cannot_be_used_is_named() {
     std::fs::create_dir_all(folder.path().join("data/tenants/default")).unwrap();
     std::fs::write(folder.path().join("data/tenants/default/spaces"), "in the way").unwrap();
     let error =
-        Hand::on(&store).act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("no folder");
+        Driver::on(&store).act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("no folder");
     assert_eq!(error.kind(), ErrorKind::Storage);
     assert!(error.to_string().contains("spaces"), "{error}");
 }
@@ -166,22 +166,22 @@ async fn a_folder_that_cannot_be_used_is_named() {
 #[tokio::test]
 async fn a_file_of_a_newer_loci_is_refused() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
-    hand.remember(&user("anna"), "lantern").await;
-    let other = hand.remember(&agent("bot"), "lantern").await;
+    let driver = Driver::on(&store);
+    driver.remember(&user("anna"), "lantern").await;
+    let other = driver.remember(&agent("bot"), "lantern").await;
     let path = file(folder.path(), "shared");
     settle(&path).pragma_update(None, "user_version", 99).unwrap();
     let store = open(folder.path());
-    let hand = Hand::from(&store, 10);
+    let driver = Driver::from(&store, 10);
     let read = store.scan(&whole(), &now(), Page { after: None, limit: 9 }).await.expect_err("newer");
-    let written = hand.act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("newer");
+    let written = driver.act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("newer");
     for error in [read, written] {
         assert!(matches!(&error, Error::Newer { found: 99, path: at, .. } if *at == path), "{error:?}");
         assert_eq!(error.kind(), ErrorKind::Corrupt);
     }
     let findings = good(store.check(&whole(), false).await);
     assert!(findings.len() == 1 && findings[0].file == path.display().to_string(), "{findings:?}");
-    hand.sees(&visible(&[agent("bot")]), "lantern", &[other]).await;
+    driver.sees(&visible(&[agent("bot")]), "lantern", &[other]).await;
     drop(store);
     settle(&folder.path().join("catalogue.db")).pragma_update(None, "user_version", 99).unwrap();
     let error = SqliteStore::open(folder.path(), SqliteOptions::default()).err().expect("newer");
@@ -200,11 +200,11 @@ async fn a_damaged_file_is_named_and_found() {
     ];
     for (name, damage) in damages {
         let (store, folder) = fresh();
-        let hand = Hand::on(&store);
+        let driver = Driver::on(&store);
         for number in 0..60 {
-            hand.remember(&user("anna"), &format!("lantern {number} {}", "word ".repeat(300))).await;
+            driver.remember(&user("anna"), &format!("lantern {number} {}", "word ".repeat(300))).await;
         }
-        let other = hand.remember(&agent("bot"), "lantern").await;
+        let other = driver.remember(&agent("bot"), "lantern").await;
         drop(store);
         let path = file(folder.path(), "shared");
         drop(settle(&path));
@@ -213,7 +213,7 @@ async fn a_damaged_file_is_named_and_found() {
         std::fs::write(&path, bytes).unwrap();
 
         let store = open(folder.path());
-        let hand = Hand::from(&store, 1_000);
+        let driver = Driver::from(&store, 1_000);
         let anna = visible(&[user("anna")]);
         let all = Page { after: None, limit: 1_000 };
         let read = store.scan(&anna, &everything(), all).await.expect_err(name);
@@ -234,8 +234,8 @@ async fn a_damaged_file_is_named_and_found() {
             }
         }
         // The other spaces go on.
-        hand.sees(&visible(&[agent("bot")]), "lantern", &[other]).await;
-        hand.remember(&agent("bot"), "lantern again").await;
+        driver.sees(&visible(&[agent("bot")]), "lantern", &[other]).await;
+        driver.remember(&agent("bot"), "lantern again").await;
     }
 }
 
@@ -243,11 +243,11 @@ async fn a_damaged_file_is_named_and_found() {
 #[tokio::test]
 async fn a_damaged_time_is_reported() {
     let (store, folder) = fresh();
-    let (hand, anna) = (Hand::on(&store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "lantern one").await, hand.remember(&anna, "lantern two").await);
-    hand.link(&anna, one, two, Relation::Causal).await;
+    let (driver, anna) = (Driver::on(&store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "lantern one").await, driver.remember(&anna, "lantern two").await);
+    driver.link(&anna, one, two, Relation::Causal).await;
     let attend = Action::Attend { scope: anna.clone(), session: "s".into(), thread: "t".into() };
-    hand.must(&anna.space(), attend).await;
+    driver.must(&anna.space(), attend).await;
     let path = file(folder.path(), "shared");
     let raw = Connection::open(&path).unwrap();
     raw.execute_batch(&format!(
@@ -271,12 +271,12 @@ async fn a_damaged_time_is_reported() {
 #[tokio::test]
 async fn the_doctor_mends_what_can_be_made_again() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     let anna = user("anna");
-    let lost = hand.remember(&anna, "lantern lost").await;
-    let dangling = hand.remember(&anna, "lantern dangling").await;
-    let short = hand.remember(&anna, "lantern short").await;
-    let tagged = hand.remember(&anna, "lantern tagged").await;
+    let lost = driver.remember(&anna, "lantern lost").await;
+    let dangling = driver.remember(&anna, "lantern dangling").await;
+    let short = driver.remember(&anna, "lantern short").await;
+    let tagged = driver.remember(&anna, "lantern tagged").await;
     let raw = Connection::open(file(folder.path(), "shared")).unwrap();
     let row = |id: MemoryId| -> i64 {
         raw.query_row("SELECT row FROM memories WHERE id = ?1", [id.as_bytes()], |row| row.get(0)).unwrap()
@@ -299,15 +299,15 @@ async fn the_doctor_mends_what_can_be_made_again() {
     names.sort_unstable();
     assert_eq!(names, ["chains", "lexicon", "lexicon", "links", "tags", "vectors"]);
     assert!(found.iter().all(|finding| !finding.repaired && finding.problem.starts_with("1 ")), "{found:?}");
-    assert!(!hand.words(&whole(), "lantern", &now()).await.contains(&lost));
+    assert!(!driver.words(&whole(), "lantern", &now()).await.contains(&lost));
 
     let mended = good(store.check(&whole(), true).await);
     assert!(mended.len() == 5 && mended.iter().all(|finding| finding.repaired), "{mended:?}");
     sound(&store).await;
-    let mut words = hand.words(&whole(), "lantern", &now()).await;
+    let mut words = driver.words(&whole(), "lantern", &now()).await;
     words.sort();
     assert_eq!(words, [lost, dangling, short, tagged]);
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await.len(), 3, "the short vector waits to be made again");
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await.len(), 3, "the short vector waits to be made again");
 }
 
 /// Changes that wait share one commit; the one that fails takes nobody with it.
@@ -315,7 +315,7 @@ async fn the_doctor_mends_what_can_be_made_again() {
 async fn one_failure_in_a_shared_commit_is_its_own() {
     let (store, _folder) = fresh();
     let anna = user("anna");
-    let kept = Hand::from(&store, 500).remember(&anna, "candle").await;
+    let kept = Driver::from(&store, 500).remember(&anna, "candle").await;
     let mut tasks = JoinSet::new();
     for number in 1..=64_u64 {
         let (store, anna) = (store.clone(), anna.clone());
@@ -338,11 +338,11 @@ async fn one_failure_in_a_shared_commit_is_its_own() {
             _ => assert_eq!(good(outcome)[0].id, Some(id(number))),
         }
     }
-    let hand = Hand::from(&store, 700);
-    assert_eq!(hand.scan(&whole(), &now()).await.len(), 64);
-    assert_eq!(hand.words(&whole(), "lantern", &now()).await.len(), 63);
-    assert_eq!(hand.words(&whole(), "lost torch", &now()).await, []);
-    assert_eq!(hand.must_get(kept).await.content, "candle");
+    let driver = Driver::from(&store, 700);
+    assert_eq!(driver.scan(&whole(), &now()).await.len(), 64);
+    assert_eq!(driver.words(&whole(), "lantern", &now()).await.len(), 63);
+    assert_eq!(driver.words(&whole(), "lost torch", &now()).await, []);
+    assert_eq!(driver.must_get(kept).await.content, "candle");
     sound(&store).await;
 }
 
@@ -401,22 +401,22 @@ async fn a_full_disk_keeps_nothing_by_halves() {
     for outcome in tasks.join_all().await {
         assert!(matches!(outcome, Err(Error::DiskFull { .. })), "{outcome:?}");
     }
-    let hand = Hand::from(&store, 1_000);
-    let mut there = hand.scan(&whole(), &everything()).await;
+    let driver = Driver::from(&store, 1_000);
+    let mut there = driver.scan(&whole(), &everything()).await;
     there.reverse();
     assert_eq!(there, kept);
     std::fs::remove_file(&ballast).unwrap();
-    kept.push(hand.remember(&anna, "lantern at last").await);
+    kept.push(driver.remember(&anna, "lantern at last").await);
     good(store.apply(batch(&anna.space(), vec![add(big(number))])).await);
     kept.push(id(number));
-    hand.sees(&whole(), "lantern", &kept).await;
+    driver.sees(&whole(), "lantern", &kept).await;
     sound(&store).await;
 }
 
 #[tokio::test]
 async fn a_file_that_is_lost_is_missed() {
     let (store, folder) = fresh();
-    Hand::on(&store).remember(&user("anna"), "lantern").await;
+    Driver::on(&store).remember(&user("anna"), "lantern").await;
     sound(&store).await;
     drop(store);
     let path = file(folder.path(), "shared");
@@ -432,9 +432,9 @@ async fn a_file_that_is_lost_is_missed() {
 #[tokio::test]
 async fn a_closed_store_leaves_whole_files() {
     let (store, folder) = fresh();
-    let hand = Hand::on(&store);
+    let driver = Driver::on(&store);
     for text in ["one", "two", "three"] {
-        hand.remember(&user("anna"), text).await;
+        driver.remember(&user("anna"), text).await;
     }
     // A reader that is still open must not keep the log from being folded in.
     assert_eq!(good(store.stats(&whole()).await).memories, 3);

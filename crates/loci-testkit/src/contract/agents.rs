@@ -6,7 +6,7 @@ use loci_store::{Agent, CatalogueChange, JobUpdate, LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, JobKind, JobSpec, Tenant};
 use serde_json::json;
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn bot(slug: &str, config: serde_json::Value) -> Agent {
@@ -15,7 +15,7 @@ fn bot(slug: &str, config: serde_json::Value) -> Agent {
 
 /// Created once, listed by name, with the newest configuration; writing registers one too.
 pub async fn agents_are_created_and_listed(store: &dyn Store) {
-    let (hand, tenant) = (Hand::on(store), Tenant::default());
+    let (driver, tenant) = (Driver::on(store), Tenant::default());
     assert_eq!(good(store.agents(&tenant, None).await), []);
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::PutAgent(bot("owl", json!({})))).await) > 0);
     assert!(
@@ -26,7 +26,7 @@ pub async fn agents_are_created_and_listed(store: &dyn Store) {
     );
     let all = good(store.agents(&tenant, None).await);
     assert_eq!(all, [bot("ant", json!({ "limit": 5 })), bot("owl", json!({ "limit": 7 }))]);
-    hand.remember(&agent("zed"), "lantern").await;
+    driver.remember(&agent("zed"), "lantern").await;
     let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.slug).collect();
     assert_eq!(slugs, ["ant", "owl", "zed"]);
     assert_eq!(good(store.agents(&Tenant::new("other").unwrap_or_default(), None).await), []);
@@ -37,38 +37,38 @@ pub async fn agents_are_created_and_listed(store: &dyn Store) {
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     store.change_catalogue(&tenant, CatalogueChange::DropAgent("../x".to_owned())).await.expect_err("not a slug");
     // An agent that was never written to has nothing to be read.
-    hand.sees(&visible(&[agent("ant")]), "lantern", &[]).await;
+    driver.sees(&visible(&[agent("ant")]), "lantern", &[]).await;
 }
 
 /// Its space goes with all that is in it, others stay, and it can begin anew.
 pub async fn dropping_an_agent_removes_everything(store: &dyn Store) {
-    let (hand, tenant) = (Hand::on(store), Tenant::default());
-    let gone = hand.remember(&agent("bot"), "lantern of the bot").await;
-    let other = hand.remember(&agent("owl"), "lantern of the owl").await;
-    let shared = hand.remember(&user("anna"), "lantern of anna").await;
-    hand.sees(&whole(), "lantern", &[gone, other, shared]).await;
+    let (driver, tenant) = (Driver::on(store), Tenant::default());
+    let gone = driver.remember(&agent("bot"), "lantern of the bot").await;
+    let other = driver.remember(&agent("owl"), "lantern of the owl").await;
+    let shared = driver.remember(&user("anna"), "lantern of anna").await;
+    driver.sees(&whole(), "lantern", &[gone, other, shared]).await;
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) == 0);
-    hand.sees(&whole(), "lantern", &[other, shared]).await;
-    hand.sees(&visible(&[agent("bot")]), "lantern", &[]).await;
-    assert_eq!(hand.get(gone).await, None);
+    driver.sees(&whole(), "lantern", &[other, shared]).await;
+    driver.sees(&visible(&[agent("bot")]), "lantern", &[]).await;
+    assert_eq!(driver.get(gone).await, None);
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(gone), 9).await).entries, []);
     let slugs: Vec<_> = good(store.agents(&tenant, None).await).into_iter().map(|agent| agent.slug).collect();
     assert_eq!(slugs, ["owl"]);
     assert_eq!(good(store.stats(&whole()).await).memories, 2);
     for round in 0..3 {
-        let fresh = hand.remember(&agent("bot"), &format!("lantern, round {round}")).await;
-        hand.sees(&visible(&[agent("bot")]), "lantern", &[fresh]).await;
-        hand.sees(&whole(), "lantern", &[other, shared, fresh]).await;
+        let fresh = driver.remember(&agent("bot"), &format!("lantern, round {round}")).await;
+        driver.sees(&visible(&[agent("bot")]), "lantern", &[fresh]).await;
+        driver.sees(&whole(), "lantern", &[other, shared, fresh]).await;
         assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) > 0);
     }
 }
 
 /// Who comes back with the work of an agent that is gone is told that it is nobody's.
 pub async fn a_job_of_a_dropped_agent_is_nobodys(store: &dyn Store) {
-    let (hand, tenant) = (Hand::on(store), Tenant::default());
+    let (driver, tenant) = (Driver::on(store), Tenant::default());
     let spec = JobSpec { kind: JobKind::Embed, payload: json!({}), unique: None, run_after: at(0) };
-    hand.must(&agent("bot").space(), Action::Enqueue(spec)).await;
+    driver.must(&agent("bot").space(), Action::Enqueue(spec)).await;
     let jobs = good(store.claim(&tenant, JobKind::ALL, 9, at(9), Duration::from_secs(9)).await);
     assert_eq!(jobs.len(), 1);
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) > 0);

@@ -3,157 +3,158 @@
 use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Patch, Relation, Scope, State, Visible};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// The pointers of a memory: what it replaces, and what replaced it.
-async fn pointers(hand: &Hand<'_>, id: MemoryId) -> (Option<MemoryId>, Option<MemoryId>) {
-    let memory = hand.must_get(id).await;
+async fn pointers(driver: &Driver<'_>, id: MemoryId) -> (Option<MemoryId>, Option<MemoryId>) {
+    let memory = driver.must_get(id).await;
     (memory.supersedes_id, memory.superseded_by_id)
 }
 
 /// By default the newest link alone is seen; the others stay readable.
 pub async fn only_the_head_is_seen(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let new = hand.sample(&anna, "lantern two");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let new = driver.sample(&anna, "lantern two");
     let two = new.id;
-    let applied = hand.must(&anna.space(), Action::Supersede { old: one, new: Box::new(addition(new)) }).await;
+    let applied = driver.must(&anna.space(), Action::Supersede { old: one, new: Box::new(addition(new)) }).await;
     assert_eq!((applied.id, applied.outcome, applied.version), (Some(two), Outcome::Superseded, 1));
-    let three = hand.replace(two, &anna, "lantern three").await;
-    hand.sees(&whole(), "lantern", &[three]).await;
-    hand.sees_with(&whole(), "lantern", &everything(), &[one, two, three]).await;
-    assert_eq!(pointers(&hand, one).await, (None, Some(two)));
-    assert_eq!(pointers(&hand, two).await, (Some(one), Some(three)));
-    assert_eq!(pointers(&hand, three).await, (Some(two), None));
+    let three = driver.replace(two, &anna, "lantern three").await;
+    driver.sees(&whole(), "lantern", &[three]).await;
+    driver.sees_with(&whole(), "lantern", &everything(), &[one, two, three]).await;
+    assert_eq!(pointers(&driver, one).await, (None, Some(two)));
+    assert_eq!(pointers(&driver, two).await, (Some(one), Some(three)));
+    assert_eq!(pointers(&driver, three).await, (Some(two), None));
     let edges = good(store.edges(&whole(), &everything(), &[two], &[Relation::Supersedes]).await);
     let ends: Vec<_> = edges.iter().map(|edge| (edge.source_id, edge.target_id)).collect();
     assert_eq!(ends, [(two, one), (three, two)]);
     // The head's key counts like any other.
-    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern three"))))).await;
+    let again =
+        driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern three"))))).await;
     assert_eq!((again.id, again.outcome), (Some(three), Outcome::None));
 }
 
 /// Asked for an instant, the store answers with what held then.
 pub async fn the_past_sees_what_held_then(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let mut old = hand.sample(&anna, "lantern in Berlin");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let mut old = driver.sample(&anna, "lantern in Berlin");
     old.event_time = Some(at(-1_000));
-    let old = hand.keep(old).await;
-    let mut new = hand.sample(&anna, "lantern in Paris");
+    let old = driver.keep(old).await;
+    let mut new = driver.sample(&anna, "lantern in Paris");
     new.valid_from = Some(at(-500));
     let (new, action) = (new.id, Action::Supersede { old, new: Box::new(addition(new)) });
-    hand.must(&anna.space(), action).await;
-    assert_eq!(hand.must_get(old).await.valid_until, Some(at(-500)));
+    driver.must(&anna.space(), action).await;
+    assert_eq!(driver.must_get(old).await.valid_until, Some(at(-500)));
     for (then, expect) in
         [(-1_001, vec![]), (-1_000, vec![old]), (-501, vec![old]), (-500, vec![new]), (900, vec![new])]
     {
         let filter = Filter { as_of: Some(at(then)), ..now() };
-        hand.sees_with(&whole(), "lantern", &filter, &expect).await;
+        driver.sees_with(&whole(), "lantern", &filter, &expect).await;
     }
 }
 
 /// A chain does not fork.
 pub async fn what_was_replaced_is_not_replaced_again(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = hand.remember(&anna, "lantern one").await;
-    let new = hand.replace(old, &anna, "lantern two").await;
-    let again = Action::Supersede { old, new: Box::new(addition(hand.sample(&anna, "lantern three"))) };
-    let error = hand.act(&anna.space(), again).await.expect_err("it has a successor");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = driver.remember(&anna, "lantern one").await;
+    let new = driver.replace(old, &anna, "lantern two").await;
+    let again = Action::Supersede { old, new: Box::new(addition(driver.sample(&anna, "lantern three"))) };
+    let error = driver.act(&anna.space(), again).await.expect_err("it has a successor");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.to_string().contains(&new.to_string()), "{error}");
-    assert_eq!(hand.count(&whole()).await, 2);
+    assert_eq!(driver.count(&whole()).await, 2);
 }
 
 /// Forgetting the head undoes the replacement; restoring it does it again.
 pub async fn a_head_that_is_forgotten_uncovers_the_one_before(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = hand.remember(&anna, "lantern one").await;
-    let new = hand.replace(old, &anna, "lantern two").await;
-    let closed = hand.must_get(old).await.valid_until;
-    hand.forget(&anna, new).await;
-    hand.sees(&whole(), "lantern", &[old]).await;
-    let uncovered = hand.must_get(old).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = driver.remember(&anna, "lantern one").await;
+    let new = driver.replace(old, &anna, "lantern two").await;
+    let closed = driver.must_get(old).await.valid_until;
+    driver.forget(&anna, new).await;
+    driver.sees(&whole(), "lantern", &[old]).await;
+    let uncovered = driver.must_get(old).await;
     assert_eq!((uncovered.superseded_by_id, uncovered.valid_until), (None, None));
-    hand.must(&anna.space(), Action::Restore { id: new }).await;
-    hand.sees(&whole(), "lantern", &[new]).await;
-    assert_eq!(pointers(&hand, old).await, (None, Some(new)));
-    assert_eq!(hand.must_get(old).await.valid_until, closed, "it held as long as it did before");
+    driver.must(&anna.space(), Action::Restore { id: new }).await;
+    driver.sees(&whole(), "lantern", &[new]).await;
+    assert_eq!(pointers(&driver, old).await, (None, Some(new)));
+    assert_eq!(driver.must_get(old).await.valid_until, closed, "it held as long as it did before");
     // A purge of the head after it was forgotten leaves the one before in its place.
-    hand.forget(&anna, new).await;
-    hand.must(&anna.space(), Action::Purge { id: new }).await;
-    hand.sees_with(&whole(), "lantern", &everything(), &[old]).await;
-    hand.sees(&whole(), "lantern", &[old]).await;
+    driver.forget(&anna, new).await;
+    driver.must(&anna.space(), Action::Purge { id: new }).await;
+    driver.sees_with(&whole(), "lantern", &everything(), &[old]).await;
+    driver.sees(&whole(), "lantern", &[old]).await;
 }
 
 /// The same for an erasure.
 pub async fn a_head_that_is_erased_uncovers_the_one_before(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = hand.remember(&anna, "lantern one").await;
-    let new = hand.replace(old, &anna, "lantern two").await;
-    hand.must(&anna.space(), Action::Erase { id: new }).await;
-    hand.sees(&whole(), "lantern", &[old]).await;
-    assert_eq!(pointers(&hand, old).await, (None, None));
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = driver.remember(&anna, "lantern one").await;
+    let new = driver.replace(old, &anna, "lantern two").await;
+    driver.must(&anna.space(), Action::Erase { id: new }).await;
+    driver.sees(&whole(), "lantern", &[old]).await;
+    assert_eq!(pointers(&driver, old).await, (None, None));
 }
 
 /// That a newer truth has faded does not make the older one true again.
 pub async fn a_head_that_fades_away_uncovers_nothing(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = hand.remember(&anna, "lantern one").await;
-    let new = hand.replace(old, &anna, "lantern two").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = driver.remember(&anna, "lantern one").await;
+    let new = driver.replace(old, &anna, "lantern two").await;
     let fade = |state| Action::Fade { id: new, state, confidence: None, relevance: None, purge_at: Some(at(9)) };
     for state in [State::Archived, State::SoftDeleted] {
-        hand.must(&anna.space(), fade(state)).await;
-        hand.sees(&whole(), "lantern", &[]).await;
+        driver.must(&anna.space(), fade(state)).await;
+        driver.sees(&whole(), "lantern", &[]).await;
     }
-    hand.must(&anna.space(), Action::Purge { id: new }).await;
-    hand.sees(&whole(), "lantern", &[]).await;
-    assert_eq!(pointers(&hand, old).await, (None, None), "it points to nothing that is gone");
+    driver.must(&anna.space(), Action::Purge { id: new }).await;
+    driver.sees(&whole(), "lantern", &[]).await;
+    assert_eq!(pointers(&driver, old).await, (None, None), "it points to nothing that is gone");
 }
 
 /// An end of validity that the memory had of its own is not the replacement's to take away.
 pub async fn an_own_end_survives_a_head_that_goes(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let mut old = hand.sample(&anna, "lantern one");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let mut old = driver.sample(&anna, "lantern one");
     old.valid_until = Some(at(7_000));
-    let old = hand.keep(old).await;
-    let new = hand.replace(old, &anna, "lantern two").await;
-    assert_eq!(hand.must_get(old).await.valid_until, Some(at(7_000)));
-    hand.forget(&anna, new).await;
-    assert_eq!(hand.must_get(old).await.valid_until, Some(at(7_000)));
-    hand.sees(&whole(), "lantern", &[old]).await;
+    let old = driver.keep(old).await;
+    let new = driver.replace(old, &anna, "lantern two").await;
+    assert_eq!(driver.must_get(old).await.valid_until, Some(at(7_000)));
+    driver.forget(&anna, new).await;
+    assert_eq!(driver.must_get(old).await.valid_until, Some(at(7_000)));
+    driver.sees(&whole(), "lantern", &[old]).await;
 }
 
 /// Neither neighbour points to what is gone.
 pub async fn a_chain_closes_over_a_link_that_is_erased(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.replace(one, &anna, "lantern two").await;
-    let three = hand.replace(two, &anna, "lantern three").await;
-    hand.must(&anna.space(), Action::Erase { id: two }).await;
-    assert_eq!(pointers(&hand, one).await, (None, Some(three)));
-    assert_eq!(pointers(&hand, three).await, (Some(one), None));
-    hand.sees(&whole(), "lantern", &[three]).await;
-    hand.forget(&anna, three).await;
-    hand.sees(&whole(), "lantern", &[one]).await;
-    hand.must(&anna.space(), Action::Erase { id: one }).await;
-    assert_eq!(pointers(&hand, three).await, (None, None));
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.replace(one, &anna, "lantern two").await;
+    let three = driver.replace(two, &anna, "lantern three").await;
+    driver.must(&anna.space(), Action::Erase { id: two }).await;
+    assert_eq!(pointers(&driver, one).await, (None, Some(three)));
+    assert_eq!(pointers(&driver, three).await, (Some(one), None));
+    driver.sees(&whole(), "lantern", &[three]).await;
+    driver.forget(&anna, three).await;
+    driver.sees(&whole(), "lantern", &[one]).await;
+    driver.must(&anna.space(), Action::Erase { id: one }).await;
+    assert_eq!(pointers(&driver, three).await, (None, None));
 }
 
 /// A merger is seen, what it took up is not.
 pub async fn several_become_one(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
-    let three = hand.remember(&anna, "lantern three").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
+    let three = driver.remember(&anna, "lantern three").await;
     let merge = Action::Merge { into: Box::new(new_text(one, "lantern of all", true)), from: vec![two, three] };
-    let applied = hand.must(&anna.space(), merge).await;
+    let applied = driver.must(&anna.space(), merge).await;
     assert_eq!((applied.id, applied.outcome, applied.version), (Some(one), Outcome::Merged, 2));
-    hand.sees(&whole(), "lantern", &[one]).await;
-    assert_eq!(hand.must_get(one).await.content, "lantern of all");
+    driver.sees(&whole(), "lantern", &[one]).await;
+    assert_eq!(driver.must_get(one).await.content, "lantern of all");
     for taken in [two, three] {
-        let read = hand.must_get(taken).await;
-        assert_eq!((read.superseded_by_id, read.valid_until), (Some(one), Some(hand.clock())));
+        let read = driver.must_get(taken).await;
+        assert_eq!((read.superseded_by_id, read.valid_until), (Some(one), Some(driver.clock())));
     }
     let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await)
         .entries
@@ -163,47 +164,47 @@ pub async fn several_become_one(store: &dyn Store) {
     assert_eq!(events, ["ADD", "UPDATE", "MERGE"]);
     let mut stale = new_text(one, "lantern again", true);
     stale.expect = Some(1);
-    let error = hand.act(&anna.space(), Action::Merge { into: Box::new(stale), from: vec![] }).await;
+    let error = driver.act(&anna.space(), Action::Merge { into: Box::new(stale), from: vec![] }).await;
     assert_eq!(error.expect_err("stale").kind(), ErrorKind::Conflict);
 }
 
 /// Nor into one that was replaced, nor from one that was: all of them would vanish in a circle.
 pub async fn a_merge_into_itself_is_refused(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
-    let three = hand.remember(&anna, "lantern three").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
+    let three = driver.remember(&anna, "lantern three").await;
     let merge = |into, from| Action::Merge { into: Box::new(revision(into, Patch::default())), from };
     let refused = async |action| {
-        let error = hand.act(&anna.space(), action).await.expect_err("a circle");
+        let error = driver.act(&anna.space(), action).await.expect_err("a circle");
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
     };
     refused(merge(one, vec![one])).await;
-    hand.must(&anna.space(), merge(one, vec![two])).await;
+    driver.must(&anna.space(), merge(one, vec![two])).await;
     refused(merge(two, vec![one])).await;
     refused(merge(three, vec![two])).await;
-    hand.sees(&whole(), "lantern", &[one, three]).await;
+    driver.sees(&whole(), "lantern", &[one, three]).await;
 }
 
 /// What was taken up does not come back by itself, and points to nothing that is gone.
 pub async fn originals_stay_hidden_when_their_merger_is_erased(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
     let merge = Action::Merge { into: Box::new(new_text(one, "lantern of both", true)), from: vec![two] };
-    hand.must(&anna.space(), merge).await;
-    hand.must(&anna.space(), Action::Erase { id: one }).await;
-    hand.sees(&whole(), "lantern", &[]).await;
-    assert_eq!(pointers(&hand, two).await, (None, None));
+    driver.must(&anna.space(), merge).await;
+    driver.must(&anna.space(), Action::Erase { id: one }).await;
+    driver.sees(&whole(), "lantern", &[]).await;
+    assert_eq!(pointers(&driver, two).await, (None, None));
 }
 
 /// The heads of chains with more links than that, and how many those are.
 pub async fn long_chains_are_found_by_their_heads(store: &dyn Store) {
-    let (hand, anna, ben, bot) = (Hand::on(store), user("anna"), user("ben"), agent("bot"));
+    let (driver, anna, ben, bot) = (Driver::on(store), user("anna"), user("ben"), agent("bot"));
     let chain = async |scope: &Scope, links: usize| {
-        let mut ids = vec![hand.remember(scope, &format!("lantern {}", hand.next())).await];
+        let mut ids = vec![driver.remember(scope, &format!("lantern {}", driver.next())).await];
         while let Some(last) = ids.last().filter(|_| ids.len() < links) {
-            ids.push(hand.replace(*last, scope, &format!("lantern {}", hand.next())).await);
+            ids.push(driver.replace(*last, scope, &format!("lantern {}", driver.next())).await);
         }
         ids
     };
@@ -225,143 +226,143 @@ pub async fn long_chains_are_found_by_their_heads(store: &dyn Store) {
     assert_eq!(long(&visible(std::slice::from_ref(&ben)), &bot, 1).await, []);
     assert_eq!(good(store.long_chains(&whole(), &anna.space(), 0, 2).await).len(), 2);
     // Every link counts that is still there, and only a head that holds is a head.
-    hand.must(&anna.space(), Action::Erase { id: four[1] }).await;
+    driver.must(&anna.space(), Action::Erase { id: four[1] }).await;
     assert_eq!(long(&whole(), &anna, 2).await, [(four[3], 3), head(&theirs)]);
-    hand.forget(&ben, theirs[2]).await;
-    hand.forget(&anna, alone[0]).await;
+    driver.forget(&ben, theirs[2]).await;
+    driver.forget(&anna, alone[0]).await;
     assert_eq!(long(&whole(), &anna, 1).await, [head(&two), (four[3], 3), (theirs[1], 2)]);
     // A pointer to what was never here makes no chain.
-    let imported = Memory { supersedes_id: Some(id(77_777)), ..hand.sample(&anna, "lantern from elsewhere") };
-    let imported = hand.keep(imported).await;
+    let imported = Memory { supersedes_id: Some(id(77_777)), ..driver.sample(&anna, "lantern from elsewhere") };
+    let imported = driver.keep(imported).await;
     assert!(!long(&whole(), &anna, 1).await.iter().any(|(head, _)| *head == imported));
 }
 
 /// A memory whose place was taken while it was forgotten does not come back beside the one that holds now. The error
 /// names that one, and nothing is changed; once it is forgotten, the place is free.
 pub async fn a_place_that_was_taken_is_not_taken_back(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.replace(one, &anna, "lantern two").await;
-    hand.forget(&anna, two).await;
-    let three = hand.replace(one, &anna, "lantern three").await;
-    let before = hand.must_get(two).await;
-    let error = hand.act(&anna.space(), Action::Restore { id: two }).await.expect_err("its place is taken");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.replace(one, &anna, "lantern two").await;
+    driver.forget(&anna, two).await;
+    let three = driver.replace(one, &anna, "lantern three").await;
+    let before = driver.must_get(two).await;
+    let error = driver.act(&anna.space(), Action::Restore { id: two }).await.expect_err("its place is taken");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.to_string().contains(&three.to_string()), "{error}");
-    assert_eq!(hand.must_get(two).await, before);
+    assert_eq!(driver.must_get(two).await, before);
     let fade = Action::Fade { id: two, state: State::Active, confidence: None, relevance: None, purge_at: None };
-    assert_eq!(hand.act(&anna.space(), fade).await.expect_err("nor by time").kind(), ErrorKind::InvalidInput);
-    hand.sees(&whole(), "lantern", &[three]).await;
-    hand.forget(&anna, three).await;
-    hand.sees(&whole(), "lantern", &[one]).await;
-    hand.must(&anna.space(), Action::Restore { id: two }).await;
-    hand.sees(&whole(), "lantern", &[two]).await;
-    let error = hand.act(&anna.space(), Action::Restore { id: three }).await.expect_err("now this one's is taken");
+    assert_eq!(driver.act(&anna.space(), fade).await.expect_err("nor by time").kind(), ErrorKind::InvalidInput);
+    driver.sees(&whole(), "lantern", &[three]).await;
+    driver.forget(&anna, three).await;
+    driver.sees(&whole(), "lantern", &[one]).await;
+    driver.must(&anna.space(), Action::Restore { id: two }).await;
+    driver.sees(&whole(), "lantern", &[two]).await;
+    let error = driver.act(&anna.space(), Action::Restore { id: three }).await.expect_err("now this one's is taken");
     assert!(error.to_string().contains(&two.to_string()), "{error}");
-    hand.forget(&anna, two).await;
-    hand.sees(&whole(), "lantern", &[one]).await;
+    driver.forget(&anna, two).await;
+    driver.sees(&whole(), "lantern", &[one]).await;
 }
 
 /// The same where a merger took the place up, and where the one that took it has faded away.
 pub async fn a_place_is_free_once_nobody_holds_it(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.replace(one, &anna, "lantern two").await;
-    hand.forget(&anna, two).await;
-    let other = hand.remember(&anna, "lantern other").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.replace(one, &anna, "lantern two").await;
+    driver.forget(&anna, two).await;
+    let other = driver.remember(&anna, "lantern other").await;
     let merge = Action::Merge { into: Box::new(revision(other, Patch::default())), from: vec![one] };
-    hand.must(&anna.space(), merge).await;
-    let error = hand.act(&anna.space(), Action::Restore { id: two }).await.expect_err("it was merged");
+    driver.must(&anna.space(), merge).await;
+    let error = driver.act(&anna.space(), Action::Restore { id: two }).await.expect_err("it was merged");
     assert!(error.to_string().contains(&other.to_string()), "{error}");
     for state in [State::Archived, State::SoftDeleted] {
         let fade = Action::Fade { id: other, state, confidence: None, relevance: None, purge_at: Some(at(9)) };
-        hand.must(&anna.space(), fade).await;
+        driver.must(&anna.space(), fade).await;
     }
-    hand.must(&anna.space(), Action::Restore { id: two }).await;
-    hand.sees(&whole(), "lantern", &[two]).await;
-    assert_eq!(pointers(&hand, one).await, (None, Some(two)));
-    hand.must(&anna.space(), Action::Purge { id: other }).await;
-    hand.forget(&anna, two).await;
-    hand.sees(&whole(), "lantern", &[one]).await;
+    driver.must(&anna.space(), Action::Restore { id: two }).await;
+    driver.sees(&whole(), "lantern", &[two]).await;
+    assert_eq!(pointers(&driver, one).await, (None, Some(two)));
+    driver.must(&anna.space(), Action::Purge { id: other }).await;
+    driver.forget(&anna, two).await;
+    driver.sees(&whole(), "lantern", &[one]).await;
 }
 
 /// However many links are forgotten, the one that comes back is the only one that is seen.
 pub async fn a_chain_that_was_forgotten_comes_back_as_one(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.replace(one, &anna, "lantern two").await;
-    let three = hand.replace(two, &anna, "lantern three").await;
-    let restore = async |id| hand.must(&anna.space(), Action::Restore { id }).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.replace(one, &anna, "lantern two").await;
+    let three = driver.replace(two, &anna, "lantern three").await;
+    let restore = async |id| driver.must(&anna.space(), Action::Restore { id }).await;
     for order in [[two, three], [three, two]] {
         for id in order {
-            hand.forget(&anna, id).await;
+            driver.forget(&anna, id).await;
         }
-        hand.sees(&whole(), "lantern", &[one]).await;
+        driver.sees(&whole(), "lantern", &[one]).await;
         restore(three).await;
-        hand.sees(&whole(), "lantern", &[three]).await;
+        driver.sees(&whole(), "lantern", &[three]).await;
         restore(two).await;
-        hand.sees(&whole(), "lantern", &[three]).await;
+        driver.sees(&whole(), "lantern", &[three]).await;
         for id in order {
-            hand.forget(&anna, id).await;
+            driver.forget(&anna, id).await;
         }
         restore(two).await;
-        hand.sees(&whole(), "lantern", &[two]).await;
+        driver.sees(&whole(), "lantern", &[two]).await;
         restore(three).await;
-        hand.sees(&whole(), "lantern", &[three]).await;
+        driver.sees(&whole(), "lantern", &[three]).await;
     }
-    assert_eq!(pointers(&hand, one).await, (None, Some(two)));
-    assert_eq!(pointers(&hand, two).await, (Some(one), Some(three)));
+    assert_eq!(pointers(&driver, one).await, (None, Some(two)));
+    assert_eq!(pointers(&driver, two).await, (Some(one), Some(three)));
 }
 
 /// Only what holds is replaced or merged: a proposal or a deleted memory could close a chain in a circle.
 pub async fn what_does_not_hold_is_not_replaced(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = hand.remember(&anna, "lantern old").await;
-    let gone = hand.replace(old, &anna, "lantern gone").await;
-    hand.forget(&anna, gone).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = driver.remember(&anna, "lantern old").await;
+    let gone = driver.replace(old, &anna, "lantern gone").await;
+    driver.forget(&anna, gone).await;
     let proposal =
-        Memory { state: State::Proposed, purge_at: Some(at(9_000)), ..hand.sample(&anna, "lantern proposed") };
-    let proposal = hand.keep(proposal).await;
+        Memory { state: State::Proposed, purge_at: Some(at(9_000)), ..driver.sample(&anna, "lantern proposed") };
+    let proposal = driver.keep(proposal).await;
     let merge = |into, from| Action::Merge { into: Box::new(revision(into, Patch::default())), from: vec![from] };
     for id in [gone, proposal] {
-        let new = Box::new(addition(hand.sample(&anna, "lantern new")));
+        let new = Box::new(addition(driver.sample(&anna, "lantern new")));
         for action in [Action::Supersede { old: id, new }, merge(old, id), merge(id, old)] {
             let told = format!("{action:?}");
-            let error = hand.act(&anna.space(), action).await.expect_err(&told);
+            let error = driver.act(&anna.space(), action).await.expect_err(&told);
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
         }
     }
     let over = |over| Action::Decide { id: proposal, accept: true, over: Some(over), purge_at: at(9_000) };
-    assert_eq!(hand.act(&anna.space(), over(gone)).await.expect_err("deleted").kind(), ErrorKind::InvalidInput);
-    hand.must(&anna.space(), Action::Restore { id: gone }).await;
-    hand.must(&anna.space(), over(gone)).await;
-    hand.sees(&whole(), "lantern", &[proposal]).await;
+    assert_eq!(driver.act(&anna.space(), over(gone)).await.expect_err("deleted").kind(), ErrorKind::InvalidInput);
+    driver.must(&anna.space(), Action::Restore { id: gone }).await;
+    driver.must(&anna.space(), over(gone)).await;
+    driver.sees(&whole(), "lantern", &[proposal]).await;
 }
 
 /// Records that were made elsewhere bring their pointers, and are refused if these would make a fork or a circle.
 pub async fn pointers_from_elsewhere_keep_chains_whole(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.replace(one, &anna, "lantern two").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.replace(one, &anna, "lantern two").await;
     let refused = async |action: Action| {
         let told = format!("{action:?}");
-        let error = hand.act(&anna.space(), action).await.expect_err(&told);
+        let error = driver.act(&anna.space(), action).await.expect_err(&told);
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
         error.to_string()
     };
     let put = |memory: Memory| Action::Replace(Box::new(addition(memory)));
     let new = |memory: Memory| Action::Add(Box::new(addition(memory)));
-    let fork = Memory { supersedes_id: Some(one), ..hand.sample(&anna, "lantern fork") };
+    let fork = Memory { supersedes_id: Some(one), ..driver.sample(&anna, "lantern fork") };
     assert!(refused(new(fork.clone())).await.contains(&two.to_string()));
-    let lone = hand.sample(&anna, "lantern lone");
+    let lone = driver.sample(&anna, "lantern lone");
     refused(new(Memory { superseded_by_id: Some(lone.id), ..lone })).await;
-    let (first, second) = (hand.must_get(one).await, hand.must_get(two).await);
+    let (first, second) = (driver.must_get(one).await, driver.must_get(two).await);
     assert!(refused(put(Memory { superseded_by_id: None, ..first.clone() })).await.contains(&two.to_string()));
     refused(put(Memory { superseded_by_id: Some(one), ..second.clone() })).await;
     refused(put(Memory { supersedes_id: Some(two), ..first.clone() })).await;
-    assert_eq!((hand.must_get(one).await, hand.must_get(two).await), (first.clone(), second));
+    assert_eq!((driver.must_get(one).await, driver.must_get(two).await), (first.clone(), second));
     // As history, or in place of the head, it may come.
-    hand.must(&anna.space(), new(Memory { superseded_by_id: Some(two), ..fork })).await;
-    hand.must(&anna.space(), put(Memory { tags: vec!["x".into()], ..first })).await;
-    hand.sees(&whole(), "lantern", &[two]).await;
+    driver.must(&anna.space(), new(Memory { superseded_by_id: Some(two), ..fork })).await;
+    driver.must(&anna.space(), put(Memory { tags: vec!["x".into()], ..first })).await;
+    driver.sees(&whole(), "lantern", &[two]).await;
 }

@@ -7,7 +7,7 @@ use loci_types::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn put(checkpoint: &Checkpoint) -> Action {
@@ -15,8 +15,8 @@ fn put(checkpoint: &Checkpoint) -> Action {
     Action::Checkpoint(Box::new(step))
 }
 
-async fn keep(hand: &Hand<'_>, checkpoint: &Checkpoint) -> Outcome {
-    hand.must(&checkpoint.scope.space(), put(checkpoint)).await.outcome
+async fn keep(driver: &Driver<'_>, checkpoint: &Checkpoint) -> Outcome {
+    driver.must(&checkpoint.scope.space(), put(checkpoint)).await.outcome
 }
 
 fn all(scope: &Scope, thread: &str) -> CheckpointFilter {
@@ -34,7 +34,7 @@ fn object(value: Value) -> Map<String, Value> {
 
 /// Every byte, and what was said about it; without the bytes where they are not asked for. It is no history.
 pub async fn a_checkpoint_comes_back_field_by_field(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let bytes: Vec<u8> = (0..=255).cycle().take(70_000).collect();
     let full = Checkpoint {
         namespace: "inner|пч:1".into(),
@@ -42,11 +42,11 @@ pub async fn a_checkpoint_comes_back_field_by_field(store: &dyn Store) {
         created_at: at(77),
         ..checkpoint(&anna, "t/1 'x'", "1ef-пч", Some("0"), &bytes)
     };
-    let applied = hand.must(&anna.space(), put(&full)).await;
+    let applied = driver.must(&anna.space(), put(&full)).await;
     assert_eq!((applied.id, applied.outcome, applied.sequence), (None, Outcome::Created, None));
     let empty =
         Checkpoint { data: Some(Vec::new()), bytes: 0, parent_id: None, ..checkpoint(&anna, "e", "e", None, b"") };
-    keep(&hand, &empty).await;
+    keep(&driver, &empty).await;
     let read = CheckpointFilter { data: true, ..all(&anna, "t/1 'x'") };
     assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await), [(full.clone(), Vec::new())]);
     let brief = good(store.checkpoints(&whole(), &all(&anna, "t/1 'x'"), CheckpointWalk::Newest, 9).await);
@@ -58,35 +58,35 @@ pub async fn a_checkpoint_comes_back_field_by_field(store: &dyn Store) {
 
 /// The same again changes nothing, something else is a conflict unless it is to take its place.
 pub async fn an_id_is_put_once(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let first = checkpoint(&anna, "t", "1", None, b"one");
-    assert_eq!(keep(&hand, &first).await, Outcome::Created);
-    assert_eq!(keep(&hand, &Checkpoint { created_at: at(900), ..first.clone() }).await, Outcome::None);
-    keep(&hand, &checkpoint(&anna, "t", "2", Some("1"), b"two")).await;
+    assert_eq!(keep(&driver, &first).await, Outcome::Created);
+    assert_eq!(keep(&driver, &Checkpoint { created_at: at(900), ..first.clone() }).await, Outcome::None);
+    keep(&driver, &checkpoint(&anna, "t", "2", Some("1"), b"two")).await;
     for other in [
         checkpoint(&anna, "t", "1", None, b"other"),
         checkpoint(&anna, "t", "1", Some("0"), b"one"),
         Checkpoint { format: "json".into(), ..first.clone() },
         Checkpoint { metadata: object(json!({ "a": 1 })), ..first.clone() },
     ] {
-        let error = hand.act(&anna.space(), put(&other)).await.expect_err("taken");
+        let error = driver.act(&anna.space(), put(&other)).await.expect_err("taken");
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         let step = CheckpointStep::Put { checkpoint: other.clone(), expect_parent: None, replace: true };
-        let replaced = hand.must(&anna.space(), Action::Checkpoint(Box::new(step))).await;
+        let replaced = driver.must(&anna.space(), Action::Checkpoint(Box::new(step))).await;
         assert_eq!(replaced.outcome, Outcome::Updated);
         let read = CheckpointFilter { id: Some("1".into()), data: true, ..all(&anna, "t") };
         assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].0, other);
     }
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "2 1", "what is replaced keeps its place");
     // Elsewhere the same id is another.
-    keep(&hand, &Checkpoint { namespace: "n".into(), ..checkpoint(&anna, "t", "1", None, b"n") }).await;
-    keep(&hand, &checkpoint(&user("ben"), "t", "1", None, b"ben's")).await;
+    keep(&driver, &Checkpoint { namespace: "n".into(), ..checkpoint(&anna, "t", "1", None, b"n") }).await;
+    keep(&driver, &checkpoint(&user("ben"), "t", "1", None, b"ben's")).await;
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "1 2 1");
 }
 
 /// Whoever says what must be the newest is refused if it is not.
 pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let after = |id: &str, namespace: &str, expect: &str| {
         let checkpoint = Checkpoint { namespace: namespace.into(), ..checkpoint(&anna, "t", id, Some(expect), b"x") };
         let step = CheckpointStep::Put { checkpoint, expect_parent: Some(expect.into()), replace: false };
@@ -102,7 +102,7 @@ pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
         ("1", "n", "3", false),
         ("1", "n", "", true),
     ] {
-        match hand.act(&anna.space(), after(id, namespace, expect)).await {
+        match driver.act(&anna.space(), after(id, namespace, expect)).await {
             Ok(_) => assert!(good, "{id} after {expect}"),
             Err(error) => assert_eq!((error.kind(), good), (ErrorKind::Conflict, false), "{id} after {expect}"),
         }
@@ -111,8 +111,8 @@ pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
 
 /// What tasks wrote stands beside the checkpoint, in order; the same place again is replaced.
 pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    keep(&hand, &checkpoint(&anna, "t", "1", None, b"one")).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    keep(&driver, &checkpoint(&anna, "t", "1", None, b"one")).await;
     let write = |task: &str, position: i64, data: &[u8]| PendingWrite {
         task_id: task.into(),
         position,
@@ -131,21 +131,21 @@ pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
         Action::Checkpoint(Box::new(CheckpointStep::Write { of: of(id), writes }))
     };
     let given = vec![write("b", 0, b"\0\xff"), write("a", 1, b"a1"), write("a", -1, b"")];
-    hand.must(&anna.space(), writes("1", given)).await;
-    hand.must(&anna.space(), writes("1", vec![write("a", 1, b"again")])).await;
+    driver.must(&anna.space(), writes("1", given)).await;
+    driver.must(&anna.space(), writes("1", vec![write("a", 1, b"again")])).await;
     let read = CheckpointFilter { data: true, ..all(&anna, "t") };
     let found = good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await);
     assert_eq!(found[0].1, [write("a", -1, b""), write("a", 1, b"again"), write("b", 0, b"\0\xff")]);
-    let error = hand.act(&anna.space(), writes("2", vec![write("a", 0, b"")])).await.expect_err("no such one");
+    let error = driver.act(&anna.space(), writes("2", vec![write("a", 0, b"")])).await.expect_err("no such one");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    hand.must(&anna.space(), Action::Checkpoint(Box::new(CheckpointStep::Remove(of("1"))))).await;
-    keep(&hand, &checkpoint(&anna, "t", "1", None, b"one")).await;
+    driver.must(&anna.space(), Action::Checkpoint(Box::new(CheckpointStep::Remove(of("1"))))).await;
+    keep(&driver, &checkpoint(&anna, "t", "1", None, b"one")).await;
     assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].1, [], "they went with it");
 }
 
 /// The newest first, before a place, by metadata, by namespace; by parents; by threads.
 pub async fn checkpoints_are_found_by_what_is_asked(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     for (id, parent, namespace, step) in [
         ("1", None, "", json!({ "step": 0, "source": "input" })),
         ("2", Some("1"), "", json!({ "step": 1, "source": "loop" })),
@@ -158,9 +158,9 @@ pub async fn checkpoints_are_found_by_what_is_asked(store: &dyn Store) {
             metadata: object(step),
             ..checkpoint(&anna, "t", id, parent, id.as_bytes())
         };
-        keep(&hand, &one).await;
+        keep(&driver, &one).await;
     }
-    keep(&hand, &checkpoint(&anna, "u", "1", Some("gone"), b"u")).await;
+    keep(&driver, &checkpoint(&anna, "u", "1", Some("gone"), b"u")).await;
     let root = || CheckpointFilter { namespace: Some(String::new()), ..all(&anna, "t") };
     let having = |value: Value| CheckpointFilter { metadata: object(value), ..all(&anna, "t") };
     for (filter, expect) in [
@@ -196,16 +196,16 @@ pub async fn checkpoints_are_found_by_what_is_asked(store: &dyn Store) {
 
 /// One, a whole thread, or all but the newest of each namespace.
 pub async fn checkpoints_are_removed(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let fill = async |thread: &str| {
         for (id, namespace) in [("1", ""), ("2", ""), ("3", ""), ("1", "n"), ("2", "n")] {
             let one = Checkpoint { namespace: namespace.into(), ..checkpoint(&anna, thread, id, None, b"x") };
-            keep(&hand, &one).await;
+            keep(&driver, &one).await;
         }
     };
     fill("t").await;
     fill("u").await;
-    let step = async |step: CheckpointStep| hand.must(&anna.space(), Action::Checkpoint(Box::new(step))).await;
+    let step = async |step: CheckpointStep| driver.must(&anna.space(), Action::Checkpoint(Box::new(step))).await;
     let prune = |keep| CheckpointStep::Prune { scope: anna.clone(), thread_id: "t".into(), keep };
     let applied = step(prune(2)).await;
     assert_eq!((applied.outcome, applied.version), (Outcome::Erased, 1));
@@ -227,9 +227,9 @@ pub async fn checkpoints_are_removed(store: &dyn Store) {
 
 /// Seen by those who see the scope and every category; another user, agent or tenant sees nothing.
 pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
-    let (hand, anna, bot) = (Hand::on(store), user("anna"), agent("bot"));
-    keep(&hand, &checkpoint(&anna, "t", "anna's", None, b"x")).await;
-    keep(&hand, &checkpoint(&bot, "t", "the bot's", None, b"x")).await;
+    let (driver, anna, bot) = (Driver::on(store), user("anna"), agent("bot"));
+    keep(&driver, &checkpoint(&anna, "t", "anna's", None, b"x")).await;
+    keep(&driver, &checkpoint(&bot, "t", "the bot's", None, b"x")).await;
     let other = Tenant::new("other").unwrap_or_default();
     let theirs = checkpoint(&anna, "t", "theirs", None, b"x");
     let changes = vec![change(at(9), put(&theirs))];
@@ -253,7 +253,7 @@ pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
         assert_eq!(threads.len(), usize::from(!expect.is_empty()), "{seen:?}");
     }
     let strange =
-        hand.act(&bot.space(), put(&checkpoint(&anna, "t", "2", None, b""))).await.expect_err("not its space");
+        driver.act(&bot.space(), put(&checkpoint(&anna, "t", "2", None, b""))).await.expect_err("not its space");
     assert_eq!(strange.kind(), ErrorKind::InvalidInput);
 }
 
@@ -261,8 +261,8 @@ pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
 pub async fn of_many_that_go_on_at_once_one_does(store: &dyn Store) {
     const WRITERS: usize = 16;
     const STEPS: usize = 4;
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    keep(&hand, &checkpoint(&anna, "t", "start", None, b"")).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    keep(&driver, &checkpoint(&anna, "t", "start", None, b"")).await;
     let writer = async |writer: usize| {
         let mut won = Vec::new();
         for step in 0..STEPS {

@@ -3,17 +3,17 @@
 use loci_store::Store;
 use loci_types::{Action, Addition, ContentHash, Filter, Memory, MemoryId, NewContent, Patch, Scope, State, Visible};
 
-use crate::hand::Hand;
+use crate::driver::Driver;
 use crate::samples::*;
 
 fn claiming(memory: Memory, claim: Option<ContentHash>) -> Box<Addition> {
     Box::new(Addition { claim, ..addition(memory) })
 }
 
-async fn claim(hand: &Hand<'_>, scope: &Scope, text: &str, about: &str) -> MemoryId {
-    let memory = hand.sample(scope, text);
+async fn claim(driver: &Driver<'_>, scope: &Scope, text: &str, about: &str) -> MemoryId {
+    let memory = driver.sample(scope, text);
     let id = memory.id;
-    hand.must(&scope.space(), Action::Add(claiming(memory, Some(hash(about))))).await;
+    driver.must(&scope.space(), Action::Add(claiming(memory, Some(hash(about))))).await;
     id
 }
 
@@ -23,15 +23,15 @@ fn about(what: &str) -> Filter {
 
 /// Exactly those that bear the key, where they may be seen, in every lane.
 pub async fn a_claim_is_found_by_its_key(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let one = claim(&hand, &anna, "lantern one", "home").await;
-    let two = claim(&hand, &anna, "lantern two", "home").await;
-    let job = claim(&hand, &anna, "lantern three", "job").await;
-    let theirs = claim(&hand, &ben, "lantern four", "home").await;
-    hand.remember(&anna, "lantern of nothing").await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let one = claim(&driver, &anna, "lantern one", "home").await;
+    let two = claim(&driver, &anna, "lantern two", "home").await;
+    let job = claim(&driver, &anna, "lantern three", "job").await;
+    let theirs = claim(&driver, &ben, "lantern four", "home").await;
+    driver.remember(&anna, "lantern of nothing").await;
     let seen = visible(std::slice::from_ref(&anna));
     let find = async |visible: &Visible, what: &str, expect: &[MemoryId]| {
-        hand.sees_with(visible, "lantern", &about(what), expect).await;
+        driver.sees_with(visible, "lantern", &about(what), expect).await;
     };
     find(&seen, "home", &[one, two]).await;
     find(&seen, "job", &[job]).await;
@@ -39,47 +39,51 @@ pub async fn a_claim_is_found_by_its_key(store: &dyn Store) {
     find(&whole(), "home", &[one, two, theirs]).await;
     find(&visible(&[ben]), "home", &[theirs]).await;
     let narrow = Filter { states: vec![State::Archived], ..about("home") };
-    hand.sees_with(&whole(), "lantern", &narrow, &[]).await;
-    hand.forget(&anna, two).await;
+    driver.sees_with(&whole(), "lantern", &narrow, &[]).await;
+    driver.forget(&anna, two).await;
     find(&seen, "home", &[one]).await;
 }
 
 /// A new text has its own key or none; other values leave it.
 pub async fn a_new_text_makes_a_new_claim(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = claim(&hand, &anna, "lantern one", "home").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = claim(&driver, &anna, "lantern one", "home").await;
     let revise = async |patch| {
-        hand.must(
-            &anna.space(),
-            Action::Revise(Box::new(loci_types::Revision { vector: Some(vector("lantern")), ..revision(one, patch) })),
-        )
-        .await;
+        driver
+            .must(
+                &anna.space(),
+                Action::Revise(Box::new(loci_types::Revision {
+                    vector: Some(vector("lantern")),
+                    ..revision(one, patch)
+                })),
+            )
+            .await;
     };
     let content = |text: &str, claim: Option<&str>| {
         let claim = claim.map(hash);
         Some(NewContent { text: text.into(), hash: hash(text), unless: None, claim, tokens: 1 })
     };
     revise(Patch { pinned: Some(true), ..Patch::default() }).await;
-    hand.sees_with(&whole(), "lantern", &about("home"), &[one]).await;
+    driver.sees_with(&whole(), "lantern", &about("home"), &[one]).await;
     revise(Patch { content: content("lantern two", Some("job")), ..Patch::default() }).await;
-    hand.sees_with(&whole(), "lantern", &about("home"), &[]).await;
-    hand.sees_with(&whole(), "lantern", &about("job"), &[one]).await;
+    driver.sees_with(&whole(), "lantern", &about("home"), &[]).await;
+    driver.sees_with(&whole(), "lantern", &about("job"), &[one]).await;
     revise(Patch { content: content("lantern three", None), ..Patch::default() }).await;
-    hand.sees_with(&whole(), "lantern", &about("job"), &[]).await;
-    hand.sees(&whole(), "lantern", &[one]).await;
+    driver.sees_with(&whole(), "lantern", &about("job"), &[]).await;
+    driver.sees(&whole(), "lantern", &[one]).await;
 }
 
 /// The new head brings its key, the old link keeps its own.
 pub async fn a_replacement_brings_its_claim(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = claim(&hand, &anna, "lantern one", "home").await;
-    let new = hand.sample(&anna, "lantern two");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = claim(&driver, &anna, "lantern one", "home").await;
+    let new = driver.sample(&anna, "lantern two");
     let head = new.id;
     let replace = Action::Supersede { old, new: claiming(new, Some(hash("home"))) };
-    hand.must(&anna.space(), replace).await;
-    hand.sees_with(&whole(), "lantern", &about("home"), &[head]).await;
+    driver.must(&anna.space(), replace).await;
+    driver.sees_with(&whole(), "lantern", &about("home"), &[head]).await;
     let both = Filter { claim: Some(hash("home")), ..everything() };
-    hand.sees_with(&whole(), "lantern", &both, &[old, head]).await;
-    hand.forget(&anna, head).await;
-    hand.sees_with(&whole(), "lantern", &about("home"), &[old]).await;
+    driver.sees_with(&whole(), "lantern", &both, &[old, head]).await;
+    driver.forget(&anna, head).await;
+    driver.sees_with(&whole(), "lantern", &about("home"), &[old]).await;
 }

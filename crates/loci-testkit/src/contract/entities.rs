@@ -3,7 +3,7 @@
 use loci_store::{EntityQuery, Hit, Store};
 use loci_types::{AccessPolicy, Action, Entity, EntityId, Filter, Memory, MemoryId, Visible};
 
-use crate::hand::{Hand, good, name_in};
+use crate::driver::{Driver, good, name_in};
 use crate::samples::*;
 
 /// Which entities go by these names, sorted; none of them twice.
@@ -12,7 +12,7 @@ async fn named(store: &dyn Store, visible: &Visible, names: &[&str]) -> Vec<Enti
     sorted(good(store.entities(visible, &EntityQuery::Named(names.to_vec()), usize::MAX).await))
 }
 
-async fn spoken_of(store: &dyn Store, visible: &Visible, id: MemoryId) -> Vec<EntityId> {
+async fn entities_of(store: &dyn Store, visible: &Visible, id: MemoryId) -> Vec<EntityId> {
     sorted(good(store.entities(visible, &EntityQuery::MentionedBy(id), usize::MAX).await))
 }
 
@@ -24,14 +24,14 @@ fn sorted(entities: Vec<Entity>) -> Vec<EntityId> {
 
 /// Everything that is known of it, and how often it was spoken of.
 pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let lisbon = hand.name(&anna, "Lisbon", &["Lisboa", "the white city"]).await;
-    let bare = Entity { summary: None, attributes: serde_json::Map::new(), ..entity(hand.next(), "Porto", &[]) };
-    hand.must(&anna.space(), name_in(&anna, bare.clone())).await;
-    let memory = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let lisbon = driver.name(&anna, "Lisbon", &["Lisboa", "the white city"]).await;
+    let bare = Entity { summary: None, attributes: serde_json::Map::new(), ..entity(driver.next(), "Porto", &[]) };
+    driver.must(&anna.space(), name_in(&anna, bare.clone())).await;
+    let memory = driver.remember(&anna, "lantern").await;
     let once = |entity: &Entity| Entity { mention_count: 1, ..entity.clone() };
     for entity in [&lisbon, &bare] {
-        hand.mention(&anna, memory, entity.id).await;
+        driver.mention(&anna, memory, entity.id).await;
         let found = good(
             store
                 .entities(
@@ -55,7 +55,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
         first_seen: at(300),
         ..lisbon.clone()
     };
-    hand.must(&anna.space(), name_in(&anna, told.clone())).await;
+    driver.must(&anna.space(), name_in(&anna, told.clone())).await;
     let expect = Entity { first_seen: lisbon.first_seen, ..once(&told) };
     assert_eq!(
         good(store.entities(&whole(), &EntityQuery::Named(["lisbon".to_owned()].to_vec()), usize::MAX).await),
@@ -65,7 +65,7 @@ pub async fn an_entity_comes_back_field_by_field(store: &dyn Store) {
 
 /// By its name or an alias, however they are written; a part of a name is no name.
 pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let (anna, bot) = (user("anna"), agent("bot"));
     let mut ids = Vec::new();
     for (scope, name, aliases) in [
@@ -75,9 +75,9 @@ pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
         (&bot, "Lisbon", &["LISBOA", "lisbon", "100%_city'"]),
         (&anna, "The Ana", &["ana"]),
     ] {
-        let entity = hand.name(scope, name, aliases).await;
-        let memory = hand.remember(scope, &format!("lantern of {name}")).await;
-        hand.mention(scope, memory, entity.id).await;
+        let entity = driver.name(scope, name, aliases).await;
+        let memory = driver.remember(scope, &format!("lantern of {name}")).await;
+        driver.mention(scope, memory, entity.id).await;
         ids.push(entity.id);
     }
     for visible in [whole(), visible(&[anna, bot])] {
@@ -106,16 +106,16 @@ pub async fn an_entity_is_found_by_any_name_in_any_case(store: &dyn Store) {
 
 /// Once it has new names, the old ones are nobody's, and memories still speak of it.
 pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let first = hand.name(&anna, "Constantinople", &["Byzantium", "Царьград"]).await;
-    let memory = hand.remember(&anna, "lantern").await;
-    hand.mention(&anna, memory, first.id).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let first = driver.name(&anna, "Constantinople", &["Byzantium", "Царьград"]).await;
+    let memory = driver.remember(&anna, "lantern").await;
+    driver.mention(&anna, memory, first.id).await;
     let renamed = Entity {
         canonical_name: "Istanbul".into(),
         aliases: vec!["byzantium".into(), "Стамбул".into()],
         ..first.clone()
     };
-    hand.must(&anna.space(), name_in(&anna, renamed)).await;
+    driver.must(&anna.space(), name_in(&anna, renamed)).await;
     for (name, expect) in [
         ("istanbul", &[first.id][..]),
         ("стамбул", &[first.id]),
@@ -131,70 +131,70 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
 
 /// Nobody learns of a thing that only others speak of, and nobody of one that nothing speaks of.
 pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let harbour = hand.name(&anna, "Harbour", &["port"]).await.id;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let harbour = driver.name(&anna, "Harbour", &["port"]).await.id;
     let private =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
-    let private = hand.keep(private).await;
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+    let private = driver.keep(private).await;
     let see = async |who: &Visible| named(store, who, &["harbour", "PORT"]).await;
     let (of_anna, of_ben) =
         (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
     assert_eq!(see(&whole()).await, [], "nothing speaks of it yet");
-    hand.mention(&anna, private, harbour).await;
+    driver.mention(&anna, private, harbour).await;
     assert_eq!((see(&of_anna).await, see(&of_ben).await, see(&whole()).await), (vec![], vec![harbour], vec![harbour]));
     assert_eq!(see(&visible(&[])).await, []);
     assert_eq!(see(&visible(&[agent("bot")])).await, []);
     let bound = grant(Default::default(), whole().reach().clone(), Some(&["work"]), None);
     assert_eq!(see(&bound).await, [], "a caller who is bound to categories");
-    let own = hand.remember(&anna, "lantern of Anna").await;
-    hand.mention(&anna, own, harbour).await;
+    let own = driver.remember(&anna, "lantern of Anna").await;
+    driver.mention(&anna, own, harbour).await;
     assert_eq!(see(&of_anna).await, [harbour]);
-    hand.must(&anna.space(), Action::Erase { id: own }).await;
+    driver.must(&anna.space(), Action::Erase { id: own }).await;
     assert_eq!((see(&of_anna).await, see(&of_ben).await), (vec![], vec![harbour]));
 }
 
 /// What a memory speaks of is told to those who see the memory.
 pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let harbour = hand.name(&anna, "Harbour", &[]).await.id;
-    let boat = hand.name(&anna, "Boat", &[]).await.id;
-    let (both, one) = (hand.remember(&anna, "both").await, hand.remember(&anna, "one").await);
-    let silent = hand.remember(&anna, "neither").await;
-    let theirs = hand.remember(&ben, "Ben's").await;
-    let ship = hand.name(&ben, "Boat", &[]).await.id;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let harbour = driver.name(&anna, "Harbour", &[]).await.id;
+    let boat = driver.name(&anna, "Boat", &[]).await.id;
+    let (both, one) = (driver.remember(&anna, "both").await, driver.remember(&anna, "one").await);
+    let silent = driver.remember(&anna, "neither").await;
+    let theirs = driver.remember(&ben, "Ben's").await;
+    let ship = driver.name(&ben, "Boat", &[]).await.id;
     for (scope, memory, entity) in
         [(&anna, both, boat), (&anna, both, harbour), (&anna, one, boat), (&ben, theirs, ship)]
     {
-        hand.mention(scope, memory, entity).await;
+        driver.mention(scope, memory, entity).await;
     }
     let seen = visible(&[anna]);
     for (memory, expect) in
         [(both, &[harbour, boat][..]), (one, &[boat]), (silent, &[]), (theirs, &[]), (id(77_777), &[])]
     {
-        assert_eq!(spoken_of(store, &seen, memory).await, expect);
+        assert_eq!(entities_of(store, &seen, memory).await, expect);
     }
-    assert_eq!(spoken_of(store, &whole(), theirs).await, [ship]);
+    assert_eq!(entities_of(store, &whole(), theirs).await, [ship]);
 }
 
 /// The share of what was asked for orders them, then the newest; the limit keeps the first.
 pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let mut entities = Vec::new();
     for name in ["Harbour", "Boat", "Gull", "Unspoken"] {
-        entities.push(hand.name(&anna, name, &[]).await.id);
+        entities.push(driver.name(&anna, name, &[]).await.id);
     }
     let mut memories = Vec::new();
     for speaks_of in [&[0, 1][..], &[0], &[0, 1, 2], &[1], &[2], &[], &[0, 1]] {
-        let memory = hand.remember(&anna, &format!("lantern {}", memories.len())).await;
+        let memory = driver.remember(&anna, &format!("lantern {}", memories.len())).await;
         for which in speaks_of {
-            hand.mention(&anna, memory, entities[*which]).await;
+            driver.mention(&anna, memory, entities[*which]).await;
         }
         memories.push(memory);
     }
     let far = agent("bot");
-    let strange = hand.name(&far, "Harbour", &[]).await.id;
-    let abroad = hand.remember(&far, "lantern abroad").await;
-    hand.mention(&far, abroad, strange).await;
+    let strange = driver.name(&far, "Harbour", &[]).await.id;
+    let abroad = driver.remember(&far, "lantern abroad").await;
+    driver.mention(&far, abroad, strange).await;
     memories.push(abroad);
     entities.push(strange);
     for (asked, expect) in [
@@ -210,59 +210,59 @@ pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
         let expect: Vec<Hit> =
             expect.iter().map(|(which, score)| Hit { id: memories[*which], score: *score }).collect();
         for limit in [0, 1, 2, 3, 4, 100, usize::MAX] {
-            let hits = good(store.mentioning(&whole(), &now(), &asked, limit).await);
+            let hits = good(store.memories_mentioning(&whole(), &now(), &asked, limit).await);
             assert_eq!(hits, expect[..limit.min(expect.len())], "{limit} of {asked:?}");
         }
     }
-    assert_eq!(good(store.mentioning(&whole(), &now(), &[EntityId(id(77_777).0)], 9).await), []);
+    assert_eq!(good(store.memories_mentioning(&whole(), &now(), &[EntityId(id(77_777).0)], 9).await), []);
 }
 
 /// The limit is filled from what is seen and meant.
 pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let harbour = hand.name(&anna, "Harbour", &[]).await.id;
-    let kept = hand.keep(Memory { tags: vec!["t".into()], ..hand.sample(&anna, "kept") }).await;
-    let old = hand.remember(&anna, "old").await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let harbour = driver.name(&anna, "Harbour", &[]).await.id;
+    let kept = driver.keep(Memory { tags: vec!["t".into()], ..driver.sample(&anna, "kept") }).await;
+    let old = driver.remember(&anna, "old").await;
     let private =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
-    let (forgotten, private) = (hand.remember(&anna, "forgotten").await, hand.keep(private).await);
-    let theirs = hand.remember(&ben, "theirs").await;
-    let haven = hand.name(&ben, "Harbour", &[]).await.id;
-    hand.mention(&ben, theirs, haven).await;
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+    let (forgotten, private) = (driver.remember(&anna, "forgotten").await, driver.keep(private).await);
+    let theirs = driver.remember(&ben, "theirs").await;
+    let haven = driver.name(&ben, "Harbour", &[]).await.id;
+    driver.mention(&ben, theirs, haven).await;
     for memory in [kept, old, forgotten, private] {
-        hand.mention(&anna, memory, harbour).await;
+        driver.mention(&anna, memory, harbour).await;
     }
-    let new = hand.replace(old, &anna, "new").await;
-    hand.forget(&anna, forgotten).await;
+    let new = driver.replace(old, &anna, "new").await;
+    driver.forget(&anna, forgotten).await;
     let speak = async |visible: &Visible, filter: &Filter, limit| {
-        let hits = good(store.mentioning(visible, filter, &[harbour, haven], limit).await);
+        let hits = good(store.memories_mentioning(visible, filter, &[harbour, haven], limit).await);
         hits.into_iter().map(|hit| hit.id).collect::<Vec<_>>()
     };
     let seen = visible(std::slice::from_ref(&anna));
     assert_eq!(speak(&seen, &now(), 1).await, [kept]);
     assert_eq!(speak(&seen, &now(), 9).await, [kept], "what replaces has to say it itself");
-    hand.mention(&anna, new, harbour).await;
+    driver.mention(&anna, new, harbour).await;
     assert_eq!(speak(&seen, &now(), 9).await, [new, kept]);
     assert_eq!(speak(&seen, &Filter { tags: vec!["t".into()], ..now() }, 1).await, [kept]);
     assert_eq!(speak(&seen, &everything(), 9).await, [new, forgotten, old, kept]);
     assert_eq!(speak(&seen_by(Some("ben"), &[anna, ben]), &now(), 9).await, [new, theirs, private, kept]);
     assert_eq!(speak(&visible(&[]), &everything(), 9).await, []);
-    hand.must(&user("anna").space(), Action::Erase { id: new }).await;
+    driver.must(&user("anna").space(), Action::Erase { id: new }).await;
     assert_eq!(speak(&seen, &now(), 1).await, [old], "the one before it holds again");
 }
 
 /// A memory speaks of a thing or it does not, however often that is noted.
 pub async fn a_second_mention_changes_nothing(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let harbour = hand.name(&anna, "Harbour", &["port"]).await.id;
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let harbour = driver.name(&anna, "Harbour", &["port"]).await.id;
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
     for memory in [one, one, two, one] {
-        hand.mention(&anna, memory, harbour).await;
+        driver.mention(&anna, memory, harbour).await;
     }
     let spoken = good(store.entities(&whole(), &EntityQuery::MentionedBy(one), usize::MAX).await);
     assert_eq!((spoken.len(), spoken[0].mention_count), (1, 2));
-    let hits = good(store.mentioning(&whole(), &now(), &[harbour], 9).await);
+    let hits = good(store.memories_mentioning(&whole(), &now(), &[harbour], 9).await);
     assert_eq!(hits, [Hit { id: two, score: 1.0 }, Hit { id: one, score: 1.0 }]);
     let lost = Action::Mention { memory: id(77_777), entity: harbour, counted: true };
-    hand.act(&anna.space(), lost).await.expect_err("no such memory");
+    driver.act(&anna.space(), lost).await.expect_err("no such memory");
 }

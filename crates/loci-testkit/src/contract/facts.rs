@@ -6,16 +6,16 @@ use loci_types::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn object(value: Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-async fn state(hand: &Hand<'_>, fact: &Fact) -> Outcome {
+async fn state(driver: &Driver<'_>, fact: &Fact) -> Outcome {
     let space = good(fact.scope().map_err(Into::into)).space();
-    hand.must(&space, Action::State(Box::new(fact.clone()))).await.outcome
+    driver.must(&space, Action::State(Box::new(fact.clone()))).await.outcome
 }
 
 fn holding() -> FactFilter {
@@ -32,8 +32,8 @@ async fn objects(store: &dyn Store, visible: &Visible, filter: &FactFilter) -> V
 
 /// All that was said of it, strange letters too; one line of the ledger tells of it.
 pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let source = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let source = driver.remember(&anna, "lantern").await;
     let full = Fact {
         confidence: 0.1,
         metadata: object(json!({ "n": 1.5, "deep": { "a": [null, "пч"] } })),
@@ -41,9 +41,9 @@ pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
         ..fact(7, &anna, ["Databaseß", "has version", "v16 'quoted' 蜂"])
     };
     let before = good(store.stats(&whole()).await).ledger;
-    assert_eq!(state(&hand, &full).await, Outcome::Created);
+    assert_eq!(state(&driver, &full).await, Outcome::Created);
     let found = good(store.facts(&whole(), &holding(), 10).await);
-    assert_eq!(found, [Fact { updated_at: hand.clock(), ..full.clone() }]);
+    assert_eq!(found, [Fact { updated_at: driver.clock(), ..full.clone() }]);
     assert_eq!(good(store.stats(&whole()).await).ledger, before + 1);
     let told = good(store.ledger(&whole(), &LedgerQuery::Memory(source), 10).await)
         .entries
@@ -54,19 +54,19 @@ pub async fn a_fact_comes_back_field_by_field(store: &dyn Store) {
 
 /// Said again it is still one: surer if it was said surer, with all metadata and all sources.
 pub async fn a_fact_said_again_is_one(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "lantern").await, hand.remember(&anna, "harbour").await);
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "lantern").await, driver.remember(&anna, "harbour").await);
     let first = Fact {
         metadata: object(json!({ "a": 1, "b": 2, "c": null, "d": 4 })),
         sources: vec![one],
         ..fact(1, &anna, ["api", "port", "80"])
     };
-    assert_eq!(state(&hand, &first).await, Outcome::Created);
-    assert_eq!(state(&hand, &first).await, Outcome::None, "the same changes nothing");
+    assert_eq!(state(&driver, &first).await, Outcome::Created);
+    assert_eq!(state(&driver, &first).await, Outcome::None, "the same changes nothing");
     let less = Fact { confidence: 0.2, metadata: object(json!({ "b": 3, "d": null })), ..first.clone() };
-    assert_eq!(state(&hand, &less).await, Outcome::Updated);
+    assert_eq!(state(&driver, &less).await, Outcome::Updated);
     let more = Fact { confidence: 0.9, metadata: Map::new(), sources: vec![two], ..first.clone() };
-    assert_eq!(state(&hand, &more).await, Outcome::Updated);
+    assert_eq!(state(&driver, &more).await, Outcome::Updated);
     let [found] = &good(store.facts(&whole(), &holding(), 10).await)[..] else { panic!("one") };
     assert_eq!((found.confidence, &found.sources), (0.9, &vec![one, two]));
     assert_eq!(found.metadata, object(json!({ "a": 1, "b": 3 })));
@@ -77,21 +77,21 @@ pub async fn a_fact_said_again_is_one(store: &dyn Store) {
         (3, fact(3, &user("ben"), ["api", "port", "80"])),
         (4, fact(4, &anna, ["API", "port", "80"])),
     ] {
-        assert_eq!(state(&hand, &other).await, Outcome::Created, "{number}");
+        assert_eq!(state(&driver, &other).await, Outcome::Created, "{number}");
     }
     assert_eq!(good(store.facts(&whole(), &holding(), 10).await).len(), 4);
 }
 
 /// By any of its words, together or alone; the surest first, then the latest.
 pub async fn facts_are_found_by_any_of_their_words(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     for (number, sort, triple, confidence) in [
         (1, "uses", ["api", "runs on", "a"], 0.5),
         (2, "uses", ["api", "port", "b"], 0.9),
         (3, "has", ["web", "port", "c"], 0.5),
         (4, "has", ["web", "runs on", "d"], 0.1),
     ] {
-        state(&hand, &Fact { fact_type: sort.into(), confidence, ..fact(number, &anna, triple) }).await;
+        state(&driver, &Fact { fact_type: sort.into(), confidence, ..fact(number, &anna, triple) }).await;
     }
     let text = |text: &str| Some(text.to_owned());
     for (filter, expect) in [
@@ -114,9 +114,9 @@ pub async fn facts_are_found_by_any_of_their_words(store: &dyn Store) {
 
 /// A triple is seen where its scope is; another tenant has its own.
 pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
-    let (hand, anna, ben, bot) = (Hand::on(store), user("anna"), user("ben"), agent("bot"));
+    let (driver, anna, ben, bot) = (Driver::on(store), user("anna"), user("ben"), agent("bot"));
     for (number, scope, word) in [(1, &anna, "a"), (2, &ben, "b"), (3, &bot, "c")] {
-        state(&hand, &fact(number, scope, ["s", "p", word])).await;
+        state(&driver, &fact(number, scope, ["s", "p", word])).await;
     }
     for (seen, expect) in [
         (whole(), "c b a"),
@@ -130,29 +130,29 @@ pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
         assert_eq!(objects(store, &seen, &holding()).await.join(" "), expect, "{seen:?}");
     }
     // A source of another scope would show it to strangers.
-    let strange = hand.remember(&ben, "lantern").await;
+    let strange = driver.remember(&ben, "lantern").await;
     let wrong = Fact { sources: vec![strange], ..fact(9, &anna, ["s", "p", "d"]) };
-    let error = hand.act(&anna.space(), Action::State(Box::new(wrong.clone()))).await.expect_err("not its scope");
+    let error = driver.act(&anna.space(), Action::State(Box::new(wrong.clone()))).await.expect_err("not its scope");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     let unknown = Fact { sources: vec![id(99_999)], ..wrong.clone() };
-    let error = hand.act(&anna.space(), Action::State(Box::new(unknown))).await.expect_err("unknown");
+    let error = driver.act(&anna.space(), Action::State(Box::new(unknown))).await.expect_err("unknown");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    let error = hand.act(&bot.space(), Action::State(Box::new(wrong))).await.expect_err("not of this space");
+    let error = driver.act(&bot.space(), Action::State(Box::new(wrong))).await.expect_err("not of this space");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
 }
 
 /// What was learned from memories is seen by those who see one of them; the others' sources are not told.
 pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let of = |category: Option<&str>, policy: AccessPolicy, text: &str| Memory {
         category: category.map(str::to_owned),
         access_policy: policy,
         actor_id: Some("ben".into()),
-        ..hand.sample(&anna, text)
+        ..driver.sample(&anna, text)
     };
-    let tasks = hand.keep(of(Some("tasks"), AccessPolicy::Shared, "lantern")).await;
-    let secrets = hand.keep(of(Some("secrets"), AccessPolicy::Shared, "harbour")).await;
-    let private = hand.keep(of(Some("tasks"), AccessPolicy::Private, "meadow")).await;
+    let tasks = driver.keep(of(Some("tasks"), AccessPolicy::Shared, "lantern")).await;
+    let secrets = driver.keep(of(Some("secrets"), AccessPolicy::Shared, "harbour")).await;
+    let private = driver.keep(of(Some("tasks"), AccessPolicy::Private, "meadow")).await;
     for (number, word, sources) in [
         (1, "alone", vec![]),
         (2, "tasks", vec![tasks]),
@@ -161,7 +161,7 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
         (5, "both", vec![tasks, secrets]),
     ] {
         let metadata = object(json!({ "told": word }));
-        state(&hand, &Fact { sources, metadata, ..fact(number, &anna, ["s", "p", word]) }).await;
+        state(&driver, &Fact { sources, metadata, ..fact(number, &anna, ["s", "p", word]) }).await;
     }
     let scopes = || Reach::Scopes(vec![anna.clone()]);
     let seen = |categories: Option<&[&str]>, viewer: &str| grant(Tenant::default(), scopes(), categories, Some(viewer));
@@ -187,28 +187,28 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
 
 /// A triple none of whose sources holds is past; another source, or saying it anew, brings it back.
 pub async fn a_fact_holds_while_a_source_holds(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "lantern").await, hand.remember(&anna, "harbour").await);
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "lantern").await, driver.remember(&anna, "harbour").await);
     let both = Fact {
         sources: vec![one, two],
         confidence: 0.9,
         metadata: object(json!({ "old": true })),
         ..fact(1, &anna, ["anna", "city", "porto"])
     };
-    state(&hand, &both).await;
-    state(&hand, &fact(2, &anna, ["anna", "likes", "tea"])).await;
+    state(&driver, &both).await;
+    state(&driver, &fact(2, &anna, ["anna", "likes", "tea"])).await;
     let now = async || objects(store, &whole(), &holding()).await.join(" ");
-    hand.replace(one, &anna, "lantern two").await;
+    driver.replace(one, &anna, "lantern two").await;
     assert_eq!(now().await, "porto tea", "the other source still holds");
-    hand.forget(&anna, two).await;
+    driver.forget(&anna, two).await;
     assert_eq!(now().await, "tea");
     assert_eq!(objects(store, &whole(), &past()).await, ["porto", "tea"]);
-    hand.must(&anna.space(), Action::Restore { id: two }).await;
+    driver.must(&anna.space(), Action::Restore { id: two }).await;
     assert_eq!(now().await, "porto tea");
-    hand.forget(&anna, two).await;
+    driver.forget(&anna, two).await;
     // Said anew it stands by itself, as sure as it is said now.
     let anew = Fact { sources: Vec::new(), confidence: 0.3, metadata: Map::new(), ..both.clone() };
-    assert_eq!(state(&hand, &anew).await, Outcome::Updated);
+    assert_eq!(state(&driver, &anew).await, Outcome::Updated);
     assert_eq!(now().await, "tea porto");
     let found = good(store.facts(&whole(), &FactFilter { id: Some(both.id), ..holding() }, 1).await);
     assert_eq!((found[0].confidence, found[0].sources.len(), found[0].metadata.len()), (0.3, 0, 0));
@@ -216,33 +216,33 @@ pub async fn a_fact_holds_while_a_source_holds(store: &dyn Store) {
 
 /// A triple goes with the last memory that it was learned from; one that stands by itself stays.
 pub async fn a_fact_goes_with_its_last_source(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "lantern").await, hand.remember(&anna, "harbour").await);
-    state(&hand, &Fact { sources: vec![one, two], ..fact(1, &anna, ["s", "p", "both"]) }).await;
-    state(&hand, &Fact { sources: vec![one], ..fact(2, &anna, ["s", "p", "one"]) }).await;
-    state(&hand, &fact(3, &anna, ["s", "p", "alone"])).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "lantern").await, driver.remember(&anna, "harbour").await);
+    state(&driver, &Fact { sources: vec![one, two], ..fact(1, &anna, ["s", "p", "both"]) }).await;
+    state(&driver, &Fact { sources: vec![one], ..fact(2, &anna, ["s", "p", "one"]) }).await;
+    state(&driver, &fact(3, &anna, ["s", "p", "alone"])).await;
     let left = async || objects(store, &whole(), &past()).await;
-    hand.must(&anna.space(), Action::Erase { id: one }).await;
+    driver.must(&anna.space(), Action::Erase { id: one }).await;
     assert_eq!(left().await, ["alone", "both"]);
-    hand.forget(&anna, two).await;
+    driver.forget(&anna, two).await;
     assert_eq!(left().await, ["alone", "both"], "what is only forgotten may come back");
-    hand.must(&anna.space(), Action::Purge { id: two }).await;
+    driver.must(&anna.space(), Action::Purge { id: two }).await;
     assert_eq!(left().await, ["alone"]);
 }
 
 /// What is retracted is gone, for the scope whose it was, and can be said again.
 pub async fn a_fact_is_retracted(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let source = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let source = driver.remember(&anna, "lantern").await;
     let one = Fact { sources: vec![source], ..fact(1, &anna, ["s", "p", "o"]) };
-    state(&hand, &one).await;
+    state(&driver, &one).await;
     let retract = |scope: &Scope| Action::Retract { scope: scope.clone(), id: one.id };
-    assert_eq!(hand.must(&anna.space(), retract(&user("ben"))).await.outcome, Outcome::None, "not ben's");
+    assert_eq!(driver.must(&anna.space(), retract(&user("ben"))).await.outcome, Outcome::None, "not ben's");
     assert_eq!(objects(store, &whole(), &past()).await, ["o"]);
-    let gone = hand.must(&anna.space(), retract(&anna)).await;
+    let gone = driver.must(&anna.space(), retract(&anna)).await;
     assert_eq!((gone.outcome, gone.sequence.is_some()), (Outcome::Deleted, true));
-    assert_eq!(hand.must(&anna.space(), retract(&anna)).await.outcome, Outcome::None);
+    assert_eq!(driver.must(&anna.space(), retract(&anna)).await.outcome, Outcome::None);
     assert_eq!(objects(store, &whole(), &past()).await, [""; 0]);
-    assert!(hand.get(source).await.is_some(), "the memory stays");
-    assert_eq!(state(&hand, &one).await, Outcome::Created);
+    assert!(driver.get(source).await.is_some(), "the memory stays");
+    assert_eq!(state(&driver, &one).await, Outcome::Created);
 }

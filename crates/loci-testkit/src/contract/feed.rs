@@ -2,10 +2,10 @@
 
 use loci_store::{Feed, LedgerQuery, Store};
 use loci_types::{
-    AccessPolicy, Action, Aged, Batch, LedgerEntry, Memory, MemoryId, Patch, Reach, Space, State, Tenant, Visible,
+    AccessPolicy, Action, AgedScore, Batch, LedgerEntry, Memory, MemoryId, Patch, Reach, Space, State, Tenant, Visible,
 };
 
-use crate::hand::{Hand, good, name_in};
+use crate::driver::{Driver, good, name_in};
 use crate::samples::*;
 
 async fn feed(store: &dyn Store, visible: &Visible, after: i64, limit: usize) -> Feed {
@@ -18,7 +18,7 @@ async fn feed(store: &dyn Store, visible: &Visible, after: i64, limit: usize) ->
 
 /// All that is told, read in pages of this size, with the number where it ends.
 async fn all(store: &dyn Store, visible: &Visible, space: &Space, limit: usize) -> Feed {
-    let end = good(store.positions(visible).await).get(space).copied().unwrap_or(0);
+    let end = good(store.ledger_heads(visible).await).get(space).copied().unwrap_or(0);
     let mut all = Feed::default();
     while all.position < end {
         let page = good(
@@ -46,12 +46,12 @@ fn line(event: &str, id: MemoryId) -> (String, Option<MemoryId>) {
 
 /// The earliest lines come first, each once, whatever the size of the pages, and as history has them.
 pub async fn the_earliest_lines_come_first(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let mut ids = Vec::new();
     for number in 0..9 {
-        ids.push(hand.remember(&anna, &format!("note {number}")).await);
+        ids.push(driver.remember(&anna, &format!("note {number}")).await);
     }
-    hand.forget(&anna, ids[0]).await;
+    driver.forget(&anna, ids[0]).await;
     let seen = visible(std::slice::from_ref(&anna));
     let expect = all(store, &seen, &anna.space(), 1_000).await;
     let found: Vec<_> = expect.entries.iter().filter_map(|entry| entry.memory_id).collect();
@@ -71,13 +71,13 @@ pub async fn the_earliest_lines_come_first(store: &dyn Store) {
 
 /// Lines that may not be told are looked at once, and a bounded number in one call.
 pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let first = hand.remember(&anna, "first").await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let first = driver.remember(&anna, "first").await;
     let many = (0..2_500).map(|number| add(memory(10_000 + number, &ben, &format!("other {number}"))));
     good(store.apply(batch(&ben.space(), many.collect())).await);
-    let last = hand.remember(&anna, "last").await;
+    let last = driver.remember(&anna, "last").await;
     let seen = visible(std::slice::from_ref(&anna));
-    let end = good(store.positions(&seen).await)[&anna.space()];
+    let end = good(store.ledger_heads(&seen).await)[&anna.space()];
     let mut looks = 0;
     let (mut position, mut ids) = (0, Vec::new());
     while position < end {
@@ -94,13 +94,13 @@ pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
 
 /// A line is for those who may see the memory it is about, whatever state that is in.
 pub async fn a_line_of_the_feed_is_for_those_who_see_its_memory(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let plain = hand.keep(Memory { category: Some("work".into()), ..hand.sample(&anna, "one") }).await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let plain = driver.keep(Memory { category: Some("work".into()), ..driver.sample(&anna, "one") }).await;
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "two") };
-    let secret = hand.keep(secret).await;
-    let other = hand.remember(&ben, "three").await;
-    hand.forget(&anna, plain).await;
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "two") };
+    let secret = driver.keep(secret).await;
+    let other = driver.remember(&ben, "three").await;
+    driver.forget(&anna, plain).await;
     let add = |id| line("ADD", id);
     let theirs = grant(Tenant::new("other").unwrap_or_default(), Reach::Whole, None, None);
     for (seen, expect) in [
@@ -117,7 +117,7 @@ pub async fn a_line_of_the_feed_is_for_those_who_see_its_memory(store: &dyn Stor
         assert_eq!(told(store, &seen).await, expect, "{seen:?}");
     }
     let open = Patch { access_policy: Some(AccessPolicy::Shared), ..Patch::default() };
-    hand.must(&anna.space(), Action::Revise(Box::new(revision(secret, open)))).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(revision(secret, open)))).await;
     assert_eq!(told(store, &visible(&[anna])).await.len(), 4, "what was opened is told from then on");
 }
 
@@ -127,15 +127,17 @@ fn bound(categories: &[&str]) -> Visible {
 
 /// What is gone, and what is about no memory, is for those who see the whole.
 pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let work = |text: &str| Memory { category: Some("work".into()), ..hand.sample(&anna, text) };
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let work = |text: &str| Memory { category: Some("work".into()), ..driver.sample(&anna, text) };
     let (kept, purged, erased) =
-        (hand.keep(work("one")).await, hand.keep(work("two")).await, hand.keep(work("three")).await);
-    hand.forget(&anna, purged).await;
-    hand.must(&anna.space(), Action::Purge { id: purged }).await;
-    hand.must(&anna.space(), Action::Erase { id: erased }).await;
-    hand.must(&anna.space(), Action::Age { aged: vec![Aged { id: kept, confidence: 0.5, relevance: 0.5 }] }).await;
-    hand.must(&anna.space(), name_in(&anna, entity(7, "Harbour", &[]))).await;
+        (driver.keep(work("one")).await, driver.keep(work("two")).await, driver.keep(work("three")).await);
+    driver.forget(&anna, purged).await;
+    driver.must(&anna.space(), Action::Purge { id: purged }).await;
+    driver.must(&anna.space(), Action::Erase { id: erased }).await;
+    driver
+        .must(&anna.space(), Action::Age { aged: vec![AgedScore { id: kept, confidence: 0.5, relevance: 0.5 }] })
+        .await;
+    driver.must(&anna.space(), name_in(&anna, entity(7, "Harbour", &[]))).await;
     let add = |id| line("ADD", id);
     for seen in [visible(std::slice::from_ref(&anna)), bound(&["work"])] {
         assert_eq!(told(store, &seen).await, [add(kept)], "{seen:?}");
@@ -148,7 +150,7 @@ pub async fn what_is_gone_is_told_to_the_whole(store: &dyn Store) {
     let mut gone = gone.iter().filter(|entry| [Some(purged), Some(erased)].contains(&entry.memory_id));
     assert!(gone.all(tells_no_content), "a tombstone tells no content");
     let faded = Action::Fade { id: kept, state: State::Decayed, confidence: None, relevance: None, purge_at: None };
-    hand.must(&anna.space(), faded).await;
+    driver.must(&anna.space(), faded).await;
     assert_eq!(told(store, &visible(&[anna])).await, [add(kept), line("TTL", kept)]);
 }
 
@@ -160,14 +162,14 @@ pub(super) fn tells_no_content(entry: &LedgerEntry) -> bool {
 
 /// The last number of each visible space that was written to, and of no other.
 pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
-    let (hand, anna, bot) = (Hand::on(store), user("anna"), agent("bot"));
-    let positions = async |visible: &Visible| good(store.positions(visible).await).into_iter().collect::<Vec<_>>();
+    let (driver, anna, bot) = (Driver::on(store), user("anna"), agent("bot"));
+    let positions = async |visible: &Visible| good(store.ledger_heads(visible).await).into_iter().collect::<Vec<_>>();
     assert_eq!(positions(&whole()).await, []);
     assert_eq!(positions(&visible(std::slice::from_ref(&anna))).await, []);
-    hand.remember(&anna, "one").await;
-    let id = hand.remember(&anna, "two").await;
-    hand.remember(&bot, "three").await;
-    hand.must(&anna.space(), Action::Touch { ids: vec![id] }).await;
+    driver.remember(&anna, "one").await;
+    let id = driver.remember(&anna, "two").await;
+    driver.remember(&bot, "three").await;
+    driver.must(&anna.space(), Action::Touch { ids: vec![id] }).await;
     let (shared, own) = ((anna.space(), 2), (bot.space(), 1));
     let theirs = Tenant::new("other").unwrap_or_default();
     let changes = vec![add(memory(900, &anna, "theirs"))];
@@ -182,19 +184,19 @@ pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
     ] {
         assert_eq!(positions(&seen).await, expect, "{seen:?}");
     }
-    hand.forget(&anna, id).await;
+    driver.forget(&anna, id).await;
     assert_eq!(positions(&visible(&[anna])).await, [(shared.0, 3)]);
 }
 
 /// Whoever reads while others write is told every line once and in order.
 pub async fn nothing_is_lost_while_others_write(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
     let seen = visible(std::slice::from_ref(&anna));
     let (mut position, mut written, mut read) = (0, Vec::new(), Vec::new());
     for round in 0..40 {
         for number in 0..round % 4 {
-            hand.remember(&ben, &format!("theirs {round} {number}")).await;
-            written.push(hand.remember(&anna, &format!("note {round} {number}")).await);
+            driver.remember(&ben, &format!("theirs {round} {number}")).await;
+            written.push(driver.remember(&anna, &format!("note {round} {number}")).await);
         }
         let page = feed(store, &seen, position, 1 + round % 3).await;
         read.extend(page.entries.iter().filter_map(|entry| entry.memory_id));

@@ -6,7 +6,7 @@ use loci_store::Store;
 use loci_types::{AccessPolicy, Filter, KnowledgePointer, Layer, Memory, Source, State, TimeRange};
 use serde_json::json;
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// A field of the filter: its name, a memory that it means, and how it is set.
@@ -101,19 +101,19 @@ const CASES: &[Case] = &[
 
 /// One memory per case and some plain ones; for each filter every lane answers as the law does.
 pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let scopes =
         [scope(Layer::Project, &["loci"]), scope(Layer::Session, &["ben", "s-1"]), scope(Layer::User, &["eva"])];
     let mut plain = Vec::new();
     for (number, Case(name, set, _)) in CASES.iter().enumerate() {
-        let mut memory = hand.sample(&scopes[if *name == "layers" { 1 } else { 0 }], &format!("lantern {number}"));
+        let mut memory = driver.sample(&scopes[if *name == "layers" { 1 } else { 0 }], &format!("lantern {number}"));
         set(&mut memory);
-        hand.keep(memory.clone()).await;
+        driver.keep(memory.clone()).await;
         plain.push(memory);
     }
     for scope in &scopes {
-        let memory = hand.sample(scope, "a plain lantern");
-        hand.keep(memory.clone()).await;
+        let memory = driver.sample(scope, "a plain lantern");
+        driver.keep(memory.clone()).await;
         plain.push(memory);
     }
     for Case(name, _, set) in CASES {
@@ -123,7 +123,7 @@ pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
             let law = |memory: &&Memory| filter.matches(memory) && visible.admits(memory);
             let mut expect: Vec<_> = plain.iter().filter(law).map(|memory| memory.id).collect();
             expect.sort();
-            for (lane, found) in hand.lanes(&visible, "lantern", &filter).await {
+            for (lane, found) in driver.lanes(&visible, "lantern", &filter).await {
                 assert_eq!(found, expect, "{lane}: {name}");
             }
         }
@@ -135,7 +135,7 @@ pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
 
 /// Numbers, words, nothing, lists and objects, under any name.
 pub async fn metadata_is_compared_as_json(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let anna = user("anna");
     let names = ["k", "a.b", "a b", "quo\"te", "back\\slash", "$", "[0]", "ключ", "'; DROP TABLE memories; --"];
     let values = [
@@ -154,13 +154,13 @@ pub async fn metadata_is_compared_as_json(store: &dyn Store) {
         json!({}),
         json!({ "b": 1, "a": { "deep": [true] } }),
     ];
-    let mut plain = vec![hand.sample(&anna, "lantern")];
-    hand.keep(plain[0].clone()).await;
+    let mut plain = vec![driver.sample(&anna, "lantern")];
+    driver.keep(plain[0].clone()).await;
     for (number, value) in values.iter().enumerate() {
         for (other, name) in names.iter().enumerate() {
-            let mut memory = hand.sample(&anna, &format!("lantern {number} {other}"));
+            let mut memory = driver.sample(&anna, &format!("lantern {number} {other}"));
             memory.metadata.insert((*name).to_owned(), value.clone());
-            hand.keep(memory.clone()).await;
+            driver.keep(memory.clone()).await;
             plain.push(memory);
         }
     }
@@ -170,7 +170,7 @@ pub async fn metadata_is_compared_as_json(store: &dyn Store) {
             filter.metadata.insert(name.to_owned(), value.clone());
             let expect: Vec<_> = plain.iter().rev().filter(|memory| filter.matches(memory)).map(|m| m.id).collect();
             assert_eq!(expect.len(), 1);
-            assert_eq!(hand.scan(&whole(), &filter).await, expect, "{name}: {value}");
+            assert_eq!(driver.scan(&whole(), &filter).await, expect, "{name}: {value}");
         }
     }
     assert_eq!(good(store.stats(&whole()).await).memories, plain.len() as u64);

@@ -6,7 +6,7 @@ use loci_store::text::Analyser;
 use loci_store::{Frequencies, Store};
 use loci_types::{Action, Visible};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// How many hold each word of the text, and how many there are. The law between the two is looked at here.
@@ -20,11 +20,11 @@ async fn counts(store: &dyn Store, visible: &Visible, text: &str) -> (Vec<u64>, 
 
 /// In the order asked, however often a memory says it; a part of a word is another word.
 pub async fn a_word_counts_once_per_memory(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    hand.remember(&anna, "lantern lantern lanterns").await;
-    hand.remember(&anna, "a lantern and a candle").await;
-    hand.remember(&anna, "Пчёлы и мёд").await;
-    hand.remember(&anna, "see src/main.rs and the main lan").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    driver.remember(&anna, "lantern lantern lanterns").await;
+    driver.remember(&anna, "a lantern and a candle").await;
+    driver.remember(&anna, "Пчёлы и мёд").await;
+    driver.remember(&anna, "see src/main.rs and the main lan").await;
     for visible in [whole(), visible(std::slice::from_ref(&anna)), visible(&[anna.clone(), anna.clone()])] {
         for (text, expect) in [
             ("candle lantern torch", &[1, 2, 0][..]),
@@ -45,12 +45,12 @@ pub async fn a_word_counts_once_per_memory(store: &dyn Store) {
 
 /// What Ben says neither adds to Anna's counts nor to the number of her memories; the whole reach counts all.
 pub async fn words_of_other_scopes_do_not_count(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let (anna, ben, bot) = (user("anna"), user("ben"), agent("bot"));
-    hand.remember(&anna, "lantern").await;
-    hand.remember(&ben, "lantern one").await;
-    hand.remember(&ben, "lantern two, a secret").await;
-    hand.remember(&bot, "lantern of the bot").await;
+    driver.remember(&anna, "lantern").await;
+    driver.remember(&ben, "lantern one").await;
+    driver.remember(&ben, "lantern two, a secret").await;
+    driver.remember(&bot, "lantern of the bot").await;
     let scopes = [anna, ben, bot, user("nobody"), agent("nobody")];
     for (seen, expect, memories) in [
         (&[0][..], [1, 0], 1),
@@ -70,9 +70,9 @@ pub async fn words_of_other_scopes_do_not_count(store: &dyn Store) {
 
 /// A new text, an erasure and a purge are counted at once; what is only hidden still counts.
 pub async fn counts_follow_every_change(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
     let space = anna.space();
     let visibles = [whole(), visible(std::slice::from_ref(&anna))];
     let are = async |expect: [u64; 2], memories: u64| {
@@ -81,27 +81,27 @@ pub async fn counts_follow_every_change(store: &dyn Store) {
         }
     };
     are([2, 0], 2).await;
-    hand.must(&space, Action::Revise(Box::new(new_text(one, "candle", true)))).await;
+    driver.must(&space, Action::Revise(Box::new(new_text(one, "candle", true)))).await;
     are([1, 1], 2).await;
-    let three = hand.replace(two, &anna, "candle too").await;
+    let three = driver.replace(two, &anna, "candle too").await;
     are([1, 2], 3).await;
-    hand.forget(&anna, three).await;
+    driver.forget(&anna, three).await;
     are([1, 2], 3).await;
-    hand.must(&space, Action::Purge { id: three }).await;
+    driver.must(&space, Action::Purge { id: three }).await;
     are([1, 1], 2).await;
-    hand.must(&space, Action::Erase { id: two }).await;
+    driver.must(&space, Action::Erase { id: two }).await;
     are([0, 1], 1).await;
-    hand.must(&space, Action::Revise(Box::new(new_text(one, "lantern", true)))).await;
+    driver.must(&space, Action::Revise(Box::new(new_text(one, "lantern", true)))).await;
     are([1, 0], 1).await;
-    hand.must(&space, Action::Erase { id: one }).await;
+    driver.must(&space, Action::Erase { id: one }).await;
     are([0, 0], 0).await;
 }
 
 /// An index that has grown and shrunk many times still counts right.
 pub async fn many_memories_are_counted_well(store: &dyn Store) {
-    let (hand, scopes) = (Hand::on(store), [user("anna"), user("ben"), user("eva")]);
+    let (driver, scopes) = (Driver::on(store), [user("anna"), user("ben"), user("eva")]);
     let space = scopes[0].space();
-    let memories: Vec<_> = (0..300).map(|n| hand.sample(&scopes[n % 3], &format!("lantern {n}"))).collect();
+    let memories: Vec<_> = (0..300).map(|n| driver.sample(&scopes[n % 3], &format!("lantern {n}"))).collect();
     for some in memories.chunks(25) {
         good(store.apply(batch(&space, some.iter().cloned().map(add).collect())).await);
     }
@@ -114,7 +114,7 @@ pub async fn many_memories_are_counted_well(store: &dyn Store) {
             _ => {}
         }
     }
-    let changes: Vec<_> = changes.into_iter().map(|action| change(hand.clock(), action)).collect();
+    let changes: Vec<_> = changes.into_iter().map(|action| change(driver.clock(), action)).collect();
     for some in changes.chunks(7) {
         good(store.apply(batch(&space, some.to_vec())).await);
     }

@@ -7,7 +7,7 @@ use loci_store::{JobUpdate, Store};
 use loci_types::{Action, Addition, Batch, Job, JobKind, JobRecord, JobSpec, Tenant};
 use serde_json::json;
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 const LEASE: Duration = Duration::from_secs(60);
@@ -16,8 +16,8 @@ fn spec(kind: JobKind, name: &str, unique: Option<&str>, run_after: Timestamp) -
     JobSpec { kind, payload: json!({ "name": name }), unique: unique.map(str::to_owned), run_after }
 }
 
-async fn enqueue(hand: &Hand<'_>, spec: JobSpec) {
-    hand.must(&user("anna").space(), Action::Enqueue(spec)).await;
+async fn enqueue(driver: &Driver<'_>, spec: JobSpec) {
+    driver.must(&user("anna").space(), Action::Enqueue(spec)).await;
 }
 
 async fn claim(store: &dyn Store, kinds: &[JobKind], limit: usize, now: Timestamp) -> Vec<Job> {
@@ -36,20 +36,20 @@ fn names(jobs: &[Job]) -> Vec<String> {
 
 /// While one waits or runs, its key is taken; once it is done or dead, it is free.
 pub async fn a_job_waits_once_per_key(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     for name in ["a", "b"] {
-        enqueue(&hand, spec(JobKind::Embed, name, Some("key"), at(0))).await;
-        enqueue(&hand, spec(JobKind::Embed, name, None, at(0))).await;
+        enqueue(&driver, spec(JobKind::Embed, name, Some("key"), at(0))).await;
+        enqueue(&driver, spec(JobKind::Embed, name, None, at(0))).await;
     }
     let jobs = claim(store, JobKind::ALL, 9, at(10)).await;
     assert_eq!(names(&jobs), ["a", "a", "b"]);
-    enqueue(&hand, spec(JobKind::Embed, "while it runs", Some("key"), at(0))).await;
+    enqueue(&driver, spec(JobKind::Embed, "while it runs", Some("key"), at(0))).await;
     assert_eq!(claim(store, JobKind::ALL, 9, at(10)).await, []);
     for job in &jobs {
         assert!(good(store.update_job(&Tenant::default(), job, JobUpdate::Done).await));
         assert!(!good(store.update_job(&Tenant::default(), job, JobUpdate::Done).await), "done is done");
     }
-    enqueue(&hand, spec(JobKind::Embed, "after", Some("key"), at(0))).await;
+    enqueue(&driver, spec(JobKind::Embed, "after", Some("key"), at(0))).await;
     let again = claim(store, JobKind::ALL, 9, at(10)).await;
     assert_eq!(names(&again), ["after"]);
     assert_eq!((again[0].attempt, again[0].space.as_str()), (1, "shared"));
@@ -58,31 +58,31 @@ pub async fn a_job_waits_once_per_key(store: &dyn Store) {
             .update_job(&Tenant::default(), &again[0], JobUpdate::Failed { error: "broken".to_owned(), retry_at: None })
             .await
     ));
-    enqueue(&hand, spec(JobKind::Embed, "after a dead one", Some("key"), at(0))).await;
+    enqueue(&driver, spec(JobKind::Embed, "after a dead one", Some("key"), at(0))).await;
     assert_eq!(names(&claim(store, JobKind::ALL, 9, at(10)).await), ["after a dead one"]);
 }
 
 /// A memory that was there already brings no second job.
 pub async fn a_job_comes_with_its_memory_or_not_at_all(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     for number in 0..2 {
-        let memory = hand.sample(&anna, "lantern");
+        let memory = driver.sample(&anna, "lantern");
         let jobs = vec![spec(JobKind::Link, &format!("add {number}"), None, at(0))];
-        hand.must(&anna.space(), Action::Add(Box::new(Addition { jobs, ..addition(memory) }))).await;
+        driver.must(&anna.space(), Action::Add(Box::new(Addition { jobs, ..addition(memory) }))).await;
     }
     let mut revise = new_text(id(1), "candle", true);
     revise.jobs = vec![spec(JobKind::Link, "revise", None, at(0))];
-    hand.must(&anna.space(), Action::Revise(Box::new(revise))).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(revise))).await;
     assert_eq!(names(&claim(store, JobKind::ALL, 9, at(10)).await), ["add 0", "revise"]);
 }
 
 /// Not before its time, only of these kinds, no more than asked for, and over all spaces.
 pub async fn a_claim_keeps_to_time_kind_and_limit(store: &dyn Store) {
-    let hand = Hand::on(store);
-    enqueue(&hand, spec(JobKind::Embed, "early", None, at(10))).await;
-    enqueue(&hand, spec(JobKind::Embed, "late", None, at(20))).await;
-    enqueue(&hand, spec(JobKind::Purge, "other", None, at(10))).await;
-    hand.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
+    let driver = Driver::on(store);
+    enqueue(&driver, spec(JobKind::Embed, "early", None, at(10))).await;
+    enqueue(&driver, spec(JobKind::Embed, "late", None, at(20))).await;
+    enqueue(&driver, spec(JobKind::Purge, "other", None, at(10))).await;
+    driver.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
     assert_eq!(claim(store, &[JobKind::Embed], 9, at(4)).await, []);
     assert_eq!(claim(store, &[], 9, at(40)).await, []);
     assert_eq!(claim(store, JobKind::ALL, 0, at(40)).await, []);
@@ -95,8 +95,8 @@ pub async fn a_claim_keeps_to_time_kind_and_limit(store: &dyn Store) {
 
 /// After its lease a job belongs to whoever takes it next, and to nobody before that.
 pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
-    let hand = Hand::on(store);
-    enqueue(&hand, spec(JobKind::Embed, "slow", None, at(0))).await;
+    let driver = Driver::on(store);
+    enqueue(&driver, spec(JobKind::Embed, "slow", None, at(0))).await;
     let first = claim(store, JobKind::ALL, 9, at(10)).await;
     assert_eq!(first[0].lease_until, at(70));
     assert_eq!(claim(store, JobKind::ALL, 9, at(69)).await, []);
@@ -121,9 +121,9 @@ pub async fn a_lease_that_ran_out_passes_the_job_on(store: &dyn Store) {
 
 /// A failure with a time waits for it; one without is final.
 pub async fn a_failed_job_waits_and_a_dead_one_stays_dead(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let tenant = Tenant::default();
-    enqueue(&hand, spec(JobKind::Embed, "weak", None, at(0))).await;
+    enqueue(&driver, spec(JobKind::Embed, "weak", None, at(0))).await;
     let first = claim(store, JobKind::ALL, 9, at(10)).await;
     assert!(good(
         store
@@ -158,10 +158,10 @@ async fn listed(store: &dyn Store, states: &[&str], limit: usize) -> Vec<JobReco
 }
 
 /// A job that waits, one that runs and one that is dead, in this order.
-async fn one_of_each(hand: &Hand<'_>) -> [i64; 3] {
-    let store = hand.store;
+async fn one_of_each(driver: &Driver<'_>) -> [i64; 3] {
+    let store = driver.store;
     for (name, kind) in [("waits", JobKind::Purge), ("runs", JobKind::Embed), ("died", JobKind::Link)] {
-        enqueue(hand, spec(kind, name, Some(name), at(5))).await;
+        enqueue(driver, spec(kind, name, Some(name), at(5))).await;
     }
     let running = claim(store, &[JobKind::Embed], 9, at(10)).await;
     let dead = claim(store, &[JobKind::Link], 9, at(10)).await;
@@ -176,10 +176,10 @@ async fn one_of_each(hand: &Hand<'_>) -> [i64; 3] {
 
 /// Each with what is known of it, by its state, oldest first, over all spaces.
 pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     assert_eq!(listed(store, &[], 9).await, []);
-    let [waits, runs, died] = one_of_each(&hand).await;
-    hand.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
+    let [waits, runs, died] = one_of_each(&driver).await;
+    driver.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
     let all = listed(store, &[], 9).await;
     let job = |id, space: &str, kind, name: &str, state: &str, created: i64| JobRecord {
         id,
@@ -217,8 +217,8 @@ pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
 
 /// A job that nobody has in hand waits anew, as if it had never been tried.
 pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
-    let (hand, tenant, space) = (Hand::on(store), Tenant::default(), user("anna").space());
-    let [waits, runs, died] = one_of_each(&hand).await;
+    let (driver, tenant, space) = (Driver::on(store), Tenant::default(), user("anna").space());
+    let [waits, runs, died] = one_of_each(&driver).await;
     assert!(good(store.requeue(&tenant, &space, died, Some(at(500))).await));
     let again = listed(store, &["waiting"], 9).await.pop();
     let told = again.map(|job| (job.id, job.attempts, job.run_after, job.last_error));
@@ -246,15 +246,15 @@ pub async fn a_dead_job_is_tried_again(store: &dyn Store) {
     assert!(good(
         store.update_job(&tenant, &taken[0], JobUpdate::Failed { error: "again".to_owned(), retry_at: None }).await
     ));
-    enqueue(&hand, spec(JobKind::Link, "second", Some("died"), at(0))).await;
+    enqueue(&driver, spec(JobKind::Link, "second", Some("died"), at(0))).await;
     assert!(!good(store.requeue(&tenant, &space, died, Some(at(0))).await));
     assert_eq!(listed(store, &["dead"], 9).await.len(), 1);
 }
 
 /// A job that nobody has in hand is given up for good.
 pub async fn a_job_is_given_up(store: &dyn Store) {
-    let (hand, tenant, space) = (Hand::on(store), Tenant::default(), user("anna").space());
-    let [waits, runs, died] = one_of_each(&hand).await;
+    let (driver, tenant, space) = (Driver::on(store), Tenant::default(), user("anna").space());
+    let [waits, runs, died] = one_of_each(&driver).await;
     let other = Tenant::new("other").unwrap_or_default();
     for (tenant, space, id) in [
         (&tenant, &space, runs),
@@ -271,6 +271,6 @@ pub async fn a_job_is_given_up(store: &dyn Store) {
     }
     let left: Vec<_> = listed(store, &[], 9).await.into_iter().map(|job| (job.id, job.state)).collect();
     assert_eq!(left, [(runs, "running".to_owned())]);
-    enqueue(&hand, spec(JobKind::Link, "anew", Some("died"), at(0))).await;
+    enqueue(&driver, spec(JobKind::Link, "anew", Some("died"), at(0))).await;
     assert_eq!(names(&claim(store, &[JobKind::Link], 9, at(10)).await), ["anew"], "its key is free");
 }

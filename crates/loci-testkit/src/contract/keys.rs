@@ -3,7 +3,7 @@
 use loci_store::{CatalogueChange, KeyQuery, Store};
 use loci_types::{Bounds, Grant, Key, Role, Tenant};
 
-use crate::hand::good;
+use crate::driver::good;
 use crate::samples::*;
 
 fn key(id: &str, tenant: &Tenant) -> Key {

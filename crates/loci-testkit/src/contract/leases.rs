@@ -5,7 +5,7 @@ use std::time::Duration;
 use loci_store::Store;
 use loci_types::Tenant;
 
-use crate::hand::good;
+use crate::driver::good;
 use crate::samples::*;
 
 async fn take(store: &dyn Store, tenant: &Tenant, name: &str, holder: &str, seconds: i64) -> bool {

@@ -1,9 +1,9 @@
 //! Who is told of what was done?
 
 use loci_store::{LedgerQuery, Store};
-use loci_types::{AccessPolicy, Action, Aged, LedgerEntry, Memory, MemoryId, Reach, State, Tenant, Visible};
+use loci_types::{AccessPolicy, Action, AgedScore, LedgerEntry, Memory, MemoryId, Reach, State, Tenant, Visible};
 
-use crate::hand::{Hand, good, line};
+use crate::driver::{Driver, good, line};
 use crate::samples::*;
 
 async fn entry(store: &dyn Store, visible: &Visible, sequence: Option<i64>) -> Option<LedgerEntry> {
@@ -22,13 +22,13 @@ async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String,
 
 /// A line is for those who may see the memory it is about.
 pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let plain = Memory { category: Some("work".into()), ..hand.sample(&anna, "one") };
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let plain = Memory { category: Some("work".into()), ..driver.sample(&anna, "one") };
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "two") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "two") };
     let mut lines = Vec::new();
-    for memory in [plain, secret, hand.sample(&ben, "three")] {
-        let applied = hand.must(&anna.space(), Action::Add(Box::new(addition(memory)))).await;
+    for memory in [plain, secret, driver.sample(&ben, "three")] {
+        let applied = driver.must(&anna.space(), Action::Add(Box::new(addition(memory)))).await;
         lines.push((applied.sequence, applied.id));
     }
     let bound = |names: &[&str]| grant(Tenant::default(), Reach::Whole, Some(names), None);
@@ -59,14 +59,14 @@ pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
 
 /// Lines about no memory, and about one that is gone, are for those who see the whole.
 pub async fn a_line_about_no_memory_is_for_the_whole(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "one").await;
-    let gone = hand.remember(&anna, "two").await;
-    let aged = Action::Age { aged: vec![Aged { id: kept, confidence: 0.5, relevance: 0.5 }] };
-    let named = crate::hand::name_in(&anna, entity(7, "Harbour", &[]));
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "one").await;
+    let gone = driver.remember(&anna, "two").await;
+    let aged = Action::Age { aged: vec![AgedScore { id: kept, confidence: 0.5, relevance: 0.5 }] };
+    let named = crate::driver::name_in(&anna, entity(7, "Harbour", &[]));
     let mut lines = Vec::new();
     for action in [aged, named, Action::Erase { id: gone }] {
-        lines.push(hand.must(&anna.space(), action).await.sequence);
+        lines.push(driver.must(&anna.space(), action).await.sequence);
     }
     for sequence in lines {
         assert!(sequence.is_some());
@@ -77,10 +77,10 @@ pub async fn a_line_about_no_memory_is_for_the_whole(store: &dyn Store) {
 
 /// What changes for those who recall is told: a consent, and what time has taken; no proposals.
 pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let faded = hand.remember(&anna, "one").await;
-    let proposal = Memory { state: State::Proposed, ..hand.sample(&anna, "two") };
-    let proposal = hand.keep(proposal).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let faded = driver.remember(&anna, "one").await;
+    let proposal = Memory { state: State::Proposed, ..driver.sample(&anna, "two") };
+    let proposal = driver.keep(proposal).await;
     let seen = visible(std::slice::from_ref(&anna));
     let told = |event: &str, id| (event.to_owned(), Some(id));
     for visible in [&seen, &whole()] {
@@ -93,13 +93,15 @@ pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store)
     for state in [State::Decayed, State::Archived, State::SoftDeleted] {
         let purge_at = (state == State::SoftDeleted).then(|| at(9_000));
         let fade = Action::Fade { id: faded, state, confidence: None, relevance: None, purge_at };
-        hand.must(&anna.space(), fade).await;
+        driver.must(&anna.space(), fade).await;
         let expect = (state == State::SoftDeleted).then(|| told("TTL", faded));
         assert_eq!(delta(store, &seen, revision).await, expect.into_iter().collect::<Vec<_>>(), "{state}");
     }
-    hand.must(&anna.space(), Action::Age { aged: vec![Aged { id: faded, confidence: 0.1, relevance: 0.1 }] }).await;
+    driver
+        .must(&anna.space(), Action::Age { aged: vec![AgedScore { id: faded, confidence: 0.1, relevance: 0.1 }] })
+        .await;
     let decide = Action::Decide { id: proposal, accept: true, over: None, purge_at: at(9_000) };
-    hand.must(&anna.space(), decide).await;
+    driver.must(&anna.space(), decide).await;
     assert_eq!(delta(store, &seen, revision).await, [told("TTL", faded), told("CONSENT", proposal)]);
     assert_eq!(delta(store, &visible(&[user("ben")]), 0).await, []);
 }

@@ -3,23 +3,23 @@
 use loci_store::{LedgerQuery, Store};
 use loci_types::{AccessPolicy, Action, Addition, Edge, EdgeId, Memory, MemoryId, Outcome, Relation, Visible};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// There is one edge per source, target and relation.
 pub async fn a_second_link_renews_the_first(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
-    assert_eq!(hand.link(&anna, one, two, Relation::RelatedTo).await.outcome, Outcome::Created);
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
+    assert_eq!(driver.link(&anna, one, two, Relation::RelatedTo).await.outcome, Outcome::Created);
     let first = good(store.edges(&whole(), &everything(), &[one], &[]).await);
     let mut renewed = edge(900, one, two, Relation::RelatedTo);
     renewed.strength = 0.125;
-    let applied = hand.must(&anna.space(), Action::Link(renewed.clone())).await;
+    let applied = driver.must(&anna.space(), Action::Link(renewed.clone())).await;
     assert_eq!((applied.id, applied.outcome), (Some(one), Outcome::Updated));
     let expect = Edge { id: first[0].id, created_at: first[0].created_at, ..renewed };
     assert_eq!(good(store.edges(&whole(), &everything(), &[one], &[]).await), [expect]);
-    hand.link(&anna, one, two, Relation::Causal).await;
-    hand.link(&anna, two, one, Relation::RelatedTo).await;
+    driver.link(&anna, one, two, Relation::Causal).await;
+    driver.link(&anna, two, one, Relation::RelatedTo).await;
     assert_eq!(good(store.edges(&whole(), &everything(), &[one], &[]).await).len(), 3);
     assert_eq!(good(store.edges(&whole(), &everything(), &[two], &[Relation::RelatedTo]).await).len(), 2);
     assert_eq!(good(store.stats(&whole()).await).edges.get("related_to"), Some(&2));
@@ -27,13 +27,13 @@ pub async fn a_second_link_renews_the_first(store: &dyn Store) {
 
 /// All its fields, and two edges that wish for one id both stand.
 pub async fn an_edge_comes_back_field_by_field(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
     let written = edge(40, one, two, Relation::DerivedFrom);
-    hand.must(&anna.space(), Action::Link(written.clone())).await;
+    driver.must(&anna.space(), Action::Link(written.clone())).await;
     assert_eq!(good(store.edges(&whole(), &everything(), &[two], &[]).await), std::slice::from_ref(&written));
     let bare = Edge { relation: Relation::Entity, predicate: None, valid_until: None, evidence: vec![], ..written };
-    hand.must(&anna.space(), Action::Link(bare.clone())).await;
+    driver.must(&anna.space(), Action::Link(bare.clone())).await;
     let read = good(store.edges(&whole(), &everything(), &[two], &[Relation::Entity]).await);
     assert_eq!(read.len(), 1);
     assert_ne!(read[0].id, bare.id);
@@ -42,13 +42,13 @@ pub async fn an_edge_comes_back_field_by_field(store: &dyn Store) {
 
 /// Only the named relation goes, and only once.
 pub async fn a_link_is_taken_away(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
-    hand.link(&anna, one, two, Relation::RelatedTo).await;
-    hand.link(&anna, one, two, Relation::Causal).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
+    driver.link(&anna, one, two, Relation::RelatedTo).await;
+    driver.link(&anna, one, two, Relation::Causal).await;
     let unlink = Action::Unlink { source: one, target: two, relation: Relation::Causal };
-    assert_eq!(hand.must(&anna.space(), unlink.clone()).await.outcome, Outcome::Deleted);
-    assert_eq!(hand.must(&anna.space(), unlink).await.outcome, Outcome::None);
+    assert_eq!(driver.must(&anna.space(), unlink.clone()).await.outcome, Outcome::Deleted);
+    assert_eq!(driver.must(&anna.space(), unlink).await.outcome, Outcome::None);
     let left = good(store.edges(&whole(), &everything(), &[one], &[]).await);
     assert_eq!(left.iter().map(|edge| edge.relation).collect::<Vec<_>>(), [Relation::RelatedTo]);
     let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await)
@@ -61,52 +61,52 @@ pub async fn a_link_is_taken_away(store: &dyn Store) {
 
 /// An erased end takes its edges along, and no others.
 pub async fn edges_go_with_their_memory(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "one").await;
-    let two = hand.remember(&anna, "two").await;
-    let three = hand.remember(&anna, "three").await;
-    hand.link(&anna, one, two, Relation::RelatedTo).await;
-    hand.link(&anna, two, three, Relation::RelatedTo).await;
-    hand.link(&anna, one, three, Relation::RelatedTo).await;
-    hand.must(&anna.space(), Action::Erase { id: two }).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "one").await;
+    let two = driver.remember(&anna, "two").await;
+    let three = driver.remember(&anna, "three").await;
+    driver.link(&anna, one, two, Relation::RelatedTo).await;
+    driver.link(&anna, two, three, Relation::RelatedTo).await;
+    driver.link(&anna, one, three, Relation::RelatedTo).await;
+    driver.must(&anna.space(), Action::Erase { id: two }).await;
     let left = good(store.edges(&whole(), &everything(), &[one], &[]).await);
     assert_eq!(left.iter().map(|edge| edge.target_id).collect::<Vec<_>>(), [three]);
 }
 
 /// An edge leads from one memory to another; one that would follow itself follows nothing.
 pub async fn nothing_is_linked_to_itself(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let memory = hand.sample(&anna, "one");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let memory = driver.sample(&anna, "one");
     let one = memory.id;
     let follows = Addition { follows: Some(one), ..Addition::new(memory) };
-    hand.must(&anna.space(), Action::Add(Box::new(follows))).await;
+    driver.must(&anna.space(), Action::Add(Box::new(follows))).await;
     let link = Action::Link(edge(9, one, one, Relation::Temporal));
-    let error = hand.act(&anna.space(), link).await.expect_err("to itself");
+    let error = driver.act(&anna.space(), link).await.expect_err("to itself");
     assert_eq!(error.kind(), loci_types::ErrorKind::InvalidInput);
     assert_eq!(good(store.edges(&whole(), &everything(), &[one], &[]).await), []);
-    hand.must(&anna.space(), Action::Erase { id: one }).await;
+    driver.must(&anna.space(), Action::Erase { id: one }).await;
 }
 
 /// A turn is linked to the one before it; one that follows nothing known is kept all the same.
 pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let before = hand.remember(&anna, "before").await;
-    let turn = hand.sample(&anna, "after");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let before = driver.remember(&anna, "before").await;
+    let turn = driver.sample(&anna, "after");
     let after = turn.id;
     let follow = |memory, before| Action::Add(Box::new(Addition { follows: Some(before), ..Addition::new(memory) }));
-    hand.must(&anna.space(), follow(turn, before)).await;
+    driver.must(&anna.space(), follow(turn, before)).await;
     let edges = good(store.edges(&whole(), &everything(), &[after], &[Relation::Temporal]).await);
     assert_eq!(edges.len(), 1);
     assert_eq!((edges[0].source_id, edges[0].target_id), (before, after));
-    let lost = hand.sample(&anna, "lost");
+    let lost = driver.sample(&anna, "lost");
     let lost_id = lost.id;
-    hand.must(&anna.space(), follow(lost, id(77_777))).await;
+    driver.must(&anna.space(), follow(lost, id(77_777))).await;
     assert_eq!(good(store.edges(&whole(), &everything(), &[lost_id], &[]).await), []);
     // One that both follows and replaces has both edges.
-    let new = hand.sample(&anna, "replaces");
+    let new = driver.sample(&anna, "replaces");
     let both = new.id;
     let new = Addition { follows: Some(after), ..addition(new) };
-    hand.must(&anna.space(), Action::Supersede { old: before, new: Box::new(new) }).await;
+    driver.must(&anna.space(), Action::Supersede { old: before, new: Box::new(new) }).await;
     let mut relations: Vec<_> =
         good(store.edges(&whole(), &everything(), &[both], &[]).await).into_iter().map(|edge| edge.relation).collect();
     relations.sort();
@@ -118,17 +118,17 @@ pub async fn a_follower_is_linked_to_the_one_before(store: &dyn Store) {
 
 /// An edge between two that are asked for is one edge; those of others stay away.
 pub async fn edges_of_several_memories_come_once(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let (anna, bot) = (user("anna"), agent("bot"));
     let mut ids = Vec::new();
     for text in ["one", "two", "three", "four", "five"] {
-        ids.push(hand.remember(&anna, text).await);
+        ids.push(driver.remember(&anna, text).await);
     }
     for (source, target) in [(0, 1), (1, 0), (1, 2), (2, 3), (3, 4)] {
-        hand.link(&anna, ids[source], ids[target], Relation::RelatedTo).await;
+        driver.link(&anna, ids[source], ids[target], Relation::RelatedTo).await;
     }
-    ids.extend([hand.remember(&bot, "six").await, hand.remember(&bot, "seven").await]);
-    hand.link(&bot, ids[5], ids[6], Relation::RelatedTo).await;
+    ids.extend([driver.remember(&bot, "six").await, driver.remember(&bot, "seven").await]);
+    driver.link(&bot, ids[5], ids[6], Relation::RelatedTo).await;
     for (asked, expect) in [
         (&[0, 1][..], &[(0, 1), (1, 0), (1, 2)][..]),
         (&[1, 0, 1, 1], &[(0, 1), (1, 0), (1, 2)]),
@@ -151,13 +151,13 @@ pub async fn edges_of_several_memories_come_once(store: &dyn Store) {
 
 /// Any of them; no relation at all means every one.
 pub async fn edges_of_the_relations_asked_for(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
-    let three = hand.remember(&anna, "three").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
+    let three = driver.remember(&anna, "three").await;
     for relation in Relation::ALL {
-        hand.link(&anna, one, two, *relation).await;
+        driver.link(&anna, one, two, *relation).await;
     }
-    hand.link(&anna, two, three, Relation::Causal).await;
+    driver.link(&anna, two, three, Relation::Causal).await;
     let related = async |ids: &[MemoryId], relations: &[Relation]| {
         let mut found: Vec<_> = good(store.edges(&whole(), &everything(), ids, relations).await)
             .into_iter()
@@ -177,14 +177,14 @@ pub async fn edges_of_the_relations_asked_for(store: &dyn Store) {
 
 /// An edge to what may not be seen is not seen, from whichever end it is asked for.
 pub async fn an_edge_is_seen_with_both_its_ends(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
-    let theirs = hand.remember(&ben, "theirs").await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
+    let theirs = driver.remember(&ben, "theirs").await;
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
-    let secret = hand.keep(secret).await;
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+    let secret = driver.keep(secret).await;
     for (source, target) in [(one, two), (one, theirs), (theirs, two), (secret, one), (two, secret)] {
-        hand.link(&anna, source, target, Relation::RelatedTo).await;
+        driver.link(&anna, source, target, Relation::RelatedTo).await;
     }
     let all = [one, two, theirs, secret];
     let ends = async |visible: &Visible, ids: &[MemoryId]| {
@@ -198,6 +198,6 @@ pub async fn an_edge_is_seen_with_both_its_ends(store: &dyn Store) {
     assert_eq!(ends(&seen_by(Some("ben"), &[anna.clone(), ben]), &all).await.len(), 5);
     assert_eq!(ends(&whole(), &all).await.len(), 5);
     // What is only forgotten is still visible, and so are its edges.
-    hand.forget(&anna, two).await;
+    driver.forget(&anna, two).await;
     assert_eq!(ends(&seen, &all).await, [(one, two)]);
 }

@@ -4,12 +4,12 @@ use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Memory, MemoryId, Outcome, Patch};
 use serde_json::json;
 
-use crate::hand::{Hand, good, line};
+use crate::driver::{Driver, good, line};
 use crate::samples::*;
 
-async fn merge(hand: &Hand<'_>, into: MemoryId, text: &str, from: &[MemoryId]) -> loci_store::Applied {
+async fn merge(driver: &Driver<'_>, into: MemoryId, text: &str, from: &[MemoryId]) -> loci_store::Applied {
     let into = Box::new(new_text(into, text, true));
-    hand.must(&user("anna").space(), Action::Merge { into, from: from.to_vec() }).await
+    driver.must(&user("anna").space(), Action::Merge { into, from: from.to_vec() }).await
 }
 
 fn split(into: MemoryId, from: &[MemoryId]) -> Action {
@@ -18,47 +18,47 @@ fn split(into: MemoryId, from: &[MemoryId]) -> Action {
 
 /// What was taken up holds again, with its own end if it had one; the merger keeps its text.
 pub async fn a_split_undoes_a_merge(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
-    let ends = Memory { valid_until: Some(at(7_000)), ..hand.sample(&anna, "lantern three") };
-    let three = hand.keep(ends).await;
-    let before = [hand.must_get(two).await, hand.must_get(three).await];
-    merge(&hand, one, "lantern of all", &[two, three]).await;
-    hand.sees(&whole(), "lantern", &[one]).await;
-    assert_eq!(hand.must_get(three).await.valid_until, Some(at(7_000)));
-    let applied = hand.must(&anna.space(), split(one, &[two, three])).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
+    let ends = Memory { valid_until: Some(at(7_000)), ..driver.sample(&anna, "lantern three") };
+    let three = driver.keep(ends).await;
+    let before = [driver.must_get(two).await, driver.must_get(three).await];
+    merge(&driver, one, "lantern of all", &[two, three]).await;
+    driver.sees(&whole(), "lantern", &[one]).await;
+    assert_eq!(driver.must_get(three).await.valid_until, Some(at(7_000)));
+    let applied = driver.must(&anna.space(), split(one, &[two, three])).await;
     assert_eq!((applied.id, applied.outcome), (Some(one), Outcome::Restored));
-    hand.sees(&whole(), "lantern", &[one, two, three]).await;
+    driver.sees(&whole(), "lantern", &[one, two, three]).await;
     for memory in before {
-        let expect = Memory { version: memory.version + 2, updated_at: hand.clock(), ..memory };
-        assert_eq!(hand.must_get(expect.id).await, expect);
+        let expect = Memory { version: memory.version + 2, updated_at: driver.clock(), ..memory };
+        assert_eq!(driver.must_get(expect.id).await, expect);
         let Some(line) = good(store.ledger(&whole(), &LedgerQuery::Memory(expect.id), 99).await).entries.pop() else {
             panic!("no line")
         };
         assert_eq!((line.event.as_str(), line.version), ("RESTORE", Some(expect.version)));
     }
-    assert_eq!(hand.must_get(one).await.content, "lantern of all", "its old text is another change's to bring back");
+    assert_eq!(driver.must_get(one).await.content, "lantern of all", "its old text is another change's to bring back");
     // They can be merged again, and one of them alone be split off.
-    merge(&hand, one, "lantern again", &[two, three]).await;
-    hand.must(&anna.space(), split(one, &[three])).await;
-    hand.sees(&whole(), "lantern", &[one, three]).await;
+    merge(&driver, one, "lantern again", &[two, three]).await;
+    driver.must(&anna.space(), split(one, &[three])).await;
+    driver.sees(&whole(), "lantern", &[one, three]).await;
 }
 
 /// Only what this one took up is split off it; if any of them is not, all of them stay.
 pub async fn what_was_not_taken_up_is_not_split(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
-    let other = hand.remember(&anna, "lantern other").await;
-    let taken = hand.remember(&anna, "lantern taken").await;
-    let old = hand.remember(&anna, "lantern old").await;
-    let head = hand.replace(old, &anna, "lantern new").await;
-    merge(&hand, one, "lantern of both", &[two]).await;
-    merge(&hand, other, "lantern of others", &[taken]).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
+    let other = driver.remember(&anna, "lantern other").await;
+    let taken = driver.remember(&anna, "lantern taken").await;
+    let old = driver.remember(&anna, "lantern old").await;
+    let head = driver.replace(old, &anna, "lantern new").await;
+    merge(&driver, one, "lantern of both", &[two]).await;
+    merge(&driver, other, "lantern of others", &[taken]).await;
     let refused = async |action: Action, kind: ErrorKind| {
         let told = format!("{action:?}");
-        let error = hand.act(&anna.space(), action).await.expect_err("not taken up");
+        let error = driver.act(&anna.space(), action).await.expect_err("not taken up");
         assert_eq!(error.kind(), kind, "{told}");
     };
     for from in [vec![other], vec![taken], vec![one], vec![two, taken], vec![two, two]] {
@@ -67,19 +67,19 @@ pub async fn what_was_not_taken_up_is_not_split(store: &dyn Store) {
     refused(split(head, &[old]), ErrorKind::InvalidInput).await;
     refused(split(id(77_777), &[two]), ErrorKind::NotFound).await;
     refused(split(one, &[id(77_777)]), ErrorKind::NotFound).await;
-    hand.sees(&whole(), "lantern", &[one, other, head]).await;
-    hand.must(&anna.space(), split(one, &[two])).await;
+    driver.sees(&whole(), "lantern", &[one, other, head]).await;
+    driver.must(&anna.space(), split(one, &[two])).await;
     refused(split(one, &[two]), ErrorKind::InvalidInput).await;
 }
 
 /// The line of a merge tells what it would take to undo it.
 pub async fn a_merge_tells_what_it_took_and_where_it_was_revised(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let mut ids = Vec::new();
     for number in 0..4 {
-        ids.push(hand.remember(&anna, &format!("lantern {number}")).await);
+        ids.push(driver.remember(&anna, &format!("lantern {number}")).await);
     }
-    let applied = merge(&hand, ids[0], "lantern of three", &ids[1..3]).await;
+    let applied = merge(&driver, ids[0], "lantern of three", &ids[1..3]).await;
     let lines = good(store.ledger(&whole(), &LedgerQuery::Memory(ids[0]), 99).await).entries;
     let [_, revised, merged] = &lines[..] else { panic!("{lines:?}") };
     assert_eq!((revised.event.as_str(), merged.event.as_str()), ("UPDATE", "MERGE"));
@@ -87,7 +87,7 @@ pub async fn a_merge_tells_what_it_took_and_where_it_was_revised(store: &dyn Sto
     assert_eq!(applied.sequence, Some(merged.sequence));
     // Where the text stayed as it was, there is no such line.
     let as_it_is = Box::new(revision(ids[0], Patch::default()));
-    let applied = hand.must(&anna.space(), Action::Merge { into: as_it_is, from: vec![ids[3]] }).await;
+    let applied = driver.must(&anna.space(), Action::Merge { into: as_it_is, from: vec![ids[3]] }).await;
     let line = line(store, &whole(), &anna.space(), applied.sequence).await;
     assert_eq!(line.and_then(|line| line.new), Some(json!({ "from": [ids[3]], "revised": null })));
 }

@@ -4,19 +4,17 @@
 //! one test of each, on a store of its own, and looks for damage at the end of every one. A new
 //! implementation runs exactly these.
 
+pub mod ageing;
 pub mod agents;
-pub mod ages;
-pub mod around;
-pub mod carry;
 pub mod chains;
 pub mod checkpoints;
 pub mod claims;
 pub mod consent;
 pub mod entities;
+pub mod export;
 pub mod facts;
 pub mod feed;
 pub mod filters;
-pub mod foremost;
 pub mod frequencies;
 pub mod jobs;
 pub mod keys;
@@ -26,21 +24,23 @@ pub mod links;
 pub mod merging;
 pub mod nearest;
 pub mod notes;
+pub mod operation_counts;
 pub mod pages;
 pub mod pools;
 pub mod records;
 pub mod removal;
 pub mod sessions;
 pub mod states;
-pub mod tally;
 pub mod tier;
+pub mod top_by;
+pub mod turn_runs;
 pub mod unions;
 pub mod visibility;
 pub mod words;
 
 use loci_store::Store;
 
-use crate::hand::good;
+use crate::driver::good;
 use crate::samples::whole;
 
 /// The check that ends each test: what the obligations did has left nothing broken.
@@ -143,7 +143,7 @@ macro_rules! store_contract {
                 nothing_is_decided_twice
                 a_place_that_cannot_be_taken_leaves_the_proposal
             }
-            ages {
+            ageing {
                 pages_meet_each_memory_once
                 an_age_comes_back_field_by_field
                 ages_keep_to_what_is_seen
@@ -179,7 +179,7 @@ macro_rules! store_contract {
                 edges_of_the_relations_asked_for
                 an_edge_is_seen_with_both_its_ends
             }
-            around {
+            turn_runs {
                 neighbours_are_within_reach
                 runs_that_touch_become_one_strip
                 a_strip_stays_in_its_session_thread_and_scope
@@ -245,7 +245,7 @@ macro_rules! store_contract {
                 positions_are_those_of_the_visible_spaces
                 nothing_is_lost_while_others_write
             }
-            tally {
+            operation_counts {
                 lines_are_counted_by_time_part_and_event
                 only_what_may_be_told_is_counted
             }
@@ -255,7 +255,7 @@ macro_rules! store_contract {
                 counts_follow_every_change
                 many_memories_are_counted_well
             }
-            foremost {
+            top_by {
                 the_newest_come_first
                 the_most_important_come_first_then_the_newest
                 foremost_keeps_to_what_is_seen_and_meant
@@ -273,7 +273,7 @@ macro_rules! store_contract {
                 a_scope_named_twice_is_one_scope
                 numbers_count_only_what_is_seen
             }
-            carry {
+            export {
                 memories_are_carried_in_the_order_they_came
                 edges_are_carried_with_both_their_ends
                 entities_are_carried_each_by_itself

@@ -5,7 +5,7 @@ use loci_types::{Action, Addition, ErrorKind, Filter, Memory, MemoryId, Outcome,
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 const WIDE: usize = 96;
@@ -25,12 +25,12 @@ fn of_model(model: &str, values: Vec<f32>) -> Vector {
 }
 
 /// Three hundred memories in two scopes, one in a hundred tagged.
-async fn crowd(hand: &Hand<'_>, random: &mut StdRng) -> Vec<(Memory, Vec<f32>)> {
+async fn crowd(driver: &Driver<'_>, random: &mut StdRng) -> Vec<(Memory, Vec<f32>)> {
     let scopes = [user("anna"), user("ben")];
     let mut crowd = Vec::new();
     let mut changes = Vec::new();
     for number in 0..300_usize {
-        let mut memory = hand.sample(&scopes[number % 2], &format!("memory {number}"));
+        let mut memory = driver.sample(&scopes[number % 2], &format!("memory {number}"));
         memory.tags = if number % 100 == 7 { vec!["rare".into()] } else { vec!["common".into()] };
         let values = unit(random);
         let vector = Some(of_model("wide", values.clone()));
@@ -38,12 +38,12 @@ async fn crowd(hand: &Hand<'_>, random: &mut StdRng) -> Vec<(Memory, Vec<f32>)> 
         changes.push(change(memory.created_at, Action::Add(Box::new(addition))));
         crowd.push((memory, values));
     }
-    good(hand.store.apply(batch(&scopes[0].space(), changes)).await);
+    good(driver.store.apply(batch(&scopes[0].space(), changes)).await);
     crowd
 }
 
 async fn agrees(
-    hand: &Hand<'_>,
+    driver: &Driver<'_>,
     visible: &loci_types::Visible,
     filter: &Filter,
     crowd: &[(Memory, Vec<f32>)],
@@ -55,7 +55,7 @@ async fn agrees(
             crowd.iter().filter(meant).map(|(memory, values)| (cosine(values, query).max(0.0), memory.id)).collect();
         exact.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         exact.truncate(limit);
-        let hits = good(hand.store.nearest(visible, &of_model("wide", query.to_vec()), filter, limit).await);
+        let hits = good(driver.store.nearest(visible, &of_model("wide", query.to_vec()), filter, limit).await);
         assert_eq!(hits.len(), exact.len(), "limit {limit}");
         for (hit, (score, id)) in hits.iter().zip(&exact) {
             assert!((hit.score - score).abs() < 1e-4, "{} instead of {score} at limit {limit}", hit.score);
@@ -67,42 +67,42 @@ async fn agrees(
 
 /// The best by exact cosine, for any limit.
 pub async fn nearest_is_exact(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let mut random = StdRng::seed_from_u64(7);
-    let crowd = crowd(&hand, &mut random).await;
+    let crowd = crowd(&driver, &mut random).await;
     for _ in 0..10 {
         let query = unit(&mut random);
-        agrees(&hand, &whole(), &now(), &crowd, &query).await;
-        agrees(&hand, &visible(&[user("anna")]), &now(), &crowd, &query).await;
-        agrees(&hand, &visible(&[user("anna"), user("ben")]), &now(), &crowd, &query).await;
+        agrees(&driver, &whole(), &now(), &crowd, &query).await;
+        agrees(&driver, &visible(&[user("anna")]), &now(), &crowd, &query).await;
+        agrees(&driver, &visible(&[user("anna"), user("ben")]), &now(), &crowd, &query).await;
     }
 }
 
 /// A filter that leaves one in a hundred still gets all of these.
 pub async fn a_selective_filter_starves_nobody(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let mut random = StdRng::seed_from_u64(8);
-    let crowd = crowd(&hand, &mut random).await;
+    let crowd = crowd(&driver, &mut random).await;
     for tags in [vec!["rare".to_owned()], vec!["common".to_owned()], vec!["none".to_owned()]] {
         let filter = Filter { tags, ..now() };
         for _ in 0..5 {
             let query = unit(&mut random);
-            agrees(&hand, &whole(), &filter, &crowd, &query).await;
-            agrees(&hand, &visible(&[user("ben")]), &filter, &crowd, &query).await;
+            agrees(&driver, &whole(), &filter, &crowd, &query).await;
+            agrees(&driver, &visible(&[user("ben")]), &filter, &crowd, &query).await;
         }
     }
 }
 
 /// A question by one model never meets the vectors of another, though they are as long.
 pub async fn models_never_mix(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let values = vector("lantern").values;
     let mut ids = Vec::new();
     for model in ["a", "b", "a"] {
-        let memory = hand.sample(&anna, "lantern");
+        let memory = driver.sample(&anna, "lantern");
         ids.push(memory.id);
         let addition = Addition { vector: Some(of_model(model, values.clone())), ..Addition::new(memory) };
-        hand.must(&anna.space(), Action::Add(Box::new(addition))).await;
+        driver.must(&anna.space(), Action::Add(Box::new(addition))).await;
     }
     let near = async |model: &str| {
         let hits = good(store.nearest(&whole(), &of_model(model, values.clone()), &now(), 10).await);
@@ -116,91 +116,91 @@ pub async fn models_never_mix(store: &dyn Store) {
     assert_eq!(good(store.vectors(&whole(), "b", &ids).await), [(ids[1], of_model("b", values.clone()))]);
     // Vectors of two models stand side by side until one of them is dropped.
     let moved = Action::Embed { id: ids[0], of: hash("lantern"), vector: of_model("b", values.clone()) };
-    hand.must(&anna.space(), moved).await;
+    driver.must(&anna.space(), moved).await;
     assert_eq!(near("a").await, [ids[0], ids[2]]);
     assert_eq!(near("b").await, [ids[0], ids[1]]);
-    hand.must(&anna.space(), Action::DropVectors { model: "a".into() }).await;
+    driver.must(&anna.space(), Action::DropVectors { model: "a".into() }).await;
     assert_eq!(near("a").await, []);
     assert_eq!(near("b").await, [ids[0], ids[1]]);
     let models = good(store.stats(&whole()).await);
     assert_eq!((models.vectors.get("a"), models.vectors.get("b"), models.without_vector), (None, Some(&2), 1));
     let again = Action::Embed { id: ids[2], of: hash("lantern"), vector: of_model("a", values.clone()) };
-    hand.must(&anna.space(), again).await;
+    driver.must(&anna.space(), again).await;
     assert_eq!(near("a").await, [ids[2]]);
 }
 
 /// A model has one length; a vector of another one is refused and leaves nothing.
 pub async fn the_wrong_dimension_is_refused(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
-    let memory = hand.sample(&anna, "candle");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
+    let memory = driver.sample(&anna, "candle");
     let (lost, short) = (memory.id, of_model(MODEL, vec![1.0, 0.0]));
     let addition = Addition { vector: Some(short.clone()), ..Addition::new(memory) };
-    let error = hand.act(&anna.space(), Action::Add(Box::new(addition))).await.expect_err("too short");
+    let error = driver.act(&anna.space(), Action::Add(Box::new(addition))).await.expect_err("too short");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    assert_eq!(hand.get(lost).await, None);
+    assert_eq!(driver.get(lost).await, None);
     let embed = Action::Embed { id: kept, of: hash("lantern"), vector: short.clone() };
-    hand.act(&anna.space(), embed).await.expect_err("too short");
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await, [kept]);
+    driver.act(&anna.space(), embed).await.expect_err("too short");
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await, [kept]);
     let asked = store.nearest(&whole(), &short, &now(), 9).await;
     assert!(asked.is_err() || asked.is_ok_and(|hits| hits.is_empty()), "a short question finds nothing");
 }
 
 /// A vector that was made from a text which has changed since is not kept.
 pub async fn a_vector_of_an_old_text_is_ignored(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "candle", false)))).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "candle", false)))).await;
     let late = Action::Embed { id: kept, of: hash("lantern"), vector: vector("lantern") };
-    assert_eq!(hand.must(&anna.space(), late).await.outcome, Outcome::None);
+    assert_eq!(driver.must(&anna.space(), late).await.outcome, Outcome::None);
     assert_eq!(good(store.vectors(&whole(), MODEL, &[kept]).await), []);
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await, []);
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await, []);
 }
 
 /// Zero and not-a-number are kept, and never found.
 pub async fn a_vector_without_direction_is_nobodys_neighbour(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
     for values in [vec![0.0; DIMENSIONS], vec![f32::NAN; DIMENSIONS], vec![f32::INFINITY; DIMENSIONS]] {
-        let memory = hand.sample(&anna, "odd");
+        let memory = driver.sample(&anna, "odd");
         let addition = Addition { vector: Some(of_model(MODEL, values.clone())), ..Addition::new(memory) };
-        hand.must(&anna.space(), Action::Add(Box::new(addition))).await;
-        assert_eq!(hand.near(&whole(), "lantern", &now()).await, [kept]);
+        driver.must(&anna.space(), Action::Add(Box::new(addition))).await;
+        assert_eq!(driver.near(&whole(), "lantern", &now()).await, [kept]);
         assert_eq!(good(store.nearest(&whole(), &of_model(MODEL, values), &now(), 9).await), []);
     }
 }
 
 /// The states of the tokens come back with the vector they belong to, and go with it.
 pub async fn token_states_read_back(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let memory = hand.sample(&anna, "lantern");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let memory = driver.sample(&anna, "lantern");
     let kept = memory.id;
     let mut said = Vector { token_states: Some(vec![0, 7, 255, 0]), ..vector("lantern") };
     let addition = Addition { vector: Some(said.clone()), ..Addition::new(memory) };
-    hand.must(&anna.space(), Action::Add(Box::new(addition))).await;
+    driver.must(&anna.space(), Action::Add(Box::new(addition))).await;
     let read = async || good(store.vectors(&whole(), MODEL, &[kept]).await);
     assert_eq!(read().await, [(kept, said.clone())]);
     for states in [Some(vec![3]), Some(vec![]), None] {
         said.token_states = states;
-        hand.must(&anna.space(), Action::Embed { id: kept, of: hash("lantern"), vector: said.clone() }).await;
+        driver.must(&anna.space(), Action::Embed { id: kept, of: hash("lantern"), vector: said.clone() }).await;
         assert_eq!(read().await, [(kept, said.clone())]);
     }
     said.token_states = Some(vec![1, 2]);
     let told = Revision { vector: Some(said), ..new_text(kept, "candle", true) };
-    hand.must(&anna.space(), Action::Revise(Box::new(told))).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(told))).await;
     assert_eq!(read().await[0].1.token_states, Some(vec![1, 2]));
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "torch", false)))).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "torch", false)))).await;
     assert_eq!(read().await, []);
 }
 
 /// The vectors themselves, of this model, for those who have one.
 pub async fn vectors_read_back(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "one").await;
-    let bare = hand.sample(&anna, "two");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "one").await;
+    let bare = driver.sample(&anna, "two");
     let two = bare.id;
-    hand.must(&anna.space(), Action::Add(Box::new(Addition::new(bare)))).await;
-    let three = hand.remember(&agent("bot"), "three").await;
+    driver.must(&anna.space(), Action::Add(Box::new(Addition::new(bare)))).await;
+    let three = driver.remember(&agent("bot"), "three").await;
     let mut read = good(store.vectors(&whole(), MODEL, &[three, two, one, id(77_777)]).await);
     read.sort_by_key(|(id, _)| *id);
     assert_eq!(read, [(one, vector("one")), (three, vector("three"))]);

@@ -5,7 +5,7 @@ use loci_store::Store;
 use loci_types::{Action, Batch, ErrorKind, NoteValue, Outcome, Reach, Scope, Space, Tenant, Visible};
 use serde_json::{Value, json};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn note(scope: Option<&Scope>, key: &str, value: NoteValue, until: Option<Timestamp>) -> Action {
@@ -44,16 +44,16 @@ fn told(pairs: &[(&str, Value)]) -> Vec<(String, Value)> {
 
 /// What is set is read back, whatever it is; what is set later takes its place. None of it is history.
 pub async fn a_note_says_what_was_written_last(store: &dyn Store) {
-    let (hand, space) = (Hand::on(store), user("anna").space());
+    let (driver, space) = (Driver::on(store), user("anna").space());
     assert_eq!(say(store, &whole(), &["a"], at(0)).await, []);
     for value in [json!(true), json!({ "deep": [1, null, "пч"] }), json!("text"), json!(0.1), json!(null), json!([])]
     {
-        let applied = hand.must(&space, set(None, "a", value.clone())).await;
+        let applied = driver.must(&space, set(None, "a", value.clone())).await;
         assert_eq!((applied.id, applied.outcome, applied.sequence), (None, Outcome::Updated, None));
         assert_eq!(say(store, &whole(), &["a"], at(0)).await, told(&[("a", value)]));
     }
-    hand.must(&space, set(None, "A", json!(2))).await;
-    hand.must(&space, set(None, "a%", json!(3))).await;
+    driver.must(&space, set(None, "A", json!(2))).await;
+    driver.must(&space, set(None, "a%", json!(3))).await;
     assert_eq!(say(store, &whole(), &["a%", "A", "b"], at(0)).await, told(&[("A", json!(2)), ("a%", json!(3))]));
     assert_eq!(say(store, &whole(), &[], at(0)).await, []);
     let stats = good(store.stats(&whole()).await);
@@ -62,27 +62,27 @@ pub async fn a_note_says_what_was_written_last(store: &dyn Store) {
 
 /// What is added comes on top of what was there, and nothing is where nothing was.
 pub async fn a_note_adds_up(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let space = anna.space();
     let mut sum = 0.0;
     for more in [1.5, 2.0, -0.25] {
-        hand.must(&space, add_to(Some(&anna), "n", more)).await;
+        driver.must(&space, add_to(Some(&anna), "n", more)).await;
         sum += more;
         assert_eq!(say(store, &whole(), &["n"], at(0)).await, told(&[("n", json!(sum))]));
     }
-    hand.must(&space, add_to(None, "n", 1.0)).await;
-    hand.must(&space, set(Some(&anna), "n", json!(10))).await;
-    hand.must(&space, add_to(Some(&anna), "n", 1.0)).await;
+    driver.must(&space, add_to(None, "n", 1.0)).await;
+    driver.must(&space, set(Some(&anna), "n", json!(10))).await;
+    driver.must(&space, add_to(Some(&anna), "n", 1.0)).await;
     assert_eq!(say(store, &visible(std::slice::from_ref(&anna)), &["n"], at(0)).await, told(&[("n", json!(11.0))]));
-    hand.must(&space, set(Some(&anna), "n", json!("no number"))).await;
-    hand.must(&space, add_to(Some(&anna), "n", 1.0)).await;
+    driver.must(&space, set(Some(&anna), "n", json!("no number"))).await;
+    driver.must(&space, add_to(Some(&anna), "n", 1.0)).await;
     assert_eq!(say(store, &visible(&[anna]), &["n"], at(0)).await, told(&[("n", json!(1.0))]));
 }
 
 /// From its end on a note counts for nothing, not for what is added either.
 pub async fn a_note_counts_until_its_end(store: &dyn Store) {
-    let (hand, space) = (Hand::on(store), user("anna").space());
-    hand.must(&space, note(None, "n", NoteValue::Add(5.0), Some(at(100)))).await;
+    let (driver, space) = (Driver::on(store), user("anna").space());
+    driver.must(&space, note(None, "n", NoteValue::Add(5.0), Some(at(100)))).await;
     for (now, expect) in [(0, Some(5.0)), (99, Some(5.0)), (100, None), (101, None)] {
         let expect: Vec<_> = expect.into_iter().map(|sum| ("n", json!(sum))).collect();
         assert_eq!(say(store, &whole(), &["n"], at(now)).await, told(&expect), "{now}");
@@ -95,18 +95,18 @@ pub async fn a_note_counts_until_its_end(store: &dyn Store) {
     assert_eq!(say(store, &whole(), &["n"], at(99)).await, told(&[("n", json!(6.0))]));
     good(store.apply(later(199, 2.0)).await);
     assert_eq!(say(store, &whole(), &["n"], at(199)).await, told(&[("n", json!(2.0))]), "it begins anew");
-    hand.must(&space, set(None, "n", json!(7))).await;
+    driver.must(&space, set(None, "n", json!(7))).await;
     assert_eq!(say(store, &whole(), &["n"], at(99_999)).await, told(&[("n", json!(7))]), "and now has no end");
 }
 
 /// A note about a scope is for those who see it, and one about nobody for those who see all.
 pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
-    let (hand, anna, ben, bot) = (Hand::on(store), user("anna"), user("ben"), agent("bot"));
+    let (driver, anna, ben, bot) = (Driver::on(store), user("anna"), user("ben"), agent("bot"));
     let space = anna.space();
     for (scope, value) in [(Some(&anna), "anna's"), (Some(&ben), "ben's"), (None, "nobody's")] {
-        hand.must(&space, set(scope, "n", json!(value))).await;
+        driver.must(&space, set(scope, "n", json!(value))).await;
     }
-    hand.must(&bot.space(), set(Some(&bot), "n", json!("the bot's"))).await;
+    driver.must(&bot.space(), set(Some(&bot), "n", json!("the bot's"))).await;
     let say = async |visible: &Visible, space: &Space| {
         let found = say_in(store, visible, space, &["n"], at(0)).await;
         found.into_iter().map(|(_, value)| value.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
@@ -127,7 +127,7 @@ pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
     assert_eq!(say(&visible(std::slice::from_ref(&bot)), &bot.space()).await, ["the bot's"]);
     assert_eq!(say(&visible(&[anna]), &bot.space()).await, [""; 0]);
     assert_eq!(say(&whole(), &agent("nobody").space()).await, [""; 0]);
-    let strange = hand.act(&space, set(Some(&bot), "n", json!(1))).await.expect_err("not of this space");
+    let strange = driver.act(&space, set(Some(&bot), "n", json!(1))).await.expect_err("not of this space");
     assert_eq!(strange.kind(), ErrorKind::InvalidInput);
     let changes = vec![change(at(9), set(None, "n", json!("theirs")))];
     let other = Tenant::new("other").unwrap_or_default();
@@ -137,11 +137,11 @@ pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
 
 /// Sweeping takes away what no longer counts and tells how much that was.
 pub async fn sweeping_takes_what_no_longer_counts(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let (tenant, space) = (Tenant::default(), anna.space());
     assert_eq!(good(store.compact(&tenant, &space, at(0)).await), 0, "nothing is there yet");
     for (key, until) in [("a", Some(at(10))), ("b", Some(at(20))), ("c", None)] {
-        hand.must(&space, note(Some(&anna), key, NoteValue::Set(json!(1)), until)).await;
+        driver.must(&space, note(Some(&anna), key, NoteValue::Set(json!(1)), until)).await;
     }
     let keys = ["a", "b", "c"];
     let left =
@@ -150,8 +150,8 @@ pub async fn sweeping_takes_what_no_longer_counts(store: &dyn Store) {
         assert_eq!(good(store.compact(&tenant, &space, at(now)).await), gone, "{now}");
         assert_eq!(left().await, expect, "{now}");
     }
-    let kept = hand.remember(&anna, "lantern").await;
+    let kept = driver.remember(&anna, "lantern").await;
     good(store.compact(&tenant, &space, at(9_000)).await);
     good(store.compact(&Tenant::new("other").unwrap_or_default(), &space, at(9_000)).await);
-    hand.sees(&whole(), "lantern", &[kept]).await;
+    driver.sees(&whole(), "lantern", &[kept]).await;
 }

@@ -2,19 +2,19 @@
 
 use loci_store::{LedgerQuery, Page, Store};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// What was there at the start is visited exactly once, newest first, though others add and erase
 /// meanwhile, in two spaces at once.
 pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
-    let hand = Hand::from(store, 1_000);
+    let driver = Driver::from(store, 1_000);
     let scopes = [user("anna"), agent("bot"), user("ben")];
     let mut there = Vec::new();
     for number in 0..50 {
-        there.push(hand.remember(&scopes[number % 3], &format!("lantern {number}")).await);
+        there.push(driver.remember(&scopes[number % 3], &format!("lantern {number}")).await);
     }
-    let others = Hand::from(store, 3_000);
+    let others = Driver::from(store, 3_000);
     let (mut seen, mut after, mut pages) = (Vec::new(), None, 0);
     loop {
         let page = good(store.scan(&whole(), &now(), Page { after, limit: 7 }).await);
@@ -33,9 +33,9 @@ pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
 
 /// The greatest of limits is no limit, and none at all asks for nothing but the count.
 pub async fn a_page_may_be_as_large_as_it_likes(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let anna = user("anna");
-    let (one, two) = (hand.remember(&anna, "lantern one").await, hand.remember(&anna, "lantern two").await);
+    let (one, two) = (driver.remember(&anna, "lantern one").await, driver.remember(&anna, "lantern two").await);
     for limit in [2, 3, i64::MAX as usize, usize::MAX] {
         let page = good(store.scan(&whole(), &now(), Page { after: None, limit }).await);
         assert_eq!(page.memories.iter().map(|memory| memory.id).collect::<Vec<_>>(), [two, one], "{limit}");

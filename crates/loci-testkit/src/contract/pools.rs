@@ -3,7 +3,7 @@
 use loci_store::{CatalogueChange, LedgerQuery, Pool, PoolFilter, Store};
 use loci_types::{ErrorKind, Layer, Scope, Tenant};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn pool(slug: &str) -> Pool {
@@ -229,7 +229,7 @@ pub async fn a_pool_is_its_tenants_own(store: &dyn Store) {
 
 /// Its space goes with all that is in it and with its members, others stay, and it can begin anew without them.
 pub async fn dropping_a_pool_removes_everything(store: &dyn Store) {
-    let (hand, tenant) = (Hand::on(store), Tenant::default());
+    let (driver, tenant) = (Driver::on(store), Tenant::default());
     for slug in ["physics", "chemistry"] {
         assert!(
             good(
@@ -242,15 +242,15 @@ pub async fn dropping_a_pool_removes_everything(store: &dyn Store) {
             ) > 0
         );
     }
-    let gone = hand.remember(&of("physics"), "lantern of physics").await;
-    let other = hand.remember(&of("chemistry"), "lantern of chemistry").await;
-    let own = hand.remember(&agent("owl"), "lantern of the owl").await;
-    hand.sees(&visible(&[of("physics"), agent("owl")]), "lantern", &[gone, own]).await;
+    let gone = driver.remember(&of("physics"), "lantern of physics").await;
+    let other = driver.remember(&of("chemistry"), "lantern of chemistry").await;
+    let own = driver.remember(&agent("owl"), "lantern of the owl").await;
+    driver.sees(&visible(&[of("physics"), agent("owl")]), "lantern", &[gone, own]).await;
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropPool("physics".to_owned())).await) > 0);
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropPool("physics".to_owned())).await) == 0);
-    hand.sees(&whole(), "lantern", &[other, own]).await;
-    hand.sees(&visible(&[of("physics")]), "lantern", &[]).await;
-    assert_eq!(hand.get(gone).await, None);
+    driver.sees(&whole(), "lantern", &[other, own]).await;
+    driver.sees(&visible(&[of("physics")]), "lantern", &[]).await;
+    assert_eq!(driver.get(gone).await, None);
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(gone), 9).await).entries, []);
     assert_eq!(slugs_of(store, &tenant, "owl").await, ["chemistry"]);
     assert_eq!(members(store, &tenant, "physics").await, Vec::<String>::new());
@@ -262,14 +262,14 @@ pub async fn dropping_a_pool_removes_everything(store: &dyn Store) {
         ) > 0
     );
     assert!(good(store.pools(&tenant, &PoolFilter::shared("physics", "owl")).await).is_empty());
-    let fresh = hand.remember(&of("physics"), "lantern, anew").await;
-    hand.sees(&visible(&[of("physics")]), "lantern", &[fresh]).await;
+    let fresh = driver.remember(&of("physics"), "lantern, anew").await;
+    driver.sees(&visible(&[of("physics")]), "lantern", &[fresh]).await;
 }
 
 /// Whoever takes its name later does not take its place.
 pub async fn an_agent_that_is_dropped_is_in_no_pool(store: &dyn Store) {
-    let (hand, tenant) = (Hand::on(store), Tenant::default());
-    hand.remember(&agent("owl"), "lantern").await;
+    let (driver, tenant) = (Driver::on(store), Tenant::default());
+    driver.remember(&agent("owl"), "lantern").await;
     assert!(
         good(
             store
@@ -282,14 +282,14 @@ pub async fn an_agent_that_is_dropped_is_in_no_pool(store: &dyn Store) {
     );
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("owl".to_owned())).await) > 0);
     assert_eq!(members(store, &tenant, "physics").await, ["ant"]);
-    hand.remember(&agent("owl"), "lantern, anew").await;
+    driver.remember(&agent("owl"), "lantern, anew").await;
     assert!(good(store.pools(&tenant, &PoolFilter::shared("physics", "owl")).await).is_empty());
 }
 
 /// An import may bring a pool in before anyone made it: it is listed, and nobody is in it.
 pub async fn a_pool_that_is_written_to_is_known_and_has_no_members(store: &dyn Store) {
-    let (hand, tenant) = (Hand::on(store), Tenant::default());
-    hand.remember(&of("physics"), "lantern").await;
+    let (driver, tenant) = (Driver::on(store), Tenant::default());
+    driver.remember(&of("physics"), "lantern").await;
     let slugs: Vec<_> =
         good(store.pools(&tenant, &PoolFilter::default()).await).into_iter().map(|record| record.pool.slug).collect();
     assert_eq!(slugs, ["physics"]);

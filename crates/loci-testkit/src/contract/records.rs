@@ -4,16 +4,16 @@ use loci_store::{Error, LedgerQuery, Store};
 use loci_types::{Action, Addition, ErrorKind, JobKind, JobSpec, Outcome, Patch, Provenance, State};
 use serde_json::json;
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// All fields, each with a value that is not its default.
 pub async fn a_record_comes_back_field_by_field(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     for scope in [user("anna"), agent("bot"), scope(loci_types::Layer::Pool, &["common"])] {
-        let written = full_memory(hand.next(), &scope);
-        hand.keep(written.clone()).await;
-        let read = hand.must_get(written.id).await;
+        let written = full_memory(driver.next(), &scope);
+        driver.keep(written.clone()).await;
+        let read = driver.must_get(written.id).await;
         assert_eq!(serde_json::to_value(&read).ok(), serde_json::to_value(&written).ok());
         assert_eq!(read, written);
     }
@@ -21,24 +21,24 @@ pub async fn a_record_comes_back_field_by_field(store: &dyn Store) {
 
 /// When the second change fails, the first is not there, nor its words, nor its jobs.
 pub async fn a_batch_is_all_or_nothing(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern one").await;
-    let lost = hand.sample(&anna, "lantern two");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern one").await;
+    let lost = driver.sample(&anna, "lantern two");
     let mut with_job = addition(lost.clone());
     with_job.jobs.push(JobSpec { kind: JobKind::Link, payload: json!({}), unique: None, run_after: at(0) });
     let failing = batch(
         &anna.space(),
         vec![
-            change(hand.clock(), Action::Add(Box::new(with_job))),
-            change(hand.clock(), Action::Revise(Box::new(new_text(kept, "candle", true)))),
-            change(hand.clock(), Action::Restore { id: id(77_777) }),
+            change(driver.clock(), Action::Add(Box::new(with_job))),
+            change(driver.clock(), Action::Revise(Box::new(new_text(kept, "candle", true)))),
+            change(driver.clock(), Action::Restore { id: id(77_777) }),
         ],
     );
     let error = store.apply(failing).await.expect_err("the last change cannot be done");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    assert_eq!(hand.get(lost.id).await, None);
-    assert_eq!(hand.must_get(kept).await.version, 1);
-    hand.sees(&whole(), "lantern", &[kept]).await;
+    assert_eq!(driver.get(lost.id).await, None);
+    assert_eq!(driver.must_get(kept).await.version, 1);
+    driver.sees(&whole(), "lantern", &[kept]).await;
     let jobs = store.claim(&Default::default(), JobKind::ALL, 9, at(9_999), std::time::Duration::from_secs(1)).await;
     assert_eq!(good(jobs), []);
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries.len(), 1);
@@ -71,214 +71,216 @@ pub async fn one_outcome_per_change_in_order(store: &dyn Store) {
 
 /// A second memory with the same id is refused, and the first stays as it was.
 pub async fn an_id_is_taken_once(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let first = hand.remember(&anna, "first").await;
-    let mut second = hand.sample(&anna, "second");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let first = driver.remember(&anna, "first").await;
+    let mut second = driver.sample(&anna, "second");
     second.id = first;
-    let error = hand.act(&anna.space(), Action::Add(Box::new(addition(second)))).await.expect_err("the id is taken");
+    let error = driver.act(&anna.space(), Action::Add(Box::new(addition(second)))).await.expect_err("the id is taken");
     assert!(matches!(error, Error::Taken(_)), "{error:?}");
-    assert_eq!(hand.must_get(first).await.content, "first");
+    assert_eq!(driver.must_get(first).await.content, "first");
 }
 
 /// The key counts within one scope only.
 pub async fn the_same_thing_twice_in_one_scope_is_kept_once(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let first = hand.remember(&anna, "lantern").await;
-    let again = hand.act(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern"))))).await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let first = driver.remember(&anna, "lantern").await;
+    let again = driver.act(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern"))))).await;
     let again = good(again);
     assert_eq!((again.id, again.outcome, again.version, again.sequence), (Some(first), Outcome::None, 1, None));
-    let other = hand.remember(&ben, "lantern").await;
-    hand.sees(&whole(), "lantern", &[first, other]).await;
+    let other = driver.remember(&ben, "lantern").await;
+    driver.sees(&whole(), "lantern", &[first, other]).await;
     // Without a key the same text may stand twice.
-    let twice = hand.sample(&anna, "lantern");
+    let twice = driver.sample(&anna, "lantern");
     let (twice, bare) = (twice.id, Addition { vector: Some(vector("lantern")), ..Addition::new(twice) });
-    assert_eq!(hand.must(&anna.space(), Action::Add(Box::new(bare))).await.outcome, Outcome::Created);
-    hand.sees(&whole(), "lantern", &[first, other, twice]).await;
+    assert_eq!(driver.must(&anna.space(), Action::Add(Box::new(bare))).await.outcome, Outcome::Created);
+    driver.sees(&whole(), "lantern", &[first, other, twice]).await;
     // A new text takes its own key along.
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(first, "candle", true)))).await;
-    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "candle"))))).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(first, "candle", true)))).await;
+    let again = driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "candle"))))).await;
     assert_eq!((again.id, again.outcome), (Some(first), Outcome::None));
-    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern"))))).await;
+    let again = driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern"))))).await;
     assert_eq!(again.outcome, Outcome::Created);
 }
 
 /// Deleted, replaced, archived, expired and ended ones do not stand in the way of a new one.
 pub async fn a_twin_that_no_longer_holds_does_not_count(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let anna = |case: &str| user(&format!("anna-{case}"));
     let created = async |case: &str| {
         let scope = anna(case);
-        let again = hand.must(&scope.space(), Action::Add(Box::new(addition(hand.sample(&scope, "lantern"))))).await;
+        let again =
+            driver.must(&scope.space(), Action::Add(Box::new(addition(driver.sample(&scope, "lantern"))))).await;
         assert_eq!(again.outcome, Outcome::Created, "{case}");
     };
 
-    let deleted = hand.remember(&anna("deleted"), "lantern").await;
-    hand.forget(&anna("deleted"), deleted).await;
+    let deleted = driver.remember(&anna("deleted"), "lantern").await;
+    driver.forget(&anna("deleted"), deleted).await;
     created("deleted").await;
 
-    let replaced = hand.remember(&anna("replaced"), "lantern").await;
-    hand.replace(replaced, &anna("replaced"), "candle").await;
+    let replaced = driver.remember(&anna("replaced"), "lantern").await;
+    driver.replace(replaced, &anna("replaced"), "candle").await;
     created("replaced").await;
 
-    let archived = hand.remember(&anna("archived"), "lantern").await;
+    let archived = driver.remember(&anna("archived"), "lantern").await;
     let fade = Action::Fade { id: archived, state: State::Archived, confidence: None, relevance: None, purge_at: None };
-    hand.must(&anna("archived").space(), fade).await;
+    driver.must(&anna("archived").space(), fade).await;
     created("archived").await;
 
-    let mut expired = hand.sample(&anna("expired"), "lantern");
-    expired.expires_at = Some(hand.clock());
-    hand.keep(expired).await;
+    let mut expired = driver.sample(&anna("expired"), "lantern");
+    expired.expires_at = Some(driver.clock());
+    driver.keep(expired).await;
     created("expired").await;
 
-    let mut ended = hand.sample(&anna("ended"), "lantern");
-    ended.valid_until = Some(hand.clock());
-    hand.keep(ended).await;
+    let mut ended = driver.sample(&anna("ended"), "lantern");
+    ended.valid_until = Some(driver.clock());
+    driver.keep(ended).await;
     created("ended").await;
 
-    let mut decayed = hand.sample(&anna("decayed"), "lantern");
+    let mut decayed = driver.sample(&anna("decayed"), "lantern");
     decayed.state = State::Decayed;
-    let decayed = hand.keep(decayed).await;
+    let decayed = driver.keep(decayed).await;
     let scope = anna("decayed");
-    let again = hand.must(&scope.space(), Action::Add(Box::new(addition(hand.sample(&scope, "lantern"))))).await;
+    let again = driver.must(&scope.space(), Action::Add(Box::new(addition(driver.sample(&scope, "lantern"))))).await;
     assert_eq!((again.id, again.outcome), (Some(decayed), Outcome::None), "a decayed one still holds");
 }
 
 /// A memory that lay in the wrong space would be seen by nobody, and dropped with somebody else's.
 pub async fn a_memory_of_another_space_is_refused(store: &dyn Store) {
-    let hand = Hand::on(store);
-    let stray = hand.sample(&agent("bot"), "lantern");
-    let error = hand.act(&user("anna").space(), Action::Add(Box::new(addition(stray)))).await.expect_err("wrong space");
+    let driver = Driver::on(store);
+    let stray = driver.sample(&agent("bot"), "lantern");
+    let error =
+        driver.act(&user("anna").space(), Action::Add(Box::new(addition(stray)))).await.expect_err("wrong space");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    let old = hand.remember(&user("anna"), "old lantern").await;
-    let stray = Action::Supersede { old, new: Box::new(addition(hand.sample(&agent("bot"), "lantern"))) };
-    let error = hand.act(&user("anna").space(), stray).await.expect_err("wrong space");
+    let old = driver.remember(&user("anna"), "old lantern").await;
+    let stray = Action::Supersede { old, new: Box::new(addition(driver.sample(&agent("bot"), "lantern"))) };
+    let error = driver.act(&user("anna").space(), stray).await.expect_err("wrong space");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    hand.sees(&whole(), "lantern", &[old]).await;
+    driver.sees(&whole(), "lantern", &[old]).await;
 }
 
 /// Revise and forget compare the version that the caller saw.
 pub async fn an_old_version_is_a_conflict(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
     let mut revise = new_text(kept, "candle", true);
     revise.expect = Some(1);
-    assert_eq!(hand.must(&anna.space(), Action::Revise(Box::new(revise.clone()))).await.version, 2);
+    assert_eq!(driver.must(&anna.space(), Action::Revise(Box::new(revise.clone()))).await.version, 2);
     let forget = |expect| Action::Forget { id: kept, expect: Some(expect), purge_at: at(9) };
     for stale in [Action::Revise(Box::new(revise)), forget(1), forget(3)] {
-        let error = hand.act(&anna.space(), stale).await.expect_err("someone was faster");
+        let error = driver.act(&anna.space(), stale).await.expect_err("someone was faster");
         assert!(matches!(error, Error::Conflict { found: 2, .. }), "{error:?}");
     }
-    assert_eq!(hand.must_get(kept).await.content, "candle");
-    assert_eq!(hand.must(&anna.space(), forget(2)).await.outcome, Outcome::Deleted);
+    assert_eq!(driver.must_get(kept).await.content, "candle");
+    assert_eq!(driver.must(&anna.space(), forget(2)).await.outcome, Outcome::Deleted);
 }
 
 /// Metadata merges shallowly, and null takes a field away.
 pub async fn metadata_merges_field_by_field(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let mut memory = hand.sample(&anna, "lantern");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let mut memory = driver.sample(&anna, "lantern");
     memory.metadata = object(json!({ "keep": 1, "change": { "a": 1, "b": 2 }, "drop": true }));
-    let kept = hand.keep(memory).await;
+    let kept = driver.keep(memory).await;
     let over = object(json!({ "change": { "a": 9 }, "drop": null, "absent": null, "new": "x" }));
     let patch = Patch { metadata: Some(over), category: Some(Some("light".into())), ..Patch::default() };
-    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, patch)))).await;
-    let read = hand.must_get(kept).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(revision(kept, patch)))).await;
+    let read = driver.must_get(kept).await;
     assert_eq!(read.metadata, object(json!({ "keep": 1, "change": { "a": 9 }, "new": "x" })));
-    assert_eq!((read.category.as_deref(), read.version, read.updated_at), (Some("light"), 2, hand.clock()));
+    assert_eq!((read.category.as_deref(), read.version, read.updated_at), (Some("light"), 2, driver.clock()));
     let clear = Patch { category: Some(None), ..Patch::default() };
-    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, clear)))).await;
-    assert_eq!(hand.must_get(kept).await.category, None);
-    hand.sees(&whole(), "lantern", &[kept]).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(revision(kept, clear)))).await;
+    assert_eq!(driver.must_get(kept).await.category, None);
+    driver.sees(&whole(), "lantern", &[kept]).await;
 }
 
 /// A revision that says what is there already is no new version and no history.
 pub async fn a_change_of_nothing_changes_nothing(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
     for patch in [Patch::default(), Patch { importance: Some(0.5), tags: Some(Vec::new()), ..Patch::default() }] {
-        let applied = hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, patch)))).await;
+        let applied = driver.must(&anna.space(), Action::Revise(Box::new(revision(kept, patch)))).await;
         assert_eq!((applied.outcome, applied.version, applied.sequence), (Outcome::None, 1, None));
     }
-    assert_eq!(hand.must(&anna.space(), Action::Restore { id: kept }).await.outcome, Outcome::None);
+    assert_eq!(driver.must(&anna.space(), Action::Restore { id: kept }).await.outcome, Outcome::None);
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries.len(), 1);
 }
 
 /// What is deleted must be restored before it is changed.
 pub async fn a_deleted_memory_is_not_revised(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let gone = hand.remember(&anna, "lantern").await;
-    hand.forget(&anna, gone).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let gone = driver.remember(&anna, "lantern").await;
+    driver.forget(&anna, gone).await;
     let error =
-        hand.act(&anna.space(), Action::Revise(Box::new(new_text(gone, "x", false)))).await.expect_err("deleted");
+        driver.act(&anna.space(), Action::Revise(Box::new(new_text(gone, "x", false)))).await.expect_err("deleted");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
-    assert_eq!(hand.forget(&anna, gone).await.outcome, Outcome::None);
-    assert_eq!(hand.must_get(gone).await.version, 2);
+    assert_eq!(driver.forget(&anna, gone).await.outcome, Outcome::None);
+    assert_eq!(driver.must_get(gone).await.version, 2);
 }
 
 /// The old words and the old vector go with the old text; tags and filters follow too.
 pub async fn a_new_text_has_new_words_and_no_old_vector(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await, [kept]);
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "candle", false)))).await;
-    assert_eq!(hand.words(&whole(), "lantern", &now()).await, []);
-    assert_eq!(hand.words(&whole(), "candle", &now()).await, [kept]);
-    assert_eq!(hand.near(&whole(), "lantern", &now()).await, []);
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await, [kept]);
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "candle", false)))).await;
+    assert_eq!(driver.words(&whole(), "lantern", &now()).await, []);
+    assert_eq!(driver.words(&whole(), "candle", &now()).await, [kept]);
+    assert_eq!(driver.near(&whole(), "lantern", &now()).await, []);
     assert_eq!(good(store.vectors(&whole(), MODEL, &[kept]).await), []);
     let models = good(store.stats(&whole()).await);
     assert_eq!((models.vectors.get(MODEL), models.without_vector), (None, 1));
     let embed = Action::Embed { id: kept, of: hash("candle"), vector: vector("candle") };
-    hand.must(&anna.space(), embed).await;
-    assert_eq!(hand.near(&whole(), "candle", &now()).await, [kept]);
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "torch", true)))).await;
-    hand.sees(&whole(), "torch", &[kept]).await;
+    driver.must(&anna.space(), embed).await;
+    assert_eq!(driver.near(&whole(), "candle", &now()).await, [kept]);
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(kept, "torch", true)))).await;
+    driver.sees(&whole(), "torch", &[kept]).await;
     let tags = Patch { tags: Some(vec!["b".into(), "c".into()]), ..Patch::default() };
-    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, tags)))).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(revision(kept, tags)))).await;
     let tagged = |tag: &str| loci_types::Filter { tags: vec![tag.into()], ..now() };
-    hand.sees_with(&whole(), "torch", &tagged("c"), &[kept]).await;
-    hand.sees_with(&whole(), "torch", &tagged("a"), &[]).await;
+    driver.sees_with(&whole(), "torch", &tagged("c"), &[kept]).await;
+    driver.sees_with(&whole(), "torch", &tagged("a"), &[]).await;
 }
 
 /// Recall is counted, and says nothing about the content: no version, no history.
 pub async fn a_touch_counts_and_is_not_history(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
-    hand.must(&anna.space(), Action::Touch { ids: vec![one, two] }).await;
-    let seen = hand.clock();
-    hand.must(&anna.space(), Action::Touch { ids: vec![one, id(77_777)] }).await;
-    let (first, second) = (hand.must_get(one).await, hand.must_get(two).await);
-    assert_eq!((first.access_count, first.last_accessed_at), (2, Some(hand.clock())));
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
+    driver.must(&anna.space(), Action::Touch { ids: vec![one, two] }).await;
+    let seen = driver.clock();
+    driver.must(&anna.space(), Action::Touch { ids: vec![one, id(77_777)] }).await;
+    let (first, second) = (driver.must_get(one).await, driver.must_get(two).await);
+    assert_eq!((first.access_count, first.last_accessed_at), (2, Some(driver.clock())));
     assert_eq!((second.access_count, second.last_accessed_at), (1, Some(seen)));
     assert_eq!((first.version, first.updated_at), (1, first.created_at));
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await).entries.len(), 1);
     // Written behind, a touch may come late; the last access is the latest.
     let late = change(at(1), Action::Touch { ids: vec![one] });
     good(store.apply(batch(&anna.space(), vec![late])).await);
-    let read = hand.must_get(one).await;
+    let read = driver.must_get(one).await;
     assert_eq!((read.access_count, read.last_accessed_at), (3, first.last_accessed_at));
     // A later change does not take the count back.
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(one, "uno", true)))).await;
-    assert_eq!(hand.must_get(one).await.access_count, 3);
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(one, "uno", true)))).await;
+    assert_eq!(driver.must_get(one).await.access_count, 3);
 }
 
 /// Maintenance sets state and scores; what it does not name stays.
 pub async fn fading_changes_state_and_scores(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
     let fade =
         |state, confidence, relevance, purge_at| Action::Fade { id: kept, state, confidence, relevance, purge_at };
-    hand.must(&anna.space(), fade(State::Decayed, Some(0.25), None, None)).await;
-    let read = hand.must_get(kept).await;
+    driver.must(&anna.space(), fade(State::Decayed, Some(0.25), None, None)).await;
+    let read = driver.must_get(kept).await;
     assert_eq!((read.state, read.confidence, read.relevance, read.version), (State::Decayed, 0.25, 1.0, 2));
-    hand.sees(&whole(), "lantern", &[kept]).await;
-    hand.must(&anna.space(), fade(State::Archived, None, Some(0.5), None)).await;
-    let read = hand.must_get(kept).await;
+    driver.sees(&whole(), "lantern", &[kept]).await;
+    driver.must(&anna.space(), fade(State::Archived, None, Some(0.5), None)).await;
+    let read = driver.must_get(kept).await;
     assert_eq!((read.state, read.confidence, read.relevance), (State::Archived, 0.25, 0.5));
-    hand.sees(&whole(), "lantern", &[]).await;
-    hand.must(&anna.space(), fade(State::SoftDeleted, None, None, Some(at(700)))).await;
-    assert_eq!(hand.must_get(kept).await.purge_at, Some(at(700)));
-    hand.must(&anna.space(), Action::Restore { id: kept }).await;
-    assert_eq!((hand.must_get(kept).await.state, hand.must_get(kept).await.purge_at), (State::Active, None));
-    hand.sees(&whole(), "lantern", &[kept]).await;
+    driver.sees(&whole(), "lantern", &[]).await;
+    driver.must(&anna.space(), fade(State::SoftDeleted, None, None, Some(at(700)))).await;
+    assert_eq!(driver.must_get(kept).await.purge_at, Some(at(700)));
+    driver.must(&anna.space(), Action::Restore { id: kept }).await;
+    assert_eq!((driver.must_get(kept).await.state, driver.must_get(kept).await.purge_at), (State::Active, None));
+    driver.sees(&whole(), "lantern", &[kept]).await;
     let events: Vec<_> = good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await)
         .entries
         .into_iter()
@@ -289,8 +291,8 @@ pub async fn fading_changes_state_and_scores(store: &dyn Store) {
 
 /// Each entry carries its time, version, actor and reason, and what changed.
 pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
     let mut told = change(at(60), Action::Revise(Box::new(new_text(kept, "candle", true))));
     told.reason = "she said so".into();
     told.provenance = Provenance {
@@ -300,10 +302,10 @@ pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
         request: Some("r-9".into()),
     };
     let applied = good(store.apply(batch(&anna.space(), vec![told])).await);
-    hand.forget(&anna, kept).await;
-    hand.must(&anna.space(), Action::Restore { id: kept }).await;
+    driver.forget(&anna, kept).await;
+    driver.must(&anna.space(), Action::Restore { id: kept }).await;
     let private = Patch { access_policy: Some(loci_types::AccessPolicy::Private), ..Patch::default() };
-    hand.must(&anna.space(), Action::Revise(Box::new(revision(kept, private)))).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(revision(kept, private)))).await;
     let entries = good(store.ledger(&whole(), &LedgerQuery::Memory(kept), 99).await).entries;
     let events: Vec<_> = entries.iter().map(|entry| (entry.event.as_str(), entry.version)).collect();
     assert_eq!(

@@ -4,78 +4,78 @@ use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, LedgerEntry, MemoryId, NoteValue, Outcome, Relation, Scope, State};
 use serde_json::{Value, json};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// Soft delete hides from every lane; restore brings back with words and vector.
 pub async fn what_is_forgotten_is_hidden_and_comes_back(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (kept, gone) = (hand.remember(&anna, "lantern one").await, hand.remember(&anna, "lantern two").await);
-    hand.sees(&whole(), "lantern", &[kept, gone]).await;
-    assert_eq!(hand.forget(&anna, gone).await.outcome, Outcome::Deleted);
-    hand.sees(&whole(), "lantern", &[kept]).await;
-    hand.sees_with(&whole(), "lantern", &everything(), &[kept, gone]).await;
-    let read = hand.must_get(gone).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (kept, gone) = (driver.remember(&anna, "lantern one").await, driver.remember(&anna, "lantern two").await);
+    driver.sees(&whole(), "lantern", &[kept, gone]).await;
+    assert_eq!(driver.forget(&anna, gone).await.outcome, Outcome::Deleted);
+    driver.sees(&whole(), "lantern", &[kept]).await;
+    driver.sees_with(&whole(), "lantern", &everything(), &[kept, gone]).await;
+    let read = driver.must_get(gone).await;
     assert_eq!((read.state, read.purge_at, read.version), (State::SoftDeleted, Some(at(50_000)), 2));
-    let restored = hand.must(&anna.space(), Action::Restore { id: gone }).await;
+    let restored = driver.must(&anna.space(), Action::Restore { id: gone }).await;
     assert_eq!((restored.outcome, restored.version), (Outcome::Restored, 3));
-    hand.sees(&whole(), "lantern", &[kept, gone]).await;
-    assert_eq!(hand.must_get(gone).await.purge_at, None);
+    driver.sees(&whole(), "lantern", &[kept, gone]).await;
+    assert_eq!(driver.must_get(gone).await.purge_at, None);
 }
 
 /// A restore that came before the purge wins.
 pub async fn a_live_memory_is_not_purged(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.remember(&anna, "lantern").await;
-    hand.forget(&anna, kept).await;
-    hand.must(&anna.space(), Action::Restore { id: kept }).await;
-    let applied = hand.must(&anna.space(), Action::Purge { id: kept }).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.remember(&anna, "lantern").await;
+    driver.forget(&anna, kept).await;
+    driver.must(&anna.space(), Action::Restore { id: kept }).await;
+    let applied = driver.must(&anna.space(), Action::Purge { id: kept }).await;
     assert_eq!((applied.outcome, applied.sequence), (Outcome::None, None));
-    hand.sees(&whole(), "lantern", &[kept]).await;
+    driver.sees(&whole(), "lantern", &[kept]).await;
 }
 
 /// A purge takes a soft-deleted memory away for good.
 pub async fn a_purge_leaves_only_a_tombstone(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (kept, gone) = prepare(&hand).await;
-    hand.forget(&anna, gone).await;
-    let applied = hand.must(&anna.space(), Action::Purge { id: gone }).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (kept, gone) = prepare(&driver).await;
+    driver.forget(&anna, gone).await;
+    let applied = driver.must(&anna.space(), Action::Purge { id: gone }).await;
     assert_eq!((applied.id, applied.outcome), (Some(gone), Outcome::Erased));
-    let entries = nothing_left(&hand, kept, gone).await;
+    let entries = nothing_left(&driver, kept, gone).await;
     assert_eq!(entries.last().map(|entry| entry.event.as_str()), Some("TTL"));
 }
 
 /// An erasure needs no soft delete before it.
 pub async fn an_erasure_leaves_only_a_tombstone(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (kept, gone) = prepare(&hand).await;
-    let applied = hand.must(&anna.space(), Action::Erase { id: gone }).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (kept, gone) = prepare(&driver).await;
+    let applied = driver.must(&anna.space(), Action::Erase { id: gone }).await;
     assert_eq!((applied.id, applied.outcome), (Some(gone), Outcome::Erased));
-    let entries = nothing_left(&hand, kept, gone).await;
+    let entries = nothing_left(&driver, kept, gone).await;
     assert_eq!(entries.last().map(|entry| entry.event.as_str()), Some("ERASE"));
 }
 
 /// Two linked memories, one of them with a past.
-async fn prepare(hand: &Hand<'_>) -> (MemoryId, MemoryId) {
+async fn prepare(driver: &Driver<'_>) -> (MemoryId, MemoryId) {
     let anna = user("anna");
-    let kept = hand.remember(&anna, "lantern one").await;
-    let mut gone = hand.sample(&anna, "lantern shibboleth");
+    let kept = driver.remember(&anna, "lantern one").await;
+    let mut gone = driver.sample(&anna, "lantern shibboleth");
     gone.tags = vec!["secret".into()];
-    let gone = hand.keep(gone).await;
-    hand.link(&anna, kept, gone, Relation::RelatedTo).await;
-    hand.link(&anna, gone, kept, Relation::Causal).await;
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(gone, "lantern sesame", true)))).await;
-    hand.sees(&whole(), "lantern", &[kept, gone]).await;
+    let gone = driver.keep(gone).await;
+    driver.link(&anna, kept, gone, Relation::RelatedTo).await;
+    driver.link(&anna, gone, kept, Relation::Causal).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(gone, "lantern sesame", true)))).await;
+    driver.sees(&whole(), "lantern", &[kept, gone]).await;
     (kept, gone)
 }
 
-async fn nothing_left(hand: &Hand<'_>, kept: MemoryId, gone: MemoryId) -> Vec<LedgerEntry> {
-    let (store, anna) = (hand.store, user("anna"));
-    assert_eq!(hand.get(gone).await, None);
+async fn nothing_left(driver: &Driver<'_>, kept: MemoryId, gone: MemoryId) -> Vec<LedgerEntry> {
+    let (store, anna) = (driver.store, user("anna"));
+    assert_eq!(driver.get(gone).await, None);
     for word in ["shibboleth", "sesame"] {
-        assert_eq!(hand.words(&whole(), word, &everything()).await, []);
+        assert_eq!(driver.words(&whole(), word, &everything()).await, []);
     }
-    hand.sees_with(&whole(), "lantern", &everything(), &[kept]).await;
+    driver.sees_with(&whole(), "lantern", &everything(), &[kept]).await;
     assert_eq!(good(store.vectors(&whole(), MODEL, &[gone, kept]).await).len(), 1);
     assert_eq!(good(store.edges(&whole(), &everything(), &[gone], &[]).await), []);
     assert_eq!(good(store.edges(&whole(), &everything(), &[kept], &[]).await), []);
@@ -90,23 +90,24 @@ async fn nothing_left(hand: &Hand<'_>, kept: MemoryId, gone: MemoryId) -> Vec<Le
     let stats = good(store.stats(&whole()).await);
     assert_eq!((stats.memories, stats.vectors.get(MODEL), stats.edges.len()), (1, Some(&1), 0));
     // What is gone cannot come back, and its key is free again.
-    let error = hand.act(&anna.space(), Action::Restore { id: gone }).await.expect_err("it is gone");
+    let error = driver.act(&anna.space(), Action::Restore { id: gone }).await.expect_err("it is gone");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    let again = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern sesame"))))).await;
+    let again =
+        driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern sesame"))))).await;
     assert_eq!(again.outcome, Outcome::Created);
     entries
 }
 
 /// Every action that names an unknown memory says so, except those that come late by nature.
 pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (known, unknown) = (hand.remember(&anna, "lantern").await, id(77_777));
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (known, unknown) = (driver.remember(&anna, "lantern").await, id(77_777));
     let fade = Action::Fade { id: unknown, state: State::Decayed, confidence: None, relevance: None, purge_at: None };
     for action in [
         Action::Revise(Box::new(new_text(unknown, "x", false))),
         Action::Merge { into: Box::new(new_text(unknown, "x", false)), from: vec![known] },
         Action::Merge { into: Box::new(new_text(known, "x", false)), from: vec![unknown] },
-        Action::Supersede { old: unknown, new: Box::new(addition(hand.sample(&anna, "x"))) },
+        Action::Supersede { old: unknown, new: Box::new(addition(driver.sample(&anna, "x"))) },
         Action::Link(edge(5, known, unknown, Relation::Causal)),
         Action::Unlink { source: unknown, target: known, relation: Relation::Causal },
         Action::Forget { id: unknown, expect: None, purge_at: at(9) },
@@ -116,24 +117,24 @@ pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
         Action::Erase { id: unknown },
     ] {
         let told = format!("{action:?}");
-        let error = hand.act(&anna.space(), action).await.expect_err("unknown");
+        let error = driver.act(&anna.space(), action).await.expect_err("unknown");
         assert_eq!(error.kind(), ErrorKind::NotFound, "{told}");
     }
     let late = Action::Embed { id: unknown, of: hash("x"), vector: vector("x") };
-    assert_eq!(hand.must(&anna.space(), late).await.outcome, Outcome::None);
-    assert_eq!(hand.must_get(known).await.content, "lantern");
-    hand.sees(&whole(), "lantern", &[known]).await;
+    assert_eq!(driver.must(&anna.space(), late).await.outcome, Outcome::None);
+    assert_eq!(driver.must_get(known).await.content, "lantern");
+    driver.sees(&whole(), "lantern", &[known]).await;
 }
 
 /// Of the answers that are kept for repeated requests those go that stand under the user's scope or name something of
 /// theirs. Those of others stay, or their repeated requests would be carried out twice.
 pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
     let space = anna.space();
-    let (hers, his) = (hand.remember(&anna, "lantern").await, hand.remember(&ben, "candle").await);
+    let (hers, his) = (driver.remember(&anna, "lantern").await, driver.remember(&ben, "candle").await);
     let keep = async |scope: Option<Scope>, key: &str, value: Value| {
         let value = NoteValue::Set(json!({ "fingerprint": "00", "status": 201, "body": value }));
-        hand.must(&space, Action::Note { scope, key: key.to_owned(), value, until: Some(at(9_000)) }).await;
+        driver.must(&space, Action::Note { scope, key: key.to_owned(), value, until: Some(at(9_000)) }).await;
     };
     keep(Some(anna.clone()), "answer 1", json!({ "deleted": true })).await;
     keep(None, "answer 2", json!({ "receipts": [{ "id": hers }] })).await;
@@ -141,7 +142,7 @@ pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
     keep(Some(ben), "answer 4", json!({ "deleted": true })).await;
     keep(None, "answer 5", json!({ "id": his })).await;
     keep(None, "answer 6", json!({ "deleted": true })).await;
-    hand.must(&space, Action::EraseUser { user: "anna".into() }).await;
+    driver.must(&space, Action::EraseUser { user: "anna".into() }).await;
     let keys: Vec<String> = (1..=6).map(|number| format!("answer {number}")).collect();
     let mut left: Vec<String> =
         good(store.notes(&whole(), &space, &keys, at(1)).await).into_iter().map(|(key, _)| key).collect();

@@ -7,12 +7,12 @@ use loci_types::{
     State, Visible,
 };
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// A turn of a conversation, not yet stored.
-fn turn(hand: &Hand<'_>, scope: &Scope, session: Option<&str>, thread: &str) -> Memory {
-    let mut memory = hand.sample(scope, &format!("lantern {}", hand.next()));
+fn turn(driver: &Driver<'_>, scope: &Scope, session: Option<&str>, thread: &str) -> Memory {
+    let mut memory = driver.sample(scope, &format!("lantern {}", driver.next()));
     memory.identifiers.session_id = session.map(str::to_owned);
     Memory {
         kind: Kind::stored(Kind::EPISODIC),
@@ -22,16 +22,16 @@ fn turn(hand: &Hand<'_>, scope: &Scope, session: Option<&str>, thread: &str) -> 
     }
 }
 
-async fn attend(hand: &Hand<'_>, scope: &Scope, session: &str, thread: &str) -> Timestamp {
+async fn attend(driver: &Driver<'_>, scope: &Scope, session: &str, thread: &str) -> Timestamp {
     let (scope, session, thread) = (scope.clone(), session.to_owned(), thread.to_owned());
-    hand.must(&scope.space(), Action::Attend { scope, session, thread }).await;
-    hand.clock()
+    driver.must(&scope.space(), Action::Attend { scope, session, thread }).await;
+    driver.clock()
 }
 
 /// A turn comes, and its session goes on.
-async fn say(hand: &Hand<'_>, scope: &Scope, session: &str) -> MemoryId {
-    attend(hand, scope, session, "t").await;
-    hand.keep(turn(hand, scope, Some(session), "t")).await
+async fn say(driver: &Driver<'_>, scope: &Scope, session: &str) -> MemoryId {
+    attend(driver, scope, session, "t").await;
+    driver.keep(turn(driver, scope, Some(session), "t")).await
 }
 
 fn end(scope: &Scope, session: &str) -> Action {
@@ -59,15 +59,15 @@ async fn the(store: &dyn Store, name: &str) -> Session {
     found.remove(0)
 }
 
-async fn unlearned(store: &dyn Store, visible: &Visible, scope: &Scope, session: &str) -> Vec<MemoryId> {
-    let turns = good(store.unlearned(visible, scope, session, usize::MAX).await);
+async fn pending_turns(store: &dyn Store, visible: &Visible, scope: &Scope, session: &str) -> Vec<MemoryId> {
+    let turns = good(store.pending_turns(visible, scope, session, usize::MAX).await);
     turns.into_iter().map(|turn| turn.id).collect()
 }
 
 /// It begins with its first turn, goes on with every other, ends once, and may go on again.
 pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let began = attend(&hand, &anna, "s", "t").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let began = attend(&driver, &anna, "s", "t").await;
     let mut expect = Session {
         scope: anna.clone(),
         name: "s".into(),
@@ -80,17 +80,17 @@ pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
         pending: false,
     };
     assert_eq!(the(store, "s").await, expect);
-    expect.last_at = attend(&hand, &anna, "s", "t").await;
+    expect.last_at = attend(&driver, &anna, "s", "t").await;
     assert_eq!(the(store, "s").await, expect);
-    assert_eq!(hand.must(&anna.space(), end(&anna, "s")).await.outcome, Outcome::Updated);
-    expect.ended_at = Some(hand.clock());
+    assert_eq!(driver.must(&anna.space(), end(&anna, "s")).await.outcome, Outcome::Updated);
+    expect.ended_at = Some(driver.clock());
     assert_eq!(the(store, "s").await, expect);
-    assert_eq!(hand.must(&anna.space(), end(&anna, "s")).await.outcome, Outcome::None, "it is over already");
+    assert_eq!(driver.must(&anna.space(), end(&anna, "s")).await.outcome, Outcome::None, "it is over already");
     assert_eq!(the(store, "s").await, expect);
     for nobody in [end(&anna, "u"), end(&user("ben"), "s")] {
-        assert_eq!(hand.must(&anna.space(), nobody).await.outcome, Outcome::None);
+        assert_eq!(driver.must(&anna.space(), nobody).await.outcome, Outcome::None);
     }
-    expect.last_at = attend(&hand, &anna, "s", "t").await;
+    expect.last_at = attend(&driver, &anna, "s", "t").await;
     expect.ended_at = None;
     assert_eq!(the(store, "s").await, expect);
     assert_eq!(all(store, &whole()).await, [expect]);
@@ -99,94 +99,95 @@ pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
 
 /// Turns of the conversation in their order, and nothing else that lies around them.
 pub async fn turns_wait_in_their_order(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let one = say(&hand, &anna, "s").await;
-    let two = say(&hand, &anna, "s").await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let one = say(&driver, &anna, "s").await;
+    let two = say(&driver, &anna, "s").await;
     // A session may reach over several threads, and a thread without one is its own.
-    let three = hand.keep(turn(&hand, &anna, Some("s"), "another")).await;
-    attend(&hand, &anna, "alone", "alone").await;
-    let alone = hand.keep(turn(&hand, &anna, None, "alone")).await;
-    let decayed = hand.keep(Memory { state: State::Decayed, ..turn(&hand, &anna, Some("s"), "t") }).await;
+    let three = driver.keep(turn(&driver, &anna, Some("s"), "another")).await;
+    attend(&driver, &anna, "alone", "alone").await;
+    let alone = driver.keep(turn(&driver, &anna, None, "alone")).await;
+    let decayed = driver.keep(Memory { state: State::Decayed, ..turn(&driver, &anna, Some("s"), "t") }).await;
     let strange = [
-        Memory { kind: Kind::stored(Kind::FACT), ..turn(&hand, &anna, Some("s"), "t") },
-        Memory { source: None, ..turn(&hand, &anna, Some("s"), "t") },
+        Memory { kind: Kind::stored(Kind::FACT), ..turn(&driver, &anna, Some("s"), "t") },
+        Memory { source: None, ..turn(&driver, &anna, Some("s"), "t") },
         Memory {
             source: Some(Source { kind: "tool_result".into(), ..Source::default() }),
-            ..turn(&hand, &anna, Some("s"), "t")
+            ..turn(&driver, &anna, Some("s"), "t")
         },
-        turn(&hand, &anna, Some("u"), "t"),
-        turn(&hand, &anna, None, "t"),
-        turn(&hand, &ben, Some("s"), "t"),
-        Memory { state: State::Archived, ..turn(&hand, &anna, Some("s"), "t") },
-        Memory { state: State::SoftDeleted, ..turn(&hand, &anna, Some("s"), "t") },
-        Memory { state: State::Proposed, ..turn(&hand, &anna, Some("s"), "t") },
+        turn(&driver, &anna, Some("u"), "t"),
+        turn(&driver, &anna, None, "t"),
+        turn(&driver, &ben, Some("s"), "t"),
+        Memory { state: State::Archived, ..turn(&driver, &anna, Some("s"), "t") },
+        Memory { state: State::SoftDeleted, ..turn(&driver, &anna, Some("s"), "t") },
+        Memory { state: State::Proposed, ..turn(&driver, &anna, Some("s"), "t") },
     ];
     for memory in strange {
-        hand.keep(memory).await;
+        driver.keep(memory).await;
     }
-    let turns = good(store.unlearned(&whole(), &anna, "s", usize::MAX).await);
+    let turns = good(store.pending_turns(&whole(), &anna, "s", usize::MAX).await);
     let mut read = Vec::new();
     for turn in &turns {
-        read.push(hand.must_get(turn.id).await);
+        read.push(driver.must_get(turn.id).await);
     }
     assert_eq!(turns, read, "whole memories");
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, [one, two, three, decayed]);
-    assert_eq!(unlearned(store, &whole(), &anna, "alone").await, [alone]);
-    assert_eq!(unlearned(store, &whole(), &anna, "nobody").await, []);
-    let first: Vec<_> = good(store.unlearned(&whole(), &anna, "s", 2).await).into_iter().map(|turn| turn.id).collect();
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [one, two, three, decayed]);
+    assert_eq!(pending_turns(store, &whole(), &anna, "alone").await, [alone]);
+    assert_eq!(pending_turns(store, &whole(), &anna, "nobody").await, []);
+    let first: Vec<_> =
+        good(store.pending_turns(&whole(), &anna, "s", 2).await).into_iter().map(|turn| turn.id).collect();
     assert_eq!(first, [one, two]);
-    hand.forget(&anna, one).await;
+    driver.forget(&anna, one).await;
     assert_eq!(
-        unlearned(store, &whole(), &anna, "s").await,
+        pending_turns(store, &whole(), &anna, "s").await,
         [two, three, decayed],
         "what was forgotten is not learned"
     );
     for id in [two, three, decayed] {
         assert!(the(store, "s").await.pending);
-        hand.must(&anna.space(), Action::Erase { id }).await;
+        driver.must(&anna.space(), Action::Erase { id }).await;
     }
     assert!(!the(store, "s").await.pending, "nothing of it is left");
 }
 
 /// The mark moves with what was learned; only later turns wait after it.
 pub async fn what_was_learned_does_not_wait_again(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = say(&hand, &anna, "s").await;
-    let two = say(&hand, &anna, "s").await;
-    let three = say(&hand, &anna, "s").await;
-    let other = say(&hand, &anna, "other").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = say(&driver, &anna, "s").await;
+    let two = say(&driver, &anna, "s").await;
+    let three = say(&driver, &anna, "s").await;
+    let other = say(&driver, &anna, "other").await;
     let lines = good(store.stats(&whole()).await).ledger;
-    hand.must(&anna.space(), learn(&anna, "s", None, two)).await;
+    driver.must(&anna.space(), learn(&anna, "s", None, two)).await;
     let session = the(store, "s").await;
-    assert_eq!((session.consolidated_through, session.consolidated_at), (Some(two), Some(hand.clock())));
+    assert_eq!((session.consolidated_through, session.consolidated_at), (Some(two), Some(driver.clock())));
     assert!(session.pending);
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, [three]);
-    hand.must(&anna.space(), learn(&anna, "s", Some(two), three)).await;
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [three]);
+    driver.must(&anna.space(), learn(&anna, "s", Some(two), three)).await;
     assert!(!the(store, "s").await.pending);
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, []);
-    assert_eq!(unlearned(store, &whole(), &anna, "other").await, [other]);
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, []);
+    assert_eq!(pending_turns(store, &whole(), &anna, "other").await, [other]);
     assert_eq!(good(store.stats(&whole()).await).ledger, lines + 2, "each leaves a line with what was learned");
     // Whoever wants it learned from again has all of it waiting again.
-    hand.must(&anna.space(), Action::Unlearn { scope: anna.clone(), session: "s".to_owned() }).await;
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, [one, two, three]);
-    hand.must(&anna.space(), learn(&anna, "s", None, three)).await;
-    let four = say(&hand, &anna, "s").await;
+    driver.must(&anna.space(), Action::Unlearn { scope: anna.clone(), session: "s".to_owned() }).await;
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [one, two, three]);
+    driver.must(&anna.space(), learn(&anna, "s", None, three)).await;
+    let four = say(&driver, &anna, "s").await;
     assert!(the(store, "s").await.pending);
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, [four]);
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [four]);
     // A turn that was learned from and changes does not come back.
-    hand.must(&anna.space(), Action::Revise(Box::new(new_text(one, "lantern anew", true)))).await;
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, [four]);
+    driver.must(&anna.space(), Action::Revise(Box::new(new_text(one, "lantern anew", true)))).await;
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [four]);
 }
 
 /// Whoever comes second writes nothing at all, so that nothing is learned twice.
 pub async fn who_comes_second_learns_nothing(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = say(&hand, &anna, "s").await;
-    let two = say(&hand, &anna, "s").await;
-    hand.must(&anna.space(), learn(&anna, "s", None, one)).await;
-    let before = (the(store, "s").await, hand.count(&whole()).await, good(store.stats(&whole()).await));
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = say(&driver, &anna, "s").await;
+    let two = say(&driver, &anna, "s").await;
+    driver.must(&anna.space(), learn(&anna, "s", None, one)).await;
+    let before = (the(store, "s").await, driver.count(&whole()).await, good(store.stats(&whole()).await));
     for (expect, kind) in [(None, ErrorKind::Conflict), (Some(two), ErrorKind::Conflict)] {
-        let fact = hand.sample(&anna, "lantern of a lesson");
+        let fact = driver.sample(&anna, "lantern of a lesson");
         let note = Action::Note { scope: None, key: "n".into(), value: loci_types::NoteValue::Add(1.0), until: None };
         let actions = [
             note,
@@ -195,26 +196,26 @@ pub async fn who_comes_second_learns_nothing(store: &dyn Store) {
             learn(&anna, "s", expect, two),
             Action::Erase { id: one },
         ];
-        let mut changes: Vec<_> = actions.into_iter().map(|action| change(hand.clock(), action)).collect();
+        let mut changes: Vec<_> = actions.into_iter().map(|action| change(driver.clock(), action)).collect();
         changes.insert(0, add(fact));
         let error = store.apply(batch(&anna.space(), changes)).await.expect_err("overtaken");
         assert_eq!(error.kind(), kind, "{error}");
-        let after = (the(store, "s").await, hand.count(&whole()).await, good(store.stats(&whole()).await));
+        let after = (the(store, "s").await, driver.count(&whole()).await, good(store.stats(&whole()).await));
         assert_eq!((&after.0, after.1, &after.2.jobs), (&before.0, before.1, &before.2.jobs));
         assert_eq!(after.2.ledger, before.2.ledger);
-        assert_eq!(hand.must_get(one).await.access_count, 0);
+        assert_eq!(driver.must_get(one).await.access_count, 0);
         assert_eq!(good(store.notes(&whole(), &anna.space(), &["n".to_owned()], at(0)).await), []);
     }
-    hand.must(&anna.space(), learn(&anna, "s", Some(one), two)).await;
+    driver.must(&anna.space(), learn(&anna, "s", Some(one), two)).await;
 }
 
 /// The mark is a turn of the scope, of a session that there is, and never goes back.
 pub async fn a_mark_goes_only_forward(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let one = say(&hand, &anna, "s").await;
-    let two = say(&hand, &anna, "s").await;
-    let theirs = say(&hand, &ben, "s").await;
-    hand.must(&anna.space(), learn(&anna, "s", None, two)).await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let one = say(&driver, &anna, "s").await;
+    let two = say(&driver, &anna, "s").await;
+    let theirs = say(&driver, &ben, "s").await;
+    driver.must(&anna.space(), learn(&anna, "s", None, two)).await;
     let before = all(store, &whole()).await;
     for (action, kind) in [
         (learn(&anna, "s", Some(two), one), ErrorKind::InvalidInput),
@@ -225,7 +226,7 @@ pub async fn a_mark_goes_only_forward(store: &dyn Store) {
         (Action::Attend { scope: agent("bot"), session: "s".into(), thread: "t".into() }, ErrorKind::InvalidInput),
     ] {
         let told = format!("{action:?}");
-        let error = hand.act(&anna.space(), action).await.expect_err("no such mark");
+        let error = driver.act(&anna.space(), action).await.expect_err("no such mark");
         assert_eq!(error.kind(), kind, "{told}");
         assert_eq!(all(store, &whole()).await, before, "{told}");
     }
@@ -233,32 +234,32 @@ pub async fn a_mark_goes_only_forward(store: &dyn Store) {
 
 /// What was learned from may go, and its session stays learned from.
 pub async fn a_turn_that_goes_does_not_bring_its_session_back(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = say(&hand, &anna, "s").await;
-    let two = say(&hand, &anna, "s").await;
-    hand.must(&anna.space(), learn(&anna, "s", None, two)).await;
-    hand.forget(&anna, two).await;
-    hand.must(&anna.space(), Action::Purge { id: two }).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = say(&driver, &anna, "s").await;
+    let two = say(&driver, &anna, "s").await;
+    driver.must(&anna.space(), learn(&anna, "s", None, two)).await;
+    driver.forget(&anna, two).await;
+    driver.must(&anna.space(), Action::Purge { id: two }).await;
     assert!(!the(store, "s").await.pending);
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, []);
-    hand.must(&anna.space(), Action::Erase { id: one }).await;
-    let three = say(&hand, &anna, "s").await;
-    assert_eq!(unlearned(store, &whole(), &anna, "s").await, [three]);
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, []);
+    driver.must(&anna.space(), Action::Erase { id: one }).await;
+    let three = say(&driver, &anna, "s").await;
+    assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [three]);
     assert_eq!(the(store, "s").await.consolidated_through, Some(two), "the mark still tells who comes second");
-    hand.must(&anna.space(), learn(&anna, "s", Some(two), three)).await;
+    driver.must(&anna.space(), learn(&anna, "s", Some(two), three)).await;
     assert!(!the(store, "s").await.pending);
 }
 
 /// Each condition means what it says; those that were quiet longest come first.
 pub async fn sessions_are_found_by_what_is_asked(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let first = say(&hand, &anna, "learned").await;
-    hand.must(&anna.space(), learn(&anna, "learned", None, first)).await;
-    say(&hand, &anna, "ended").await;
-    hand.must(&anna.space(), end(&anna, "ended")).await;
-    attend(&hand, &agent("bot"), "empty", "t").await;
-    say(&hand, &anna, "open").await;
-    attend(&hand, &anna, "learned", "t").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let first = say(&driver, &anna, "learned").await;
+    driver.must(&anna.space(), learn(&anna, "learned", None, first)).await;
+    say(&driver, &anna, "ended").await;
+    driver.must(&anna.space(), end(&anna, "ended")).await;
+    attend(&driver, &agent("bot"), "empty", "t").await;
+    say(&driver, &anna, "open").await;
+    attend(&driver, &anna, "learned", "t").await;
     let quiet = the(store, "open").await.last_at;
     let any = SessionFilter::default;
     for (filter, expect) in [
@@ -282,11 +283,11 @@ pub async fn sessions_are_found_by_what_is_asked(store: &dyn Store) {
 
 /// A name is one session per scope, and nobody hears of those of others.
 pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
     let scopes = [anna.clone(), ben.clone(), agent("bot")];
     let mut turns = Vec::new();
     for scope in &scopes {
-        turns.push(say(&hand, scope, "s").await);
+        turns.push(say(&driver, scope, "s").await);
     }
     let names = |sessions: Vec<Session>| sessions.into_iter().map(|session| session.scope).collect::<Vec<_>>();
     assert_eq!(names(all(store, &whole()).await), scopes);
@@ -297,12 +298,12 @@ pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
         assert_eq!(names(all(store, &seen).await), std::slice::from_ref(scope));
         for other in &scopes {
             let expect = if other == scope { vec![*turn] } else { vec![] };
-            assert_eq!(unlearned(store, &seen, other, "s").await, expect);
+            assert_eq!(pending_turns(store, &seen, other, "s").await, expect);
         }
     }
     // Ending and learning touch one of them.
-    hand.must(&anna.space(), end(&anna, "s")).await;
-    hand.must(&anna.space(), learn(&anna, "s", None, turns[0])).await;
+    driver.must(&anna.space(), end(&anna, "s")).await;
+    driver.must(&anna.space(), learn(&anna, "s", None, turns[0])).await;
     let touched: Vec<_> = all(store, &whole()).await.iter().map(|one| (one.ended_at.is_some(), one.pending)).collect();
     assert_eq!(touched, [(true, false), (false, true), (false, true)]);
     // Within a scope, turns are for those who may see them.
@@ -310,11 +311,11 @@ pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
         access_policy: AccessPolicy::Private,
         actor_id: Some("ben".into()),
         category: Some("work".into()),
-        ..turn(&hand, &anna, Some("s"), "t")
+        ..turn(&driver, &anna, Some("s"), "t")
     };
-    let secret = hand.keep(secret).await;
+    let secret = driver.keep(secret).await;
     let bound = grant(Default::default(), Reach::Whole, Some(&["home"]), None);
-    assert_eq!(unlearned(store, &visible(std::slice::from_ref(&anna)), &anna, "s").await, []);
-    assert_eq!(unlearned(store, &bound, &anna, "s").await, []);
-    assert_eq!(unlearned(store, &seen_by(Some("ben"), std::slice::from_ref(&anna)), &anna, "s").await, [secret]);
+    assert_eq!(pending_turns(store, &visible(std::slice::from_ref(&anna)), &anna, "s").await, []);
+    assert_eq!(pending_turns(store, &bound, &anna, "s").await, []);
+    assert_eq!(pending_turns(store, &seen_by(Some("ben"), std::slice::from_ref(&anna)), &anna, "s").await, [secret]);
 }

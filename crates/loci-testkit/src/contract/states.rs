@@ -5,21 +5,21 @@
 use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Filter, Memory, MemoryId, Outcome, Scope, State};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// A memory that has come to this state as memories do.
-async fn standing(hand: &Hand<'_>, scope: &Scope, state: State) -> MemoryId {
+async fn standing(driver: &Driver<'_>, scope: &Scope, state: State) -> MemoryId {
     let born = if state == State::Proposed { State::Proposed } else { State::Active };
     let purge_at = (born == State::Proposed).then(|| at(40_000));
-    let text = format!("lantern {}", hand.next());
-    let id = hand.keep(Memory { state: born, purge_at, ..hand.sample(scope, &text) }).await;
+    let text = format!("lantern {}", driver.next());
+    let id = driver.keep(Memory { state: born, purge_at, ..driver.sample(scope, &text) }).await;
     match state {
         State::Active | State::Proposed => {}
-        State::SoftDeleted => drop(hand.forget(scope, id).await),
-        State::Decayed | State::Archived => drop(hand.must(&scope.space(), fade(id, state)).await),
+        State::SoftDeleted => drop(driver.forget(scope, id).await),
+        State::Decayed | State::Archived => drop(driver.must(&scope.space(), fade(id, state)).await),
     }
-    assert_eq!(hand.must_get(id).await.state, state);
+    assert_eq!(driver.must_get(id).await.state, state);
     id
 }
 
@@ -47,16 +47,16 @@ fn ways(id: MemoryId, from: State, to: State) -> Vec<Action> {
 
 /// Each step of the table is made by every action that leads there, and is told.
 pub async fn every_allowed_step_is_taken(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     for (from, to) in pairs().filter(|(from, to)| from.may_become(*to) && from != to) {
         let count = 1 + ways(id(0), from, to).len();
         for way in 0..count {
-            let id = standing(&hand, &anna, from).await;
-            let before = hand.must_get(id).await;
+            let id = standing(&driver, &anna, from).await;
+            let before = driver.must_get(id).await;
             let action = if way == 0 { fade(id, to) } else { ways(id, from, to).swap_remove(way - 1) };
             let told = format!("{from} to {to}: {action:?}");
-            let applied = hand.must(&anna.space(), action).await;
-            let after = hand.must_get(id).await;
+            let applied = driver.must(&anna.space(), action).await;
+            let after = driver.must_get(id).await;
             assert_eq!(
                 (after.state, after.version, applied.version),
                 (to, before.version + 1, after.version),
@@ -76,39 +76,39 @@ pub async fn every_allowed_step_is_taken(store: &dyn Store) {
 
 /// No other step is made, and the attempt leaves no trace.
 pub async fn every_other_step_is_refused(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     for (from, to) in pairs().filter(|(from, to)| !from.may_become(*to)) {
-        let id = standing(&hand, &anna, from).await;
-        refused(&hand, id, fade(id, to)).await;
+        let id = standing(&driver, &anna, from).await;
+        refused(&driver, id, fade(id, to)).await;
     }
-    let proposal = standing(&hand, &anna, State::Proposed).await;
-    refused(&hand, proposal, Action::Restore { id: proposal }).await;
+    let proposal = standing(&driver, &anna, State::Proposed).await;
+    refused(&driver, proposal, Action::Restore { id: proposal }).await;
     for from in [State::Active, State::Decayed, State::Archived, State::SoftDeleted] {
-        let id = standing(&hand, &anna, from).await;
+        let id = standing(&driver, &anna, from).await;
         for accept in [true, false] {
-            refused(&hand, id, decide(id, accept)).await;
+            refused(&driver, id, decide(id, accept)).await;
         }
     }
 }
 
 /// Refused as a step that cannot be, with the memory and its history as they were.
-async fn refused(hand: &Hand<'_>, id: MemoryId, action: Action) {
+async fn refused(driver: &Driver<'_>, id: MemoryId, action: Action) {
     let before =
-        (hand.must_get(id).await, good(hand.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
+        (driver.must_get(id).await, good(driver.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
     let told = format!("{} by {action:?}", before.0.state);
-    let Err(error) = hand.act(&user("anna").space(), action).await else { panic!("taken: {told}") };
+    let Err(error) = driver.act(&user("anna").space(), action).await else { panic!("taken: {told}") };
     assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
     let after =
-        (hand.must_get(id).await, good(hand.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
+        (driver.must_get(id).await, good(driver.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries);
     assert_eq!(after, before, "{told}");
 }
 
 /// Where a memory stands already, it is left alone; a purge takes only what was deleted.
 pub async fn staying_is_no_step(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     for state in State::ALL.iter().copied() {
-        let id = standing(&hand, &anna, state).await;
-        let before = hand.must_get(id).await;
+        let id = standing(&driver, &anna, state).await;
+        let before = driver.must_get(id).await;
         let same = Action::Fade { id, state, confidence: None, relevance: None, purge_at: before.purge_at };
         let mut idle = vec![same];
         idle.extend((state == State::SoftDeleted).then(|| ways(id, state, state)).into_iter().flatten());
@@ -116,35 +116,36 @@ pub async fn staying_is_no_step(store: &dyn Store) {
         idle.extend((state != State::SoftDeleted).then_some(Action::Purge { id }));
         for action in idle {
             let told = format!("{state}: {action:?}");
-            let applied = hand.must(&anna.space(), action).await;
+            let applied = driver.must(&anna.space(), action).await;
             assert_eq!((applied.outcome, applied.sequence), (Outcome::None, None), "{told}");
-            assert_eq!(hand.must_get(id).await, before, "{told}");
+            assert_eq!(driver.must_get(id).await, before, "{told}");
         }
         if state == State::SoftDeleted {
-            assert_eq!(hand.must(&anna.space(), Action::Purge { id }).await.outcome, Outcome::Erased);
-            assert_eq!(hand.get(id).await, None);
+            assert_eq!(driver.must(&anna.space(), Action::Purge { id }).await.outcome, Outcome::Erased);
+            assert_eq!(driver.get(id).await, None);
         }
     }
 }
 
 /// What waits for consent is nobody's knowledge yet: only who asks for proposals finds it.
 pub async fn a_proposal_is_found_only_by_those_who_ask(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let thread = |memory| Memory { thread_id: Some("t".into()), ..memory };
-    let plain = hand.keep(thread(hand.sample(&anna, "lantern of all"))).await;
-    let proposal = Memory { state: State::Proposed, ..thread(hand.sample(&anna, "lantern of Anna")) };
-    let proposal = hand.keep(proposal).await;
+    let plain = driver.keep(thread(driver.sample(&anna, "lantern of all"))).await;
+    let proposal = Memory { state: State::Proposed, ..thread(driver.sample(&anna, "lantern of Anna")) };
+    let proposal = driver.keep(proposal).await;
     let proposals = Filter { states: vec![State::Proposed], ..now() };
     for visible in [whole(), visible(std::slice::from_ref(&anna))] {
-        hand.sees(&visible, "lantern", &[plain]).await;
-        hand.sees_with(&visible, "lantern", &proposals, &[proposal]).await;
-        hand.sees_with(&visible, "lantern", &everything(), &[plain, proposal]).await;
+        driver.sees(&visible, "lantern", &[plain]).await;
+        driver.sees_with(&visible, "lantern", &proposals, &[proposal]).await;
+        driver.sees_with(&visible, "lantern", &everything(), &[plain, proposal]).await;
         let last = good(store.last_of_thread(&visible, &anna, "t").await).map(|memory| memory.id);
         assert_eq!(last, Some(plain), "the next turn does not follow what nobody has said");
     }
-    hand.sees_with(&visible(&[user("ben")]), "lantern", &proposals, &[]).await;
+    driver.sees_with(&visible(&[user("ben")]), "lantern", &proposals, &[]).await;
     // Whoever says the same by themselves needs no consent.
-    let said = hand.must(&anna.space(), Action::Add(Box::new(addition(hand.sample(&anna, "lantern of Anna"))))).await;
+    let said =
+        driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern of Anna"))))).await;
     assert_eq!(said.outcome, Outcome::Created);
 }
 

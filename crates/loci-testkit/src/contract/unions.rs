@@ -4,7 +4,7 @@ use loci_store::{EntityFilter, EntityQuery, Store};
 use loci_types::{Action, Entity, EntityId, ErrorKind, Memory, MemoryId, Outcome, Reach, Scope, Visible};
 use serde_json::json;
 
-use crate::hand::{Hand, good, line, name_in};
+use crate::driver::{Driver, good, line, name_in};
 use crate::samples::*;
 
 fn unite(into: EntityId, from: EntityId) -> Action {
@@ -16,7 +16,7 @@ async fn named(store: &dyn Store, visible: &Visible, name: &str) -> Vec<Entity> 
 }
 
 async fn speaking(store: &dyn Store, entities: &[EntityId]) -> Vec<(MemoryId, f64)> {
-    let hits = good(store.mentioning(&whole(), &now(), entities, 99).await);
+    let hits = good(store.memories_mentioning(&whole(), &now(), entities, 99).await);
     hits.into_iter().map(|hit| (hit.id, hit.score)).collect()
 }
 
@@ -28,19 +28,19 @@ async fn known(store: &dyn Store, visible: &Visible, filter: &EntityFilter, limi
 }
 
 /// A thing with a memory that speaks of it.
-async fn thing(hand: &Hand<'_>, scope: &Scope, name: &str, aliases: &[&str]) -> (Entity, MemoryId) {
-    let entity = hand.name(scope, name, aliases).await;
-    let memory = hand.remember(scope, &format!("lantern of {name}")).await;
-    hand.mention(scope, memory, entity.id).await;
+async fn thing(driver: &Driver<'_>, scope: &Scope, name: &str, aliases: &[&str]) -> (Entity, MemoryId) {
+    let entity = driver.name(scope, name, aliases).await;
+    let memory = driver.remember(scope, &format!("lantern of {name}")).await;
+    driver.mention(scope, memory, entity.id).await;
     (Entity { mention_count: 1, ..entity }, memory)
 }
 
 /// Both names lead to one, with the mentions and names of both; divided, each has its own again.
 pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (first, of_first) = thing(&hand, &anna, "NYC", &["Gotham"]).await;
-    let (root, of_root) = thing(&hand, &anna, "New York", &["Big Apple", "Gotham"]).await;
-    let applied = hand.must(&anna.space(), unite(root.id, first.id)).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (first, of_first) = thing(&driver, &anna, "NYC", &["Gotham"]).await;
+    let (root, of_root) = thing(&driver, &anna, "New York", &["Big Apple", "Gotham"]).await;
+    let applied = driver.must(&anna.space(), unite(root.id, first.id)).await;
     assert_eq!((applied.id, applied.outcome), (None, Outcome::Merged));
     let line = line(store, &whole(), &anna.space(), applied.sequence).await;
     assert_eq!(line.and_then(|line| line.new), Some(json!({ "entity": root.id, "united": first.id })));
@@ -67,36 +67,36 @@ pub async fn a_union_is_found_as_one_and_can_be_divided(store: &dyn Store) {
     }
     // What was read as one is written back without the names it only borrowed.
     let told = Entity { summary: Some("a city".into()), ..one };
-    hand.must(&anna.space(), name_in(&anna, told)).await;
-    let again = hand.must(&anna.space(), unite(first.id, root.id)).await;
+    driver.must(&anna.space(), name_in(&anna, told)).await;
+    let again = driver.must(&anna.space(), unite(first.id, root.id)).await;
     assert_eq!((again.outcome, again.sequence), (Outcome::None, None), "they are one already");
-    let divided = hand.must(&anna.space(), Action::Divide { scope: None, entity: first.id }).await;
+    let divided = driver.must(&anna.space(), Action::Divide { scope: None, entity: first.id }).await;
     assert_eq!((divided.outcome, divided.sequence.is_some()), (Outcome::Restored, true));
-    let apart = Entity { last_updated: hand.clock(), ..first.clone() };
+    let apart = Entity { last_updated: driver.clock(), ..first.clone() };
     assert_eq!(named(store, &whole(), "NYC").await, [apart]);
     let root = Entity { summary: Some("a city".into()), ..root };
     assert_eq!(named(store, &whole(), "New York").await, std::slice::from_ref(&root));
     assert_eq!(speaking(store, &[root.id]).await, [(of_root, 1.0)]);
     assert_eq!(speaking(store, &[first.id]).await, [(of_first, 1.0)]);
     for whole_one in [first.id, EntityId(id(77_777).0)] {
-        let idle = hand.must(&anna.space(), Action::Divide { scope: None, entity: whole_one }).await;
+        let idle = driver.must(&anna.space(), Action::Divide { scope: None, entity: whole_one }).await;
         assert_eq!((idle.outcome, idle.sequence), (Outcome::None, None));
     }
 }
 
 /// What was united may be united again, under any of its names, and comes apart where it was joined.
 pub async fn unions_make_chains(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let mut things = Vec::new();
     for name in ["Ann", "Anna", "Anna Smith", "A. Smith", "Mrs Smith"] {
-        things.push(thing(&hand, &anna, name, &[]).await);
+        things.push(thing(&driver, &anna, name, &[]).await);
     }
     let [a, b, c, d, e]: [EntityId; 5] = std::array::from_fn(|which| things[which].0.id);
-    hand.must(&anna.space(), unite(b, a)).await;
-    hand.must(&anna.space(), unite(c, b)).await;
-    hand.must(&anna.space(), unite(d, e)).await;
+    driver.must(&anna.space(), unite(b, a)).await;
+    driver.must(&anna.space(), unite(c, b)).await;
+    driver.must(&anna.space(), unite(d, e)).await;
     // By names that are no roots, each on its side.
-    let applied = hand.must(&anna.space(), unite(a, e)).await;
+    let applied = driver.must(&anna.space(), unite(a, e)).await;
     let line = line(store, &whole(), &anna.space(), applied.sequence).await;
     assert_eq!(line.and_then(|line| line.new), Some(json!({ "entity": c, "united": d })), "what a division takes back");
     for (entity, _) in &things {
@@ -105,20 +105,20 @@ pub async fn unions_make_chains(store: &dyn Store) {
     }
     assert_eq!(speaking(store, &[a]).await.len(), 5);
     assert_eq!(known(store, &whole(), &EntityFilter::default(), 9).await, [c]);
-    hand.must(&anna.space(), Action::Divide { scope: None, entity: d }).await;
+    driver.must(&anna.space(), Action::Divide { scope: None, entity: d }).await;
     let roots = async |which: usize| named(store, &whole(), &things[which].0.canonical_name).await[0].id;
     let found = [roots(0).await, roots(1).await, roots(2).await, roots(3).await, roots(4).await];
     assert_eq!(found, [c, c, c, d, d]);
-    hand.must(&anna.space(), Action::Divide { scope: None, entity: b }).await;
+    driver.must(&anna.space(), Action::Divide { scope: None, entity: b }).await;
     let found = [roots(0).await, roots(1).await, roots(2).await, roots(3).await, roots(4).await];
     assert_eq!(found, [b, b, c, d, d]);
 }
 
 /// A thing belongs to one scope: what others know of it is another thing.
 pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let (hers, of_hers) = thing(&hand, &anna, "Harbour", &[]).await;
-    let (his, of_his) = thing(&hand, &ben, "Harbour", &["port"]).await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (hers, of_hers) = thing(&driver, &anna, "Harbour", &[]).await;
+    let (his, of_his) = thing(&driver, &ben, "Harbour", &["port"]).await;
     let stolen = Entity { summary: Some("stolen".into()), ..hers.clone() };
     for (space, action) in [
         (anna.space(), unite(hers.id, his.id)),
@@ -131,7 +131,7 @@ pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
         (anna.space(), name_in(&agent("bot"), stolen)),
     ] {
         let told = format!("{action:?}");
-        let error = hand.act(&space, action).await.expect_err("across scopes");
+        let error = driver.act(&space, action).await.expect_err("across scopes");
         assert_eq!(error.kind(), ErrorKind::InvalidInput, "{told}");
     }
     let of_anna = visible(std::slice::from_ref(&anna));
@@ -144,11 +144,11 @@ pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
 
 /// A summary tells of everything, so it is for those who see everything.
 pub async fn a_summary_is_not_for_those_who_see_some_categories(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let harbour = hand.name(&anna, "Harbour", &[]).await;
-    let memory = Memory { category: Some("work".into()), ..hand.sample(&anna, "lantern") };
-    let memory = hand.keep(memory).await;
-    hand.mention(&anna, memory, harbour.id).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let harbour = driver.name(&anna, "Harbour", &[]).await;
+    let memory = Memory { category: Some("work".into()), ..driver.sample(&anna, "lantern") };
+    let memory = driver.keep(memory).await;
+    driver.mention(&anna, memory, harbour.id).await;
     for reach in [Reach::Whole, Reach::Scopes(vec![anna.clone()])] {
         for (categories, expect) in [(None, harbour.summary.clone()), (Some(&["work", "home"][..]), None)] {
             let visible = grant(Default::default(), reach.clone(), categories, None);
@@ -165,21 +165,21 @@ pub async fn a_summary_is_not_for_those_who_see_some_categories(store: &dyn Stor
 
 /// Those spoken of most come first, a union counting as one; the limit keeps the first of them.
 pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
-    let (hand, anna, bot) = (Hand::on(store), user("anna"), agent("bot"));
+    let (driver, anna, bot) = (Driver::on(store), user("anna"), agent("bot"));
     let mut memories = Vec::new();
     for number in 0..4 {
-        memories.push(hand.remember(&anna, &format!("lantern {number}")).await);
+        memories.push(driver.remember(&anna, &format!("lantern {number}")).await);
     }
     let mut ids = Vec::new();
     for (name, mentions) in [("one", 1), ("three", 3), ("nobody's", 0), ("two", 2), ("also two", 2), ("also one", 1)] {
-        let bare = Entity { summary: (name != "three").then(|| "told".into()), ..entity(hand.next(), name, &[]) };
-        hand.must(&anna.space(), name_in(&anna, bare.clone())).await;
+        let bare = Entity { summary: (name != "three").then(|| "told".into()), ..entity(driver.next(), name, &[]) };
+        driver.must(&anna.space(), name_in(&anna, bare.clone())).await;
         for memory in &memories[..mentions] {
-            hand.mention(&anna, *memory, bare.id).await;
+            driver.mention(&anna, *memory, bare.id).await;
         }
         ids.push(bare.id);
     }
-    let (abroad, _) = thing(&hand, &bot, "abroad", &[]).await;
+    let (abroad, _) = thing(&driver, &bot, "abroad", &[]).await;
     let any = EntityFilter::default;
     let check = async |visible: &Visible, filter: EntityFilter, expect: &[EntityId]| {
         for limit in [0, 1, 2, 3, usize::MAX] {
@@ -196,7 +196,7 @@ pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
     check(&whole(), EntityFilter { without_summary: true, ..any() }, &[ids[1]]).await;
     // The last two with the first make the greatest, though its root was spoken of least.
     for from in [ids[4], ids[5]] {
-        hand.must(&anna.space(), unite(ids[0], from)).await;
+        driver.must(&anna.space(), unite(ids[0], from)).await;
     }
     check(&whole(), any(), &[ids[0], ids[1], ids[3], abroad.id]).await;
     check(&whole(), EntityFilter { mentions_min: 4, ..any() }, &[ids[0]]).await;
@@ -204,13 +204,13 @@ pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
 
 /// What nobody speaks of any more is swept up; a root stays while one of its own is spoken of.
 pub async fn what_nobody_speaks_of_is_swept(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let (root, of_root) = thing(&hand, &anna, "Harbour", &[]).await;
-    let (other, of_other) = thing(&hand, &anna, "Port", &[]).await;
-    let (alone, of_alone) = thing(&hand, &anna, "Boat", &[]).await;
-    hand.must(&anna.space(), unite(root.id, other.id)).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let (root, of_root) = thing(&driver, &anna, "Harbour", &[]).await;
+    let (other, of_other) = thing(&driver, &anna, "Port", &[]).await;
+    let (alone, of_alone) = thing(&driver, &anna, "Boat", &[]).await;
+    driver.must(&anna.space(), unite(root.id, other.id)).await;
     for gone in [of_root, of_alone] {
-        hand.must(&anna.space(), Action::Erase { id: gone }).await;
+        driver.must(&anna.space(), Action::Erase { id: gone }).await;
     }
     let sweep = async || good(store.compact(&Default::default(), &anna.space(), at(0)).await);
     assert_eq!((sweep().await, sweep().await), (1, 0));

@@ -10,13 +10,13 @@ use loci_types::{
     SessionFilter, Source, Space, Tenant, Visible,
 };
 
-use crate::hand::{Hand, good, name_in};
+use crate::driver::{Driver, good, name_in};
 use crate::samples::*;
 
 /// Asks every read and demands that each answers with what the law admits of `plain`. Each of
 /// these holds the word "lantern", has a vector and is a turn of the session "t".
-async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
-    let store = hand.store;
+async fn reads_keep_to(driver: &Driver<'_>, visible: &Visible, plain: &[Memory]) {
+    let store = driver.store;
     let admitted: Vec<&Memory> = plain.iter().filter(|memory| visible.admits(memory)).collect();
     let seen: BTreeSet<MemoryId> = admitted.iter().map(|memory| memory.id).collect();
     let ids: Vec<MemoryId> = plain.iter().map(|memory| memory.id).collect();
@@ -24,7 +24,7 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
 
     let fetched: Vec<_> = good(store.fetch(visible, &ids).await).into_iter().map(|memory| memory.id).collect();
     assert_eq!(fetched, expect, "fetch, in the order asked");
-    hand.sees(visible, "lantern", &expect).await;
+    driver.sees(visible, "lantern", &expect).await;
     let vectors: BTreeSet<_> = good(store.vectors(visible, MODEL, &ids).await).into_iter().map(|(id, _)| id).collect();
     assert_eq!(vectors, seen, "vectors");
     for memory in plain {
@@ -42,10 +42,10 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
         );
         let spoken = good(store.entities(visible, &EntityQuery::MentionedBy(memory.id), usize::MAX).await);
         let thing = [EntityId(memory.id.0)];
-        let speaking = good(store.mentioning(visible, &now(), &thing, 9).await);
+        let speaking = good(store.memories_mentioning(visible, &now(), &thing, 9).await);
         assert_eq!([named.len(), spoken.len(), speaking.len()], [things; 3], "the entity of {}", memory.content);
         for line in good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 99).await).entries {
-            let told = crate::hand::line(store, visible, &crate::hand::space_of(memory), Some(line.sequence)).await;
+            let told = crate::driver::line(store, visible, &crate::driver::space_of(memory), Some(line.sequence)).await;
             assert_eq!(told, seen.contains(&memory.id).then_some(line), "a line about {}", memory.content);
         }
     }
@@ -54,8 +54,8 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
     assert_eq!(known, seen, "known entities");
     reads_of_spaces_keep_to(store, visible, plain, &admitted).await;
     for reach in [0, 1, 99] {
-        let strips = good(store.around(visible, &now(), &ids, reach).await);
-        let mut placed: Vec<_> = strips.iter().flat_map(|strip| &strip.places).map(|place| place.id).collect();
+        let turn_runs = good(store.around(visible, &now(), &ids, reach).await);
+        let mut placed: Vec<_> = turn_runs.iter().flat_map(|strip| &strip.places).map(|place| place.id).collect();
         placed.sort();
         assert_eq!(placed, expect, "{reach} around all of them");
     }
@@ -70,7 +70,7 @@ async fn reads_keep_to(hand: &Hand<'_>, visible: &Visible, plain: &[Memory]) {
         assert_eq!(good(store.last_of_thread(visible, &scope, "u").await), None);
         let turns: Vec<_> =
             admitted.iter().filter(|memory| memory.scope().as_ref() == Ok(&scope)).map(|memory| memory.id).collect();
-        let waiting = good(store.unlearned(visible, &scope, "t", 99).await);
+        let waiting = good(store.pending_turns(visible, &scope, "t", 99).await);
         assert_eq!(waiting.into_iter().map(|turn| turn.id).collect::<Vec<_>>(), turns, "unlearned of {scope}");
     }
     let stats = good(store.stats(visible).await);
@@ -97,11 +97,11 @@ async fn reads_of_spaces_keep_to(store: &dyn Store, visible: &Visible, plain: &[
     let sessions = good(store.sessions(visible, &SessionFilter::default(), 99).await);
     assert_eq!(sessions.len(), expect.len(), "each session once");
     assert_eq!(sessions.iter().map(|session| session.scope.key()).collect::<BTreeSet<_>>(), expect, "sessions");
-    let spaces: BTreeSet<Space> = plain.iter().map(crate::hand::space_of).collect();
+    let spaces: BTreeSet<Space> = plain.iter().map(crate::driver::space_of).collect();
     for space in spaces {
-        let here = |memory: &&&Memory| crate::hand::space_of(memory) == space;
+        let here = |memory: &&&Memory| crate::driver::space_of(memory) == space;
         let ids: BTreeSet<_> = admitted.iter().filter(here).map(|memory| memory.id).collect();
-        let aged = good(store.ages(visible, &space, 0, 99).await);
+        let aged = good(store.list_for_ageing(visible, &space, 0, 99).await);
         assert_eq!(aged.into_iter().map(|ageing| ageing.id).collect::<BTreeSet<_>>(), ids, "ages in {space}");
         let changes = good(
             store.ledger(visible, &LedgerQuery::Changes { space: space.clone(), thread: None, since: 0 }, 999).await,
@@ -118,32 +118,32 @@ async fn reads_of_spaces_keep_to(store: &dyn Store, visible: &Visible, plain: &[
 
 /// Neighbours in the list are linked when they lie in one space.
 fn linked(pair: &[Memory]) -> bool {
-    crate::hand::space_of(&pair[0]) == crate::hand::space_of(&pair[1])
+    crate::driver::space_of(&pair[0]) == crate::driver::space_of(&pair[1])
 }
 
 /// Stores these, linked in a row, each speaking of a thing of its own and told to its session; of each
 /// scope there is a note that says which it is.
-async fn keep_all(hand: &Hand<'_>, plain: &[Memory]) {
+async fn keep_all(driver: &Driver<'_>, plain: &[Memory]) {
     for memory in plain {
-        hand.keep(memory.clone()).await;
-        let space = crate::hand::space_of(memory);
+        driver.keep(memory.clone()).await;
+        let space = crate::driver::space_of(memory);
         let thing = Entity { id: EntityId(memory.id.0), ..entity(1, &memory.content, &[]) };
         let scope = good(memory.scope().map_err(Into::into));
-        hand.must(&space, name_in(&scope, thing)).await;
+        driver.must(&space, name_in(&scope, thing)).await;
         let (session, thread) = ("t".to_owned(), "t".to_owned());
-        hand.must(&space, Action::Attend { scope: scope.clone(), session, thread }).await;
+        driver.must(&space, Action::Attend { scope: scope.clone(), session, thread }).await;
         let value = NoteValue::Set(scope.key().into());
-        hand.must(&space, Action::Note { scope: Some(scope), key: "n".into(), value, until: None }).await;
-        hand.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0), counted: true }).await;
+        driver.must(&space, Action::Note { scope: Some(scope), key: "n".into(), value, until: None }).await;
+        driver.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0), counted: true }).await;
     }
     for pair in plain.windows(2).filter(|pair| linked(pair)) {
-        let edge = edge(hand.next(), pair[0].id, pair[1].id, Relation::RelatedTo);
-        hand.must(&crate::hand::space_of(&pair[0]), Action::Link(edge)).await;
+        let edge = edge(driver.next(), pair[0].id, pair[1].id, Relation::RelatedTo);
+        driver.must(&crate::driver::space_of(&pair[0]), Action::Link(edge)).await;
     }
 }
 
-fn turn(hand: &Hand<'_>, scope: &Scope, text: &str) -> Memory {
-    let mut memory = hand.sample(scope, text);
+fn turn(driver: &Driver<'_>, scope: &Scope, text: &str) -> Memory {
+    let mut memory = driver.sample(scope, text);
     memory.identifiers.session_id.get_or_insert_with(|| "t".to_owned());
     memory.thread_id = Some("t".into());
     memory.kind = Kind::stored(Kind::EPISODIC);
@@ -170,69 +170,69 @@ fn layers() -> Vec<Scope> {
 
 /// One memory in each of many scopes whose identifiers look alike.
 pub async fn every_read_keeps_to_the_scopes(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let scopes = layers();
-    let plain: Vec<_> = (0..24).map(|n| turn(&hand, &scopes[n % 12], &format!("lantern {n}"))).collect();
-    keep_all(&hand, &plain).await;
-    reads_keep_to(&hand, &whole(), &plain).await;
-    reads_keep_to(&hand, &visible(&[]), &plain).await;
-    reads_keep_to(&hand, &visible(&scopes), &plain).await;
-    reads_keep_to(&hand, &visible(&[user("nobody"), agent("nobody")]), &plain).await;
+    let plain: Vec<_> = (0..24).map(|n| turn(&driver, &scopes[n % 12], &format!("lantern {n}"))).collect();
+    keep_all(&driver, &plain).await;
+    reads_keep_to(&driver, &whole(), &plain).await;
+    reads_keep_to(&driver, &visible(&[]), &plain).await;
+    reads_keep_to(&driver, &visible(&scopes), &plain).await;
+    reads_keep_to(&driver, &visible(&[user("nobody"), agent("nobody")]), &plain).await;
     for (number, scope) in scopes.iter().enumerate() {
-        reads_keep_to(&hand, &visible(std::slice::from_ref(scope)), &plain).await;
-        reads_keep_to(&hand, &visible(&[scope.clone(), scopes[(number + 5) % 12].clone()]), &plain).await;
+        reads_keep_to(&driver, &visible(std::slice::from_ref(scope)), &plain).await;
+        reads_keep_to(&driver, &visible(&[scope.clone(), scopes[(number + 5) % 12].clone()]), &plain).await;
     }
 }
 
 /// A caller may be bound to categories, whatever the reach.
 pub async fn every_read_keeps_to_the_categories(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let anna = user("anna");
     let plain: Vec<_> = [Some("work"), Some("home"), None, Some("work"), Some("")]
         .iter()
         .enumerate()
         .map(|(n, category)| Memory {
             category: category.map(str::to_owned),
-            ..turn(&hand, &anna, &format!("lantern {n}"))
+            ..turn(&driver, &anna, &format!("lantern {n}"))
         })
         .collect();
-    keep_all(&hand, &plain).await;
+    keep_all(&driver, &plain).await;
     for reach in [Reach::Whole, Reach::Scopes(vec![anna.clone()])] {
         for categories in [&[][..], &["work"], &["home", "work"], &["other"], &[""]] {
             let visible = grant(Tenant::default(), reach.clone(), Some(categories), None);
-            reads_keep_to(&hand, &visible, &plain).await;
+            reads_keep_to(&driver, &visible, &plain).await;
         }
     }
 }
 
 /// Private and restricted ones are for their writer, or for the user if nobody is named.
 pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let mut plain = Vec::new();
     for scope in [user("anna"), scope(Layer::Team, &["crew"])] {
         for policy in AccessPolicy::ALL {
             for actor in [None, Some("anna"), Some("ben")] {
-                let memory = turn(&hand, &scope, &format!("lantern {} {policy} {actor:?}", scope.layer()));
+                let memory = turn(&driver, &scope, &format!("lantern {} {policy} {actor:?}", scope.layer()));
                 plain.push(Memory { access_policy: *policy, actor_id: actor.map(str::to_owned), ..memory });
             }
         }
     }
-    keep_all(&hand, &plain).await;
+    keep_all(&driver, &plain).await;
     let scopes = [user("anna"), scope(Layer::Team, &["crew"])];
     for viewer in [None, Some("anna"), Some("ben"), Some("eva"), Some("")] {
-        reads_keep_to(&hand, &seen_by(viewer, &scopes), &plain).await;
-        reads_keep_to(&hand, &seen_by(viewer, &scopes[..1]), &plain).await;
+        reads_keep_to(&driver, &seen_by(viewer, &scopes), &plain).await;
+        reads_keep_to(&driver, &seen_by(viewer, &scopes[..1]), &plain).await;
     }
-    reads_keep_to(&hand, &whole(), &plain).await;
+    reads_keep_to(&driver, &whole(), &plain).await;
 }
 
 /// The same scope of another tenant is another scope, and even the whole reach ends there.
 pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let (here, there) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
     assert_ne!(here, there);
     for scope in [user("anna"), agent("bot")] {
-        let (mine, theirs) = (hand.sample(&scope, "lantern of mine"), hand.sample(&scope, "lantern of theirs"));
+        let (mine, theirs) = (driver.sample(&scope, "lantern of mine"), driver.sample(&scope, "lantern of theirs"));
         for (tenant, memory) in [(&here, &mine), (&there, &theirs)] {
             let changes = vec![add(memory.clone())];
             good(store.apply(Batch { tenant: tenant.clone(), space: scope.space(), changes }).await);
@@ -240,7 +240,7 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
         for reach in [Reach::Whole, Reach::Scopes(vec![scope.clone()])] {
             for (tenant, own, other) in [(&here, &mine, &theirs), (&there, &theirs, &mine)] {
                 let visible = grant(tenant.clone(), reach.clone(), None, Some("anna"));
-                for (name, lane) in hand.lanes(&visible, "lantern", &everything()).await {
+                for (name, lane) in driver.lanes(&visible, "lantern", &everything()).await {
                     assert!(lane.contains(&own.id) && !lane.contains(&other.id), "{name}");
                 }
                 assert_eq!(good(store.fetch(&visible, &[other.id]).await), []);
@@ -248,7 +248,7 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
                 assert_eq!(good(store.vectors(&visible, MODEL, &[other.id]).await), []);
                 assert_eq!(good(store.around(&visible, &everything(), &[other.id], 9).await), []);
                 let counted = good(store.frequencies(&visible, &["lantern".to_owned()]).await);
-                assert_eq!(counted.of, [hand.count(&visible).await as u64]);
+                assert_eq!(counted.of, [driver.count(&visible).await as u64]);
             }
         }
         // Nor can it be changed from there.
@@ -258,37 +258,37 @@ pub async fn nothing_leaves_its_tenant(store: &dyn Store) {
     }
     let nowhere = grant(Tenant::new("nobody").unwrap_or_default(), Reach::Whole, None, None);
     assert_eq!(good(store.stats(&nowhere).await).memories, 0);
-    assert_eq!(hand.count(&nowhere).await, 0);
+    assert_eq!(driver.count(&nowhere).await, 0);
 }
 
 /// One agent does not see another's, though both know the same user.
 pub async fn nothing_leaves_its_agent(store: &dyn Store) {
-    let hand = Hand::on(store);
-    let mine = hand.remember(&agent("bot"), "lantern of the bot").await;
-    let theirs = hand.remember(&agent("bot2"), "lantern of the other").await;
-    hand.sees(&visible(&[agent("bot")]), "lantern", &[mine]).await;
-    hand.sees(&visible(&[agent("bot2")]), "lantern", &[theirs]).await;
-    hand.sees(&visible(&[agent("bot"), agent("bot2")]), "lantern", &[mine, theirs]).await;
+    let driver = Driver::on(store);
+    let mine = driver.remember(&agent("bot"), "lantern of the bot").await;
+    let theirs = driver.remember(&agent("bot2"), "lantern of the other").await;
+    driver.sees(&visible(&[agent("bot")]), "lantern", &[mine]).await;
+    driver.sees(&visible(&[agent("bot2")]), "lantern", &[theirs]).await;
+    driver.sees(&visible(&[agent("bot"), agent("bot2")]), "lantern", &[mine, theirs]).await;
     let link = Action::Link(edge(9, mine, theirs, Relation::Causal));
-    hand.act(&agent("bot").space(), link).await.expect_err("an edge stays within its space");
+    driver.act(&agent("bot").space(), link).await.expect_err("an edge stays within its space");
 }
 
 /// A scope that is named twice gives each of its memories once.
 pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
-    hand.sees(&visible(&[anna.clone(), anna.clone(), anna]), "lantern", &[one, two]).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
+    driver.sees(&visible(&[anna.clone(), anna.clone(), anna]), "lantern", &[one, two]).await;
 }
 
 /// Counts of the ledger, the jobs and the disk are for those whose reach is the whole.
 pub async fn numbers_count_only_what_is_seen(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    hand.remember(&anna, "one").await;
-    let two = hand.remember(&anna, "two").await;
-    hand.forget(&anna, two).await;
-    hand.remember(&ben, "three").await;
-    hand.remember(&agent("bot"), "four").await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    driver.remember(&anna, "one").await;
+    let two = driver.remember(&anna, "two").await;
+    driver.forget(&anna, two).await;
+    driver.remember(&ben, "three").await;
+    driver.remember(&agent("bot"), "four").await;
     let all = good(store.stats(&whole()).await);
     assert_eq!((all.memories, all.spaces, all.ledger, all.without_vector), (4, 2, 5, 0));
     assert_eq!((all.by_state.get("active"), all.by_state.get("soft_deleted")), (Some(&3), Some(&1)));

@@ -3,15 +3,15 @@
 use loci_store::Store;
 use loci_types::{Action, Addition, Layer, Memory, MemoryId, Relation};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// Other forms of a word find it, in English and in Russian.
 pub async fn words_are_found_by_their_stems(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let english = hand.remember(&anna, "Caroline researched adoption agencies").await;
-    let russian = hand.remember(&anna, "Анна любит пчёл и свою пасеку").await;
-    let possessive = hand.remember(&anna, "Anna’s dog doesn't bark").await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let english = driver.remember(&anna, "Caroline researched adoption agencies").await;
+    let russian = driver.remember(&anna, "Анна любит пчёл и свою пасеку").await;
+    let possessive = driver.remember(&anna, "Anna’s dog doesn't bark").await;
     for visible in [whole(), visible(&[anna])] {
         for (query, expect) in [
             ("researching", &[english][..]),
@@ -28,7 +28,7 @@ pub async fn words_are_found_by_their_stems(store: &dyn Store) {
             ("cat", &[]),
             ("research_1", &[]),
         ] {
-            let mut found = hand.words(&visible, query, &now()).await;
+            let mut found = driver.words(&visible, query, &now()).await;
             if query == "research_1" {
                 // A term is not to be confused with the term of a scope.
                 found.retain(|id| *id != english);
@@ -40,7 +40,7 @@ pub async fn words_are_found_by_their_stems(store: &dyn Store) {
 
 /// Codes, paths and versions rank first when asked for exactly.
 pub async fn identifiers_are_found_whole(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let texts = [
         "The build failed with ERR-4021.",
         "The build failed with ERR-4022.",
@@ -54,7 +54,7 @@ pub async fn identifiers_are_found_whole(store: &dyn Store) {
     ];
     let mut ids = Vec::new();
     for text in texts {
-        ids.push(hand.remember(&anna, text).await);
+        ids.push(driver.remember(&anna, text).await);
     }
     for visible in [whole(), visible(&[anna])] {
         for (query, first) in [
@@ -67,7 +67,7 @@ pub async fn identifiers_are_found_whole(store: &dyn Store) {
             ("anna@example.org", 7),
             ("my_table", 8),
         ] {
-            let found = hand.words(&visible, query, &now()).await;
+            let found = driver.words(&visible, query, &now()).await;
             assert_eq!(found.first(), Some(&ids[first]), "{query}");
         }
     }
@@ -75,7 +75,7 @@ pub async fn identifiers_are_found_whole(store: &dyn Store) {
 
 /// Whatever is asked is only words.
 pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let texts = [
         "lantern",
         "\"",
@@ -118,7 +118,7 @@ pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
     let all: Vec<&str> = texts.into_iter().chain(long.iter().map(String::as_str)).collect();
     let mut ids: Vec<MemoryId> = Vec::new();
     for text in &all {
-        ids.push(hand.remember(&anna, text).await);
+        ids.push(driver.remember(&anna, text).await);
     }
     for visible in [whole(), visible(&[anna])] {
         // A question may contain NUL, which no text that is kept does.
@@ -127,76 +127,76 @@ pub async fn no_question_is_a_syntax_error(store: &dyn Store) {
             let found = store.lexical(&visible, query, &now(), 100).await;
             assert!(found.is_ok(), "{shown}: {found:?}");
         }
-        assert!(hand.words(&visible, "\"lantern\"* OR NOT )", &now()).await.contains(&ids[0]));
+        assert!(driver.words(&visible, "\"lantern\"* OR NOT )", &now()).await.contains(&ids[0]));
     }
 }
 
-fn said(hand: &Hand<'_>, who: &str, text: &str) -> Memory {
+fn said(driver: &Driver<'_>, who: &str, text: &str) -> Memory {
     let session = scope(Layer::Session, &["anna", "s"]);
-    Memory { actor_id: Some(who.into()), thread_id: Some("s".into()), ..hand.sample(&session, text) }
+    Memory { actor_id: Some(who.into()), thread_id: Some("s".into()), ..driver.sample(&session, text) }
 }
 
-async fn follow(hand: &Hand<'_>, before: MemoryId, memory: Memory) -> MemoryId {
-    let (id, space) = (memory.id, crate::hand::space_of(&memory));
-    hand.must(&space, Action::Add(Box::new(Addition { follows: Some(before), ..addition(memory) }))).await;
+async fn follow(driver: &Driver<'_>, before: MemoryId, memory: Memory) -> MemoryId {
+    let (id, space) = (memory.id, crate::driver::space_of(&memory));
+    driver.must(&space, Action::Add(Box::new(Addition { follows: Some(before), ..addition(memory) }))).await;
     id
 }
 
 /// A turn that follows two questions answers the later one, whichever link was drawn first.
 pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let session = scope(Layer::Session, &["anna", "s"]);
-    let first = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
-    let second = hand.keep(said(&hand, "ben", "Did you see the lighthouse?")).await;
+    let first = driver.keep(said(&driver, "ben", "Have you been to Lisbon?")).await;
+    let second = driver.keep(said(&driver, "ben", "Did you see the lighthouse?")).await;
     for (one, other) in [(first, second), (second, first)] {
-        let answer = hand.keep(said(&hand, "anna", &format!("Yes, {}", hand.next()))).await;
-        hand.link(&session, one, answer, Relation::Temporal).await;
-        hand.link(&session, other, answer, Relation::Temporal).await;
-        assert!(hand.words(&whole(), "lighthouse", &now()).await.contains(&answer));
-        assert!(!hand.words(&whole(), "Lisbon", &now()).await.contains(&answer));
+        let answer = driver.keep(said(&driver, "anna", &format!("Yes, {}", driver.next()))).await;
+        driver.link(&session, one, answer, Relation::Temporal).await;
+        driver.link(&session, other, answer, Relation::Temporal).await;
+        assert!(driver.words(&whole(), "lighthouse", &now()).await.contains(&answer));
+        assert!(!driver.words(&whole(), "Lisbon", &now()).await.contains(&answer));
     }
 }
 
 /// "Yes, last week" is about what was asked; a statement before it is not.
 pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
-    let hand = Hand::on(store);
-    let question = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
-    let answer = follow(&hand, question, said(&hand, "anna", "Yes, last week")).await;
-    let statement = follow(&hand, answer, said(&hand, "ben", "The harbour is lovely.")).await;
-    let reply = follow(&hand, statement, said(&hand, "anna", "Indeed")).await;
-    let monologue = follow(&hand, reply, said(&hand, "anna", "Shall we visit Porto?")).await;
-    let own = follow(&hand, monologue, said(&hand, "anna", "Perhaps in spring")).await;
-    let mut found = hand.words(&whole(), "Lisbon", &now()).await;
+    let driver = Driver::on(store);
+    let question = driver.keep(said(&driver, "ben", "Have you been to Lisbon?")).await;
+    let answer = follow(&driver, question, said(&driver, "anna", "Yes, last week")).await;
+    let statement = follow(&driver, answer, said(&driver, "ben", "The harbour is lovely.")).await;
+    let reply = follow(&driver, statement, said(&driver, "anna", "Indeed")).await;
+    let monologue = follow(&driver, reply, said(&driver, "anna", "Shall we visit Porto?")).await;
+    let own = follow(&driver, monologue, said(&driver, "anna", "Perhaps in spring")).await;
+    let mut found = driver.words(&whole(), "Lisbon", &now()).await;
     found.sort();
     assert_eq!(found, [question, answer]);
-    assert_eq!(hand.words(&whole(), "harbour", &now()).await, [statement]);
-    assert_eq!(hand.words(&whole(), "Porto", &now()).await, [monologue]);
-    assert_eq!(hand.words(&whole(), "spring", &now()).await, [own]);
+    assert_eq!(driver.words(&whole(), "harbour", &now()).await, [statement]);
+    assert_eq!(driver.words(&whole(), "Porto", &now()).await, [monologue]);
+    assert_eq!(driver.words(&whole(), "spring", &now()).await, [own]);
 }
 
 /// When the question changes or goes, its old words find the answer no more.
 pub async fn an_answer_forgets_the_old_words_of_its_question(store: &dyn Store) {
-    let hand = Hand::on(store);
-    let question = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
-    let answer = follow(&hand, question, said(&hand, "anna", "Yes, last week")).await;
+    let driver = Driver::on(store);
+    let question = driver.keep(said(&driver, "ben", "Have you been to Lisbon?")).await;
+    let answer = follow(&driver, question, said(&driver, "anna", "Yes, last week")).await;
     let space = scope(Layer::Session, &["anna", "s"]).space();
-    hand.must(&space, Action::Revise(Box::new(new_text(question, "Have you been to Madrid?", true)))).await;
-    assert_eq!(hand.words(&whole(), "Lisbon", &now()).await, []);
-    let mut found = hand.words(&whole(), "Madrid", &now()).await;
+    driver.must(&space, Action::Revise(Box::new(new_text(question, "Have you been to Madrid?", true)))).await;
+    assert_eq!(driver.words(&whole(), "Lisbon", &now()).await, []);
+    let mut found = driver.words(&whole(), "Madrid", &now()).await;
     found.sort();
     assert_eq!(found, [question, answer]);
-    hand.must(&space, Action::Erase { id: question }).await;
-    assert_eq!(hand.words(&whole(), "Madrid", &now()).await, []);
-    assert_eq!(hand.words(&whole(), "week", &now()).await, [answer]);
+    driver.must(&space, Action::Erase { id: question }).await;
+    assert_eq!(driver.words(&whole(), "Madrid", &now()).await, []);
+    assert_eq!(driver.words(&whole(), "week", &now()).await, [answer]);
 }
 
 /// Scores fall, are above nothing, and the limit keeps the best.
 pub async fn better_matches_come_first(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     for number in 0..20 {
-        hand.remember(&anna, &format!("a plain sentence about number {number} and its harbour")).await;
+        driver.remember(&anna, &format!("a plain sentence about number {number} and its harbour")).await;
     }
-    let best = hand.remember(&anna, "harbour lantern").await;
+    let best = driver.remember(&anna, "harbour lantern").await;
     for visible in [whole(), visible(&[anna])] {
         let hits = good(store.lexical(&visible, "harbour lantern", &now(), 100).await);
         assert_eq!((hits.len(), hits[0].id), (21, best));
@@ -207,15 +207,15 @@ pub async fn better_matches_come_first(store: &dyn Store) {
 
 /// A long question over many scopes is still one question.
 pub async fn many_scopes_and_many_words(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let scopes: Vec<_> = (0..60).map(|n| user(&format!("user-{n}"))).collect();
     let mut ids = Vec::new();
     for scope in &scopes {
-        ids.push(hand.remember(scope, "one small lantern").await);
+        ids.push(driver.remember(scope, "one small lantern").await);
     }
     let query: String = (0..200).map(|n| format!("word{n} ")).collect::<String>() + "lanternlanternlantern lantern";
-    let found = hand.words(&visible(&scopes), &query, &now()).await;
+    let found = driver.words(&visible(&scopes), &query, &now()).await;
     // Only the longest words of a very long question are kept; it must not fail, nor find strangers.
     assert!(found.iter().all(|id| ids.contains(id)));
-    assert_eq!(hand.words(&visible(&scopes), "a small lantern", &now()).await.len(), 60);
+    assert_eq!(driver.words(&visible(&scopes), "a small lantern", &now()).await.len(), 60);
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use loci_store::text::Analyser;
-use loci_store::{Error, Measure, Page, Store, Strip};
+use loci_store::{Error, Measure, Page, Store, TurnRun};
 use loci_types::{Edge, Filter, Memory, MemoryId, Reach, State, Tenant, Visible};
 
 use super::Model;
 use super::steps::{Op, WORDS, scopes};
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// Applies the steps to the store and to a model of it. Each answer must be the same, and in the
@@ -84,42 +84,42 @@ async fn chains_are_sound(store: &dyn Store, after: &str) {
 }
 
 async fn same(store: &dyn Store, model: &Model, visible: &Visible) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let ids: Vec<MemoryId> = model.known.iter().map(|(id, _)| *id).collect();
-    let there = ids.iter().filter_map(|id| model.lying.get(id)).map(|lying| &lying.memory);
+    let there = ids.iter().filter_map(|id| model.stored.get(id)).map(|stored| &stored.memory);
     let expect: Vec<&Memory> = there.filter(|memory| visible.admits(memory)).collect();
     let fetched = good(store.fetch(visible, &ids).await);
     assert_eq!(fetched.iter().collect::<Vec<_>>(), expect, "fetch");
     for filter in [now(), everything(), Filter { as_of: Some(at(12)), ..now() }] {
         let expect = model.meant(visible, &filter);
         let listing = good(store.scan(visible, &filter, Page { after: None, limit: 1_000 }).await);
-        let plain: Vec<&Memory> = expect.iter().map(|lying| &lying.memory).collect();
+        let plain: Vec<&Memory> = expect.iter().map(|stored| &stored.memory).collect();
         assert_eq!(listing.memories.iter().collect::<Vec<_>>(), plain, "scan");
         let sorted = |mut ids: Vec<MemoryId>| {
             ids.sort();
             ids
         };
-        let near = sorted(hand.near(visible, "lantern", &filter).await);
-        let embedded = expect.iter().filter(|lying| lying.embedded).map(|lying| lying.memory.id);
+        let near = sorted(driver.near(visible, "lantern", &filter).await);
+        let embedded = expect.iter().filter(|stored| stored.embedded).map(|stored| stored.memory.id);
         assert_eq!(near, sorted(embedded.collect()), "nearest");
         for word in WORDS {
-            let found = sorted(hand.words(visible, word, &filter).await);
-            let holds = expect.iter().filter(|lying| lying.memory.content.contains(word));
-            assert_eq!(found, sorted(holds.map(|lying| lying.memory.id).collect()), "lexical: {word}");
+            let found = sorted(driver.words(visible, word, &filter).await);
+            let holds = expect.iter().filter(|stored| stored.memory.content.contains(word));
+            assert_eq!(found, sorted(holds.map(|stored| stored.memory.id).collect()), "lexical: {word}");
         }
         let newest: Vec<MemoryId> = plain.iter().map(|memory| memory.id).collect();
-        assert_eq!(hand.foremost(visible, &filter, Measure::Newest).await, newest, "newest");
+        assert_eq!(driver.top_by(visible, &filter, Measure::Newest).await, newest, "newest");
         let mut weighed = plain.clone();
         weighed.sort_by(|a, b| b.importance.total_cmp(&a.importance).then(b.id.cmp(&a.id)));
         let weighed: Vec<MemoryId> = weighed.iter().map(|memory| memory.id).collect();
-        assert_eq!(hand.foremost(visible, &filter, Measure::Importance).await, weighed, "importance");
+        assert_eq!(driver.top_by(visible, &filter, Measure::Importance).await, weighed, "importance");
         let asked: Vec<MemoryId> = ids.iter().copied().step_by(3).collect();
         for reach in [0, 1, 2, 9] {
-            let places = |strip: Strip| strip.places.iter().map(|place| place.id).collect();
-            let strips = good(store.around(visible, &filter, &asked, reach).await);
-            let mut strips: Vec<Vec<MemoryId>> = strips.into_iter().map(places).collect();
-            strips.sort();
-            assert_eq!(strips, model.strips(visible, &filter, &asked, reach), "{reach} around {asked:?}");
+            let places = |strip: TurnRun| strip.places.iter().map(|place| place.id).collect();
+            let turn_runs = good(store.around(visible, &filter, &asked, reach).await);
+            let mut turn_runs: Vec<Vec<MemoryId>> = turn_runs.into_iter().map(places).collect();
+            turn_runs.sort();
+            assert_eq!(turn_runs, model.turn_runs(visible, &filter, &asked, reach), "{reach} around {asked:?}");
         }
     }
     let terms: Vec<String> = WORDS.iter().flat_map(|word| Analyser::default().query_terms(word)).collect();
@@ -132,7 +132,7 @@ async fn same(store: &dyn Store, model: &Model, visible: &Visible) {
     for id in ids {
         one_by_one.extend(good(store.edges(visible, &everything(), &[id], &[]).await).into_iter().map(ends));
     }
-    let seen = |id: &MemoryId| model.lying.get(id).is_some_and(|lying| visible.admits(&lying.memory));
+    let seen = |id: &MemoryId| model.stored.get(id).is_some_and(|stored| visible.admits(&stored.memory));
     let expect: BTreeSet<_> =
         model.edges.iter().copied().filter(|(source, target, _)| seen(source) && seen(target)).collect();
     assert_eq!(one_by_one, expect, "edges");

@@ -20,12 +20,12 @@ pub use self::steps::{Op, chain_sequences, changes, sequences};
 #[derive(Debug, Default)]
 pub struct Model {
     known: Vec<(MemoryId, Space)>,
-    lying: BTreeMap<MemoryId, Lying>,
+    stored: BTreeMap<MemoryId, ModelMemory>,
     edges: BTreeSet<(MemoryId, MemoryId, Relation)>,
 }
 
 #[derive(Debug, Clone)]
-struct Lying {
+struct ModelMemory {
     memory: Memory,
     unless: Option<ContentHash>,
     embedded: bool,
@@ -40,10 +40,10 @@ impl Model {
     /// Applies one change to a space.
     pub fn apply(&mut self, space: &Space, change: &Change) -> Answer {
         // A change that is refused leaves nothing behind.
-        let (lying, edges) = (self.lying.clone(), self.edges.clone());
+        let (stored, edges) = (self.stored.clone(), self.edges.clone());
         let answer = self.attempt(space, change);
         if answer.is_err() {
-            (self.lying, self.edges) = (lying, edges);
+            (self.stored, self.edges) = (stored, edges);
         }
         answer
     }
@@ -60,8 +60,8 @@ impl Model {
                 new.memory.supersedes_id = Some(*old);
                 let unless = new.unless.take();
                 self.add(space, change, &new)?;
-                if let Some(lying) = self.lying.get_mut(&new.memory.id) {
-                    lying.unless = unless;
+                if let Some(stored) = self.stored.get_mut(&new.memory.id) {
+                    stored.unless = unless;
                 }
                 self.mark_superseded(change, *old, &new.memory);
                 self.edges.insert((new.memory.id, *old, Relation::Supersedes));
@@ -108,10 +108,10 @@ impl Model {
             }
             Action::Touch { ids } => {
                 for id in ids {
-                    if let Some(lying) = self.lying.get_mut(id).filter(|lying| space_of(lying) == *space) {
-                        lying.memory.access_count += 1;
-                        lying.memory.confidence = reinforced(lying.memory.confidence, lying.memory.access_count);
-                        lying.memory.last_accessed_at = lying.memory.last_accessed_at.max(Some(change.at));
+                    if let Some(stored) = self.stored.get_mut(id).filter(|stored| space_of(stored) == *space) {
+                        stored.memory.access_count += 1;
+                        stored.memory.confidence = reinforced(stored.memory.confidence, stored.memory.access_count);
+                        stored.memory.last_accessed_at = stored.memory.last_accessed_at.max(Some(change.at));
                     }
                 }
                 Ok((None, Outcome::Updated, 0))
@@ -163,10 +163,10 @@ impl Model {
             }
             Action::Purge { id } | Action::Erase { id } => self.remove(space, change, *id),
             Action::Embed { id, of, .. } => {
-                let Ok(lying) = self.find(space, *id) else { return Ok((None, Outcome::None, 0)) };
-                let (fresh, version) = (lying.memory.content_hash == *of, lying.memory.version);
-                if let Some(lying) = self.lying.get_mut(id) {
-                    lying.embedded |= fresh;
+                let Ok(stored) = self.find(space, *id) else { return Ok((None, Outcome::None, 0)) };
+                let (fresh, version) = (stored.memory.content_hash == *of, stored.memory.version);
+                if let Some(stored) = self.stored.get_mut(id) {
+                    stored.embedded |= fresh;
                 }
                 Ok((Some(*id), if fresh { Outcome::Updated } else { Outcome::None }, version))
             }
@@ -176,7 +176,7 @@ impl Model {
 
     fn add(&mut self, space: &Space, change: &Change, addition: &Addition) -> Answer {
         let memory = &addition.memory;
-        let twin = self.lying.values().find(|other| {
+        let twin = self.stored.values().find(|other| {
             addition.unless.is_some()
                 && other.unless == addition.unless
                 && other.memory.scope() == memory.scope()
@@ -187,8 +187,8 @@ impl Model {
         }
         self.known.push((memory.id, space.clone()));
         let embedded = addition.vector.is_some();
-        let lying = Lying { memory: memory.clone(), unless: addition.unless, embedded, ended: false };
-        self.lying.insert(memory.id, lying);
+        let stored = ModelMemory { memory: memory.clone(), unless: addition.unless, embedded, ended: false };
+        self.stored.insert(memory.id, stored);
         Ok((Some(memory.id), Outcome::Created, memory.version))
     }
 
@@ -205,9 +205,9 @@ impl Model {
         if !changed {
             return Ok((Some(id), Outcome::None, version));
         }
-        if let (Some(content), Some(lying)) = (&revision.patch.content, self.lying.get_mut(&id)) {
-            lying.unless = content.unless;
-            lying.embedded = revision.vector.is_some();
+        if let (Some(content), Some(stored)) = (&revision.patch.content, self.stored.get_mut(&id)) {
+            stored.unless = content.unless;
+            stored.embedded = revision.vector.is_some();
         }
         Ok((Some(id), Outcome::Updated, version))
     }
@@ -220,12 +220,12 @@ impl Model {
                 return Err(ErrorKind::InvalidInput);
             }
             self.require_head(space, *other)?;
-            let ended = self.lying[other].memory.valid_until.is_none();
+            let ended = self.stored[other].memory.valid_until.is_none();
             self.rewrite(change, *other, |memory| {
                 memory.superseded_by_id = Some(into.id);
                 memory.valid_until = memory.valid_until.or(Some(change.at));
             });
-            self.lying.entry(*other).and_modify(|lying| lying.ended = ended);
+            self.stored.entry(*other).and_modify(|stored| stored.ended = ended);
         }
         Ok((id, Outcome::Merged, version))
     }
@@ -233,11 +233,11 @@ impl Model {
     fn split(&mut self, space: &Space, change: &Change, into: MemoryId, from: &[MemoryId]) -> Answer {
         let kept = self.find(space, into)?.memory.clone();
         for other in from {
-            let lying = self.find(space, *other)?;
-            if lying.memory.superseded_by_id != Some(into) || kept.supersedes_id == Some(*other) {
+            let stored = self.find(space, *other)?;
+            if stored.memory.superseded_by_id != Some(into) || kept.supersedes_id == Some(*other) {
                 return Err(ErrorKind::InvalidInput);
             }
-            let (ended, state) = (lying.ended, lying.memory.state);
+            let (ended, state) = (stored.ended, stored.memory.state);
             self.rewrite(change, *other, |memory| {
                 memory.superseded_by_id = None;
                 memory.valid_until = memory.valid_until.filter(|_| !ended);
@@ -251,28 +251,28 @@ impl Model {
 
     /// Whether this one waits for a decision.
     fn is_proposal(&self, id: MemoryId) -> bool {
-        self.lying.get(&id).is_some_and(|lying| lying.memory.state == State::Proposed)
+        self.stored.get(&id).is_some_and(|stored| stored.memory.state == State::Proposed)
     }
 
     fn mark_superseded(&mut self, change: &Change, old: MemoryId, newer: &Memory) {
-        let lying = &self.lying[&old];
-        let before = lying.memory.valid_until;
-        let ended = lying.memory.superseded_by_id.is_some() && lying.ended;
+        let stored = &self.stored[&old];
+        let before = stored.memory.valid_until;
+        let ended = stored.memory.superseded_by_id.is_some() && stored.ended;
         let until = before.filter(|_| !ended).or(Some(newer.created_at));
         self.rewrite(change, old, |memory| {
             memory.superseded_by_id = Some(newer.id);
             memory.valid_until = until;
         });
-        self.lying.entry(old).and_modify(|lying| lying.ended = until != before);
+        self.stored.entry(old).and_modify(|stored| stored.ended = until != before);
     }
 
     /// A deleted memory holds again: as history behind a head that is not deleted, or as the head.
     fn revive(&mut self, change: &Change, id: MemoryId, edit: impl FnOnce(&mut Memory)) -> Result<bool, ErrorKind> {
-        let (mut end, ended) = (&self.lying[&id], self.lying[&id].ended);
-        while let Some(newer) = end.memory.superseded_by_id.and_then(|newer| self.lying.get(&newer)) {
+        let (mut end, ended) = (&self.stored[&id], self.stored[&id].ended);
+        while let Some(newer) = end.memory.superseded_by_id.and_then(|newer| self.stored.get(&newer)) {
             end = newer;
         }
-        let replaced = self.lying[&id].memory.superseded_by_id.is_some();
+        let replaced = self.stored[&id].memory.superseded_by_id.is_some();
         let leads = !replaced || end.memory.state == State::SoftDeleted;
         let changed = self.rewrite(change, id, |memory| {
             edit(memory);
@@ -290,8 +290,8 @@ impl Model {
     /// A memory that nothing replaces leads its chain, if no other does.
     fn re_supersede(&mut self, change: &Change, id: MemoryId) -> Result<(), ErrorKind> {
         let mut line = vec![id];
-        while let Some(older) = self.lying[&line[line.len() - 1]].memory.supersedes_id
-            && self.lying.contains_key(&older)
+        while let Some(older) = self.stored[&line[line.len() - 1]].memory.supersedes_id
+            && self.stored.contains_key(&older)
         {
             line.push(older);
         }
@@ -299,8 +299,8 @@ impl Model {
             return Err(ErrorKind::InvalidInput);
         }
         for pair in line.windows(2) {
-            if self.lying[&pair[1]].memory.superseded_by_id != Some(pair[0]) {
-                let newer = self.lying[&pair[0]].memory.clone();
+            if self.stored[&pair[1]].memory.superseded_by_id != Some(pair[0]) {
+                let newer = self.stored[&pair[0]].memory.clone();
                 self.mark_superseded(change, pair[1], &newer);
             }
         }
@@ -311,18 +311,18 @@ impl Model {
     fn heads_of(&self, id: MemoryId, without: Option<MemoryId>) -> Vec<MemoryId> {
         let mut chain = BTreeSet::from([id]);
         loop {
-            let joined = |lying: &&Lying| {
-                let pointers = [lying.memory.supersedes_id, lying.memory.superseded_by_id];
+            let joined = |stored: &&ModelMemory| {
+                let pointers = [stored.memory.supersedes_id, stored.memory.superseded_by_id];
                 let points = pointers.iter().flatten().any(|other| chain.contains(other));
                 let is_pointed_at = |id: &MemoryId| {
-                    self.lying.get(id).is_some_and(|other| {
-                        [other.memory.supersedes_id, other.memory.superseded_by_id].contains(&Some(lying.memory.id))
+                    self.stored.get(id).is_some_and(|other| {
+                        [other.memory.supersedes_id, other.memory.superseded_by_id].contains(&Some(stored.memory.id))
                     })
                 };
                 points || chain.iter().any(is_pointed_at)
             };
-            let there = self.lying.values().filter(|lying| Some(lying.memory.id) != without);
-            let more: Vec<MemoryId> = there.filter(joined).map(|lying| lying.memory.id).collect();
+            let there = self.stored.values().filter(|stored| Some(stored.memory.id) != without);
+            let more: Vec<MemoryId> = there.filter(joined).map(|stored| stored.memory.id).collect();
             let before = chain.len();
             chain.extend(more);
             if chain.len() == before {
@@ -330,24 +330,24 @@ impl Model {
             }
         }
         let is_head = |id: &MemoryId| {
-            self.lying.get(id).is_some_and(|l| l.memory.superseded_by_id.is_none() && is_settled(l.memory.state))
+            self.stored.get(id).is_some_and(|l| l.memory.superseded_by_id.is_none() && is_settled(l.memory.state))
         };
         chain.into_iter().filter(is_head).collect()
     }
 
     fn reinstate_previous(&mut self, change: &Change, head: MemoryId) {
-        let memory = &self.lying[&head].memory;
+        let memory = &self.stored[&head].memory;
         let (None, Some(mut older)) = (memory.superseded_by_id, memory.supersedes_id) else { return };
         let mut newer = head;
-        let Some(mut lying) = self.lying.get(&older) else { return };
-        while lying.memory.state == State::SoftDeleted
-            && let Some(id) = lying.memory.supersedes_id
-            && let Some(next) = self.lying.get(&id)
+        let Some(mut stored) = self.stored.get(&older) else { return };
+        while stored.memory.state == State::SoftDeleted
+            && let Some(id) = stored.memory.supersedes_id
+            && let Some(next) = self.stored.get(&id)
         {
-            (newer, older, lying) = (older, id, next);
+            (newer, older, stored) = (older, id, next);
         }
-        if lying.memory.superseded_by_id == Some(newer) {
-            let ended = lying.ended;
+        if stored.memory.superseded_by_id == Some(newer) {
+            let ended = stored.ended;
             self.rewrite(change, older, |memory| {
                 memory.superseded_by_id = None;
                 memory.valid_until = memory.valid_until.filter(|_| !ended);
@@ -360,13 +360,13 @@ impl Model {
         if gone.state != State::SoftDeleted {
             self.reinstate_previous(change, id);
         }
-        let all: Vec<MemoryId> = self.lying.keys().copied().collect();
+        let all: Vec<MemoryId> = self.stored.keys().copied().collect();
         for other in &all {
-            if self.lying[other].memory.superseded_by_id != Some(id) {
+            if self.stored[other].memory.superseded_by_id != Some(id) {
                 continue;
             }
             let mut successor = gone.superseded_by_id;
-            if successor.is_none() && is_settled(self.lying[other].memory.state) {
+            if successor.is_none() && is_settled(self.stored[other].memory.state) {
                 successor = self.heads_of(*other, Some(id)).first().copied();
             }
             self.rewrite(change, *other, |memory| memory.superseded_by_id = successor);
@@ -379,25 +379,25 @@ impl Model {
             });
         }
         let version = self.version(id).1;
-        self.lying.remove(&id);
+        self.stored.remove(&id);
         self.edges.retain(|(source, target, _)| *source != id && *target != id);
         Ok((Some(id), Outcome::Erased, version))
     }
 
     fn rewrite(&mut self, change: &Change, id: MemoryId, edit: impl FnOnce(&mut Memory)) -> bool {
-        let Some(lying) = self.lying.get_mut(&id) else { return false };
-        let before = lying.memory.clone();
-        edit(&mut lying.memory);
-        let changed = lying.memory != before;
+        let Some(stored) = self.stored.get_mut(&id) else { return false };
+        let before = stored.memory.clone();
+        edit(&mut stored.memory);
+        let changed = stored.memory != before;
         if changed {
-            lying.memory.version += 1;
-            lying.memory.updated_at = change.at;
+            stored.memory.version += 1;
+            stored.memory.updated_at = change.at;
         }
         changed
     }
 
-    fn find(&self, space: &Space, id: MemoryId) -> Result<&Lying, ErrorKind> {
-        self.lying.get(&id).filter(|lying| space_of(lying) == *space).ok_or(ErrorKind::NotFound)
+    fn find(&self, space: &Space, id: MemoryId) -> Result<&ModelMemory, ErrorKind> {
+        self.stored.get(&id).filter(|stored| space_of(stored) == *space).ok_or(ErrorKind::NotFound)
     }
 
     fn require_head(&self, space: &Space, id: MemoryId) -> Result<(), ErrorKind> {
@@ -409,41 +409,41 @@ impl Model {
     }
 
     fn version(&self, id: MemoryId) -> (MemoryId, u64) {
-        (id, self.lying.get(&id).map_or(0, |lying| lying.memory.version))
+        (id, self.stored.get(&id).map_or(0, |stored| stored.memory.version))
     }
 
     /// What is visible and meant, newest first.
-    fn meant(&self, visible: &Visible, filter: &Filter) -> Vec<&Lying> {
-        let meant = |lying: &&Lying| visible.admits(&lying.memory) && filter.matches(&lying.memory);
-        self.lying.values().rev().filter(meant).collect()
+    fn meant(&self, visible: &Visible, filter: &Filter) -> Vec<&ModelMemory> {
+        let meant = |stored: &&ModelMemory| visible.admits(&stored.memory) && filter.matches(&stored.memory);
+        self.stored.values().rev().filter(meant).collect()
     }
 }
 
 impl Model {
     /// Of each session the stretches that lie within reach of one of these, as far as they are
     /// visible and meant.
-    fn strips(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Vec<Vec<MemoryId>> {
-        let meant: BTreeSet<MemoryId> = self.meant(visible, filter).iter().map(|lying| lying.memory.id).collect();
+    fn turn_runs(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Vec<Vec<MemoryId>> {
+        let meant: BTreeSet<MemoryId> = self.meant(visible, filter).iter().map(|stored| stored.memory.id).collect();
         let mut sessions: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
-        for (id, Lying { memory, .. }) in &self.lying {
+        for (id, ModelMemory { memory, .. }) in &self.stored {
             let scope = memory.scope().map(|scope| scope.key()).ok();
             let alone = memory.thread_id.is_none().then_some(*id);
             let session = (scope, &memory.thread_id, &memory.identifiers.session_id, alone);
             sessions.entry(session).or_default().push(*id);
         }
-        let mut strips = Vec::new();
+        let mut turn_runs = Vec::new();
         for turns in sessions.values() {
             let asked = |at: &usize| ids.contains(&turns[*at]) && meant.contains(&turns[*at]);
             let asked: Vec<usize> = (0..turns.len()).filter(asked).collect();
             let near = |at: &usize| asked.iter().any(|asked| asked.abs_diff(*at) <= reach);
             let near: Vec<usize> = (0..turns.len()).filter(near).collect();
             for run in near.chunk_by(|one, next| one + 1 == *next) {
-                strips.push(run.iter().map(|at| turns[*at]).filter(|id| meant.contains(id)).collect());
+                turn_runs.push(run.iter().map(|at| turns[*at]).filter(|id| meant.contains(id)).collect());
             }
         }
-        strips.retain(|strip: &Vec<MemoryId>| !strip.is_empty());
-        strips.sort();
-        strips
+        turn_runs.retain(|strip: &Vec<MemoryId>| !strip.is_empty());
+        turn_runs.sort();
+        turn_runs
     }
 
     /// How many memories of the visible scopes hold a word, in whatever state.
@@ -452,7 +452,8 @@ impl Model {
             Reach::Whole => true,
             Reach::Scopes(scopes) => memory.scope().is_ok_and(|scope| scopes.contains(&scope)),
         };
-        self.lying.values().filter(|lying| near(&lying.memory) && lying.memory.content.contains(word)).count() as u64
+        self.stored.values().filter(|stored| near(&stored.memory) && stored.memory.content.contains(word)).count()
+            as u64
     }
 }
 
@@ -461,6 +462,6 @@ fn is_settled(state: State) -> bool {
     !matches!(state, State::SoftDeleted | State::Proposed)
 }
 
-fn space_of(lying: &Lying) -> Space {
-    crate::hand::space_of(&lying.memory)
+fn space_of(stored: &ModelMemory) -> Space {
+    crate::driver::space_of(&stored.memory)
 }

@@ -130,7 +130,7 @@ impl Model {
             memory
         };
         let scope_of = |id: &MemoryId, space: &Space| {
-            let found = self.lying.get(id).and_then(|lying| lying.memory.scope().ok());
+            let found = self.stored.get(id).and_then(|stored| stored.memory.scope().ok());
             found.unwrap_or_else(|| all.iter().find(|scope| scope.space() == *space).unwrap_or(&all[0]).clone())
         };
         let relation = |n: &u8| Relation::ALL[usize::from(*n) % Relation::ALL.len()];
@@ -172,7 +172,7 @@ impl Model {
             Op::Split(which, n) => {
                 // The one that took it up, if one did; now and then any other.
                 let (taken, space) = pick(which);
-                let newer = self.lying.get(&taken).and_then(|lying| lying.memory.superseded_by_id);
+                let newer = self.stored.get(&taken).and_then(|stored| stored.memory.superseded_by_id);
                 let into = newer.filter(|_| !n.is_multiple_of(4)).unwrap_or(pick(n).0);
                 (space, Action::Split { into, from: vec![taken] })
             }
@@ -224,7 +224,7 @@ impl Model {
             }
             Op::Embed(which, stale) => {
                 let (id, space) = pick(which);
-                let text = self.lying.get(&id).map_or("", |lying| &lying.memory.content);
+                let text = self.stored.get(&id).map_or("", |stored| &stored.memory.content);
                 let of = if *stale { hash("another text") } else { hash(text) };
                 (space, Action::Embed { id, of, vector: vector(text) })
             }

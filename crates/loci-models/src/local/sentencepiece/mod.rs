@@ -16,7 +16,7 @@ use std::path::Path;
 use charsmap::Charsmap;
 use protobuf::{Field, fields};
 
-use super::words::Written;
+use super::text_encoder::Encoded;
 use crate::error::Error;
 
 /// How much less likely an unknown character is than the least likely piece, as a logarithm.
@@ -80,7 +80,7 @@ impl SentencePiece {
     /// The text as ids between the model's markers.
     ///
     /// A text of nothing, or of spaces only, is one unknown piece, so that it too has a vector.
-    pub(super) fn write(&self, text: &str) -> Written {
+    pub(super) fn write(&self, text: &str) -> Encoded {
         // No piece is longer than `longest`, so what lies beyond this cannot be seen. It bounds the work on long texts.
         let normal = self.charsmap.normalise(text, self.max_tokens * self.pieces.longest);
         let mut ids = vec![self.markers.begin];
@@ -90,7 +90,7 @@ impl SentencePiece {
         ids.extend(self.cut(&normal));
         ids.truncate(self.max_tokens - 1);
         ids.push(self.markers.end);
-        Written { ids, ..Written::default() }
+        Encoded { ids, ..Encoded::default() }
     }
 
     /// The most likely pieces of a normalised text.

@@ -24,7 +24,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Writer,
         Adds,
         Turns => ingest,
-        "Hand over turns of the conversation as they were said; facts are learned from them later. Use it instead of \
+        "Driver over turns of the conversation as they were said; facts are learned from them later. Use it instead of \
          remember_fact when you keep whole conversations. Returns `turns` with the ids, in order. \
          Example: {\"thread_id\": \"chat-7\", \"turns\": [{\"role\": \"user\", \"content\": \"I moved to Porto\"}]}"
     ),

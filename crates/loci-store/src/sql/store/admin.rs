@@ -11,11 +11,11 @@ use tokio::sync::watch;
 use super::{SqlStore, spaces_of};
 use crate::sql::backend::{Backend, blocking};
 use crate::sql::clause::Clause;
-use crate::sql::gather::add;
+use crate::sql::merge_results::add;
 use crate::sql::stream::export;
-use crate::sql::{entities, erase, life, notes, read};
+use crate::sql::{ageing, entities, erase, notes, read};
 use crate::{
-    Administration, Ageing, Belongings, ExportCursor, ExportPage, Finding, Indexed, Result, Stats, StoreHealth,
+    Administration, AgeingRow, ExportCursor, ExportPage, Finding, Indexed, Result, Stats, StoreHealth, UserData,
 };
 
 #[async_trait]
@@ -25,8 +25,8 @@ impl<B: Backend> Administration for SqlStore<B> {
         blocking(move || backend.health()).await
     }
 
-    fn moved(&self) -> Option<watch::Receiver<u64>> {
-        self.backend.moved()
+    fn change_signal(&self) -> Option<watch::Receiver<u64>> {
+        self.backend.change_signal()
     }
 
     fn indexed(&self) -> Option<&Indexed> {
@@ -70,9 +70,17 @@ impl<B: Backend> Administration for SqlStore<B> {
         Ok(all)
     }
 
-    async fn ages(&self, visible: &Visible, space: &Space, after: i64, limit: usize) -> Result<Vec<Ageing>> {
+    async fn list_for_ageing(
+        &self,
+        visible: &Visible,
+        space: &Space,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<AgeingRow>> {
         let found = self
-            .in_one_space(visible, space, move |connection, clause| life::ages(connection, clause, after, limit))
+            .in_one_space(visible, space, move |connection, clause| {
+                ageing::list_for_ageing(connection, clause, after, limit)
+            })
             .await?;
         Ok(found.unwrap_or_default())
     }
@@ -85,7 +93,9 @@ impl<B: Backend> Administration for SqlStore<B> {
         limit: usize,
     ) -> Result<Vec<(MemoryId, usize)>> {
         let found = self
-            .in_one_space(visible, space, move |connection, clause| life::long_chains(connection, clause, most, limit))
+            .in_one_space(visible, space, move |connection, clause| {
+                ageing::long_chains(connection, clause, most, limit)
+            })
             .await?;
         Ok(found.unwrap_or_default())
     }
@@ -99,14 +109,14 @@ impl<B: Backend> Administration for SqlStore<B> {
         Ok(swept.unwrap_or(0))
     }
 
-    async fn belongings(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, Belongings>> {
+    async fn user_data(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, UserData>> {
         if *visible.reach() != Reach::Whole {
             return Ok(BTreeMap::new());
         }
         let user = user.to_owned();
         let found = self
             .for_each_space(visible, move |connection, open, _| {
-                Ok((B::space_of(open).clone(), erase::belongings(connection, &user)?))
+                Ok((B::space_of(open).clone(), erase::user_data(connection, &user)?))
             })
             .await?;
         Ok(found.into_iter().collect())

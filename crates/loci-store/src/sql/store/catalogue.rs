@@ -19,7 +19,7 @@ impl<B: Backend> Catalogue for SqlStore<B> {
         let (backend, tenant) = (self.backend.clone(), tenant.clone());
         blocking(move || {
             let mut there = Vec::new();
-            for space in backend.ask(|connection| catalogue::spaces(connection, &tenant))? {
+            for space in backend.read_catalogue(|connection| catalogue::spaces(connection, &tenant))? {
                 if backend.exists(&backend.open(&tenant, &space))? {
                     there.push(space);
                 }

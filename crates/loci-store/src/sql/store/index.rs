@@ -8,15 +8,15 @@ use loci_types::{Batch, Filter, MemoryId, Reach, Space, Tenant, Vector, Visible}
 use super::SqlStore;
 use crate::outside::{VectorSource, models};
 use crate::sql::backend::{Backend, blocking};
-use crate::sql::gather::best;
+use crate::sql::merge_results::best;
 use crate::sql::outside;
-use crate::{Hit, Indexed, IndexedOptions, Oversight, Result, Store, VectorFeed, VectorIndex};
+use crate::{Hit, Indexed, IndexedOptions, Result, Store, SystemContext, VectorFeed, VectorIndex};
 
 #[expect(private_bounds, reason = "the backends are this crate's own")]
 impl<B: Backend> SqlStore<B> {
     /// The same store with an outside index that proposes the nearest vectors.
     #[must_use]
-    pub fn with_index(self, index: Arc<dyn VectorIndex>, oversight: Oversight, options: IndexedOptions) -> Self {
+    pub fn with_index(self, index: Arc<dyn VectorIndex>, oversight: SystemContext, options: IndexedOptions) -> Self {
         let beside = Self { index: None, ..self.clone() };
         Self { index: Some(Indexed::new(Arc::new(beside), index, oversight, options)), ..self }
     }
@@ -46,7 +46,12 @@ impl<B: Backend> SqlStore<B> {
 
 #[async_trait]
 impl<B: Backend> VectorSource for SqlStore<B> {
-    fn indexed_by(&self, index: Arc<dyn VectorIndex>, oversight: Oversight, options: IndexedOptions) -> Arc<dyn Store> {
+    fn indexed_by(
+        &self,
+        index: Arc<dyn VectorIndex>,
+        oversight: SystemContext,
+        options: IndexedOptions,
+    ) -> Arc<dyn Store> {
         Arc::new(self.clone().with_index(index, oversight, options))
     }
 
@@ -64,9 +69,9 @@ impl<B: Backend> VectorSource for SqlStore<B> {
         }
         let (backend, open, model) =
             (self.backend.clone(), self.backend.open(visible.tenant(), space), model.to_owned());
-        let told =
+        let feed =
             blocking(move || backend.read(&open, |connection| outside::vector_feed(connection, &model, after, limit)));
-        Ok(told.await?.unwrap_or(nothing))
+        Ok(feed.await?.unwrap_or(nothing))
     }
 
     async fn rescore(

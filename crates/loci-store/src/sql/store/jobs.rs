@@ -52,7 +52,7 @@ impl<B: Backend> Jobs for SqlStore<B> {
         let states: Vec<String> = states.iter().map(|state| (*state).to_owned()).collect();
         blocking(move || {
             let mut found = Vec::new();
-            for space in backend.ask(|connection| catalogue::spaces(connection, &tenant))? {
+            for space in backend.read_catalogue(|connection| catalogue::spaces(connection, &tenant))? {
                 let open = backend.open(&tenant, &space);
                 let here = backend.read(&open, |connection| jobs::list(connection, &space.name(), &states, limit))?;
                 found.extend(here.unwrap_or_default());

@@ -9,8 +9,8 @@ use loci_types::{Space, TimeRange, Visible};
 use super::SqlStore;
 use crate::sql::backend::{Backend, blocking};
 use crate::sql::clause::Clause;
-use crate::sql::{Connection, feed, read, tally};
-use crate::{Feed, Ledger, LedgerQuery, Result, Tally};
+use crate::sql::{Connection, feed, operation_counts, read};
+use crate::{Feed, Ledger, LedgerQuery, OperationCounts, Result};
 
 #[async_trait]
 impl<B: Backend> Ledger for SqlStore<B> {
@@ -48,20 +48,25 @@ impl<B: Backend> Ledger for SqlStore<B> {
         }
     }
 
-    async fn positions(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>> {
+    async fn ledger_heads(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>> {
         let found = self
             .for_each_space(visible, |connection, space, _| Ok((B::space_of(space).clone(), feed::end(connection)?)))
             .await?;
         Ok(found.into_iter().collect())
     }
 
-    async fn tally(&self, visible: &Visible, range: TimeRange, bucket: Duration) -> Result<Vec<Tally>> {
-        let bucket = tally::micros(bucket)?;
+    async fn operation_counts(
+        &self,
+        visible: &Visible,
+        range: TimeRange,
+        bucket: Duration,
+    ) -> Result<Vec<OperationCounts>> {
+        let bucket = operation_counts::micros(bucket)?;
         let found = self
             .for_each_space(visible, move |connection, space, visible| {
-                tally::count(connection, B::space_of(space), visible, range, bucket)
+                operation_counts::count(connection, B::space_of(space), visible, range, bucket)
             })
             .await?;
-        Ok(tally::together(found))
+        Ok(operation_counts::together(found))
     }
 }

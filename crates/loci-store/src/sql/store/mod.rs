@@ -141,12 +141,12 @@ impl<B: Backend> SqlStore<B> {
         &self,
         work: impl FnOnce(&dyn Connection) -> SqlResult<T> + Send + 'static,
     ) -> Result<T> {
-        let work = match self.backend.try_ask(work) {
+        let work = match self.backend.try_read_catalogue(work) {
             Ok(answer) => return answer,
             Err(work) => work,
         };
         let backend = self.backend.clone();
-        run_read::<B, _>(move || backend.ask(work)).await
+        run_read::<B, _>(move || backend.read_catalogue(work)).await
     }
 
     /// Changes the catalogue, on a thread that may block.
@@ -155,7 +155,7 @@ impl<B: Backend> SqlStore<B> {
         work: impl FnOnce(&dyn Connection) -> SqlResult<T> + Send + 'static,
     ) -> Result<T> {
         let backend = self.backend.clone();
-        blocking(move || backend.tell(work)).await
+        blocking(move || backend.write_catalogue(work)).await
     }
 }
 
@@ -163,7 +163,7 @@ impl<B: Backend> SqlStore<B> {
 pub(crate) fn spaces_of<B: Backend>(backend: &B, visible: &Visible) -> Result<Vec<Arc<B::Open>>> {
     let names: BTreeSet<Space> = match visible.spaces() {
         Some(spaces) => spaces,
-        None => backend.ask(|connection| list::spaces(connection, visible.tenant()))?.into_iter().collect(),
+        None => backend.read_catalogue(|connection| list::spaces(connection, visible.tenant()))?.into_iter().collect(),
     };
     Ok(names.iter().map(|space| backend.open(visible.tenant(), space)).collect())
 }

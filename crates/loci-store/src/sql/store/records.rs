@@ -10,10 +10,10 @@ use loci_types::{
 };
 
 use super::SqlStore;
-use crate::sql::apply::Desk;
+use crate::sql::apply::Applier;
 use crate::sql::backend::{Backend, blocking};
 use crate::sql::clause::Clause;
-use crate::sql::gather::best_then_newest;
+use crate::sql::merge_results::best_then_newest;
 use crate::sql::{Connection, checkpoints, entities, facts, notes, read, sessions};
 use crate::{
     Applied, CheckpointWalk, Cursor, EntityQuery, Hit, KeptCheckpoint, Listing, Measure, Page, Records, Result,
@@ -32,8 +32,8 @@ impl<B: Backend> Records for SqlStore<B> {
         let (tenant, space, models) = (batch.tenant.clone(), batch.space.clone(), self.models_of(&batch));
         let takes_long = batch.changes.iter().any(|change| matches!(change.action, Action::EraseUser { .. }));
         let work = move |connection: &dyn Connection| -> Result<Vec<Applied>> {
-            let desk = Desk { connection, path: &place, space: &batch.space, analyser: &analyser };
-            batch.changes.iter().map(|change| desk.apply(change)).collect()
+            let applier = Applier { connection, path: &place, space: &batch.space, analyser: &analyser };
+            batch.changes.iter().map(|change| applier.apply(change)).collect()
         };
         let applied = match takes_long {
             true => self.backend.write_long(&open, work).await?,
@@ -106,11 +106,9 @@ impl<B: Backend> Records for SqlStore<B> {
         Ok(found.into_iter().flatten().collect())
     }
 
-    async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>> {
+    async fn top_by(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>> {
         let found = self
-            .matching_in_each(visible, filter, move |connection, _, clause| {
-                read::foremost(connection, clause, by, limit)
-            })
+            .matching_in_each(visible, filter, move |connection, _, clause| read::top_by(connection, clause, by, limit))
             .await?;
         Ok(best_then_newest(found, limit))
     }
@@ -122,7 +120,7 @@ impl<B: Backend> Records for SqlStore<B> {
             .visible_in_each(visible, move |connection, _, clause| match &query {
                 EntityQuery::Named(names) => entities::named(connection, clause, names),
                 EntityQuery::Known(filter) => entities::list(connection, clause, filter, limit),
-                EntityQuery::MentionedBy(id) => entities::spoken_of(connection, clause, *id),
+                EntityQuery::MentionedBy(id) => entities::entities_of(connection, clause, *id),
             })
             .await?;
         if known {
@@ -132,7 +130,7 @@ impl<B: Backend> Records for SqlStore<B> {
         Ok(found)
     }
 
-    async fn mentioning(
+    async fn memories_mentioning(
         &self,
         visible: &Visible,
         filter: &Filter,
@@ -142,7 +140,7 @@ impl<B: Backend> Records for SqlStore<B> {
         let wanted = entities.to_vec();
         let found = self
             .matching_in_each(visible, filter, move |connection, _, clause| {
-                entities::mentioning(connection, clause, &wanted, limit)
+                entities::memories_mentioning(connection, clause, &wanted, limit)
             })
             .await?;
         Ok(best_then_newest(found, limit))
@@ -168,11 +166,17 @@ impl<B: Backend> Records for SqlStore<B> {
         Ok(found)
     }
 
-    async fn unlearned(&self, visible: &Visible, scope: &Scope, session: &str, limit: usize) -> Result<Vec<Memory>> {
+    async fn pending_turns(
+        &self,
+        visible: &Visible,
+        scope: &Scope,
+        session: &str,
+        limit: usize,
+    ) -> Result<Vec<Memory>> {
         let (wanted, session) = (scope.clone(), session.to_owned());
         let found = self
             .in_one_space(visible, &scope.space(), move |connection, clause| {
-                sessions::unlearned(connection, clause, &wanted, &session, limit)
+                sessions::pending_turns(connection, clause, &wanted, &session, limit)
             })
             .await?;
         Ok(found.unwrap_or_default())

@@ -6,8 +6,8 @@ use loci_types::{Filter, MemoryId, Vector, Visible};
 use super::SqlStore;
 use crate::sql::backend::Backend;
 use crate::sql::clause::Clause;
-use crate::sql::gather::{best, one_scale};
-use crate::{Frequencies, Hit, Result, Search, Strip};
+use crate::sql::merge_results::{best, normalise_scores};
+use crate::{Frequencies, Hit, Result, Search, TurnRun};
 
 #[async_trait]
 impl<B: Backend> Search for SqlStore<B> {
@@ -18,7 +18,7 @@ impl<B: Backend> Search for SqlStore<B> {
                 backend.lexical(space, connection, clause, &terms, limit)
             })
             .await?;
-        Ok(best(one_scale(found), limit))
+        Ok(best(normalise_scores(found), limit))
     }
 
     async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>> {
@@ -52,11 +52,11 @@ impl<B: Backend> Search for SqlStore<B> {
         Ok(all)
     }
 
-    async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<Strip>> {
+    async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<TurnRun>> {
         let (backend, ids) = (self.backend.clone(), ids.to_vec());
         let found = self
             .matching_in_each(visible, filter, move |connection, space, clause| {
-                backend.strips(space, connection, clause, &ids, reach)
+                backend.turn_runs(space, connection, clause, &ids, reach)
             })
             .await?;
         Ok(found.into_iter().flatten().collect())

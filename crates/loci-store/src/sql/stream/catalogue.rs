@@ -79,5 +79,5 @@ pub(super) fn register_space<B: Backend>(to: &B, tenant: &Tenant, open: &Arc<B::
     let at = row::from_micros(created_at).map_err(|error| Error::said(B::place_of(open), error))?;
     to.prepare(tenant, open, at)?;
     let name = B::space_of(open).name();
-    to.tell(|connection| set_created_at(connection, &SPACES, tenant.name(), &name, created_at))
+    to.write_catalogue(|connection| set_created_at(connection, &SPACES, tenant.name(), &name, created_at))
 }

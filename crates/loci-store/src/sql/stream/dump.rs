@@ -48,13 +48,13 @@ pub(super) fn dump<B: Backend, W: Write>(
     dump.writer.put_json(FrameKind::Manifest, &manifest)?;
     let tenants = match &plan.tenant {
         Some(tenant) => vec![tenant.clone()],
-        None => from.ask(keys::tenants)?.iter().map(|name| Tenant::new(name)).collect::<Result<_, _>>()?,
+        None => from.read_catalogue(keys::tenants)?.iter().map(|name| Tenant::new(name)).collect::<Result<_, _>>()?,
     };
     for tenant in &tenants {
-        let mut spaces = from.ask(|connection| sql::catalogue::spaces(connection, tenant))?;
+        let mut spaces = from.read_catalogue(|connection| sql::catalogue::spaces(connection, tenant))?;
         if plan.space.is_none() {
             for table in catalogue::tables() {
-                let rows = from.ask(|connection| catalogue::rows_of(connection, table, tenant.name()))?;
+                let rows = from.read_catalogue(|connection| catalogue::rows_of(connection, table, tenant.name()))?;
                 dump.write_rows(FrameKind::Catalogue, table, &rows)?;
             }
         }
@@ -66,7 +66,7 @@ pub(super) fn dump<B: Backend, W: Write>(
         }
         for space in &spaces {
             let base = plan.since.as_ref().and_then(|base| Base::of(base, tenant, space));
-            let created_at = from.ask(|connection| sql::catalogue::created_at(connection, tenant, space))?;
+            let created_at = from.read_catalogue(|connection| sql::catalogue::created_at(connection, tenant, space))?;
             let dumped = from.read(&from.open(tenant, space), |connection| {
                 match dump.space(connection, (tenant, space, created_at), base) {
                     Ok(()) => Ok(Ok(())),

@@ -128,7 +128,7 @@ fn entities(
         .map(|(number, mut exported)| {
             exported.mentions = mentions(connection, clause, number)?;
             // A summary may quote every category, so a caller who sees only some does not get it.
-            if clause.narrowed {
+            if clause.category_limited {
                 exported.entity.summary = None;
             }
             Ok(exported)

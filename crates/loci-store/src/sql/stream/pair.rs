@@ -22,12 +22,12 @@ pub(super) fn survey<F: Backend, T: Backend>(from: &Arc<F>, to: &Arc<T>) -> Resu
     if from.identity()? == to.identity()? {
         return Err(Error::Refused("the source and the target are the same store".to_owned()));
     }
-    let half = from.ask(|connection| connection.keeps_half_vectors())?
-        || to.ask(|connection| connection.keeps_half_vectors())?;
+    let half = from.read_catalogue(|connection| connection.keeps_half_vectors())?
+        || to.read_catalogue(|connection| connection.keeps_half_vectors())?;
     let (mut tenants, mut spaces) = (Vec::new(), Vec::new());
-    for name in from.ask(keys::tenants)? {
+    for name in from.read_catalogue(keys::tenants)? {
         let tenant = Tenant::new(&name)?;
-        for row in from.ask(|connection| catalogue::rows_of(connection, &SPACES, &name))? {
+        for row in from.read_catalogue(|connection| catalogue::rows_of(connection, &SPACES, &name))? {
             let [Value::Text(name), _, Value::Integer(created_at), Value::Integer(written)] = &row.values[..] else {
                 continue;
             };
@@ -67,8 +67,8 @@ impl<F: Backend, T: Backend> TenantPair<F, T> {
     pub(super) fn copy(&self) -> Result<u64> {
         let (mut added, name) = (0, self.tenant.name());
         for table in &ENTRIES {
-            let rows = self.from.ask(|connection| catalogue::rows_of(connection, table, name))?;
-            added += self.to.tell(|connection| {
+            let rows = self.from.read_catalogue(|connection| catalogue::rows_of(connection, table, name))?;
+            added += self.to.write_catalogue(|connection| {
                 let mut added = 0;
                 for row in rows {
                     if let ("tenants", Some(Value::Integer(at))) = (table.name, row.values.get(1)) {
@@ -86,8 +86,8 @@ impl<F: Backend, T: Backend> TenantPair<F, T> {
     /// Checks that the target has every row of a table of the source. It may have others.
     pub(super) fn compare(&self, table: &Table) -> Result<ComparedTable> {
         let name = self.tenant.name();
-        let mut source = self.from.ask(|connection| catalogue::rows_of(connection, table, name))?;
-        let mut target = self.to.ask(|connection| catalogue::rows_of(connection, table, name))?;
+        let mut source = self.from.read_catalogue(|connection| catalogue::rows_of(connection, table, name))?;
+        let mut target = self.to.read_catalogue(|connection| catalogue::rows_of(connection, table, name))?;
         target.retain(|found| source.iter().any(|row| row.key() == found.key()));
         if let Some(difference) = row::difference(&mut source, &mut target) {
             return Err(unlike(name.to_owned(), table, difference));

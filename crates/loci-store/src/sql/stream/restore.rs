@@ -109,7 +109,7 @@ fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -
     let pool = |table: &Table, row: &[Value], column: &str| {
         (table.text(row, "tenant").map(str::to_owned), table.text(row, column).map(str::to_owned))
     };
-    to.tell(|connection| {
+    to.write_catalogue(|connection| {
         let mut existing = HashSet::new();
         for (table, row) in entries.iter().filter(|(table, _)| table.name == "pools") {
             if catalogue::has(connection, table, row)? {

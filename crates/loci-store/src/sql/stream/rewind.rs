@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Failure;
 use super::backup::{DeriveKeys, RestorePoint};
-use crate::sql::apply::{Lying, lying};
+use crate::sql::apply::{StoredMemory, stored};
 use crate::sql::{self, Connection, OptionalExtension, Row, facts, feed, graph, params, row};
 
 /// Number of entries that are read at once.
@@ -149,7 +149,7 @@ impl Rewind<'_> {
 
     /// Gives a memory the fields it had before an entry.
     fn restore_fields(&mut self, number: i64, entry: &Entry) -> sql::Result<()> {
-        let Some(Lying { memory, .. }) = self.memory(number)? else { return Ok(()) };
+        let Some(StoredMemory { memory, .. }) = self.memory(number)? else { return Ok(()) };
         let content = memory.content.clone();
         let mut fields = match serde_json::to_value(&memory) {
             Ok(Value::Object(fields)) => fields,
@@ -235,9 +235,9 @@ impl Rewind<'_> {
         }
     }
 
-    fn memory(&self, row: i64) -> sql::Result<Option<Lying>> {
+    fn memory(&self, row: i64) -> sql::Result<Option<StoredMemory>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.row = ?1", row::COLUMNS);
-        self.connection.prepare_cached(&sql)?.query_row(params![row], lying).optional()
+        self.connection.prepare_cached(&sql)?.query_row(params![row], stored).optional()
     }
 
     /// The row number of a memory.

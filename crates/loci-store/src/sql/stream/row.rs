@@ -189,7 +189,7 @@ mod tests {
             let row = |(number, text): &(i64, &str)| TableRow::new(crate::sql::params![*number, *text], 1, false);
             given.iter().map(row).collect()
         };
-        for (from, to, told) in [
+        for (from, to, expected) in [
             (&[][..], &[][..], None),
             (&[(1, "a"), (2, "b")], &[(2, "b"), (1, "a")], None),
             (&[(1, "a"), (2, "b")], &[(1, "a"), (2, "c")], Some("2 is not the same in the target")),
@@ -199,7 +199,7 @@ mod tests {
             (&[(1, "a")], &[(1, "a"), (2, "b")], Some("2 is in the target and not in the source")),
         ] {
             let found = difference(&mut rows(from), &mut rows(to)).map(|(name, problem)| format!("{name} {problem}"));
-            assert_eq!(found.as_deref(), told, "{from:?} {to:?}");
+            assert_eq!(found.as_deref(), expected, "{from:?} {to:?}");
         }
     }
 

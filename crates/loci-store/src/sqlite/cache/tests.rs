@@ -15,9 +15,9 @@ use super::super::schema;
 use super::scope::Part;
 use super::{ScopeCache, map_bytes};
 use crate::Hit;
-use crate::sql::apply::Desk;
-use crate::sql::around::{Order, Turns, strips};
+use crate::sql::apply::Applier;
 use crate::sql::clause::Clause;
+use crate::sql::turn_runs::{Order, Turns, turn_runs};
 use crate::sql::vector_bytes;
 use crate::text::Analyser;
 use crate::vectors::tests::seeded::Seeded;
@@ -42,8 +42,9 @@ impl File {
     }
 
     fn apply(&self, change: &loci_types::Change) {
-        let desk = Desk { connection: &self.writer, path: &self.path, space: &Space::Shared, analyser: &self.analyser };
-        desk.apply(change).unwrap();
+        let applier =
+            Applier { connection: &self.writer, path: &self.path, space: &Space::Shared, analyser: &self.analyser };
+        applier.apply(change).unwrap();
     }
 
     fn reader(&self) -> Connection {
@@ -246,9 +247,9 @@ fn the_turn_order_in_memory_is_that_of_the_file() {
         let clause = clause(&reader, std::slice::from_ref(&anna));
         let ids: Vec<_> = ids.iter().map(|number| turn(*number).id).collect();
         let found = |order: Option<&dyn Order>| -> Vec<(u64, Vec<_>)> {
-            let strips =
-                strips(&reader, &file.path, &clause, &ids, 3, order.map_or(Turns::Query, Turns::Order)).unwrap();
-            strips.into_iter().map(|strip| (strip.session, strip.places.iter().map(|p| p.id).collect())).collect()
+            let turn_runs =
+                turn_runs(&reader, &file.path, &clause, &ids, 3, order.map_or(Turns::Query, Turns::Order)).unwrap();
+            turn_runs.into_iter().map(|strip| (strip.session, strip.places.iter().map(|p| p.id).collect())).collect()
         };
         let cached = |cache: &ScopeCache, expect: bool| {
             let work = |order: Option<&dyn Order>| {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::scope::Part;
 use super::tail::Changed;
 use super::{ROWS_OF_SCOPE, ScopeCache, Scopes, map_bytes};
-use crate::sql::around::{self, Order, Side, Thread};
+use crate::sql::turn_runs::{self, Order, Side, Thread};
 
 /// The turn order of one scope.
 #[derive(Default)]
@@ -131,7 +131,7 @@ impl ScopeCache {
         &self,
         connection: &Connection,
         scopes: &[i64],
-        work: impl FnOnce(Option<&dyn around::Order>) -> T,
+        work: impl FnOnce(Option<&dyn turn_runs::Order>) -> T,
     ) -> rusqlite::Result<T> {
         self.with(connection, scopes, Part::Turns, |scopes| {
             let order: Option<&dyn Order> = if scopes.uncached.is_empty() { Some(scopes) } else { None };

@@ -1,7 +1,7 @@
 //! What stands around a memory?
 //!
 //! A turn is understood with the turns before and after it. Turns of a thread follow each other by
-//! their row numbers; runs that touch become one strip, and a strip never leaves its session. The
+//! their row numbers; runs that touch become one run, and a run never leaves its session. The
 //! clause decides who is asked for and who is returned: what may not be seen gives no evidence.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use super::clause::{self, Clause};
 use super::read::{among, wanted};
 use super::{Connection, Row, Value, params};
 use crate::sql;
-use crate::{Place, Strip};
+use crate::{Place, TurnRun};
 
 /// The thread of a memory within a scope.
 pub(crate) type Thread = (i64, String);
@@ -46,19 +46,19 @@ pub(crate) enum Turns<'o> {
     Order(&'o dyn Order),
 }
 
-/// The strips that hold these memories.
-pub(crate) fn strips(
+/// The turn runs that hold these memories.
+pub(crate) fn turn_runs(
     connection: &dyn Connection,
     path: &Path,
     clause: &Clause,
     ids: &[MemoryId],
     reach: usize,
     turns: Turns<'_>,
-) -> sql::Result<Vec<Strip>> {
+) -> sql::Result<Vec<TurnRun>> {
     let order = if let Turns::Order(order) = turns { Some(order) } else { None };
     // Rows and scopes are numbered anew in every file.
     let file = number(path);
-    let marks = Marks { file, order };
+    let marks = StampColumns { file, order };
     let Asked { threads, alone, mut places } = sort(connection, clause, ids, &marks)?;
     let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (number(&(file, row)), vec![row])).collect();
     let (known, beside_them) = match turns {
@@ -83,11 +83,11 @@ pub(crate) fn strips(
         Some(known) => known,
         None => visible_rows(connection, clause, others, &marks)?,
     });
-    let strip = |(session, rows): (u64, Vec<i64>)| Strip {
+    let run = |(session, rows): (u64, Vec<i64>)| TurnRun {
         session,
         places: rows.iter().filter_map(|row| places.get(row).copied()).collect(),
     };
-    Ok(runs.into_iter().map(strip).filter(|strip| !strip.places.is_empty()).collect())
+    Ok(runs.into_iter().map(run).filter(|run| !run.places.is_empty()).collect())
 }
 
 /// The turns of its session around each turn that is asked for, oldest first.
@@ -100,7 +100,7 @@ fn beside(
     clause: &Clause,
     threads: &Threads,
     reach: usize,
-    marks: &Marks<'_>,
+    marks: &StampColumns<'_>,
 ) -> sql::Result<(Beside, HashMap<i64, Place>)> {
     let asked: Vec<i64> = threads.values().flatten().map(|(row, _)| *row).collect();
     if asked.is_empty() {
@@ -118,7 +118,7 @@ fn beside(
     );
     let mut values = clause.values.clone();
     values.extend(params![Value::Integers(asked), clause::limit(reach.saturating_add(1)), clause::limit(reach)]);
-    let next = Marks::COUNT;
+    let next = StampColumns::COUNT;
     let read = |row: &dyn Row| {
         let turn: Turn = (row.get(next + 2)?, row.get(next + 3)?);
         Ok((turn, marks.read(row)?, row.get::<_, bool>(next)?, row.get(next + 1)?))
@@ -131,7 +131,7 @@ fn beside(
             places.insert(row, place);
         }
     }
-    // A strip ends where its session does.
+    // A run ends where its session does.
     let within = |(turn, others): (Turn, Vec<Turn>)| {
         let same = |other: &&Turn| other.1 == turn.1;
         let at = others.partition_point(|(row, _)| *row < turn.0);
@@ -151,13 +151,18 @@ struct Asked {
 }
 
 /// The memories within the clause by thread, in order, and those that belong to none.
-fn sort(connection: &dyn Connection, clause: &Clause, ids: &[MemoryId], marks: &Marks<'_>) -> sql::Result<Asked> {
+fn sort(
+    connection: &dyn Connection,
+    clause: &Clause,
+    ids: &[MemoryId],
+    marks: &StampColumns<'_>,
+) -> sql::Result<Asked> {
     let columns = format!("{}, m.scope, m.thread_id, m.session_id", marks.columns());
     let sql = among(connection, &columns, "", clause);
     let mut values = vec![wanted(ids)];
     values.extend(clause.values.iter().cloned());
     let (mut threads, mut alone, mut places) = (Threads::new(), Vec::new(), HashMap::with_capacity(ids.len()));
-    let next = Marks::COUNT;
+    let next = StampColumns::COUNT;
     let read = |row: &dyn Row| Ok((marks.read(row)?, row.get(next)?, row.get(next + 1)?, row.get(next + 2)?));
     for found in connection.prepare_cached(&sql)?.query_map(values, read)? {
         let ((row, place), scope, thread, session) = found?;
@@ -272,7 +277,7 @@ fn visible_rows(
     connection: &dyn Connection,
     clause: &Clause,
     rows: Vec<i64>,
-    marks: &Marks<'_>,
+    marks: &StampColumns<'_>,
 ) -> sql::Result<HashMap<i64, Place>> {
     if rows.is_empty() {
         return Ok(HashMap::new());
@@ -291,16 +296,16 @@ fn visible_rows(
 
 /// How a memory is stamped. Whatever is done to it or its vector leaves a line in the ledger, so the last of them is
 /// what a stamp is made of.
-struct Marks<'a> {
+struct StampColumns<'a> {
     file: u64,
     order: Option<&'a dyn Order>,
 }
 
-impl Marks<'_> {
+impl StampColumns<'_> {
     /// How many columns they are.
     const COUNT: usize = 6;
 
-    /// The columns that [`Marks::read`] expects first.
+    /// The columns that [`StampColumns::read`] expects first.
     fn columns(&self) -> String {
         let last = match self.order {
             Some(_) => "m.scope",

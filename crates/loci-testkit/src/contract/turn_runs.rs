@@ -1,18 +1,18 @@
 //! Is a memory found with those that stand around it?
 //!
-//! In which order strips come is not promised; each is compared by what it holds.
+//! In which order turn runs come is not promised; each is compared by what it holds.
 
 use std::collections::BTreeSet;
 
 use loci_store::{Place, Store};
 use loci_types::{AccessPolicy, Action, Filter, Kind, Memory, MemoryId, Patch, Scope, State, Vector, Visible};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 /// A turn of a thread, within a session of it or none.
-fn turn(hand: &Hand<'_>, scope: &Scope, thread: &str, session: Option<&str>) -> Memory {
-    let number = hand.next();
+fn turn(driver: &Driver<'_>, scope: &Scope, thread: &str, session: Option<&str>) -> Memory {
+    let number = driver.next();
     let mut memory = memory(number, scope, &format!("lantern {number}"));
     memory.thread_id = Some(thread.to_owned());
     memory.identifiers.session_id = session.map(str::to_owned);
@@ -20,16 +20,16 @@ fn turn(hand: &Hand<'_>, scope: &Scope, thread: &str, session: Option<&str>) -> 
 }
 
 /// So many turns, one after another.
-async fn talk(hand: &Hand<'_>, scope: &Scope, thread: &str, session: Option<&str>, turns: usize) -> Vec<MemoryId> {
+async fn talk(driver: &Driver<'_>, scope: &Scope, thread: &str, session: Option<&str>, turns: usize) -> Vec<MemoryId> {
     let mut ids = Vec::new();
     for _ in 0..turns {
-        ids.push(hand.keep(turn(hand, scope, thread, session)).await);
+        ids.push(driver.keep(turn(driver, scope, thread, session)).await);
     }
     ids
 }
 
-/// The memories of each strip, the oldest strip first.
-async fn strips(store: &dyn Store, visible: &Visible, ids: &[MemoryId], reach: usize) -> Vec<Vec<MemoryId>> {
+/// The memories of each run, the oldest run first.
+async fn turn_runs(store: &dyn Store, visible: &Visible, ids: &[MemoryId], reach: usize) -> Vec<Vec<MemoryId>> {
     strips_of(store, visible, &now(), ids, reach).await
 }
 
@@ -40,32 +40,32 @@ async fn strips_of(
     ids: &[MemoryId],
     reach: usize,
 ) -> Vec<Vec<MemoryId>> {
-    let strips = good(store.around(visible, filter, ids, reach).await);
-    let mut strips: Vec<Vec<MemoryId>> =
-        strips.iter().map(|strip| strip.places.iter().map(|place| place.id).collect()).collect();
-    strips.sort();
-    strips
+    let turn_runs = good(store.around(visible, filter, ids, reach).await);
+    let mut turn_runs: Vec<Vec<MemoryId>> =
+        turn_runs.iter().map(|run| run.places.iter().map(|place| place.id).collect()).collect();
+    turn_runs.sort();
+    turn_runs
 }
 
-/// The place of one memory that stands in one strip.
+/// The place of one memory that stands in one run.
 async fn place(store: &dyn Store, id: MemoryId) -> Place {
-    let strips = good(store.around(&whole(), &everything(), &[id], 0).await);
-    assert_eq!((strips.len(), strips[0].places.len()), (1, 1));
-    strips[0].places[0]
+    let turn_runs = good(store.around(&whole(), &everything(), &[id], 0).await);
+    assert_eq!((turn_runs.len(), turn_runs[0].places.len()), (1, 1));
+    turn_runs[0].places[0]
 }
 
-/// The session that a memory's strip names.
+/// The session that a memory's run names.
 async fn session(store: &dyn Store, id: MemoryId) -> u64 {
-    let strips = good(store.around(&whole(), &everything(), &[id], 1).await);
-    assert_eq!(strips.len(), 1);
-    strips[0].session
+    let turn_runs = good(store.around(&whole(), &everything(), &[id], 1).await);
+    assert_eq!(turn_runs.len(), 1);
+    turn_runs[0].session
 }
 
 /// As many before as after, in the order they came, as far as there are any.
 pub async fn neighbours_are_within_reach(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     for scope in [user("anna"), agent("bot")] {
-        let all = talk(&hand, &scope, "t", None, 10).await;
+        let all = talk(&driver, &scope, "t", None, 10).await;
         for (which, reach, from, until) in [
             (4, 0, 4, 4),
             (4, 1, 3, 5),
@@ -76,20 +76,20 @@ pub async fn neighbours_are_within_reach(store: &dyn Store) {
             (4, 100, 0, 9),
             (4, usize::MAX, 0, 9),
         ] {
-            let found = strips(store, &visible(std::slice::from_ref(&scope)), &[all[which]], reach).await;
+            let found = turn_runs(store, &visible(std::slice::from_ref(&scope)), &[all[which]], reach).await;
             assert_eq!(found, [all[from..=until].to_vec()], "{reach} around {which}");
-            assert_eq!(strips(store, &whole(), &[all[which]], reach).await, found);
+            assert_eq!(turn_runs(store, &whole(), &[all[which]], reach).await, found);
         }
-        assert_eq!(strips(store, &whole(), &[all[5], all[5], id(77_777), all[5]], 1).await, [all[4..=6].to_vec()]);
+        assert_eq!(turn_runs(store, &whole(), &[all[5], all[5], id(77_777), all[5]], 1).await, [all[4..=6].to_vec()]);
     }
-    assert_eq!(strips(store, &whole(), &[], 3).await, [[]; 0]);
-    assert_eq!(strips(store, &whole(), &[id(77_777)], 3).await, [[]; 0]);
+    assert_eq!(turn_runs(store, &whole(), &[], 3).await, [[]; 0]);
+    assert_eq!(turn_runs(store, &whole(), &[id(77_777)], 3).await, [[]; 0]);
 }
 
 /// Two runs between which nothing lies are one, in whatever order they were asked for.
 pub async fn runs_that_touch_become_one_strip(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let all = talk(&hand, &anna, "t", None, 14).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let all = talk(&driver, &anna, "t", None, 14).await;
     for (asked, reach, expect) in [
         (&[2, 6][..], 1, &[(1, 3), (5, 7)][..]),
         (&[2, 5], 1, &[(1, 6)]),
@@ -105,66 +105,69 @@ pub async fn runs_that_touch_become_one_strip(store: &dyn Store) {
     ] {
         let asked: Vec<MemoryId> = asked.iter().map(|which| all[*which]).collect();
         let expect: Vec<_> = expect.iter().map(|(from, until)| all[*from..=*until].to_vec()).collect();
-        assert_eq!(strips(store, &whole(), &asked, reach).await, expect, "{reach} around {asked:?}");
+        assert_eq!(turn_runs(store, &whole(), &asked, reach).await, expect, "{reach} around {asked:?}");
         let backward: Vec<MemoryId> = asked.iter().rev().copied().collect();
-        assert_eq!(strips(store, &whole(), &backward, reach).await, expect, "backward");
+        assert_eq!(turn_runs(store, &whole(), &backward, reach).await, expect, "backward");
     }
 }
 
 /// Others speak in between, in other sessions, threads and scopes that look alike; none of them comes in.
 pub async fn a_strip_stays_in_its_session_thread_and_scope(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let before = talk(&hand, &anna, "t", None, 2).await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let before = talk(&driver, &anna, "t", None, 2).await;
     let mut sessions = Vec::new();
     for session in ["s-1", "s-2"] {
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for _ in 0..3 {
-            own.push(hand.keep(turn(&hand, &anna, "t", Some(session))).await);
-            others.push(hand.keep(turn(&hand, &anna, "u", Some(session))).await);
-            hand.keep(turn(&hand, &ben, "t", Some(session))).await;
-            hand.keep(turn(&hand, &agent("bot"), "t", Some(session))).await;
-            hand.remember(&anna, &format!("outside {}", hand.next())).await;
+            own.push(driver.keep(turn(&driver, &anna, "t", Some(session))).await);
+            others.push(driver.keep(turn(&driver, &anna, "u", Some(session))).await);
+            driver.keep(turn(&driver, &ben, "t", Some(session))).await;
+            driver.keep(turn(&driver, &agent("bot"), "t", Some(session))).await;
+            driver.remember(&anna, &format!("outside {}", driver.next())).await;
         }
         sessions.push((own, others));
     }
     for reach in [3, 100] {
-        assert_eq!(strips(store, &whole(), &before[..1], reach).await, std::slice::from_ref(&before));
+        assert_eq!(turn_runs(store, &whole(), &before[..1], reach).await, std::slice::from_ref(&before));
         for (own, others) in &sessions {
             for which in 0..3 {
-                assert_eq!(strips(store, &whole(), &own[which..=which], reach).await, std::slice::from_ref(own));
-                assert_eq!(strips(store, &whole(), &others[which..=which], reach).await, std::slice::from_ref(others));
+                assert_eq!(turn_runs(store, &whole(), &own[which..=which], reach).await, std::slice::from_ref(own));
+                assert_eq!(
+                    turn_runs(store, &whole(), &others[which..=which], reach).await,
+                    std::slice::from_ref(others)
+                );
             }
         }
         // Asked for together they stay apart.
         let asked = [before[1], sessions[0].0[0], sessions[0].0[2], sessions[1].0[0], sessions[1].1[1]];
         let expect = [before.clone(), sessions[0].0.clone(), sessions[1].0.clone(), sessions[1].1.clone()];
-        assert_eq!(strips(store, &whole(), &asked, reach).await, expect);
+        assert_eq!(turn_runs(store, &whole(), &asked, reach).await, expect);
     }
 }
 
 /// Facts that happen to lie side by side are not each other's context.
 pub async fn a_memory_outside_any_thread_stands_alone(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let mut ids = Vec::new();
     for scope in [user("anna"), agent("bot"), agent("owl")] {
         for text in ["lantern one", "lantern two"] {
-            let mut memory = hand.sample(&scope, text);
+            let mut memory = driver.sample(&scope, text);
             memory.identifiers.session_id = Some("s".into());
-            ids.push(hand.keep(memory).await);
+            ids.push(driver.keep(memory).await);
         }
     }
     let alone: Vec<Vec<MemoryId>> = ids.iter().map(|id| vec![*id]).collect();
-    assert_eq!(strips(store, &whole(), &ids, 5).await, alone);
-    assert_eq!(strips(store, &whole(), &[&ids[..], &ids].concat(), 5).await, alone, "each once");
+    assert_eq!(turn_runs(store, &whole(), &ids, 5).await, alone);
+    assert_eq!(turn_runs(store, &whole(), &[&ids[..], &ids].concat(), 5).await, alone, "each once");
     let sessions: BTreeSet<u64> =
-        good(store.around(&whole(), &now(), &ids, 5).await).iter().map(|strip| strip.session).collect();
+        good(store.around(&whole(), &now(), &ids, 5).await).iter().map(|run| run.session).collect();
     assert_eq!(sessions.len(), ids.len(), "a session for each");
 }
 
 /// What is hidden, replaced, another's or not meant leaves its neighbours side by side, and has none itself.
 pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let first = hand.keep(turn(&hand, &anna, "t", None)).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let first = driver.keep(turn(&driver, &anna, "t", None)).await;
     let mut hidden = Vec::new();
     for (name, edit) in [
         ("forgotten", (|memory| memory.state = State::SoftDeleted) as fn(&mut Memory)),
@@ -175,13 +178,13 @@ pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
         }),
         ("of another kind", |memory| memory.kind = Kind::stored("task")),
     ] {
-        let mut memory = turn(&hand, &anna, "t", None);
+        let mut memory = turn(&driver, &anna, "t", None);
         edit(&mut memory);
-        hidden.push((name, hand.keep(memory).await));
+        hidden.push((name, driver.keep(memory).await));
     }
-    let old = hand.keep(turn(&hand, &anna, "t", None)).await;
-    let last = hand.keep(turn(&hand, &anna, "t", None)).await;
-    hand.replace(old, &anna, "lantern in place of the old").await;
+    let old = driver.keep(turn(&driver, &anna, "t", None)).await;
+    let last = driver.keep(turn(&driver, &anna, "t", None)).await;
+    driver.replace(old, &anna, "lantern in place of the old").await;
     hidden.push(("replaced", old));
 
     let filter = Filter { kinds: vec![Kind::FACT.to_owned()], ..now() };
@@ -203,29 +206,29 @@ pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
 
 /// Strips of one session have the same number, all others their own, in whatever space they lie.
 pub async fn strips_of_one_session_say_so(store: &dyn Store) {
-    let hand = Hand::on(store);
+    let driver = Driver::on(store);
     let mut sessions = BTreeSet::new();
     let mut all = Vec::new();
     for scope in [user("anna"), user("ben"), agent("bot"), agent("owl")] {
         for (thread, name) in [("t", None), ("t", Some("s-1")), ("t", Some("s-2")), ("u", Some("s-1")), ("u", None)] {
-            let turns = talk(&hand, &scope, thread, name, 9).await;
+            let turns = talk(&driver, &scope, thread, name, 9).await;
             let one = session(store, turns[0]).await;
             assert_eq!(session(store, turns[8]).await, one);
             let two = good(store.around(&whole(), &now(), &[turns[0], turns[8]], 1).await);
-            assert_eq!(two.iter().map(|strip| strip.session).collect::<Vec<_>>(), [one, one]);
+            assert_eq!(two.iter().map(|run| run.session).collect::<Vec<_>>(), [one, one]);
             assert!(sessions.insert(one), "{scope} {thread} {name:?} has a session of its own");
             all.extend(turns);
         }
     }
-    let strips = good(store.around(&whole(), &now(), &all, 0).await);
-    assert_eq!(strips.iter().map(|strip| strip.session).collect::<BTreeSet<_>>(), sessions, "asked together");
+    let turn_runs = good(store.around(&whole(), &now(), &all, 0).await);
+    assert_eq!(turn_runs.iter().map(|run| run.session).collect::<BTreeSet<_>>(), sessions, "asked together");
 }
 
 /// Whatever could have been made of a memory is told by its stamp: its text, its labels, its vector, its states.
 pub async fn a_stamp_changes_with_the_memory_and_its_vector(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let kept = hand.keep(turn(&hand, &anna, "t", None)).await;
-    let other = hand.keep(turn(&hand, &anna, "t", None)).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let kept = driver.keep(turn(&driver, &anna, "t", None)).await;
+    let other = driver.keep(turn(&driver, &anna, "t", None)).await;
     let quiet = place(store, other).await.stamp;
     let mut stamps = BTreeSet::from([quiet, place(store, kept).await.stamp]);
     assert_eq!(stamps.len(), 2, "each memory has its own");
@@ -244,7 +247,7 @@ pub async fn a_stamp_changes_with_the_memory_and_its_vector(store: &dyn Store) {
         ("forgotten", Action::Forget { id: kept, expect: None, purge_at: at(50_000) }),
         ("and back", Action::Restore { id: kept }),
     ] {
-        hand.must(&anna.space(), action).await;
+        driver.must(&anna.space(), action).await;
         assert!(stamps.insert(place(store, kept).await.stamp), "{name}");
     }
     assert_eq!(place(store, other).await.stamp, quiet);
@@ -253,15 +256,15 @@ pub async fn a_stamp_changes_with_the_memory_and_its_vector(store: &dyn Store) {
 
 /// Being recalled changes how often, and nothing that was made of it.
 pub async fn a_touch_counts_and_leaves_the_stamp(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let memory = Memory { access_count: 3, ..turn(&hand, &anna, "t", None) };
-    let (one, two) = (hand.keep(memory).await, hand.keep(turn(&hand, &anna, "t", None)).await);
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let memory = Memory { access_count: 3, ..turn(&driver, &anna, "t", None) };
+    let (one, two) = (driver.keep(memory).await, driver.keep(turn(&driver, &anna, "t", None)).await);
     let before = (place(store, one).await, place(store, two).await);
     assert_eq!((before.0.access_count, before.1.access_count), (3, 0));
     for _ in 0..2 {
-        hand.must(&anna.space(), Action::Touch { ids: vec![one, two, one] }).await;
+        driver.must(&anna.space(), Action::Touch { ids: vec![one, two, one] }).await;
     }
     let after = good(store.around(&visible(&[anna]), &now(), &[one], 1).await);
     let counted = [Place { access_count: 7, ..before.0 }, Place { access_count: 2, ..before.1 }];
-    assert_eq!(after.iter().map(|strip| &strip.places[..]).collect::<Vec<_>>(), [counted]);
+    assert_eq!(after.iter().map(|run| &run.places[..]).collect::<Vec<_>>(), [counted]);
 }

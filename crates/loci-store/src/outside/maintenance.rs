@@ -9,7 +9,7 @@ use std::sync::Arc;
 use loci_types::{MemoryId, Tenant};
 use serde::Serialize;
 
-use super::indexed::{Indexed, Shelf};
+use super::indexed::{CollectionState, Indexed};
 use crate::Result;
 
 /// So many points or lines are looked at in one step.
@@ -96,9 +96,9 @@ impl Indexed {
         let (version, health) = tokio::join!(inner.index.version(), inner.index.health());
         let problem = version.as_ref().err().or(health.as_ref().err()).map(ToString::to_string);
         let mut behind = 0;
-        for shelf in inner.being_filled() {
-            let read = shelf.mark().unwrap_or_default().sequence;
-            behind += inner.feed(&shelf, read, 0).await?.end.saturating_sub(read).max(0).unsigned_abs();
+        for state in inner.being_filled() {
+            let read = state.mark().unwrap_or_default().sequence;
+            behind += inner.feed(&state, read, 0).await?.end.saturating_sub(read).max(0).unsigned_abs();
         }
         Ok(IndexHealth { name: inner.index.name(), version: version.ok(), problem, behind })
     }
@@ -110,14 +110,14 @@ impl Indexed {
         let health = inner.index.health().await;
         let problem = version.as_ref().err().or(health.as_ref().err()).map(ToString::to_string);
         let mut collections = Vec::new();
-        for (shelf, dimensions) in self.shelves(tenant).await? {
-            let collection = shelf.collection(dimensions);
-            let end = inner.feed(&shelf, 0, 0).await?.end;
+        for (state, dimensions) in self.collections(tenant).await? {
+            let collection = state.collection(dimensions);
+            let end = inner.feed(&state, 0, 0).await?.end;
             let position = inner.index.position(&collection).await.ok().flatten().unwrap_or_default();
             collections.push(CollectionStatus {
                 collection: inner.index.collection_name(&collection),
-                space: shelf.key.space.name(),
-                model: shelf.key.model.clone(),
+                space: state.key.space.name(),
+                model: state.key.model.clone(),
                 points: inner.index.count(&collection).await.ok().flatten(),
                 position: position.sequence,
                 end,
@@ -134,11 +134,11 @@ impl Indexed {
         mut progress: impl FnMut(&str, i64, i64) + Send,
     ) -> Result<Vec<Verified>> {
         let mut found = Vec::new();
-        for (shelf, dimensions) in self.shelves(tenant).await? {
-            let name = self.inner.index.collection_name(&shelf.collection(dimensions));
-            self.inner.catch_up(&shelf).await?;
-            let records = self.records(&shelf, |line, end| progress(&name, line, end)).await?;
-            found.push(self.compare(&shelf, dimensions, name, records).await?);
+        for (state, dimensions) in self.collections(tenant).await? {
+            let name = self.inner.index.collection_name(&state.collection(dimensions));
+            self.inner.catch_up(&state).await?;
+            let records = self.records(&state, |line, end| progress(&name, line, end)).await?;
+            found.push(self.compare(&state, dimensions, name, records).await?);
         }
         Ok(found)
     }
@@ -146,39 +146,39 @@ impl Indexed {
     /// Drops every collection and fills it from the records. `progress` hears its name, the line reached, the last.
     pub async fn rebuild(&self, tenant: &Tenant, mut progress: impl FnMut(&str, i64, i64) + Send) -> Result<u64> {
         let mut done = 0;
-        for (shelf, dimensions) in self.shelves(tenant).await? {
-            let name = self.inner.index.collection_name(&shelf.collection(dimensions));
-            self.inner.refill(&shelf, &mut |line, end| progress(&name, line, end)).await?;
+        for (state, dimensions) in self.collections(tenant).await? {
+            let name = self.inner.index.collection_name(&state.collection(dimensions));
+            self.inner.refill(&state, &mut |line, end| progress(&name, line, end)).await?;
             done += 1;
         }
         Ok(done)
     }
 
     /// The collections that a tenant has or should have, with their dimensions.
-    async fn shelves(&self, tenant: &Tenant) -> Result<Vec<(Arc<Shelf>, usize)>> {
+    async fn collections(&self, tenant: &Tenant) -> Result<Vec<(Arc<CollectionState>, usize)>> {
         let inner = &self.inner;
         let models = inner.store.model_names(&(inner.oversight.whole)(tenant)).await?;
-        let mut shelves = Vec::new();
+        let mut collections = Vec::new();
         for space in inner.store.spaces(tenant).await? {
             for model in &models {
-                let shelf = inner.shelf(tenant, &space, model);
-                if let Some(dimensions) = inner.feed(&shelf, 0, 0).await?.dimensions {
-                    shelves.push((shelf, dimensions));
+                let state = inner.state(tenant, &space, model);
+                if let Some(dimensions) = inner.feed(&state, 0, 0).await?.dimensions {
+                    collections.push((state, dimensions));
                 }
             }
         }
-        Ok(shelves)
+        Ok(collections)
     }
 
     /// The stamps of everything that a collection should hold.
     async fn records(
         &self,
-        shelf: &Shelf,
+        state: &CollectionState,
         mut progress: impl FnMut(i64, i64) + Send,
     ) -> Result<HashMap<MemoryId, u64>> {
         let (mut records, mut after) = (HashMap::new(), 0);
         loop {
-            let feed = self.inner.feed(shelf, after, AT_ONCE).await?;
+            let feed = self.inner.feed(state, after, AT_ONCE).await?;
             for point in &feed.points {
                 match point.direction() {
                     Some(_) => drop(records.insert(point.memory.id, point.stamp())),
@@ -198,16 +198,16 @@ impl Indexed {
 
     async fn compare(
         &self,
-        shelf: &Shelf,
+        state: &CollectionState,
         dimensions: usize,
         name: String,
         mut records: HashMap<MemoryId, u64>,
     ) -> Result<Verified> {
-        let collection = shelf.collection(dimensions);
+        let collection = state.collection(dimensions);
         let mut told = Verified {
             collection: name,
-            space: shelf.key.space.name(),
-            model: shelf.key.model.clone(),
+            space: state.key.space.name(),
+            model: state.key.model.clone(),
             records: records.len() as u64,
             ..Verified::default()
         };

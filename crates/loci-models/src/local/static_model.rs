@@ -5,13 +5,13 @@
 
 use super::folder::Folder;
 use super::tensors::Tensors;
-use super::words::Written;
+use super::text_encoder::Encoded;
 use crate::embedder::{Detail, Embedding, Token, normalise};
 use crate::error::Error;
 
 /// One vector per piece.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct StaticModel {
     pub(super) dimensions: usize,
     rows: Vec<f32>,
     /// Which row a piece has, where pieces share rows.
@@ -20,7 +20,7 @@ pub(super) struct Table {
     weights: Option<Vec<f32>>,
 }
 
-impl Table {
+impl StaticModel {
     /// The table of `folder`; `expected` is the length of the vectors by its config.
     pub(super) fn load(folder: &Folder, expected: Option<usize>) -> Result<Self, Error> {
         let tensors = Tensors::open(folder)?;
@@ -55,7 +55,7 @@ impl Table {
     }
 
     /// The mean of the text's pieces. A text without any gets a vector of zeros, near to nothing.
-    pub(super) fn embed(&self, text: &Written, detail: Detail) -> Embedding {
+    pub(super) fn embed(&self, text: &Encoded, detail: Detail) -> Embedding {
         let mut vector = vec![0.0; self.dimensions];
         for &id in &text.ids {
             let weight = self.weight(id);

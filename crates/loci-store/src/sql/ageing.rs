@@ -5,22 +5,22 @@
 //! that runs twice, or not for a while, comes to the same scores.
 
 use jiff::Timestamp;
-use loci_types::{Aged, Change, Event, MemoryId, Outcome};
+use loci_types::{AgedScore, Change, Event, MemoryId, Outcome};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::apply::{Desk, nothing};
+use super::apply::{Applier, nothing};
 use super::clause::{self, Clause};
 use super::row::{optional_timestamp, timestamp};
 use super::{Connection, Row, Value, params, params_from_iter};
 use crate::sql;
-use crate::{Ageing, Applied, Result};
+use crate::{AgeingRow, Applied, Result};
 
-impl Desk<'_> {
+impl Applier<'_> {
     /// Writes scores as time has left them.
-    pub(crate) fn age(&self, change: &Change, aged: &[Aged]) -> Result<Applied> {
+    pub(crate) fn age(&self, change: &Change, aged: &[AgedScore]) -> Result<Applied> {
         let mut changed = 0;
-        for Aged { id, confidence, relevance } in aged {
+        for AgedScore { id, confidence, relevance } in aged {
             let put = self.connection.prepare_cached(
                 "UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1 AND NOT pinned \
                  AND (decay_rate > 0 OR confidence = ?2)",
@@ -48,7 +48,12 @@ const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidenc
     m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row, m.imported_at";
 
 /// The next memories within the clause in the order of their rows, as far as time is concerned.
-pub(crate) fn ages(connection: &dyn Connection, clause: &Clause, after: i64, limit: usize) -> sql::Result<Vec<Ageing>> {
+pub(crate) fn list_for_ageing(
+    connection: &dyn Connection,
+    clause: &Clause,
+    after: i64,
+    limit: usize,
+) -> sql::Result<Vec<AgeingRow>> {
     let sql = format!("SELECT {COLUMNS} FROM memories m WHERE m.row > ? AND {} ORDER BY m.row LIMIT ?", clause.sql);
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
@@ -56,10 +61,10 @@ pub(crate) fn ages(connection: &dyn Connection, clause: &Clause, after: i64, lim
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
 }
 
-fn read(row: &dyn Row) -> sql::Result<Ageing> {
+fn read(row: &dyn Row) -> sql::Result<AgeingRow> {
     let word = |column: usize| row.get::<_, String>(column);
     let wrong = |error: loci_types::Error| sql::Error::unreadable(error);
-    Ok(Ageing {
+    Ok(AgeingRow {
         id: MemoryId(Uuid::from_bytes(row.get(0)?)),
         kind: word(1)?,
         layer: word(2)?.parse().map_err(wrong)?,

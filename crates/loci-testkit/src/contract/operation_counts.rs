@@ -6,14 +6,14 @@ use jiff::Timestamp;
 use loci_store::Store;
 use loci_types::{Action, Change, ErrorKind, Memory, Provenance, Reach, Scope, Tenant, TimeRange, Visible};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 const HOUR: u64 = 3_600;
 
 /// The sums in hours, each as `hour node op count`.
-async fn tally(store: &dyn Store, visible: &Visible, range: TimeRange) -> Vec<String> {
-    let found = good(store.tally(visible, range, Duration::from_secs(HOUR)).await);
+async fn operation_counts(store: &dyn Store, visible: &Visible, range: TimeRange) -> Vec<String> {
+    let found = good(store.operation_counts(visible, range, Duration::from_secs(HOUR)).await);
     let hour = |start: Timestamp| (start.as_second() - at(0).as_second()) / HOUR as i64;
     found.iter().map(|one| format!("{} {} {} {}", hour(one.start), one.node, one.op, one.count)).collect()
 }
@@ -22,7 +22,7 @@ async fn tally(store: &dyn Store, visible: &Visible, range: TimeRange) -> Vec<St
 async fn write(store: &dyn Store, number: u64, seconds: i64, node: &str, memory: Memory) {
     let memory = Memory { id: id(number), ..memory };
     let provenance = Provenance { node: node.to_owned(), ..Provenance::default() };
-    let space = crate::hand::space_of(&memory);
+    let space = crate::driver::space_of(&memory);
     let action = Action::Add(Box::new(addition(memory)));
     let change = Change { action, reason: "counted".into(), provenance, at: at(seconds) };
     good(store.apply(batch(&space, vec![change])).await);
@@ -35,7 +35,7 @@ fn text(scope: &Scope, number: u64) -> Memory {
 /// Lines are counted by stretch, part and event, over all visible spaces, in the order of time.
 pub async fn lines_are_counted_by_time_part_and_event(store: &dyn Store) {
     let (anna, bot) = (user("anna"), agent("bot"));
-    assert_eq!(tally(store, &whole(), TimeRange::default()).await, [""; 0]);
+    assert_eq!(operation_counts(store, &whole(), TimeRange::default()).await, [""; 0]);
     let hour = HOUR as i64;
     for (number, (seconds, node, scope)) in [
         (0, "hotpath", &anna),
@@ -54,7 +54,7 @@ pub async fn lines_are_counted_by_time_part_and_event(store: &dyn Store) {
     good(store.apply(batch(&anna.space(), vec![change(at(hour + 9), forget)])).await);
     let expect =
         ["-1 context add 1", "0 hotpath add 2", "1 hotpath add 1", "1 operator delete 1", "1 worker add 1", "9  add 1"];
-    assert_eq!(tally(store, &whole(), TimeRange::default()).await, expect);
+    assert_eq!(operation_counts(store, &whole(), TimeRange::default()).await, expect);
     for (from, until, count) in [
         (Some(0), None, 5),
         (Some(hour), None, 4),
@@ -64,24 +64,25 @@ pub async fn lines_are_counted_by_time_part_and_event(store: &dyn Store) {
         (Some(99 * hour), None, 0),
     ] {
         let range = TimeRange { from: from.map(at), until: until.map(at) };
-        assert_eq!(tally(store, &whole(), range).await.len(), count, "{from:?} {until:?}");
+        assert_eq!(operation_counts(store, &whole(), range).await.len(), count, "{from:?} {until:?}");
     }
-    let one = good(store.tally(&whole(), TimeRange::default(), Duration::MAX).await);
+    let one = good(store.operation_counts(&whole(), TimeRange::default(), Duration::MAX).await);
     assert_eq!(one.iter().map(|one| one.count).sum::<u64>(), 7, "one stretch for all of time");
-    let error = store.tally(&whole(), TimeRange::default(), Duration::ZERO).await.expect_err("a stretch of nothing");
+    let error =
+        store.operation_counts(&whole(), TimeRange::default(), Duration::ZERO).await.expect_err("a stretch of nothing");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
 }
 
 /// Only what the feed would tell is counted.
 pub async fn only_what_may_be_told_is_counted(store: &dyn Store) {
-    let (hand, anna, ben, bot) = (Hand::on(store), user("anna"), user("ben"), agent("bot"));
+    let (driver, anna, ben, bot) = (Driver::on(store), user("anna"), user("ben"), agent("bot"));
     let work = Memory { category: Some("work".into()), ..text(&anna, 1) };
     let secret =
         Memory { access_policy: loci_types::AccessPolicy::Private, actor_id: Some("ben".into()), ..text(&anna, 2) };
     for (number, memory) in [work, secret, text(&ben, 3), text(&bot, 4), text(&anna, 5)].into_iter().enumerate() {
         write(store, number as u64 + 1, 0, "hotpath", memory).await;
     }
-    hand.must(&anna.space(), Action::Erase { id: id(5) }).await;
+    driver.must(&anna.space(), Action::Erase { id: id(5) }).await;
     let bound = |names: &[&str]| grant(Tenant::default(), Reach::Whole, Some(names), None);
     let theirs = grant(Tenant::new("other").unwrap_or_default(), Reach::Whole, None, None);
     for (seen, expect) in [
@@ -95,6 +96,6 @@ pub async fn only_what_may_be_told_is_counted(store: &dyn Store) {
         (visible(&[]), &[]),
         (theirs, &[]),
     ] {
-        assert_eq!(tally(store, &seen, TimeRange::default()).await, expect, "{seen:?}");
+        assert_eq!(operation_counts(store, &seen, TimeRange::default()).await, expect, "{seen:?}");
     }
 }

@@ -21,7 +21,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::Sessions;
-use super::commit::{Target, is_cut, is_undone};
+use super::commit::{SpaceIds, is_cut, is_undone};
 use crate::sql::{self, Value};
 use crate::{Error, Result};
 
@@ -38,7 +38,7 @@ const MOST_PREPARED: usize = 400;
 const LONG_WORK: Duration = Duration::from_secs(6 * 3_600);
 
 /// A connection in one thread's hands, for one transaction at a time.
-pub(crate) struct Session {
+pub(crate) struct PgConnection {
     sessions: Sessions,
     /// None once it was discarded.
     client: RefCell<Option<Object>>,
@@ -81,8 +81,8 @@ struct Sent<'s> {
 
 impl Sessions {
     /// A connection, new or idle. Blocks.
-    pub(super) fn take(&self) -> sql::Result<Session> {
-        Ok(Session {
+    pub(super) fn take(&self) -> sql::Result<PgConnection> {
+        Ok(PgConnection {
             client: RefCell::new(Some(self.connection()?)),
             sessions: self.clone(),
             progress: Cell::new(Progress::Idle),
@@ -108,8 +108,8 @@ impl Sessions {
     pub(crate) fn within<T>(
         &self,
         how: &str,
-        target: Option<Target>,
-        work: impl FnOnce(&Session) -> sql::Result<T>,
+        target: Option<SpaceIds>,
+        work: impl FnOnce(&PgConnection) -> sql::Result<T>,
     ) -> sql::Result<T> {
         let session = self.take()?;
         session.begin(how, target);
@@ -137,7 +137,7 @@ pub(super) fn refused(error: PoolError) -> Error {
     super::said(lost(error))
 }
 
-impl Session {
+impl PgConnection {
     /// Runs a statement. Returns how many rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: &[Value]) -> sql::Result<usize> {
         match self.send(Some(Sent { sql, values, rows: false }))? {
@@ -187,10 +187,10 @@ impl Session {
     }
 
     /// Begins a transaction that speaks for one space; if it is none, for the catalogue.
-    pub(super) fn begin(&self, how: &str, target: Option<Target>) {
+    pub(super) fn begin(&self, how: &str, target: Option<SpaceIds>) {
         let speaks_for = match target {
             // Both are numbers: there is nothing to quote.
-            Some(Target { tenant, space }) => {
+            Some(SpaceIds { tenant, space }) => {
                 format!("SET LOCAL loci.tenant = {tenant}; SET LOCAL loci.space = {space}")
             }
             None => "SET LOCAL loci.catalogue = on".to_owned(),
@@ -389,7 +389,7 @@ fn discarded() -> sql::Error {
     sql::Error::Lost("the session was discarded".into())
 }
 
-impl Drop for Session {
+impl Drop for PgConnection {
     /// A connection within a transaction would carry it, and whom it speaks for, to the next caller.
     fn drop(&mut self) {
         if self.progress.get() == Progress::Open {

@@ -9,19 +9,19 @@ use loci_types::{Action, Entity, EntityId, Filter, LedgerEntry, Memory, MemoryId
 use crate::samples::{addition, at, batch, change, edge, entity, everything, memory, now, vector, whole};
 
 /// A store with a clock that moves one second per change, and ids in its step.
-pub struct Hand<'a> {
+pub struct Driver<'a> {
     /// The store.
     pub store: &'a dyn Store,
     tick: AtomicU64,
 }
 
-impl<'a> Hand<'a> {
-    /// A hand on this store, with the clock at its start.
+impl<'a> Driver<'a> {
+    /// A driver on this store, with the clock at its start.
     pub fn on(store: &'a dyn Store) -> Self {
         Self::from(store, 0)
     }
 
-    /// A hand whose clock and ids start later, so that two hands do not meet.
+    /// A driver whose clock and ids start later, so that two drivers do not meet.
     pub fn from(store: &'a dyn Store, tick: u64) -> Self {
         Self { store, tick: AtomicU64::new(tick) }
     }
@@ -132,8 +132,8 @@ impl<'a> Hand<'a> {
     }
 
     /// What comes first by a measure.
-    pub async fn foremost(&self, visible: &Visible, filter: &Filter, by: Measure) -> Vec<MemoryId> {
-        good(self.store.foremost(visible, filter, by, 10_000).await).into_iter().map(|hit| hit.id).collect()
+    pub async fn top_by(&self, visible: &Visible, filter: &Filter, by: Measure) -> Vec<MemoryId> {
+        good(self.store.top_by(visible, filter, by, 10_000).await).into_iter().map(|hit| hit.id).collect()
     }
 
     /// The answers to "who is there", each with its name and sorted. They must agree where each
@@ -143,8 +143,8 @@ impl<'a> Hand<'a> {
             ("scan", self.scan(visible, filter).await),
             ("lexical", self.words(visible, word, filter).await),
             ("nearest", self.near(visible, word, filter).await),
-            ("newest", self.foremost(visible, filter, Measure::Newest).await),
-            ("importance", self.foremost(visible, filter, Measure::Importance).await),
+            ("newest", self.top_by(visible, filter, Measure::Newest).await),
+            ("importance", self.top_by(visible, filter, Measure::Importance).await),
         ];
         lanes.iter_mut().for_each(|(_, lane)| lane.sort());
         lanes

@@ -12,7 +12,7 @@ use std::time::Duration;
 use loci_types::MemoryId;
 
 use super::index::{Collection, Mark};
-use super::indexed::{Inner, Shelf};
+use super::indexed::{CollectionState, Inner};
 use super::point::{VectorFeed, VectorPoint};
 use crate::Result;
 
@@ -31,46 +31,46 @@ enum Round {
 const LOSSES: usize = 3;
 
 /// Fills a collection until nothing is left, however often the index goes away.
-pub(super) async fn run(inner: Weak<Inner>, shelf: Arc<Shelf>) {
+pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
     loop {
         let Some(house) = inner.upgrade() else { return };
-        shelf.again.store(false, Ordering::SeqCst);
-        let wait = match house.fill(&shelf, &mut |_, _| {}).await {
+        state.again.store(false, Ordering::SeqCst);
+        let wait = match house.fill(&state, &mut |_, _| {}).await {
             Ok(Round::Done) => {
-                shelf.running.store(false, Ordering::SeqCst);
+                state.running.store(false, Ordering::SeqCst);
                 // Who woke us between the last look and now must not be forgotten.
-                if !shelf.again.load(Ordering::SeqCst) || shelf.running.swap(true, Ordering::SeqCst) {
+                if !state.again.load(Ordering::SeqCst) || state.running.swap(true, Ordering::SeqCst) {
                     return;
                 }
                 continue;
             }
             Ok(Round::Elsewhere) => LOOK_AGAIN,
             Err(error) => {
-                tracing::debug!(%error, space = %shelf.key.space, "the vector index is filled later");
+                tracing::debug!(%error, space = %state.key.space, "the vector index is filled later");
                 // Whoever waits for the filling hears that it does not get on.
-                shelf.moved.send_modify(|times| *times += 1);
+                state.moved.send_modify(|times| *times += 1);
                 house.breaker.wait()
             }
         };
         drop(house);
         // A nudge says that the index answers again; without one the wait is bounded anyway.
-        let _ = tokio::time::timeout(wait, shelf.nudge.notified()).await;
+        let _ = tokio::time::timeout(wait, state.nudge.notified()).await;
     }
 }
 
 impl Inner {
     /// Tells the index everything that it does not know. `progress` hears the line reached and the last line.
-    async fn fill(&self, shelf: &Shelf, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<Round> {
+    async fn fill(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<Round> {
         self.check_available()?;
-        let _filling = shelf.filling.lock().await;
-        let known = self.feed(shelf, 0, 0).await?;
+        let _filling = state.filling.lock().await;
+        let known = self.feed(state, 0, 0).await?;
         let Some(dimensions) = known.dimensions else { return Ok(Round::Done) };
-        let collection = shelf.collection(dimensions);
+        let collection = state.collection(dimensions);
         if !self.take(&collection).await? {
-            shelf.set_mark(self.record(self.index.position(&collection).await)?);
+            state.set_mark(self.record(self.index.position(&collection).await)?);
             return Ok(Round::Elsewhere);
         }
-        let outcome = self.tell(shelf, &collection, progress).await;
+        let outcome = self.tell(state, &collection, progress).await;
         if self.index.shared() {
             let (tenant, name) = (&collection.tenant, self.lease_name(&collection));
             self.store.lease(tenant, &name, &self.holder, (self.oversight.now)(), Duration::ZERO).await?;
@@ -80,7 +80,7 @@ impl Inner {
 
     async fn tell(
         &self,
-        shelf: &Shelf,
+        state: &CollectionState,
         collection: &Collection,
         progress: &mut (dyn FnMut(i64, i64) + Send),
     ) -> Result<()> {
@@ -90,17 +90,17 @@ impl Inner {
         }
         let (mut mark, mut losses) = (found.unwrap_or_default(), 0);
         loop {
-            let feed = self.feed(shelf, mark.sequence, self.options.page).await?;
+            let feed = self.feed(state, mark.sequence, self.options.page).await?;
             if feed.since != mark.at {
-                tracing::warn!(space = %shelf.key.space, "the vector index knows another ledger and is filled anew");
+                tracing::warn!(space = %state.key.space, "the vector index knows another ledger and is filled anew");
                 self.record(self.index.remove(collection).await)?;
                 self.record(self.index.prepare(collection).await)?;
                 mark = Mark::default();
-                shelf.set_mark(Some(mark));
+                state.set_mark(Some(mark));
                 continue;
             }
             if feed.position == mark.sequence {
-                shelf.set_mark(Some(mark));
+                state.set_mark(Some(mark));
                 return Ok(());
             }
             let next = Mark { sequence: feed.position, at: feed.until };
@@ -116,12 +116,12 @@ impl Inner {
                 losses += 1;
                 self.record(self.index.prepare(collection).await)?;
                 mark = position;
-                shelf.set_mark(Some(mark));
+                state.set_mark(Some(mark));
                 continue;
             }
             self.record(told)?;
             mark = next;
-            shelf.set_mark(Some(mark));
+            state.set_mark(Some(mark));
             progress(mark.sequence, end);
             // Whoever lost the lease leaves the rest to its new holder, or older states would go over newer ones.
             if !self.take(collection).await? {
@@ -154,9 +154,9 @@ impl Inner {
     }
 
     /// What stands in the ledger of a collection's space after a line.
-    pub(super) async fn feed(&self, shelf: &Shelf, after: i64, limit: usize) -> Result<VectorFeed> {
-        let whole = (self.oversight.whole)(&shelf.key.tenant);
-        self.store.vector_feed(&whole, &shelf.key.space, &shelf.key.model, after, limit).await
+    pub(super) async fn feed(&self, state: &CollectionState, after: i64, limit: usize) -> Result<VectorFeed> {
+        let whole = (self.oversight.whole)(&state.key.tenant);
+        self.store.vector_feed(&whole, &state.key.space, &state.key.model, after, limit).await
     }
 
     /// Takes or renews the right to fill a collection.
@@ -174,23 +174,27 @@ impl Inner {
     }
 
     /// Drops a collection and fills it from the first line on.
-    pub(super) async fn refill(&self, shelf: &Shelf, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<()> {
+    pub(super) async fn refill(
+        &self,
+        state: &CollectionState,
+        progress: &mut (dyn FnMut(i64, i64) + Send),
+    ) -> Result<()> {
         {
-            let _filling = shelf.filling.lock().await;
-            let dimensions = self.feed(shelf, 0, 0).await?.dimensions.unwrap_or_default();
-            self.record(self.index.remove(&shelf.collection(dimensions)).await)?;
-            shelf.set_mark(None);
+            let _filling = state.filling.lock().await;
+            let dimensions = self.feed(state, 0, 0).await?.dimensions.unwrap_or_default();
+            self.record(self.index.remove(&state.collection(dimensions)).await)?;
+            state.set_mark(None);
         }
-        self.catch_up_with(shelf, progress).await
+        self.catch_up_with(state, progress).await
     }
 
     /// Fills a collection until nothing is left, or says why that cannot be.
-    pub(super) async fn catch_up(&self, shelf: &Shelf) -> Result<()> {
-        self.catch_up_with(shelf, &mut |_, _| {}).await
+    pub(super) async fn catch_up(&self, state: &CollectionState) -> Result<()> {
+        self.catch_up_with(state, &mut |_, _| {}).await
     }
 
-    async fn catch_up_with(&self, shelf: &Shelf, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<()> {
-        while let Round::Elsewhere = self.fill(shelf, progress).await? {
+    async fn catch_up_with(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<()> {
+        while let Round::Elsewhere = self.fill(state, progress).await? {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
         Ok(())

@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Belongings {
+pub struct UserData {
     /// Memories of their scopes, and those anywhere that they said.
     pub memories: u64,
     /// Vectors of these.
@@ -29,7 +29,7 @@ pub struct Belongings {
     pub lines: u64,
 }
 
-impl Belongings {
+impl UserData {
     /// Whether there is nothing that could be erased. Lines stay, without what they told.
     pub fn is_empty(&self) -> bool {
         Self { lines: 0, ..self.clone() } == Self::default()

@@ -1,20 +1,20 @@
 //! Is time counted right?
 
-use loci_store::{Ageing, LedgerQuery, Store};
+use loci_store::{AgeingRow, LedgerQuery, Store};
 use loci_types::{
-    AccessPolicy, Action, Aged, Kind, Layer, Memory, MemoryId, Outcome, Patch, State, Visible, reinforced,
+    AccessPolicy, Action, AgedScore, Kind, Layer, Memory, MemoryId, Outcome, Patch, State, Visible, reinforced,
 };
 use serde_json::json;
 
-use crate::hand::{Hand, good, line};
+use crate::driver::{Driver, good, line};
 use crate::samples::*;
 
-async fn ages(store: &dyn Store, visible: &Visible) -> Vec<Ageing> {
-    good(store.ages(visible, &user("anna").space(), 0, usize::MAX).await)
+async fn list_for_ageing(store: &dyn Store, visible: &Visible) -> Vec<AgeingRow> {
+    good(store.list_for_ageing(visible, &user("anna").space(), 0, usize::MAX).await)
 }
 
-async fn age_of(store: &dyn Store, id: MemoryId) -> Ageing {
-    match ages(store, &whole()).await.into_iter().find(|ageing| ageing.id == id) {
+async fn age_of(store: &dyn Store, id: MemoryId) -> AgeingRow {
+    match list_for_ageing(store, &whole()).await.into_iter().find(|ageing| ageing.id == id) {
         Some(ageing) => ageing,
         None => panic!("memory {id} has no age"),
     }
@@ -22,14 +22,14 @@ async fn age_of(store: &dyn Store, id: MemoryId) -> Ageing {
 
 /// Whoever goes through all of them meets each once, whatever comes and goes meanwhile.
 pub async fn pages_meet_each_memory_once(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let mut ids = Vec::new();
     for number in 0..9 {
-        ids.push(hand.remember(&anna, &format!("lantern {number}")).await);
+        ids.push(driver.remember(&anna, &format!("lantern {number}")).await);
     }
     let (mut after, mut met, mut places) = (0, Vec::new(), Vec::new());
     for round in 0.. {
-        let page = good(store.ages(&whole(), &anna.space(), after, 2).await);
+        let page = good(store.list_for_ageing(&whole(), &anna.space(), after, 2).await);
         assert!(page.len() <= 2);
         let Some(last) = page.last() else { break };
         after = last.place;
@@ -39,14 +39,14 @@ pub async fn pages_meet_each_memory_once(store: &dyn Store) {
             // One that was met and one that was not go; one comes.
             0 => {
                 for gone in [ids[0], ids[4]] {
-                    hand.must(&anna.space(), Action::Erase { id: gone }).await;
+                    driver.must(&anna.space(), Action::Erase { id: gone }).await;
                 }
-                ids.push(hand.remember(&anna, "lantern of late").await);
+                ids.push(driver.remember(&anna, "lantern of late").await);
             }
             // What is changed keeps its place.
             1 => {
-                hand.must(&anna.space(), Action::Revise(Box::new(new_text(ids[1], "lantern anew", true)))).await;
-                hand.forget(&anna, ids[6]).await;
+                driver.must(&anna.space(), Action::Revise(Box::new(new_text(ids[1], "lantern anew", true)))).await;
+                driver.forget(&anna, ids[6]).await;
             }
             _ => {}
         }
@@ -54,20 +54,20 @@ pub async fn pages_meet_each_memory_once(store: &dyn Store) {
     assert!(places.is_sorted_by(|one, next| one < next), "{places:?}");
     let expect: Vec<MemoryId> = ids.iter().copied().filter(|id| *id != ids[4]).collect();
     assert_eq!(met, expect);
-    assert_eq!(good(store.ages(&whole(), &anna.space(), after, 9).await), []);
-    assert_eq!(good(store.ages(&whole(), &anna.space(), 0, 0).await), []);
+    assert_eq!(good(store.list_for_ageing(&whole(), &anna.space(), after, 9).await), []);
+    assert_eq!(good(store.list_for_ageing(&whole(), &anna.space(), 0, 0).await), []);
 }
 
 /// Everything that time needs to know.
 pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let full = full_memory(hand.next(), &anna);
-    let bare = hand.sample(&anna, "lantern");
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let full = full_memory(driver.next(), &anna);
+    let bare = driver.sample(&anna, "lantern");
     for memory in [&full, &bare] {
-        hand.keep(memory.clone()).await;
+        driver.keep(memory.clone()).await;
     }
-    let first = ages(store, &whole()).await;
-    let expect = |memory: &Memory, place: i64| Ageing {
+    let first = list_for_ageing(store, &whole()).await;
+    let expect = |memory: &Memory, place: i64| AgeingRow {
         id: memory.id,
         kind: memory.kind.name().to_owned(),
         layer: Layer::User,
@@ -92,8 +92,8 @@ pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
     };
     assert_eq!(first, [expect(&full, first[0].place), expect(&bare, first[1].place)]);
     // Whatever state it is in, it has an age.
-    hand.replace(bare.id, &anna, "lantern anew").await;
-    hand.forget(&anna, bare.id).await;
+    driver.replace(bare.id, &anna, "lantern anew").await;
+    driver.forget(&anna, bare.id).await;
     let replaced = age_of(store, bare.id).await;
     assert!(replaced.superseded);
     assert_eq!((replaced.state, replaced.purge_at), (State::SoftDeleted, Some(at(50_000))));
@@ -101,15 +101,15 @@ pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
 
 /// Within the space asked for, ages are told of what the caller may see.
 pub async fn ages_keep_to_what_is_seen(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
     let category = |name: &str, memory| Memory { category: Some(name.to_owned()), ..memory };
-    let work = hand.keep(category("work", hand.sample(&anna, "one"))).await;
-    let home = hand.keep(category("home", hand.sample(&anna, "two"))).await;
+    let work = driver.keep(category("work", driver.sample(&anna, "one"))).await;
+    let home = driver.keep(category("home", driver.sample(&anna, "two"))).await;
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
-    let secret = hand.keep(secret).await;
-    let theirs = hand.keep(category("work", hand.sample(&ben, "three"))).await;
-    let abroad = hand.remember(&agent("bot"), "four").await;
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+    let secret = driver.keep(secret).await;
+    let theirs = driver.keep(category("work", driver.sample(&ben, "three"))).await;
+    let abroad = driver.remember(&agent("bot"), "four").await;
     let reach = |scopes: &[loci_types::Scope]| loci_types::Reach::Scopes(scopes.to_vec());
     let bound = grant(Default::default(), reach(&[anna.clone(), ben.clone()]), Some(&["work"]), None);
     for (seen, expect) in [
@@ -120,38 +120,38 @@ pub async fn ages_keep_to_what_is_seen(store: &dyn Store) {
         (visible(&[user("nobody")]), vec![]),
         (visible(&[agent("bot")]), vec![]),
     ] {
-        let ids: Vec<_> = ages(store, &seen).await.into_iter().map(|ageing| ageing.id).collect();
+        let ids: Vec<_> = list_for_ageing(store, &seen).await.into_iter().map(|ageing| ageing.id).collect();
         assert_eq!(ids, expect, "{seen:?}");
     }
-    let there = good(store.ages(&whole(), &agent("bot").space(), 0, 9).await);
+    let there = good(store.list_for_ageing(&whole(), &agent("bot").space(), 0, 9).await);
     assert_eq!(there.into_iter().map(|ageing| ageing.id).collect::<Vec<_>>(), [abroad]);
-    assert_eq!(good(store.ages(&whole(), &agent("nobody").space(), 0, 9).await), []);
+    assert_eq!(good(store.list_for_ageing(&whole(), &agent("nobody").space(), 0, 9).await), []);
 }
 
 /// Scores that follow the clock are written for many at once, and are not history.
 pub async fn ageing_is_one_line_and_no_history(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    let two = hand.remember(&anna, "lantern two").await;
-    let still = hand.remember(&anna, "lantern three").await;
-    let before = [hand.must_get(one).await, hand.must_get(two).await, hand.must_get(still).await];
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    let two = driver.remember(&anna, "lantern two").await;
+    let still = driver.remember(&anna, "lantern three").await;
+    let before = [driver.must_get(one).await, driver.must_get(two).await, driver.must_get(still).await];
     let lines = good(store.stats(&whole()).await).ledger;
-    let aged = |id, confidence, relevance| Aged { id, confidence, relevance };
+    let aged = |id, confidence, relevance| AgedScore { id, confidence, relevance };
     let all = vec![aged(one, 0.25, 0.5), aged(id(77_777), 0.1, 0.1), aged(two, 0.125, 0.0)];
-    let applied = hand.must(&anna.space(), Action::Age { aged: all }).await;
+    let applied = driver.must(&anna.space(), Action::Age { aged: all }).await;
     assert_eq!((applied.id, applied.outcome), (None, Outcome::Updated));
     for (memory, (confidence, relevance)) in before.iter().zip([(0.25, 0.5), (0.125, 0.0), (0.5, 1.0)]) {
         let expect = Memory { confidence, relevance, ..memory.clone() };
-        assert_eq!(hand.must_get(memory.id).await, expect, "neither its version nor the time of its change");
+        assert_eq!(driver.must_get(memory.id).await, expect, "neither its version nor the time of its change");
         assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(memory.id), 99).await).entries.len(), 1);
-        let aged_at = (memory.id != still).then(|| hand.clock());
+        let aged_at = (memory.id != still).then(|| driver.clock());
         assert_eq!(age_of(store, memory.id).await.aged_at, aged_at);
     }
     assert_eq!(good(store.stats(&whole()).await).ledger, lines + 1);
     let Some(line) = line(store, &whole(), &anna.space(), applied.sequence).await else { panic!("no line") };
     assert_eq!((line.event.as_str(), line.memory_id, line.new), ("TTL", None, Some(json!({ "aged": 2 }))));
     for nothing in [vec![], vec![aged(id(77_777), 0.1, 0.1)]] {
-        let applied = hand.must(&anna.space(), Action::Age { aged: nothing }).await;
+        let applied = driver.must(&anna.space(), Action::Age { aged: nothing }).await;
         assert_eq!((applied.outcome, applied.sequence), (Outcome::None, None));
     }
     assert_eq!(good(store.stats(&whole()).await).ledger, lines + 1);
@@ -159,41 +159,44 @@ pub async fn ageing_is_one_line_and_no_history(store: &dyn Store) {
 
 /// How far time was counted moves with the scores and with nothing else, so that no day counts twice.
 pub async fn no_day_is_counted_twice(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let one = hand.remember(&anna, "lantern one").await;
-    hand.must(&anna.space(), Action::Age { aged: vec![Aged { id: one, confidence: 0.4, relevance: 0.4 }] }).await;
-    let counted = hand.clock();
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let one = driver.remember(&anna, "lantern one").await;
+    driver
+        .must(&anna.space(), Action::Age { aged: vec![AgedScore { id: one, confidence: 0.4, relevance: 0.4 }] })
+        .await;
+    let counted = driver.clock();
     let pin = Patch { pinned: Some(true), ..Patch::default() };
-    hand.must(&anna.space(), Action::Revise(Box::new(revision(one, pin)))).await;
-    hand.must(&anna.space(), Action::Touch { ids: vec![one] }).await;
-    hand.forget(&anna, one).await;
-    hand.must(&anna.space(), Action::Restore { id: one }).await;
+    driver.must(&anna.space(), Action::Revise(Box::new(revision(one, pin)))).await;
+    driver.must(&anna.space(), Action::Touch { ids: vec![one] }).await;
+    driver.forget(&anna, one).await;
+    driver.must(&anna.space(), Action::Restore { id: one }).await;
     let bare = Action::Fade { id: one, state: State::Archived, confidence: None, relevance: None, purge_at: None };
-    hand.must(&anna.space(), bare).await;
+    driver.must(&anna.space(), bare).await;
     assert_eq!(age_of(store, one).await.aged_at, Some(counted));
     for (confidence, relevance) in [(Some(0.3), None), (None, Some(0.3)), (Some(0.2), Some(0.2))] {
         let fade = Action::Fade { id: one, state: State::Archived, confidence, relevance, purge_at: None };
-        hand.must(&anna.space(), fade).await;
-        assert_eq!(age_of(store, one).await.aged_at, Some(hand.clock()), "{confidence:?} {relevance:?}");
+        driver.must(&anna.space(), fade).await;
+        assert_eq!(age_of(store, one).await.aged_at, Some(driver.clock()), "{confidence:?} {relevance:?}");
     }
 }
 
 /// Each use speaks for a memory, by the one rule that there is.
 pub async fn a_touch_reinforces(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let sample = |confidence, text| Memory { confidence, kind: Kind::stored("preference"), ..hand.sample(&anna, text) };
-    let weak = hand.keep(sample(0.25, "lantern one")).await;
-    let sure = hand.keep(sample(1.0, "lantern two")).await;
-    let still = hand.keep(sample(0.25, "lantern three")).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let sample =
+        |confidence, text| Memory { confidence, kind: Kind::stored("preference"), ..driver.sample(&anna, text) };
+    let weak = driver.keep(sample(0.25, "lantern one")).await;
+    let sure = driver.keep(sample(1.0, "lantern two")).await;
+    let still = driver.keep(sample(0.25, "lantern three")).await;
     let mut expect = 0.25;
     for count in 1..=30 {
-        hand.must(&anna.space(), Action::Touch { ids: vec![weak, sure, id(77_777)] }).await;
+        driver.must(&anna.space(), Action::Touch { ids: vec![weak, sure, id(77_777)] }).await;
         expect = reinforced(expect, count);
-        let read = hand.must_get(weak).await;
+        let read = driver.must_get(weak).await;
         assert_eq!((read.confidence, read.access_count, read.version), (expect, count, 1));
         assert_eq!(age_of(store, weak).await.confidence, expect);
     }
     assert!(expect > 0.25);
-    assert_eq!(hand.must_get(sure).await.confidence, 1.0);
-    assert_eq!(hand.must_get(still).await.confidence, 0.25);
+    assert_eq!(driver.must_get(sure).await.confidence, 1.0);
+    assert_eq!(driver.must_get(still).await.confidence, 0.25);
 }

@@ -11,7 +11,7 @@ use loci_types::{Space, TimeRange, Visible};
 use super::clause::Clause;
 use super::{Connection, Value, params_from_iter};
 use crate::sql;
-use crate::{Error, Result, Tally};
+use crate::{Error, OperationCounts, Result};
 
 /// A stretch with the part of Loci and the event.
 type Place = (i64, String, String);
@@ -38,7 +38,7 @@ pub(crate) fn count(
         "SELECT l.at - CASE WHEN l.at % ?1 < 0 THEN l.at % ?1 + ?1 ELSE l.at % ?1 END, coalesce(l.node, ''), l.event, \
          count(*) FROM ledger l LEFT JOIN memories m ON m.row = l.memory \
          WHERE l.at >= ?2 AND l.at < ?3 AND {} GROUP BY 1, 2, 3",
-        clause.told()
+        clause.ledger_condition()
     );
     let mut values = vec![
         Value::Integer(bucket),
@@ -53,7 +53,7 @@ pub(crate) fn count(
 }
 
 /// The sums over all spaces, in the order of time.
-pub(crate) fn together(found: Vec<Vec<(Place, u64)>>) -> Vec<Tally> {
+pub(crate) fn together(found: Vec<Vec<(Place, u64)>>) -> Vec<OperationCounts> {
     let mut sums: BTreeMap<Place, u64> = BTreeMap::new();
     for (place, count) in found.into_iter().flatten() {
         *sums.entry(place).or_default() += count;
@@ -61,7 +61,7 @@ pub(crate) fn together(found: Vec<Vec<(Place, u64)>>) -> Vec<Tally> {
     let tally = |((start, node, op), count): (Place, u64)| {
         // A stretch may be so long that no calendar knows its start.
         let start = Timestamp::from_microsecond(start).unwrap_or(Timestamp::MIN);
-        Tally { start, node, op, count }
+        OperationCounts { start, node, op, count }
     };
     sums.into_iter().map(tally).collect()
 }

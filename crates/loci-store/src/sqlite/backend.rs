@@ -12,11 +12,11 @@ use super::commit::next_work;
 use super::file::FileId;
 use super::space::OpenSpace;
 use super::{SqliteBackend, scrub};
-use crate::sql::around::{self, Turns};
 use crate::sql::clause::Clause;
+use crate::sql::turn_runs::{self, Turns};
 use crate::sql::{self, Backend, Connection, catalogue, jobs};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
 /// How many spaces with due jobs one look at the catalogue finds; the next look finds the others.
 const SPACES_AT_ONCE: usize = 16;
@@ -93,7 +93,7 @@ impl Backend for SqliteBackend {
     }
 
     fn prepare(&self, tenant: &Tenant, open: &OpenSpace, at: Timestamp) -> Result<()> {
-        self.tell(|connection| catalogue::register(connection, tenant, &open.space, at))?;
+        self.write_catalogue(|connection| catalogue::register(connection, tenant, &open.space, at))?;
         if let Some(folder) = open.folder() {
             std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, &error))?;
         }
@@ -122,26 +122,26 @@ impl Backend for SqliteBackend {
     }
 
     fn note_written(&self, tenant: &Tenant, open: &OpenSpace) -> Result<()> {
-        if !self.ask(|connection| catalogue::was_written(connection, tenant, &open.space))? {
-            self.tell(|connection| catalogue::note_written(connection, tenant, &open.space))?;
+        if !self.read_catalogue(|connection| catalogue::was_written(connection, tenant, &open.space))? {
+            self.write_catalogue(|connection| catalogue::note_written(connection, tenant, &open.space))?;
         }
         open.is_noted.store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    fn try_ask<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
+    fn try_read_catalogue<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
         W: FnOnce(&dyn Connection) -> sql::Result<T>,
     {
-        self.inner.catalogue.try_ask(work)
+        self.inner.catalogue.try_read_catalogue(work)
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
-        self.inner.catalogue.ask(work)
+    fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+        self.inner.catalogue.read_catalogue(work)
     }
 
-    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
-        self.inner.catalogue.tell(work)
+    fn write_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+        self.inner.catalogue.write_catalogue(work)
     }
 
     fn lexical(
@@ -165,21 +165,21 @@ impl Backend for SqliteBackend {
         Ok(self.inner.cache.frequencies(connection, clause, terms)?)
     }
 
-    fn strips(
+    fn turn_runs(
         &self,
         open: &OpenSpace,
         connection: &rusqlite::Connection,
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
-    ) -> sql::Result<Vec<Strip>> {
-        let strips = |turns: Turns<'_>| around::strips(connection, &open.path, clause, ids, reach, turns);
+    ) -> sql::Result<Vec<TurnRun>> {
+        let turn_runs = |turns: Turns<'_>| turn_runs::turn_runs(connection, &open.path, clause, ids, reach, turns);
         match &clause.scopes {
             Some(scopes) => self
                 .inner
                 .cache
-                .with_turns(connection, scopes, |order| strips(order.map_or(Turns::Query, Turns::Order)))?,
-            None => strips(Turns::Query),
+                .with_turns(connection, scopes, |order| turn_runs(order.map_or(Turns::Query, Turns::Order)))?,
+            None => turn_runs(Turns::Query),
         }
     }
 
@@ -196,7 +196,7 @@ impl Backend for SqliteBackend {
 
     fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
         let mut left = Vec::new();
-        for space in self.ask(|connection| catalogue::spaces(connection, tenant))? {
+        for space in self.read_catalogue(|connection| catalogue::spaces(connection, tenant))? {
             let open = self.space(tenant, &space);
             if open.path.exists() && !scrub::file(&open.path)? {
                 left.push(space.name());
@@ -223,7 +223,7 @@ impl Backend for SqliteBackend {
     }
 
     fn drop_space(&self, tenant: &Tenant, open: &OpenSpace) -> Result<bool> {
-        let known = self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
+        let known = self.write_catalogue(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
         open.is_registered.store(false, Ordering::Relaxed);
         open.is_noted.store(false, Ordering::Relaxed);
         self.inner.writers.committer().close_space(&open.path);
@@ -246,7 +246,7 @@ impl Backend for SqliteBackend {
     fn health(&self) -> Result<StoreHealth> {
         // Something is read, too: a version alone would be told without the file.
         let sql = "SELECT sqlite_version(), EXISTS (SELECT 1 FROM spaces)";
-        let version = self.ask(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
+        let version = self.read_catalogue(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
         Ok(StoreHealth { name: "sqlite".to_owned(), version, read_only: None })
     }
 

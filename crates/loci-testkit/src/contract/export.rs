@@ -3,7 +3,7 @@
 use loci_store::{ExportCursor, ExportPage, ExportedMemory, Store};
 use loci_types::{Action, Addition, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible};
 
-use crate::hand::{Hand, good};
+use crate::driver::{Driver, good};
 use crate::samples::*;
 
 async fn page(store: &dyn Store, visible: &Visible, after: ExportCursor) -> ExportPage {
@@ -23,14 +23,14 @@ async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<Expor
 
 /// In the order they came, in whatever state, each once; only what is seen and meant.
 pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let late = hand.sample(&anna, "made first, kept last");
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let late = driver.sample(&anna, "made first, kept last");
     let mut expect = Vec::new();
     for (number, state) in State::ALL.iter().enumerate() {
-        let memory = hand.sample(if number == 2 { &ben } else { &anna }, &format!("lantern {number}"));
-        expect.push(hand.keep(Memory { state: *state, ..memory }).await);
+        let memory = driver.sample(if number == 2 { &ben } else { &anna }, &format!("lantern {number}"));
+        expect.push(driver.keep(Memory { state: *state, ..memory }).await);
     }
-    expect.push(hand.keep(late).await);
+    expect.push(driver.keep(late).await);
     for page in [1, 2, 100] {
         let found = memories(store, &everything(), page).await;
         assert_eq!(found.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), expect, "{page}");
@@ -46,11 +46,11 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
 
 /// An edge is carried if both its ends are.
 pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let (one, two) = (hand.remember(&anna, "one").await, hand.remember(&anna, "two").await);
-    let three = hand.remember(&ben, "three").await;
-    hand.link(&anna, one, two, Relation::Causal).await;
-    hand.link(&anna, two, three, Relation::RelatedTo).await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
+    let three = driver.remember(&ben, "three").await;
+    driver.link(&anna, one, two, Relation::Causal).await;
+    driver.link(&anna, two, three, Relation::RelatedTo).await;
     let all = page(store, &whole(), ExportCursor::Edges(None)).await.edges;
     assert_eq!(all.len(), 2);
     assert!(all[0].id < all[1].id);
@@ -62,11 +62,11 @@ pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
 
 /// An entity is carried with its own names and whom it was united with, not as its family is known.
 pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
-    let (lab, labs) = (hand.name(&anna, "Acme Lab", &["lab"]).await, hand.name(&anna, "Acme Labs", &[]).await);
-    let memory = hand.remember(&anna, "works at Acme Labs").await;
-    hand.mention(&anna, memory, labs.id).await;
-    hand.must(&anna.space(), Action::Unite { into: lab.id, from: labs.id }).await;
+    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (lab, labs) = (driver.name(&anna, "Acme Lab", &["lab"]).await, driver.name(&anna, "Acme Labs", &[]).await);
+    let memory = driver.remember(&anna, "works at Acme Labs").await;
+    driver.mention(&anna, memory, labs.id).await;
+    driver.must(&anna.space(), Action::Unite { into: lab.id, from: labs.id }).await;
     let all = page(store, &whole(), ExportCursor::Entities(None)).await.entities;
     let told: Vec<_> = all.iter().map(|one| (one.entity.id, one.united_with, one.mentions.clone())).collect();
     assert_eq!(told, [(lab.id, None, vec![]), (labs.id, Some(lab.id), vec![memory])]);
@@ -78,31 +78,31 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
 
 /// A record takes the place of the one with its id: found by its words, and by the old ones no more.
 pub async fn a_record_takes_the_place_of_its_own(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = hand.sample(&anna, "lantern");
-    hand.keep(old.clone()).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = driver.sample(&anna, "lantern");
+    driver.keep(old.clone()).await;
     let new = Memory { version: 7, access_count: 3, tags: vec!["x".into()], content: "harbour".into(), ..old.clone() };
     let new = Memory { content_hash: hash("harbour"), ..new };
     let aged = Addition { aged_at: Some(at(5)), ..addition(new.clone()) };
-    let applied = hand.must(&anna.space(), Action::Replace(Box::new(aged))).await;
+    let applied = driver.must(&anna.space(), Action::Replace(Box::new(aged))).await;
     assert_eq!((applied.outcome, applied.version), (Outcome::Updated, 7));
-    assert_eq!(hand.must_get(old.id).await, new);
-    assert_eq!(hand.words(&whole(), "lantern", &now()).await, []);
-    assert_eq!(hand.words(&whole(), "harbour", &now()).await, [old.id]);
+    assert_eq!(driver.must_get(old.id).await, new);
+    assert_eq!(driver.words(&whole(), "lantern", &now()).await, []);
+    assert_eq!(driver.words(&whole(), "harbour", &now()).await, [old.id]);
     assert_eq!(memories(store, &everything(), 9).await[0].aged_at, Some(at(5)));
     let other = Memory { identifiers: user("ben").identifiers(), ..new.clone() };
-    assert!(hand.act(&anna.space(), Action::Replace(Box::new(addition(other)))).await.is_err(), "of another scope");
+    assert!(driver.act(&anna.space(), Action::Replace(Box::new(addition(other)))).await.is_err(), "of another scope");
     let born = Memory { state: State::Proposed, ..new };
-    assert!(hand.act(&anna.space(), Action::Replace(Box::new(addition(born)))).await.is_err(), "no such step");
-    let unknown = addition(hand.sample(&anna, "unknown"));
-    assert!(hand.act(&anna.space(), Action::Replace(Box::new(unknown))).await.is_err());
+    assert!(driver.act(&anna.space(), Action::Replace(Box::new(addition(born)))).await.is_err(), "no such step");
+    let unknown = addition(driver.sample(&anna, "unknown"));
+    assert!(driver.act(&anna.space(), Action::Replace(Box::new(unknown))).await.is_err());
 }
 
 /// Every field of a record is written, also those that say where it came from: what was replaced once is the same.
 pub async fn a_record_that_is_replaced_is_replaced_whole(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
-    let old = hand.sample(&anna, "lantern");
-    hand.keep(old.clone()).await;
+    let (driver, anna) = (Driver::on(store), user("anna"));
+    let old = driver.sample(&anna, "lantern");
+    driver.keep(old.clone()).await;
     let some = |text: &str| Some(text.to_owned());
     let identifiers = loci_types::Identifiers {
         agent_id: some("a"),
@@ -128,24 +128,24 @@ pub async fn a_record_that_is_replaced_is_replaced_whole(store: &dyn Store) {
         access_count: 4,
         ..old
     };
-    hand.must(&anna.space(), Action::Replace(Box::new(addition(new.clone())))).await;
-    assert_eq!(hand.must_get(new.id).await, new);
+    driver.must(&anna.space(), Action::Replace(Box::new(addition(new.clone())))).await;
+    assert_eq!(driver.must_get(new.id).await, new);
     assert_eq!(memories(store, &Filter { sessions: vec!["s".to_owned()], ..everything() }, 9).await.len(), 1);
     // A later change touches none of it.
-    hand.forget(&anna, new.id).await;
-    hand.must(&anna.space(), Action::Restore { id: new.id }).await;
-    assert_eq!(hand.must_get(new.id).await, Memory { version: 5, updated_at: hand.clock(), ..new });
+    driver.forget(&anna, new.id).await;
+    driver.must(&anna.space(), Action::Restore { id: new.id }).await;
+    assert_eq!(driver.must_get(new.id).await, Memory { version: 5, updated_at: driver.clock(), ..new });
 }
 
 /// A session comes back as it was, learned from as far as it was, even if the last turn is gone.
 pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
-    let (hand, anna) = (Hand::on(store), user("anna"));
+    let (driver, anna) = (Driver::on(store), user("anna"));
     let mut turns = Vec::new();
     for number in 0..3 {
-        let memory = hand.sample(&anna, &format!("turn {number}"));
+        let memory = driver.sample(&anna, &format!("turn {number}"));
         let source = Some(loci_types::Source { kind: "conversation".into(), ..loci_types::Source::default() });
         let kind = loci_types::Kind::stored(loci_types::Kind::EPISODIC);
-        turns.push(hand.keep(Memory { kind, source, thread_id: Some("t".into()), ..memory }).await);
+        turns.push(driver.keep(Memory { kind, source, thread_id: Some("t".into()), ..memory }).await);
     }
     let session = |name: &str, through| Session {
         scope: anna.clone(),
@@ -160,19 +160,19 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     };
     let kept = session("t", Some(turns[1]));
     for _ in 0..2 {
-        hand.must(&anna.space(), Action::Resume(Box::new(kept.clone()))).await;
+        driver.must(&anna.space(), Action::Resume(Box::new(kept.clone()))).await;
     }
-    hand.must(&anna.space(), Action::Resume(Box::new(session("a", None)))).await;
+    driver.must(&anna.space(), Action::Resume(Box::new(session("a", None)))).await;
     let all = page(store, &whole(), ExportCursor::Sessions(None)).await.sessions;
     assert_eq!(all, [session("a", None), kept.clone()]);
     let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
     assert_eq!(page(store, &whole(), ExportCursor::Sessions(place)).await.sessions, std::slice::from_ref(&kept));
     assert_eq!(page(store, &visible(&[user("ben")]), ExportCursor::Sessions(None)).await.sessions, []);
-    let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
+    let waiting = good(store.pending_turns(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
     // The turn that it was learned from up to is gone: those before it are not learned again.
-    hand.must(&anna.space(), Action::Erase { id: turns[1] }).await;
-    hand.must(&anna.space(), Action::Resume(Box::new(kept))).await;
-    let waiting = good(store.unlearned(&whole(), &anna, "t", 9).await);
+    driver.must(&anna.space(), Action::Erase { id: turns[1] }).await;
+    driver.must(&anna.space(), Action::Resume(Box::new(kept))).await;
+    let waiting = good(store.pending_turns(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
 }

@@ -13,7 +13,7 @@ use crate::embedder::Detail;
 use crate::error::Error;
 
 /// The tokenizer of a model.
-pub(super) struct Words {
+pub(super) struct TextEncoder {
     tokenizer: Tokenizer,
     /// Whether the model puts its markers around a text.
     markers: bool,
@@ -23,7 +23,7 @@ pub(super) struct Words {
 
 /// A text as the model reads it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Written {
+pub(super) struct Encoded {
     pub(super) ids: Vec<u32>,
     /// The ids as words, where they are asked for.
     pub(super) pieces: Vec<String>,
@@ -31,7 +31,7 @@ pub(super) struct Written {
     pub(super) markers: Vec<bool>,
 }
 
-impl Words {
+impl TextEncoder {
     /// The tokenizer of `folder`.
     pub(super) fn load(folder: &Folder) -> Result<Self, Error> {
         let invalid = |error: tokenizers::Error| Error::invalid(&folder.tokenizer_path, "tokenizer", error.to_string());
@@ -54,7 +54,7 @@ impl Words {
     }
 
     /// Each text as ids, in order.
-    pub(super) fn write(&self, texts: &[String], detail: Detail) -> Result<Vec<Written>, Error> {
+    pub(super) fn write(&self, texts: &[String], detail: Detail) -> Result<Vec<Encoded>, Error> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let encodings = self
             .tokenizer
@@ -63,8 +63,8 @@ impl Words {
         Ok(encodings.into_iter().map(|encoding| self.keep(&encoding, detail)).collect())
     }
 
-    fn keep(&self, encoding: &tokenizers::Encoding, detail: Detail) -> Written {
-        let mut written = Written::default();
+    fn keep(&self, encoding: &tokenizers::Encoding, detail: Detail) -> Encoded {
+        let mut written = Encoded::default();
         for (&id, &marker) in encoding.get_ids().iter().zip(encoding.get_special_tokens_mask()) {
             if Some(id) != self.dropped {
                 written.ids.push(id);
@@ -89,8 +89,11 @@ fn unknown(file: &[u8], tokenizer: &Tokenizer) -> Option<u32> {
     }
 }
 
-impl fmt::Debug for Words {
+impl fmt::Debug for TextEncoder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Words").field("pieces", &self.tokenizer.get_vocab_size(true)).finish_non_exhaustive()
+        formatter
+            .debug_struct("TextEncoder")
+            .field("pieces", &self.tokenizer.get_vocab_size(true))
+            .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@ use crate::Hit;
 
 /// BM25 counts how rare a word is within its file, so scores of different files have different
 /// scales. They meet as shares of the best in each.
-pub(crate) fn one_scale(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
+pub(crate) fn normalise_scores(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
     found.retain(|hits| !hits.is_empty());
     if found.len() > 1 {
         for hits in &mut found {

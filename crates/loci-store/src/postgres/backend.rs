@@ -9,14 +9,14 @@ use jiff::Timestamp;
 use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
-use super::commit::{Target, lock};
+use super::commit::{SpaceIds, lock};
+use super::pg_connection::{PgConnection, READ};
 use super::schema::OF_SPACES;
-use super::session::{READ, Session};
 use super::{PostgresBackend, doctor, near, said, scrub, words};
 use crate::sql::clause::Clause;
-use crate::sql::{self, Backend, Connection, OptionalExtension, around, blocking, catalogue, jobs, params};
+use crate::sql::{self, Backend, Connection, OptionalExtension, blocking, catalogue, jobs, params, turn_runs};
 use crate::text::Analyser;
-use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, Strip};
+use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
 /// So long the number of a space is believed without asking. Writers ask in any case, under its lock.
 const FRESH: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ const FRESH: Duration = Duration::from_secs(5);
 const ROWS_AT_ONCE: usize = 10_000;
 
 /// A space of a tenant.
-pub(crate) struct Numbered {
+pub(crate) struct SpaceHandle {
     tenant: Tenant,
     space: Space,
     /// Names the space among all, for stamps.
@@ -34,18 +34,18 @@ pub(crate) struct Numbered {
 
 impl PostgresBackend {
     /// The numbers of a space; none if nothing was ever written to it.
-    fn target(&self, open: &Numbered) -> Result<Option<Target>> {
+    fn target(&self, open: &SpaceHandle) -> Result<Option<SpaceIds>> {
         if let Some(known) = self.known(open) {
             return Ok(Some(known));
         }
         let key = (open.tenant.clone(), open.space.clone());
         let sql = "SELECT t.number, s.number FROM spaces s JOIN tenants t ON t.name = s.tenant \
                    WHERE s.tenant = ?1 AND s.name = ?2";
-        let found = self.ask(|connection| {
+        let found = self.read_catalogue(|connection| {
             let read = |row: &dyn sql::Row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
             connection.query_row(sql, params![open.tenant.name(), open.space.name()], read).optional()
         })?;
-        let target = found.map(|(tenant, space)| Target { tenant: tenant as i32, space: space as i32 });
+        let target = found.map(|(tenant, space)| SpaceIds { tenant: tenant as i32, space: space as i32 });
         let mut known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner);
         match target {
             Some(target) => drop(known.insert(key, (target, Instant::now()))),
@@ -55,13 +55,13 @@ impl PostgresBackend {
     }
 
     /// The numbers of a space, if they were asked for a moment ago.
-    fn known(&self, open: &Numbered) -> Option<Target> {
+    fn known(&self, open: &SpaceHandle) -> Option<SpaceIds> {
         let key = (open.tenant.clone(), open.space.clone());
         let known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
         known.filter(|(_, asked)| asked.elapsed() < FRESH).map(|(target, _)| target)
     }
 
-    fn forget(&self, open: &Numbered) {
+    fn forget(&self, open: &SpaceHandle) {
         let key = (open.tenant.clone(), open.space.clone());
         self.inner.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
     }
@@ -70,7 +70,7 @@ impl PostgresBackend {
     pub(super) fn within<T>(
         &self,
         how: &str,
-        target: Option<Target>,
+        target: Option<SpaceIds>,
         work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> Result<T> {
         self.inner.sessions.within(how, target, |session| work(session)).map_err(said)
@@ -79,7 +79,7 @@ impl PostgresBackend {
     /// Looks through a space, and mends it if told to.
     pub(super) fn looking<T>(
         &self,
-        open: &Numbered,
+        open: &SpaceHandle,
         repair: bool,
         work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> Result<Option<T>> {
@@ -96,7 +96,7 @@ impl PostgresBackend {
 
     async fn write_as<T: Send + 'static>(
         &self,
-        open: &Numbered,
+        open: &SpaceHandle,
         work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
         takes_long: bool,
     ) -> Result<T> {
@@ -123,9 +123,9 @@ impl PostgresBackend {
 
     /// Deletes the rows of spaces that are no longer in the catalogue, also of those where an earlier process was interrupted.
     fn remove_dropped(&self) -> Result<()> {
-        let dropped: Vec<Target> = self.ask(|connection| {
+        let dropped: Vec<SpaceIds> = self.read_catalogue(|connection| {
             let target = |row: &dyn sql::Row| {
-                Ok(Target { tenant: row.get::<_, i64>(0)? as i32, space: row.get::<_, i64>(1)? as i32 })
+                Ok(SpaceIds { tenant: row.get::<_, i64>(0)? as i32, space: row.get::<_, i64>(1)? as i32 })
             };
             connection
                 .prepare_cached("SELECT tenant::bigint, space::bigint FROM dropped_spaces")?
@@ -147,7 +147,7 @@ impl PostgresBackend {
                 while batch()? > 0 {}
             }
             let numbers = params![i64::from(target.tenant), i64::from(target.space)];
-            self.tell(|connection| {
+            self.write_catalogue(|connection| {
                 connection
                     .execute("DELETE FROM dropped_spaces WHERE tenant = ?1::bigint AND space = ?2::bigint", numbers)
             })?;
@@ -155,14 +155,14 @@ impl PostgresBackend {
         Ok(())
     }
 
-    fn required(&self, open: &Numbered) -> Result<Target> {
+    fn required(&self, open: &SpaceHandle) -> Result<SpaceIds> {
         self.target(open)?.ok_or(Error::Closed)
     }
 }
 
 impl Backend for PostgresBackend {
-    type Open = Numbered;
-    type Conn = Session;
+    type Open = SpaceHandle;
+    type Conn = PgConnection;
 
     const LOCAL: bool = false;
 
@@ -170,31 +170,31 @@ impl Backend for PostgresBackend {
         &self.inner.analyser
     }
 
-    fn open(&self, tenant: &Tenant, space: &Space) -> Arc<Numbered> {
+    fn open(&self, tenant: &Tenant, space: &Space) -> Arc<SpaceHandle> {
         let place = Path::new(tenant.name()).join(space.name());
-        Arc::new(Numbered { tenant: tenant.clone(), space: space.clone(), place })
+        Arc::new(SpaceHandle { tenant: tenant.clone(), space: space.clone(), place })
     }
 
-    fn space_of(open: &Numbered) -> &Space {
+    fn space_of(open: &SpaceHandle) -> &Space {
         &open.space
     }
 
-    fn place_of(open: &Numbered) -> &Path {
+    fn place_of(open: &SpaceHandle) -> &Path {
         &open.place
     }
 
-    fn exists(&self, open: &Numbered) -> Result<bool> {
+    fn exists(&self, open: &SpaceHandle) -> Result<bool> {
         Ok(self.target(open)?.is_some())
     }
 
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
-        let number = self.ask(|connection| {
+        let number = self.read_catalogue(|connection| {
             let sql = "SELECT number FROM tenants WHERE name = ?1";
             connection.query_row(sql, params![tenant.name()], |row| row.get::<_, i64>(0)).optional()
         })?;
         let Some(number) = number else { return Ok(Vec::new()) };
         // No space has this number: jobs may be counted for the tenant as a whole, and nothing else seen.
-        let target = Target { tenant: number as i32, space: 0 };
+        let target = SpaceIds { tenant: number as i32, space: 0 };
         let now = now.as_microsecond();
         let names: Vec<String> = self.within(READ, Some(target), |connection| {
             connection
@@ -209,20 +209,20 @@ impl Backend for PostgresBackend {
         names.iter().map(|name| Ok(name.parse()?)).collect()
     }
 
-    fn read<T>(&self, open: &Numbered, work: impl FnOnce(&Session) -> sql::Result<T>) -> Result<Option<T>> {
+    fn read<T>(&self, open: &SpaceHandle, work: impl FnOnce(&PgConnection) -> sql::Result<T>) -> Result<Option<T>> {
         match self.target(open)? {
             Some(target) => self.inner.sessions.within(READ, Some(target), work).map(Some).map_err(said),
             None => Ok(None),
         }
     }
 
-    fn is_prepared(&self, tenant: &Tenant, open: &Numbered) -> bool {
+    fn is_prepared(&self, tenant: &Tenant, open: &SpaceHandle) -> bool {
         *tenant == open.tenant && self.known(open).is_some()
     }
 
-    fn prepare(&self, tenant: &Tenant, open: &Numbered, at: Timestamp) -> Result<()> {
+    fn prepare(&self, tenant: &Tenant, open: &SpaceHandle, at: Timestamp) -> Result<()> {
         if self.target(open)?.is_none() {
-            self.tell(|connection| catalogue::register(connection, tenant, &open.space, at))?;
+            self.write_catalogue(|connection| catalogue::register(connection, tenant, &open.space, at))?;
             self.target(open)?;
         }
         Ok(())
@@ -230,7 +230,7 @@ impl Backend for PostgresBackend {
 
     async fn write<T: Send + 'static>(
         &self,
-        open: &Numbered,
+        open: &SpaceHandle,
         work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.write_as(open, work, false).await
@@ -238,36 +238,36 @@ impl Backend for PostgresBackend {
 
     async fn write_long<T: Send + 'static>(
         &self,
-        open: &Numbered,
+        open: &SpaceHandle,
         work: impl FnMut(&dyn Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.write_as(open, work, true).await
     }
 
-    fn is_noted(&self, _: &Tenant, open: &Numbered) -> bool {
+    fn is_noted(&self, _: &Tenant, open: &SpaceHandle) -> bool {
         self.known(open)
             .is_some_and(|target| self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).contains(&target))
     }
 
-    fn note_written(&self, tenant: &Tenant, open: &Numbered) -> Result<()> {
-        self.tell(|connection| catalogue::note_written(connection, tenant, &open.space))?;
+    fn note_written(&self, tenant: &Tenant, open: &SpaceHandle) -> Result<()> {
+        self.write_catalogue(|connection| catalogue::note_written(connection, tenant, &open.space))?;
         let target = self.required(open)?;
         self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).insert(target);
         Ok(())
     }
 
-    fn ask<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+    fn read_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.within(READ, None, work)
     }
 
-    fn tell<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
+    fn write_catalogue<T>(&self, work: impl FnOnce(&dyn Connection) -> sql::Result<T>) -> Result<T> {
         self.within("", None, work)
     }
 
     fn lexical(
         &self,
         _: &Self::Open,
-        connection: &Session,
+        connection: &PgConnection,
         clause: &Clause,
         terms: &[String],
         limit: usize,
@@ -277,8 +277,8 @@ impl Backend for PostgresBackend {
 
     fn frequencies(
         &self,
-        _: &Numbered,
-        connection: &Session,
+        _: &SpaceHandle,
+        connection: &PgConnection,
         clause: &Clause,
         terms: &[String],
     ) -> sql::Result<Frequencies> {
@@ -287,8 +287,8 @@ impl Backend for PostgresBackend {
 
     fn nearest(
         &self,
-        open: &Numbered,
-        connection: &Session,
+        open: &SpaceHandle,
+        connection: &PgConnection,
         clause: &Clause,
         vector: &Vector,
         limit: usize,
@@ -296,22 +296,22 @@ impl Backend for PostgresBackend {
         near::search(connection, &open.place, clause, vector, limit, &self.inner.options, &self.inner.sizes)
     }
 
-    fn strips(
+    fn turn_runs(
         &self,
-        open: &Numbered,
-        connection: &Session,
+        open: &SpaceHandle,
+        connection: &PgConnection,
         clause: &Clause,
         ids: &[MemoryId],
         reach: usize,
-    ) -> sql::Result<Vec<Strip>> {
-        around::strips(connection, &open.place, clause, ids, reach, around::Turns::Batch)
+    ) -> sql::Result<Vec<TurnRun>> {
+        turn_runs::turn_runs(connection, &open.place, clause, ids, reach, turn_runs::Turns::Batch)
     }
 
     fn scrub(&self, _: &Tenant) -> Result<Option<String>> {
         self.inner.sessions.handle.block_on(scrub::tables(&self.inner.address, &self.inner.options))
     }
 
-    fn bytes(&self, open: &Numbered) -> Result<u64> {
+    fn bytes(&self, open: &SpaceHandle) -> Result<u64> {
         let sql = "SELECT coalesce(sum(pg_column_size(m.*)), 0)::bigint + (SELECT coalesce(sum(pg_column_size(v.*)), 0)::bigint \
                    FROM vectors v) FROM memories m";
         let bytes = self.read(open, |session| {
@@ -330,7 +330,7 @@ impl Backend for PostgresBackend {
         Ok(())
     }
 
-    fn drop_space(&self, tenant: &Tenant, open: &Numbered) -> Result<bool> {
+    fn drop_space(&self, tenant: &Tenant, open: &SpaceHandle) -> Result<bool> {
         self.forget(open);
         if let Some(target) = self.target(open)? {
             // Its entry goes first, while nobody writes to it: from then on nobody finds the space. Its rows follow in
@@ -348,7 +348,7 @@ impl Backend for PostgresBackend {
             self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
             self.forget(open);
         }
-        let dropped = self.tell(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
+        let dropped = self.write_catalogue(|connection| catalogue::drop_space(connection, tenant, &open.space))?;
         self.remove_dropped()?;
         Ok(dropped)
     }
@@ -357,21 +357,21 @@ impl Backend for PostgresBackend {
         // Two servers do not start in the same microsecond.
         let sql = "SELECT concat_ws(' ', current_database()::text, current_schema()::text, \
                    extract(epoch FROM pg_postmaster_start_time())::text)";
-        self.ask(|connection| connection.query_row(sql, [], |row| row.get(0)))
+        self.read_catalogue(|connection| connection.query_row(sql, [], |row| row.get(0)))
     }
 
     fn health(&self) -> Result<StoreHealth> {
         let sql = "SELECT split_part(current_setting('server_version'), ' ', 1), EXISTS (SELECT 1 FROM spaces), \
                    pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean";
         let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get::<_, bool>(2)?));
-        let (version, stands_by) = self.ask(|connection| connection.query_row(sql, [], read))?;
+        let (version, stands_by) = self.read_catalogue(|connection| connection.query_row(sql, [], read))?;
         let full = self.inner.full.load(Ordering::Relaxed).then(|| "its disk was full at the last write".to_owned());
         let read_only = if stands_by { Some("it takes no writes just now".to_owned()) } else { full };
         Ok(StoreHealth { name: "postgres".to_owned(), version, read_only })
     }
 
-    fn moved(&self) -> Option<watch::Receiver<u64>> {
-        Some(self.inner.listener.moved(&self.inner.sessions.handle))
+    fn change_signal(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.inner.listener.change_signal(&self.inner.sessions.handle))
     }
 
     fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
