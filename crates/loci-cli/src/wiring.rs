@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use loci_engine::mind::Mind;
 use loci_engine::{Clock, Engine};
-use loci_models::local::{Hub, Lazy, Places};
+use loci_models::local::{Hub, Lazy, ModelLocations};
 use loci_models::{
     Cached, ChatConfig, Embedder, Local, Remote, RemoteChat, RemoteConfig, RemoteReranker, RerankConfig, Secret,
     SharedCache,
@@ -107,7 +107,7 @@ fn cached(embedder: impl Embedder + 'static, shared: Option<Arc<dyn SharedCache>
 }
 
 /// The folder of the model, fetched with a progress bar if it is not on this machine.
-async fn find(places: &Places) -> Result<PathBuf, loci_models::Error> {
+async fn find(places: &ModelLocations) -> Result<PathBuf, loci_models::Error> {
     if let Ok(folder) = loci_models::local::look(places) {
         return Ok(folder);
     }
@@ -125,8 +125,8 @@ async fn find(places: &Places) -> Result<PathBuf, loci_models::Error> {
 }
 
 /// Where a local model may lie.
-pub(crate) fn places(settings: &Settings) -> Places {
-    Places { explicit: settings.embeddings.folder.clone(), cache: cache_folder(), hub: settings.embeddings.hub }
+pub(crate) fn places(settings: &Settings) -> ModelLocations {
+    ModelLocations { explicit: settings.embeddings.folder.clone(), cache: cache_folder(), hub: settings.embeddings.hub }
 }
 
 fn cache_folder() -> PathBuf {

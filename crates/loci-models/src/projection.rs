@@ -82,13 +82,13 @@ pub fn pack(state: &[f32; DIMENSIONS]) -> [u8; PACKED] {
 
 /// A kept state, ready to be compared.
 #[derive(Debug, Clone, Copy)]
-pub struct Kept {
+pub struct UnpackedState {
     steps: State,
     /// What turns a product with its steps into a cosine.
     scale: f32,
 }
 
-impl Kept {
+impl UnpackedState {
     /// Takes a packed state apart.
     pub fn unpack(packed: &[u8; PACKED]) -> Self {
         let mut steps = [0_i16; DIMENSIONS];
@@ -114,7 +114,7 @@ pub fn even_odd(state: &State) -> State {
 
 /// Raises each of `best` to the cosine of its token with the nearest of these packed states. The tokens are in
 /// [halves], as low and high bits lie: so a state is taken apart without moving anything across. Compiled once per
-/// instruction set; the sums are those of [`Kept::cosine`], to the last bit.
+/// instruction set; the sums are those of [`UnpackedState::cosine`], to the last bit.
 #[multiversion(targets = "simd")]
 pub fn max_similarity(asked: &[State], packed: &[[u8; PACKED]], best: &mut [f32]) {
     for packed in packed {
@@ -164,7 +164,7 @@ mod tests {
             for other in [a, b, near] {
                 let exact: f32 = a.iter().zip(&other).map(|(a, b)| a * b).sum::<f32>()
                     / other.iter().map(|x| x * x).sum::<f32>().sqrt();
-                let kept = Kept::unpack(&pack(&other)).cosine(&quantise_query(&a));
+                let kept = UnpackedState::unpack(&pack(&other)).cosine(&quantise_query(&a));
                 assert!((exact - kept).abs() < 0.04, "seed {seed}: {exact} {kept}");
             }
         }
@@ -178,14 +178,14 @@ mod tests {
         let mut best = vec![0.0; asked.len()];
         max_similarity(&turned, &packed, &mut best);
         for (asked, best) in asked.iter().zip(best) {
-            let cosines = packed.iter().map(|packed| Kept::unpack(packed).cosine(asked));
+            let cosines = packed.iter().map(|packed| UnpackedState::unpack(packed).cosine(asked));
             assert_eq!(cosines.fold(0.0, f32::max), best);
         }
     }
 
     #[test]
     fn a_state_without_direction_stays_silent() {
-        assert_eq!(Kept::unpack(&pack(&[0.0; DIMENSIONS])).cosine(&quantise_query(&some(1))), 0.0);
+        assert_eq!(UnpackedState::unpack(&pack(&[0.0; DIMENSIONS])).cosine(&quantise_query(&some(1))), 0.0);
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub use cursor::Cursor;
 pub use error::{Error, Result};
 pub use outside::{
     Collection, CollectionStatus, IndexHealth, IndexStatus, Indexed, IndexedOptions, LocalIndex, Mark, PgvectorConfig,
-    PgvectorIndex, Qdrant, QdrantConfig, SystemContext, VectorFeed, VectorIndex, VectorPoint, VectorSource, Verified,
-    Wanted,
+    PgvectorIndex, PointFilter, Qdrant, QdrantConfig, SystemContext, VectorFeed, VectorIndex, VectorPoint,
+    VectorSource, Verified,
 };
 pub use postgres::{PostgresOptions, PostgresStore};
 pub use retry::Retry;
@@ -38,8 +38,8 @@ pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{
     Administration, AgeingRow, Agent, Applied, Catalogue, CatalogueChange, CheckpointWalk, EntityFilter, EntityQuery,
     ExportCursor, ExportPage, ExportedEntity, ExportedMemory, Feed, Finding, Frequencies, Hit, JobUpdate, Jobs,
-    KeptCheckpoint, KeyQuery, Ledger, LedgerQuery, Listing, Measure, OperationCounts, Page, Place, Pool, PoolFilter,
-    PoolMember, PoolRecord, Records, Search, Stats, Store, StoreHealth, TurnRun,
+    KeptCheckpoint, KeyQuery, Ledger, LedgerQuery, Listing, Measure, OperationCounts, Page, Pool, PoolFilter,
+    PoolMember, PoolRecord, Records, Search, Stats, Store, StoreHealth, TurnRef, TurnRun,
 };
 pub use user_data::UserData;
 

@@ -1,6 +1,6 @@
 //! How does a test make a server slow, or take it away?
 //!
-//! A proxy on loopback that carries bytes both ways. Its weather can change at any time and holds
+//! A proxy on loopback that carries bytes both ways. Its conditions can change at any time and hold
 //! for connections that are already open. It knows nothing of what it carries.
 
 use std::net::SocketAddr;
@@ -16,13 +16,13 @@ use tokio::time::{Instant, sleep_until};
 /// A proxy in front of a server. It ends when it is dropped.
 pub struct Proxy {
     address: SocketAddr,
-    weather: watch::Sender<Weather>,
+    conditions: watch::Sender<NetworkConditions>,
     task: JoinHandle<()>,
 }
 
 /// What befalls the bytes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Weather {
+struct NetworkConditions {
     delay: Duration,
     cut: bool,
     /// How often all connections were cut: one that was opened before the last cut is dead, even if
@@ -39,7 +39,7 @@ impl Proxy {
         let target = target.into();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port on loopback");
         let address = listener.local_addr().expect("the port of the proxy");
-        let (weather, seen) = watch::channel(Weather::default());
+        let (conditions, seen) = watch::channel(NetworkConditions::default());
         let task = tokio::spawn(async move {
             while let Ok((caller, _)) = listener.accept().await {
                 // Dropping the connection is all that a caller sees of a server that is gone.
@@ -48,7 +48,7 @@ impl Proxy {
                 }
             }
         });
-        Self { address, weather, task }
+        Self { address, conditions, task }
     }
 
     /// Where callers must connect to.
@@ -59,22 +59,22 @@ impl Proxy {
     /// From now on every piece of data, in both directions, arrives this much later. An hour is as
     /// good as a server that hangs.
     pub fn delay(&self, delay: Duration) {
-        self.weather.send_modify(|weather| weather.delay = delay);
+        self.conditions.send_modify(|conditions| conditions.delay = delay);
     }
 
     /// Drops all connections, and every new one at once.
     pub fn cut(&self) {
-        self.weather.send_modify(|weather| {
-            weather.cut = true;
-            weather.cuts += 1;
+        self.conditions.send_modify(|conditions| {
+            conditions.cut = true;
+            conditions.cuts += 1;
         });
     }
 
     /// No delay, and new connections are let through. Data that was held back goes on at once.
     pub fn heal(&self) {
-        self.weather.send_modify(|weather| {
-            weather.cut = false;
-            weather.delay = Duration::ZERO;
+        self.conditions.send_modify(|conditions| {
+            conditions.cut = false;
+            conditions.delay = Duration::ZERO;
         });
     }
 }
@@ -86,36 +86,36 @@ impl Drop for Proxy {
     }
 }
 
-async fn join(caller: TcpStream, target: String, weather: watch::Receiver<Weather>) {
-    let born = weather.borrow().cuts;
+async fn join(caller: TcpStream, target: String, conditions: watch::Receiver<NetworkConditions>) {
+    let born = conditions.borrow().cuts;
     let Ok(server) = TcpStream::connect(target).await else { return };
     let _ = (caller.set_nodelay(true), server.set_nodelay(true));
     let ((caller_reads, caller_writes), (server_reads, server_writes)) = (caller.into_split(), server.into_split());
-    let mut end = weather.clone();
+    let mut end = conditions.clone();
     let both = async {
         tokio::join!(
-            carry(caller_reads, server_writes, weather.clone()),
-            carry(server_reads, caller_writes, weather.clone()),
+            carry(caller_reads, server_writes, conditions.clone()),
+            carry(server_reads, caller_writes, conditions.clone()),
         )
     };
     tokio::select! {
         _ = both => {}
-        _ = end.wait_for(|weather| weather.cuts != born) => {}
+        _ = end.wait_for(|conditions| conditions.cuts != born) => {}
     }
 }
 
-async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut weather: watch::Receiver<Weather>) {
+async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut conditions: watch::Receiver<NetworkConditions>) {
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
         let came = Instant::now();
         loop {
-            let due = came + weather.borrow_and_update().delay;
+            let due = came + conditions.borrow_and_update().delay;
             if due <= Instant::now() {
                 break;
             }
             tokio::select! {
                 () = sleep_until(due) => break,
-                changed = weather.changed() => if changed.is_err() { return },
+                changed = conditions.changed() => if changed.is_err() { return },
             }
         }
         if to.write_all(&buffer[..count]).await.is_err() {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use loci_models::local::{MINILM, Places, USE_MULTILINGUAL, Weights, look, look_multilingual, verify};
+use loci_models::local::{MINILM, ModelLocations, USE_MULTILINGUAL, Weights, look, look_multilingual, verify};
 use loci_models::local::{find, verify_multilingual};
 use loci_types::{Error, ErrorKind};
 use serde::Serialize;
@@ -88,7 +88,7 @@ pub(crate) async fn run(context: &Context, args: &ModelArgs) -> Result<()> {
 }
 
 /// Both models, with their files read from end to end.
-fn list(places: &Places) -> [Listed; 2] {
+fn list(places: &ModelLocations) -> [Listed; 2] {
     let folder = places.explicit.clone().unwrap_or_else(|| places.cached());
     let (name, status) = match look(places).and_then(|folder| verify(&folder)) {
         Ok(Weights::Original | Weights::Half) => (MINILM.to_owned(), "ok"),

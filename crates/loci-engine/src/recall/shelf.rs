@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loci_store::{Place, TurnRun};
+use loci_store::{TurnRef, TurnRun};
 use loci_types::{Class, Memory, MemoryId, Visible};
 
 use super::pool::Pool;
@@ -60,11 +60,11 @@ impl Shelf {
     }
 
     /// The readings of these places, where they are at hand.
-    fn take(&self, places: &[Place]) -> Vec<Option<Arc<Reading>>> {
+    fn take(&self, places: &[TurnRef]) -> Vec<Option<Arc<Reading>>> {
         let mut held = self.held();
         held.clock += 1;
         let clock = held.clock;
-        let mut take = |place: &Place| {
+        let mut take = |place: &TurnRef| {
             let kept = held.readings.get_mut(&place.id).filter(|kept| kept.stamp == place.stamp)?;
             kept.used = clock;
             Some(kept.reading.clone())
@@ -106,7 +106,7 @@ impl Held {
 impl Engine {
     /// The pool of these turn runs, read from the shelf or from the store.
     pub(crate) async fn read_pool(&self, visible: &Visible, turn_runs: &[TurnRun]) -> Result<Pool> {
-        let places: Vec<Place> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
+        let places: Vec<TurnRef> = turn_runs.iter().flat_map(|strip| strip.places.iter().copied()).collect();
         let mut readings = self.shelf.take(&places);
         let missing = places.iter().zip(&readings).filter(|(_, reading)| reading.is_none());
         let missing: HashMap<MemoryId, u64> = missing.map(|(place, _)| (place.id, place.stamp)).collect();
@@ -162,7 +162,7 @@ mod tests {
             let memory = memory(number, &user("anna"), "a lantern on the table");
             Arc::new(Reading::new(&analyser, &memory, false, "", None))
         };
-        let place = |number: u64, stamp: u64| Place { id: read(number).id, stamp, access_count: 0 };
+        let place = |number: u64, stamp: u64| TurnRef { id: read(number).id, stamp, access_count: 0 };
         let shelf = Shelf::new(read(1).bytes() as u64 * 10);
         for number in 1..=10 {
             shelf.put([(7, read(number))].into_iter());

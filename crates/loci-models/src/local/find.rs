@@ -34,7 +34,7 @@ pub const USE_SHA256: [&str; 2] = [
 
 /// The places where a model may lie.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct ModelLocations {
     /// The folder that the caller names.
     pub explicit: Option<PathBuf>,
     /// Loci's cache folder.
@@ -43,7 +43,7 @@ pub struct Places {
     pub hub: bool,
 }
 
-impl Places {
+impl ModelLocations {
     /// The folder in the cache where the model lies once it is fetched.
     pub fn cached(&self) -> PathBuf {
         self.cache.join("models").join(MINILM)
@@ -58,18 +58,18 @@ impl Places {
 }
 
 /// The first place on this machine that has a model. Asks no one.
-pub fn look(places: &Places) -> Result<PathBuf, Error> {
+pub fn look(places: &ModelLocations) -> Result<PathBuf, Error> {
     let folder = places.explicit.clone().unwrap_or_else(|| places.cached());
     if is_complete(&folder) { Ok(folder) } else { Err(Error::ModelMissing { looked: vec![folder] }) }
 }
 
 /// The first place on this machine that has the multilingual model. Asks no one; nothing if there is none.
-pub fn look_multilingual(places: &Places) -> Option<PathBuf> {
+pub fn look_multilingual(places: &ModelLocations) -> Option<PathBuf> {
     places.multilingual().into_iter().find(|folder| is_use_multilingual(folder))
 }
 
 /// The folder of the model, fetched from the hub into the cache if that is allowed and needed.
-pub async fn find(places: &Places, hub: &Hub, progress: Progress<'_>) -> Result<PathBuf, Error> {
+pub async fn find(places: &ModelLocations, hub: &Hub, progress: Progress<'_>) -> Result<PathBuf, Error> {
     match look(places) {
         Err(Error::ModelMissing { .. }) if places.hub && places.explicit.is_none() => {
             let folder = places.cached();
@@ -147,7 +147,7 @@ mod tests {
     fn the_named_folder_comes_before_the_cache_and_hides_it() {
         let scratch = tempfile::tempdir().unwrap();
         let named = scratch.path().join("named");
-        let mut places = Places { explicit: None, cache: scratch.path().join("cache"), hub: false };
+        let mut places = ModelLocations { explicit: None, cache: scratch.path().join("cache"), hub: false };
 
         assert!(matches!(look(&places), Err(Error::ModelMissing { looked }) if looked == [places.cached()]));
         model_at(&places.cached());
@@ -162,7 +162,7 @@ mod tests {
     fn the_multilingual_model_lies_beside_the_named_folder_or_in_the_cache() {
         let scratch = tempfile::tempdir().unwrap();
         let (named, cache) = (scratch.path().join("named"), scratch.path().join("cache"));
-        let places = Places { explicit: Some(named.join("model")), cache: cache.clone(), hub: false };
+        let places = ModelLocations { explicit: Some(named.join("model")), cache: cache.clone(), hub: false };
         let write = |folder: &Path, files: &[&str]| {
             std::fs::create_dir_all(folder).unwrap();
             files.iter().for_each(|file| std::fs::write(folder.join(file), "").unwrap());
@@ -176,7 +176,7 @@ mod tests {
         let beside = named.join(USE_MULTILINGUAL);
         write(&beside, &USE_FILES);
         assert_eq!(look_multilingual(&places), Some(beside));
-        assert_eq!(look_multilingual(&Places { explicit: None, ..places }), Some(cached));
+        assert_eq!(look_multilingual(&ModelLocations { explicit: None, ..places }), Some(cached));
     }
 
     #[test]

@@ -55,7 +55,7 @@ const USE_FINGERPRINT: &str = "9e5ae17bf758";
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
-    pub(super) sort: Sort,
+    pub(super) sort: Architecture,
     pub(super) tokenizer: Vec<u8>,
     pub(super) tokenizer_path: PathBuf,
     pub(super) weights: Vec<u8>,
@@ -65,7 +65,7 @@ pub(super) struct Folder {
 
 /// The sorts of model that Loci can run.
 #[derive(Debug)]
-pub(super) enum Sort {
+pub(super) enum Architecture {
     /// A BERT encoder whose token states are averaged.
     Bert(BertConfig),
     /// A table of token vectors, which are averaged.
@@ -100,7 +100,7 @@ struct StaticModelConfig {
 
 /// What names the sort of model.
 #[derive(Debug, Deserialize)]
-struct Head {
+struct ModelHeader {
     model_type: String,
 }
 
@@ -110,7 +110,7 @@ impl Folder {
         if is_use_multilingual(path) {
             let [weights, tokenizer] = USE_FILES.map(|file| path.join(file));
             return Ok(Self {
-                sort: Sort::UseMultilingual,
+                sort: Architecture::UseMultilingual,
                 tokenizer: read(&tokenizer)?,
                 weights: read(&weights)?,
                 tokenizer_path: tokenizer,
@@ -123,17 +123,17 @@ impl Folder {
             return Err(Error::ModelMissing { looked: vec![path.to_owned()] });
         }
         let config = path.join("config.json");
-        let head: Head = parse(&config)?;
+        let head: ModelHeader = parse(&config)?;
         let (sort, max_tokens) = match head.model_type.as_str() {
             "bert" => {
                 let bert = BertConfig::read(&config)?;
                 refuse_other_pooling(path)?;
                 let max_tokens = max_tokens(path)?.min(bert.max_position_embeddings);
-                (Sort::Bert(bert), max_tokens)
+                (Architecture::Bert(bert), max_tokens)
             }
             "model2vec" => {
                 let table: StaticModelConfig = parse(&config)?;
-                (Sort::StaticModel { hidden_dim: table.hidden_dim }, TABLE_MAX_TOKENS)
+                (Architecture::StaticModel { hidden_dim: table.hidden_dim }, TABLE_MAX_TOKENS)
             }
             other => {
                 let problem = format!("`{other}` cannot be run; Loci runs `bert` and `model2vec`");

@@ -33,14 +33,14 @@ use crate::error::Error;
 
 use bert::Bert;
 pub use dense::Precision;
-use folder::{Folder, Sort};
+use folder::{Architecture, Folder};
 pub use folder::{MINILM, USE_MULTILINGUAL};
 use sentencepiece::SentencePiece;
 use static_model::StaticModel;
 use text_encoder::{Encoded, TextEncoder};
 use use_multilingual::UseMultilingual;
 
-pub use find::{Places, Weights, find, look, look_multilingual, verify, verify_multilingual};
+pub use find::{ModelLocations, Weights, find, look, look_multilingual, verify, verify_multilingual};
 pub use hub::{Hub, Progress};
 pub use lazy::Lazy;
 
@@ -105,20 +105,20 @@ impl Local {
 impl Network {
     fn load(folder: &Folder, precision: Precision) -> Result<Self, Error> {
         match &folder.sort {
-            Sort::Bert(config) => {
+            Architecture::Bert(config) => {
                 let (words, bert) = rayon::join(|| TextEncoder::load(folder), || Bert::load(folder, config, precision));
                 let (words, bert) = (words?, bert?);
                 words.fits(folder, config.vocab_size)?;
                 Ok(Self::Bert(words, bert))
             }
-            Sort::StaticModel { hidden_dim } => {
+            Architecture::StaticModel { hidden_dim } => {
                 let (words, table) =
                     rayon::join(|| TextEncoder::load(folder), || StaticModel::load(folder, *hidden_dim));
                 let (words, table) = (words?, table?);
                 words.fits(folder, table.vocabulary())?;
                 Ok(Self::StaticModel(words, table))
             }
-            Sort::UseMultilingual => {
+            Architecture::UseMultilingual => {
                 let (path, file, most) = (&folder.tokenizer_path, &folder.tokenizer, folder.max_tokens());
                 let (pieces, network) = rayon::join(
                     || SentencePiece::load(path, file, use_multilingual::PIECES, most),

@@ -8,7 +8,7 @@ use std::fmt;
 
 use tokenizers::{Tokenizer, TruncationParams};
 
-use super::folder::{Folder, Sort};
+use super::folder::{Architecture, Folder};
 use crate::embedder::Detail;
 use crate::error::Error;
 
@@ -38,7 +38,7 @@ impl TextEncoder {
         let mut tokenizer = Tokenizer::from_bytes(&folder.tokenizer).map_err(invalid)?;
         let truncation = TruncationParams { max_length: folder.max_tokens(), ..TruncationParams::default() };
         tokenizer.with_padding(None).with_truncation(Some(truncation)).map_err(invalid)?;
-        let markers = matches!(folder.sort, Sort::Bert(_));
+        let markers = matches!(folder.sort, Architecture::Bert(_));
         let dropped = if markers { None } else { unknown(&folder.tokenizer, &tokenizer) };
         Ok(Self { tokenizer, markers, dropped })
     }

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use loci_models::Error;
-use loci_models::local::{Hub, Places, find};
+use loci_models::local::{Hub, ModelLocations, find};
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
@@ -32,14 +32,14 @@ const FILES: [&str; 5] =
     ["config.json", "tokenizer.json", "sentence_bert_config.json", "1_Pooling/config.json", "model.safetensors"];
 
 /// What lies in the cache, scratch folders included.
-fn left_over(places: &Places) -> usize {
+fn left_over(places: &ModelLocations) -> usize {
     std::fs::read_dir(places.cache.join("models")).map_or(0, Iterator::count)
 }
 
 #[tokio::test]
 async fn a_model_is_fetched_once_with_progress() {
     let scratch = tempfile::tempdir().unwrap();
-    let places = Places { explicit: None, cache: scratch.path().to_owned(), hub: true };
+    let places = ModelLocations { explicit: None, cache: scratch.path().to_owned(), hub: true };
     // The remains of a broken copy do not stand in the way.
     std::fs::create_dir_all(places.cached()).unwrap();
     std::fs::write(places.cached().join("config.json"), "{}").unwrap();
@@ -59,7 +59,7 @@ async fn a_model_is_fetched_once_with_progress() {
 #[tokio::test]
 async fn wrong_weights_leave_nothing_behind() {
     let scratch = tempfile::tempdir().unwrap();
-    let places = Places { explicit: None, cache: scratch.path().to_owned(), hub: true };
+    let places = ModelLocations { explicit: None, cache: scratch.path().to_owned(), hub: true };
     let (_server, mut hub) = server(&FILES).await;
     hub.sha256 = "0".repeat(64);
     let error = find(&places, &hub, &|_, _| ()).await.unwrap_err();
@@ -70,7 +70,7 @@ async fn wrong_weights_leave_nothing_behind() {
 #[tokio::test]
 async fn a_missing_file_leaves_nothing_behind() {
     let scratch = tempfile::tempdir().unwrap();
-    let places = Places { explicit: None, cache: scratch.path().to_owned(), hub: true };
+    let places = ModelLocations { explicit: None, cache: scratch.path().to_owned(), hub: true };
     let (_server, hub) = server(&FILES[..3]).await;
     let error = find(&places, &hub, &|_, _| ()).await.unwrap_err();
     assert!(matches!(error, Error::Http { status: 404, .. }), "{error}");
@@ -83,8 +83,8 @@ async fn no_one_is_asked_without_leave() {
     let (server, hub) = server(&FILES).await;
     let named = Some(scratch.path().join("named"));
     for places in [
-        Places { explicit: None, cache: scratch.path().to_owned(), hub: false },
-        Places { explicit: named, cache: scratch.path().to_owned(), hub: true },
+        ModelLocations { explicit: None, cache: scratch.path().to_owned(), hub: false },
+        ModelLocations { explicit: named, cache: scratch.path().to_owned(), hub: true },
     ] {
         let error = find(&places, &hub, &|_, _| ()).await.unwrap_err();
         assert!(matches!(error, Error::ModelMissing { .. }), "{error}");

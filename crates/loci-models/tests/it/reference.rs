@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use loci_models::local::{Places, Precision, Weights, look, verify};
+use loci_models::local::{ModelLocations, Precision, Weights, look, verify};
 use loci_models::{Detail, Embedder, Local};
 use serde::Deserialize;
 
@@ -18,13 +18,13 @@ fn reference() -> Vec<Row> {
 
 /// The places where `make model` puts what it fetches.
 #[expect(clippy::disallowed_methods, reason = "a test must find the model that `make model` has fetched")]
-pub(crate) fn places() -> Places {
+pub(crate) fn places() -> ModelLocations {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME")
         .or_else(|| variable("HOME").map(|home| home.join(".cache")))
         .unwrap_or_default()
         .join("loci");
-    Places { explicit: variable("LOCI_MODEL_DIR"), cache, hub: false }
+    ModelLocations { explicit: variable("LOCI_MODEL_DIR"), cache, hub: false }
 }
 
 /// The folder of the model that `make model` fetches. Its absence is a failure with a hint: a

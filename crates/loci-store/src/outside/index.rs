@@ -32,7 +32,7 @@ pub struct Mark {
 /// Which points are wanted. An index may leave out what is not wanted and must not leave out what is; what it cannot
 /// judge it lets pass, because the store judges everything again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct PointFilter {
     /// Only of these scopes, by their keys; none: of all.
     pub scopes: Option<Vec<String>>,
     /// Only in one of these states.
@@ -88,7 +88,7 @@ pub trait VectorIndex: Send + Sync {
     async fn search(
         &self,
         collection: &Collection,
-        wanted: &Wanted,
+        wanted: &PointFilter,
         query: &[f32],
         limit: usize,
     ) -> Result<Option<Vec<(MemoryId, f32)>>>;

@@ -9,7 +9,7 @@ use std::sync::{PoisonError, RwLock};
 use async_trait::async_trait;
 use loci_types::{MemoryId, State};
 
-use super::index::{Collection, Mark, VectorIndex, Wanted};
+use super::index::{Collection, Mark, PointFilter, VectorIndex};
 use super::point::VectorPoint;
 use crate::vectors::{Arrays, Query};
 use crate::{Error, Result};
@@ -17,22 +17,22 @@ use crate::{Error, Result};
 /// An index in the memory of this process.
 #[derive(Default)]
 pub struct LocalIndex {
-    collections: RwLock<HashMap<String, Held>>,
+    collections: RwLock<HashMap<String, LocalCollection>>,
 }
 
 /// One collection.
-struct Held {
+struct LocalCollection {
     mark: Mark,
     dimensions: usize,
     /// By scope, so that a question scans what it may see and nothing else.
     arrays: HashMap<String, Arrays>,
     points: BTreeMap<MemoryId, i64>,
-    about: HashMap<i64, About>,
+    about: HashMap<i64, PointInfo>,
     next: i64,
 }
 
 /// What is known of a point beside its vector.
-struct About {
+struct PointInfo {
     id: MemoryId,
     scope: String,
     state: State,
@@ -40,7 +40,7 @@ struct About {
     stamp: u64,
 }
 
-impl Held {
+impl LocalCollection {
     fn new(dimensions: usize) -> Self {
         let (points, about) = (BTreeMap::new(), HashMap::new());
         Self { mark: Mark::default(), dimensions, arrays: HashMap::new(), points, about, next: 0 }
@@ -60,7 +60,7 @@ impl Held {
         self.remove(memory.id);
         self.next += 1;
         self.points.insert(memory.id, self.next);
-        let about = About {
+        let about = PointInfo {
             id: memory.id,
             scope: point.scope.clone(),
             state: memory.state,
@@ -73,7 +73,7 @@ impl Held {
         arrays.insert(self.next, &point.values);
     }
 
-    fn search(&self, wanted: &Wanted, query: &Query, limit: usize) -> Vec<(MemoryId, f32)> {
+    fn search(&self, wanted: &PointFilter, query: &Query, limit: usize) -> Vec<(MemoryId, f32)> {
         let keep = |key: i64| {
             let about = self.about.get(&key);
             about.is_some_and(|about| wanted.states.contains(&about.state) && !(wanted.heads_only && about.replaced))
@@ -98,12 +98,12 @@ impl LocalIndex {
         Self::default()
     }
 
-    fn read<T>(&self, collection: &Collection, work: impl FnOnce(&Held) -> T) -> Option<T> {
+    fn read<T>(&self, collection: &Collection, work: impl FnOnce(&LocalCollection) -> T) -> Option<T> {
         let collections = self.collections.read().unwrap_or_else(PoisonError::into_inner);
         collections.get(&self.collection_name(collection)).map(work)
     }
 
-    fn write<T>(&self, collection: &Collection, work: impl FnOnce(&mut Held) -> T) -> Result<T> {
+    fn write<T>(&self, collection: &Collection, work: impl FnOnce(&mut LocalCollection) -> T) -> Result<T> {
         let mut collections = self.collections.write().unwrap_or_else(PoisonError::into_inner);
         collections.get_mut(&self.collection_name(collection)).map(work).ok_or_else(|| {
             let problem = format!("there is no collection for {}", collection.space);
@@ -140,7 +140,7 @@ impl VectorIndex for LocalIndex {
 
     async fn prepare(&self, collection: &Collection) -> Result<()> {
         let mut collections = self.collections.write().unwrap_or_else(PoisonError::into_inner);
-        collections.insert(self.collection_name(collection), Held::new(collection.dimensions));
+        collections.insert(self.collection_name(collection), LocalCollection::new(collection.dimensions));
         Ok(())
     }
 
@@ -159,7 +159,7 @@ impl VectorIndex for LocalIndex {
     async fn search(
         &self,
         collection: &Collection,
-        wanted: &Wanted,
+        wanted: &PointFilter,
         query: &[f32],
         limit: usize,
     ) -> Result<Option<Vec<(MemoryId, f32)>>> {

@@ -18,7 +18,7 @@ mod search;
 mod source;
 mod sync;
 
-pub use index::{Collection, Mark, VectorIndex, Wanted};
+pub use index::{Collection, Mark, PointFilter, VectorIndex};
 pub(crate) use indexed::models;
 pub use indexed::{Indexed, IndexedOptions, SystemContext};
 pub use local::LocalIndex;

@@ -18,7 +18,7 @@ use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
 use self::tables::Tables;
-use super::index::{Collection, Mark, VectorIndex, Wanted};
+use super::index::{Collection, Mark, PointFilter, VectorIndex};
 use super::point::VectorPoint;
 use super::qdrant::naming;
 use crate::postgres::{Address, ConnectionOptions, Distance, READ, Sessions};
@@ -200,7 +200,7 @@ impl VectorIndex for PgvectorIndex {
     async fn search(
         &self,
         collection: &Collection,
-        wanted: &Wanted,
+        wanted: &PointFilter,
         query: &[f32],
         limit: usize,
     ) -> Result<Option<Vec<(MemoryId, f32)>>> {

@@ -18,8 +18,8 @@ use loci_types::MemoryId;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use self::http::{Asked, Http};
-use super::index::{Collection, Mark, VectorIndex, Wanted};
+use self::http::{Http, HttpReply};
+use super::index::{Collection, Mark, PointFilter, VectorIndex};
 use super::point::VectorPoint;
 use crate::{Error, Result, Retry};
 
@@ -146,8 +146,10 @@ impl VectorIndex for Qdrant {
 
     async fn version(&self) -> Result<String> {
         match self.http.raw("GET", "/", None).await? {
-            Asked::Answer(value) => Ok(value.get("version").and_then(Value::as_str).unwrap_or("unknown").to_owned()),
-            Asked::Missing => Err(self.http.unavailable("it does not say what it is".to_owned())),
+            HttpReply::Answer(value) => {
+                Ok(value.get("version").and_then(Value::as_str).unwrap_or("unknown").to_owned())
+            }
+            HttpReply::Missing => Err(self.http.unavailable("it does not say what it is".to_owned())),
         }
     }
 
@@ -199,7 +201,7 @@ impl VectorIndex for Qdrant {
     async fn search(
         &self,
         collection: &Collection,
-        wanted: &Wanted,
+        wanted: &PointFilter,
         query: &[f32],
         limit: usize,
     ) -> Result<Option<Vec<(MemoryId, f32)>>> {
@@ -239,8 +241,8 @@ impl VectorIndex for Qdrant {
     }
 }
 
-impl From<http::Wrong> for Error {
-    fn from(wrong: http::Wrong) -> Self {
+impl From<http::InvalidSetting> for Error {
+    fn from(wrong: http::InvalidSetting) -> Self {
         loci_types::Error::new(loci_types::ErrorKind::Configuration, wrong.problem).at(wrong.field).into()
     }
 }

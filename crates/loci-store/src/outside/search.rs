@@ -10,7 +10,7 @@ use std::sync::Arc;
 use loci_types::{Filter, MemoryId, Space, Vector, Visible};
 use tokio::time::Instant;
 
-use super::index::{Collection, Mark, Wanted};
+use super::index::{Collection, Mark, PointFilter};
 use super::indexed::{CollectionState, Indexed, Inner};
 use super::point::direction;
 use crate::{Error, Hit, Measure, Result};
@@ -72,7 +72,7 @@ struct Question<'a> {
     unit: &'a [f32],
     filter: &'a Filter,
     limit: usize,
-    wanted: Wanted,
+    wanted: PointFilter,
 }
 
 impl Inner {
@@ -202,8 +202,8 @@ impl Inner {
 }
 
 /// As much of the question as an index may judge.
-fn wanted(visible: &Visible, space: &Space, filter: &Filter) -> Wanted {
-    Wanted {
+fn wanted(visible: &Visible, space: &Space, filter: &Filter) -> PointFilter {
+    PointFilter {
         scopes: visible.scopes_in(space).map(|scopes| scopes.into_iter().map(|scope| scope.key()).collect()),
         states: filter.states.clone(),
         heads_only: filter.as_of.is_none() && filter.judges_time(),

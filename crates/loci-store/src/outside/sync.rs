@@ -20,7 +20,7 @@ use crate::Result;
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// How a round of filling ended.
-enum Round {
+enum SyncOutcome {
     /// Nothing is left to tell.
     Done,
     /// Another process fills this collection.
@@ -36,7 +36,7 @@ pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
         let Some(house) = inner.upgrade() else { return };
         state.again.store(false, Ordering::SeqCst);
         let wait = match house.fill(&state, &mut |_, _| {}).await {
-            Ok(Round::Done) => {
+            Ok(SyncOutcome::Done) => {
                 state.running.store(false, Ordering::SeqCst);
                 // Who woke us between the last look and now must not be forgotten.
                 if !state.again.load(Ordering::SeqCst) || state.running.swap(true, Ordering::SeqCst) {
@@ -44,7 +44,7 @@ pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
                 }
                 continue;
             }
-            Ok(Round::Elsewhere) => LOOK_AGAIN,
+            Ok(SyncOutcome::Elsewhere) => LOOK_AGAIN,
             Err(error) => {
                 tracing::debug!(%error, space = %state.key.space, "the vector index is filled later");
                 // Whoever waits for the filling hears that it does not get on.
@@ -60,22 +60,22 @@ pub(super) async fn run(inner: Weak<Inner>, state: Arc<CollectionState>) {
 
 impl Inner {
     /// Tells the index everything that it does not know. `progress` hears the line reached and the last line.
-    async fn fill(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<Round> {
+    async fn fill(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<SyncOutcome> {
         self.check_available()?;
         let _filling = state.filling.lock().await;
         let known = self.feed(state, 0, 0).await?;
-        let Some(dimensions) = known.dimensions else { return Ok(Round::Done) };
+        let Some(dimensions) = known.dimensions else { return Ok(SyncOutcome::Done) };
         let collection = state.collection(dimensions);
         if !self.take(&collection).await? {
             state.set_mark(self.record(self.index.position(&collection).await)?);
-            return Ok(Round::Elsewhere);
+            return Ok(SyncOutcome::Elsewhere);
         }
         let outcome = self.tell(state, &collection, progress).await;
         if self.index.shared() {
             let (tenant, name) = (&collection.tenant, self.lease_name(&collection));
             self.store.lease(tenant, &name, &self.holder, (self.oversight.now)(), Duration::ZERO).await?;
         }
-        outcome.map(|()| Round::Done)
+        outcome.map(|()| SyncOutcome::Done)
     }
 
     async fn tell(
@@ -194,7 +194,7 @@ impl Inner {
     }
 
     async fn catch_up_with(&self, state: &CollectionState, progress: &mut (dyn FnMut(i64, i64) + Send)) -> Result<()> {
-        while let Round::Elsewhere = self.fill(state, progress).await? {
+        while let SyncOutcome::Elsewhere = self.fill(state, progress).await? {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
         Ok(())

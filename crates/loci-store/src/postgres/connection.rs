@@ -12,7 +12,7 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
 use super::{PgConnection, words};
 use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, params};
 
-type Wrong = Box<dyn std::error::Error + Send + Sync>;
+type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 /// How PostgreSQL spells it.
 static DIALECT: Dialect = Dialect {
@@ -116,7 +116,7 @@ struct Raw<'r> {
 }
 
 impl<'r> FromSql<'r> for Raw<'r> {
-    fn from_sql(sort: &Type, bytes: &'r [u8]) -> Result<Self, Wrong> {
+    fn from_sql(sort: &Type, bytes: &'r [u8]) -> Result<Self, BoxedError> {
         Ok(Self { sort: sort.clone(), bytes })
     }
 
@@ -126,7 +126,7 @@ impl<'r> FromSql<'r> for Raw<'r> {
 }
 
 impl<'r> Raw<'r> {
-    fn value(self) -> Result<ValueRef<'r>, Wrong> {
+    fn value(self) -> Result<ValueRef<'r>, BoxedError> {
         let Self { sort, bytes } = self;
         Ok(match sort {
             Type::INT8 => ValueRef::Integer(i64::from_sql(&sort, bytes)?),
@@ -146,7 +146,7 @@ impl<'r> Raw<'r> {
 }
 
 impl ToSql for Value {
-    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Wrong> {
+    fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
         match self {
             Value::Null => Ok(IsNull::Yes),
             Value::Integer(value) if *wanted == Type::BOOL => (*value != 0).to_sql(wanted, out),

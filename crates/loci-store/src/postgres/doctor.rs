@@ -5,7 +5,7 @@
 use loci_types::Visible;
 
 use super::PostgresBackend;
-use crate::sql::doctor::{self, Check, Mend};
+use crate::sql::doctor::{self, Check, Repair};
 use crate::sql::{Backend, spaces_of};
 use crate::{Finding, Result};
 
@@ -14,7 +14,7 @@ const CHECKS: &[Check] = &[
         name: "lexicon",
         count: "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
         problem: "memories cannot be found by their words",
-        mend: Some(Mend::Words(
+        mend: Some(Repair::Words(
             "SELECT m.row FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
         )),
     },
@@ -22,7 +22,7 @@ const CHECKS: &[Check] = &[
         name: "lexicon",
         count: "SELECT count(*) FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
         problem: "words of memories that are gone",
-        mend: Some(Mend::Rows(
+        mend: Some(Repair::Rows(
             "DELETE FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
         )),
     },
@@ -30,7 +30,7 @@ const CHECKS: &[Check] = &[
         name: "vectors",
         count: "SELECT count(*) FROM vectors v JOIN models o ON o.model = v.model WHERE vector_dims(v.vector) != o.dimensions",
         problem: "vectors have the wrong size",
-        mend: Some(Mend::Rows(
+        mend: Some(Repair::Rows(
             "DELETE FROM vectors v USING models o WHERE o.model = v.model AND vector_dims(v.vector) != o.dimensions",
         )),
     },
@@ -39,7 +39,7 @@ const CHECKS: &[Check] = &[
         count: "SELECT count(*) FROM memories m WHERE m.superseded_by_id IS NOT NULL \
                 AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",
         problem: "memories are replaced by ones that are gone",
-        mend: Some(Mend::Rows(
+        mend: Some(Repair::Rows(
             "UPDATE memories m SET superseded_by_id = NULL WHERE m.superseded_by_id IS NOT NULL \
              AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",
         )),
@@ -56,7 +56,7 @@ const CHECKS: &[Check] = &[
         count: "SELECT count(*) FROM memories m WHERE coalesce(json_array_length(m.tags), 0) \
                 < (SELECT count(*) FROM tags t WHERE t.memory = m.row)",
         problem: "memories have tags they do not list",
-        mend: Some(Mend::Rows(
+        mend: Some(Repair::Rows(
             "DELETE FROM tags t WHERE NOT EXISTS (SELECT 1 FROM memories m, json_array_elements_text(m.tags) j \
              WHERE m.row = t.memory AND j.value = t.tag)",
         )),
@@ -68,8 +68,9 @@ pub(super) fn examine(store: &PostgresBackend, visible: &Visible, repair: bool) 
     let mut findings = Vec::new();
     for open in spaces_of(store, visible)? {
         let place = format!("postgres {}", PostgresBackend::place_of(&open).display());
-        let found = store
-            .looking(&open, repair, |connection| doctor::ask(connection, &place, CHECKS, store.analyser(), repair))?;
+        let found = store.looking(&open, repair, |connection| {
+            doctor::check_space(connection, &place, CHECKS, store.analyser(), repair)
+        })?;
         findings.extend(found.unwrap_or_default());
     }
     Ok(findings)

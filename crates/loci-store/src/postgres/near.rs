@@ -34,7 +34,7 @@ pub(super) fn search(
     sizes: &Sizes,
 ) -> sql::Result<Vec<Hit>> {
     let size = vector.values.len();
-    let near = Near { connection, clause, vector, distance: Distance { half: options.halfvec, size } };
+    let near = NearQuery { connection, clause, vector, distance: Distance { half: options.halfvec, size } };
     let want = limit.saturating_add((limit / 4).max(SPARE));
     let graph = options.dimensions.contains(&size)
         && sizes.is_large(place, clause, vector, || Ok(near.count(options.exact_up_to)? > options.exact_up_to))?;
@@ -92,14 +92,14 @@ impl Sizes {
 /// A vector of nothing but zeros points nowhere and is nobody's neighbour; its distance is no number.
 const SOMEWHERE: &str = "n.distance != 'NaN'";
 
-struct Near<'a> {
+struct NearQuery<'a> {
     connection: &'a dyn Connection,
     clause: &'a Clause,
     vector: &'a Vector,
     distance: Distance,
 }
 
-impl Near<'_> {
+impl NearQuery<'_> {
     fn values(&self) -> Value {
         Value::Floats(self.vector.values.clone())
     }

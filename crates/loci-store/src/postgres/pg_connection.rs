@@ -72,7 +72,7 @@ enum Answer {
 }
 
 /// A statement to be sent.
-struct Sent<'s> {
+struct OutgoingStatement<'s> {
     sql: &'s str,
     values: &'s [Value],
     /// Whether its rows are wanted, or how many rows it changed.
@@ -140,7 +140,7 @@ pub(super) fn refused(error: PoolError) -> Error {
 impl PgConnection {
     /// Runs a statement. Returns how many rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: &[Value]) -> sql::Result<usize> {
-        match self.send(Some(Sent { sql, values, rows: false }))? {
+        match self.send(Some(OutgoingStatement { sql, values, rows: false }))? {
             Answer::Changed(changed) => Ok(usize::try_from(changed).unwrap_or(usize::MAX)),
             Answer::Rows(rows) => Ok(rows.len()),
         }
@@ -148,7 +148,7 @@ impl PgConnection {
 
     /// Runs a statement. Returns its answer.
     pub(crate) fn query(&self, sql: &str, values: &[Value]) -> sql::Result<Vec<Row>> {
-        match self.send(Some(Sent { sql, values, rows: true }))? {
+        match self.send(Some(OutgoingStatement { sql, values, rows: true }))? {
             Answer::Changed(_) => Ok(Vec::new()),
             Answer::Rows(rows) => Ok(rows),
         }
@@ -279,14 +279,15 @@ impl PgConnection {
     ///
     /// A connection that rested in the pool may have been cut without anyone noticing. As long as a transaction has only
     /// begun nothing of it can have been kept, and it begins again on another connection.
-    fn send(&self, last: Option<Sent<'_>>) -> sql::Result<Answer> {
+    fn send(&self, last: Option<OutgoingStatement<'_>>) -> sql::Result<Answer> {
         self.send_all(last, "")
     }
 
-    fn send_all(&self, last: Option<Sent<'_>>, suffix: &str) -> sql::Result<Answer> {
+    fn send_all(&self, last: Option<OutgoingStatement<'_>>, suffix: &str) -> sql::Result<Answer> {
         let (prefix, held) = (self.prefix.take(), self.held.take());
         let begins = self.progress.get() == Progress::Announced;
-        let mut sent: Vec<Sent<'_>> = held.iter().map(|(sql, values)| Sent { sql, values, rows: false }).collect();
+        let mut sent: Vec<OutgoingStatement<'_>> =
+            held.iter().map(|(sql, values)| OutgoingStatement { sql, values, rows: false }).collect();
         sent.extend(last);
         if begins {
             self.progress.set(Progress::Open);
@@ -310,7 +311,7 @@ impl PgConnection {
         }
     }
 
-    fn exchange(&self, prefix: &str, sent: &[Sent<'_>], suffix: &str) -> sql::Result<Answer> {
+    fn exchange(&self, prefix: &str, sent: &[OutgoingStatement<'_>], suffix: &str) -> sql::Result<Answer> {
         let client = self.client.borrow();
         let client = client.as_ref().ok_or_else(discarded)?;
         // The server gives up by itself a little sooner; this is for one that fell silent.
@@ -343,7 +344,7 @@ type Ends = (Result<Answer, tokio_postgres::Error>, Result<(), tokio_postgres::E
 /// Sends the prefix, the statements and the suffix one behind the other and waits for all answers: the first error of the
 /// prefix and the statements or the last answer, and what became of the suffix. Statements that the connection does not know
 /// yet are prepared first, all at once.
-async fn talk(client: &Object, prefix: &str, sent: &[Sent<'_>], suffix: &str) -> Ends {
+async fn talk(client: &Object, prefix: &str, sent: &[OutgoingStatement<'_>], suffix: &str) -> Ends {
     let batch = async |sql: &str| if sql.is_empty() { Ok(()) } else { client.batch_execute(sql).await };
     let asked = async {
         let prepared = in_order(sent.iter().map(|sent| client.prepare_cached(sent.sql))).await;

@@ -11,11 +11,11 @@ pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) count: &'static str,
     pub(crate) problem: &'static str,
-    pub(crate) mend: Option<Mend>,
+    pub(crate) mend: Option<Repair>,
 }
 
 /// How something is mended.
-pub(crate) enum Mend {
+pub(crate) enum Repair {
     /// By a statement.
     Rows(&'static str),
     /// By making the words of these memories anew.
@@ -23,7 +23,7 @@ pub(crate) enum Mend {
 }
 
 /// Puts the questions to one space, and mends what can be mended if told to.
-pub(crate) fn ask(
+pub(crate) fn check_space(
     connection: &dyn Connection,
     file: &str,
     checks: &[Check],
@@ -37,8 +37,8 @@ pub(crate) fn ask(
             continue;
         }
         match check.mend.as_ref().filter(|_| repair) {
-            Some(Mend::Rows(mend)) => drop(connection.execute(mend, params![])?),
-            Some(Mend::Words(lost)) => {
+            Some(Repair::Rows(mend)) => drop(connection.execute(mend, params![])?),
+            Some(Repair::Words(lost)) => {
                 for row in connection.prepare_cached(lost)?.query_map(params![], |row| row.get(0))? {
                     words::write(connection, analyser, row?)?;
                 }

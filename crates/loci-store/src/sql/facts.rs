@@ -15,7 +15,7 @@ use crate::sql;
 use crate::{Applied, Error, Result};
 
 /// A triple as it lies.
-struct Known {
+struct StoredFact {
     fact: i64,
     confidence: f64,
     metadata: Map<String, Json>,
@@ -95,9 +95,10 @@ impl Applier<'_> {
         Ok(sources)
     }
 
-    fn known(&self, scope: i64, fact: &Fact) -> Result<Option<Known>> {
-        let read =
-            |row: &dyn Row| Ok(Known { fact: row.get(0)?, confidence: row.get(1)?, metadata: metadata(row.get(2)?) });
+    fn known(&self, scope: i64, fact: &Fact) -> Result<Option<StoredFact>> {
+        let read = |row: &dyn Row| {
+            Ok(StoredFact { fact: row.get(0)?, confidence: row.get(1)?, metadata: metadata(row.get(2)?) })
+        };
         let found = self
             .connection
             .prepare_cached(
@@ -137,7 +138,7 @@ impl Applier<'_> {
     /// Said again, the greater confidence stands and metadata are merged. What was learned only from memories that no
     /// longer hold, or that only their writers see, is said anew: nothing of it may come back or come out. Returns
     /// whether anything changed.
-    fn said_again(&self, change: &Change, known: &Known, fact: &Fact) -> Result<bool> {
+    fn said_again(&self, change: &Change, known: &StoredFact, fact: &Fact) -> Result<bool> {
         let number = known.fact;
         let sourced = self.sql(
             self.connection

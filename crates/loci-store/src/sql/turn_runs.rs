@@ -15,7 +15,7 @@ use super::clause::{self, Clause};
 use super::read::{among, wanted};
 use super::{Connection, Row, Value, params};
 use crate::sql;
-use crate::{Place, TurnRun};
+use crate::{TurnRef, TurnRun};
 
 /// The thread of a memory within a scope.
 pub(crate) type Thread = (i64, String);
@@ -27,7 +27,7 @@ type Turn = (i64, Option<String>);
 type Threads = BTreeMap<Thread, Vec<Turn>>;
 
 /// Who stands where in the threads of some scopes, for a database that keeps it at hand.
-pub(crate) trait Order {
+pub(crate) trait TurnOrder {
     /// The rows of its thread and session beside `row`, nearest first, seen from `turn`.
     fn beside(&self, thread: &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64>;
 
@@ -43,7 +43,7 @@ pub(crate) enum Turns<'o> {
     /// By one query for all turns: cheap where a query is a round trip.
     Batch,
     /// From an order kept in memory.
-    Order(&'o dyn Order),
+    InMemory(&'o dyn TurnOrder),
 }
 
 /// The turn runs that hold these memories.
@@ -55,18 +55,18 @@ pub(crate) fn turn_runs(
     reach: usize,
     turns: Turns<'_>,
 ) -> sql::Result<Vec<TurnRun>> {
-    let order = if let Turns::Order(order) = turns { Some(order) } else { None };
+    let order = if let Turns::InMemory(order) = turns { Some(order) } else { None };
     // Rows and scopes are numbered anew in every file.
     let file = number(path);
     let marks = StampColumns { file, order };
-    let Asked { threads, alone, mut places } = sort(connection, clause, ids, &marks)?;
+    let RequestedTurns { threads, alone, mut places } = sort(connection, clause, ids, &marks)?;
     let mut runs: Vec<(u64, Vec<i64>)> = alone.into_iter().map(|row| (number(&(file, row)), vec![row])).collect();
     let (known, beside_them) = match turns {
         Turns::Batch => {
             let (known, places) = beside(connection, clause, &threads, reach, &marks)?;
             (Some(known), Some(places))
         }
-        Turns::Query | Turns::Order(_) => (None, None),
+        Turns::Query | Turns::InMemory(_) => (None, None),
     };
     for (thread, turns) in &threads {
         let mut walk = Walk { connection, thread, reach, known: known.as_ref(), order, runs: Vec::new() };
@@ -101,7 +101,7 @@ fn beside(
     threads: &Threads,
     reach: usize,
     marks: &StampColumns<'_>,
-) -> sql::Result<(Beside, HashMap<i64, Place>)> {
+) -> sql::Result<(Beside, HashMap<i64, TurnRef>)> {
     let asked: Vec<i64> = threads.values().flatten().map(|(row, _)| *row).collect();
     if asked.is_empty() {
         return Ok((Beside::new(), HashMap::new()));
@@ -143,11 +143,11 @@ fn beside(
 }
 
 /// The memories that are asked for, as far as they are within the clause.
-struct Asked {
+struct RequestedTurns {
     threads: Threads,
     /// Those that belong to no thread.
     alone: Vec<i64>,
-    places: HashMap<i64, Place>,
+    places: HashMap<i64, TurnRef>,
 }
 
 /// The memories within the clause by thread, in order, and those that belong to none.
@@ -156,7 +156,7 @@ fn sort(
     clause: &Clause,
     ids: &[MemoryId],
     marks: &StampColumns<'_>,
-) -> sql::Result<Asked> {
+) -> sql::Result<RequestedTurns> {
     let columns = format!("{}, m.scope, m.thread_id, m.session_id", marks.columns());
     let sql = among(connection, &columns, "", clause);
     let mut values = vec![wanted(ids)];
@@ -178,7 +178,7 @@ fn sort(
     }
     alone.sort_unstable();
     alone.dedup();
-    Ok(Asked { threads, alone, places })
+    Ok(RequestedTurns { threads, alone, places })
 }
 
 /// Walks through one thread from turn to turn, oldest first.
@@ -189,7 +189,7 @@ struct Walk<'a> {
     /// What stands beside each turn, where asking for it turn by turn would be slow.
     known: Option<&'a Beside>,
     /// All of that, where it is at hand.
-    order: Option<&'a dyn Order>,
+    order: Option<&'a dyn TurnOrder>,
     runs: Vec<Vec<Turn>>,
 }
 
@@ -278,7 +278,7 @@ fn visible_rows(
     clause: &Clause,
     rows: Vec<i64>,
     marks: &StampColumns<'_>,
-) -> sql::Result<HashMap<i64, Place>> {
+) -> sql::Result<HashMap<i64, TurnRef>> {
     if rows.is_empty() {
         return Ok(HashMap::new());
     }
@@ -298,7 +298,7 @@ fn visible_rows(
 /// what a stamp is made of.
 struct StampColumns<'a> {
     file: u64,
-    order: Option<&'a dyn Order>,
+    order: Option<&'a dyn TurnOrder>,
 }
 
 impl StampColumns<'_> {
@@ -315,13 +315,13 @@ impl StampColumns<'_> {
     }
 
     /// A row with its place.
-    fn read(&self, row: &dyn Row) -> sql::Result<(i64, Place)> {
+    fn read(&self, row: &dyn Row) -> sql::Result<(i64, TurnRef)> {
         let (number_of, id): (i64, [u8; 16]) = (row.get(0)?, row.get(1)?);
         let last: Option<i64> = row.get(5)?;
         let last = self.order.map_or(last, |order| last.map(|scope| order.stamp(scope, number_of)));
         let (version, updated): (i64, i64) = (row.get(2)?, row.get(3)?);
         let stamp = number(&(self.file, id, version, updated, last));
-        Ok((number_of, Place { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? }))
+        Ok((number_of, TurnRef { id: MemoryId(Uuid::from_bytes(id)), stamp, access_count: row.get(4)? }))
     }
 }
 

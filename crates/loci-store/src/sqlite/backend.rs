@@ -178,7 +178,7 @@ impl Backend for SqliteBackend {
             Some(scopes) => self
                 .inner
                 .cache
-                .with_turns(connection, scopes, |order| turn_runs(order.map_or(Turns::Query, Turns::Order)))?,
+                .with_turns(connection, scopes, |order| turn_runs(order.map_or(Turns::Query, Turns::InMemory)))?,
             None => turn_runs(Turns::Query),
         }
     }

@@ -10,7 +10,7 @@ use loci_types::Visible;
 use rusqlite::Connection;
 
 use super::{SqliteBackend, schema};
-use crate::sql::doctor::{self, Check, Mend};
+use crate::sql::doctor::{self, Check, Repair};
 use crate::sql::{catalogue, spaces_of};
 use crate::text::Analyser;
 use crate::{Error, Finding, Result};
@@ -48,19 +48,19 @@ const CHECKS: &[Check] = &[
         name: "lexicon",
         count: "SELECT count(*) FROM memories WHERE row NOT IN (SELECT memory FROM words)",
         problem: "memories cannot be found by their words",
-        mend: Some(Mend::Words("SELECT row FROM memories WHERE row NOT IN (SELECT memory FROM words)")),
+        mend: Some(Repair::Words("SELECT row FROM memories WHERE row NOT IN (SELECT memory FROM words)")),
     },
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM words WHERE memory NOT IN (SELECT row FROM memories)",
         problem: "words of memories that are gone",
-        mend: Some(Mend::Rows("DELETE FROM words WHERE memory NOT IN (SELECT row FROM memories)")),
+        mend: Some(Repair::Rows("DELETE FROM words WHERE memory NOT IN (SELECT row FROM memories)")),
     },
     Check {
         name: "vectors",
         count: "SELECT count(*) FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions",
         problem: "vectors have the wrong size",
-        mend: Some(Mend::Rows(
+        mend: Some(Repair::Rows(
             "DELETE FROM vectors WHERE rowid IN (SELECT v.rowid FROM vectors v JOIN models o ON o.model = v.model WHERE length(v.vector) != 4 * o.dimensions)",
         )),
     },
@@ -68,7 +68,7 @@ const CHECKS: &[Check] = &[
         name: "chains",
         count: "SELECT count(*) FROM memories WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
         problem: "memories are replaced by ones that are gone",
-        mend: Some(Mend::Rows(
+        mend: Some(Repair::Rows(
             "UPDATE memories SET superseded_by_id = NULL WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
         )),
     },
@@ -82,7 +82,7 @@ const CHECKS: &[Check] = &[
         name: "tags",
         count: "SELECT count(*) FROM memories m WHERE coalesce(json_array_length(m.tags), 0) < (SELECT count(*) FROM tags t WHERE t.memory = m.row)",
         problem: "memories have tags they do not list",
-        mend: Some(Mend::Rows(
+        mend: Some(Repair::Rows(
             "DELETE FROM tags WHERE NOT EXISTS (SELECT 1 FROM memories m, json_each(m.tags) j WHERE m.row = tags.memory AND j.value = tags.tag)",
         )),
     },
@@ -151,7 +151,7 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
         // Counting rows of damaged pages tells nothing more.
         return Ok(findings);
     }
-    let asked = doctor::ask(connection, &path.display().to_string(), CHECKS, analyser, repair);
+    let asked = doctor::check_space(connection, &path.display().to_string(), CHECKS, analyser, repair);
     findings.extend(asked.map_err(|error| Error::said(path, error))?);
     // After the others, which mend some of them.
     let orphans: i64 =

@@ -30,7 +30,7 @@ pub use ledger::{Feed, Ledger, LedgerQuery, OperationCounts};
 pub use records::{
     Applied, CheckpointWalk, EntityFilter, EntityQuery, KeptCheckpoint, Listing, Measure, Page, Records,
 };
-pub use search::{Frequencies, Hit, Place, Search, TurnRun};
+pub use search::{Frequencies, Hit, Search, TurnRef, TurnRun};
 
 /// Where memories are stored: all capabilities together.
 ///

@@ -48,12 +48,12 @@ pub struct TurnRun {
     /// Equal for turn runs of the same session.
     pub session: u64,
     /// The memories, in the order they came.
-    pub places: Vec<Place>,
+    pub places: Vec<TurnRef>,
 }
 
-/// A memory in a strip.
+/// A memory in a run of turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct TurnRef {
     /// Which.
     pub id: MemoryId,
     /// Another one whenever the memory or its vector has changed, so that what was made of them can be kept.

@@ -20,7 +20,8 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::{
-    ProcessTier, SessionEntry, SessionKey, Taken, Tier, TierError, TierHealth, TierResult, WorkingEntry, WorkingKey,
+    ProcessTier, RateDecision, SessionEntry, SessionKey, Tier, TierError, TierHealth, TierResult, WorkingEntry,
+    WorkingKey,
 };
 use crate::Retry;
 use crate::breaker::Breaker;
@@ -244,7 +245,7 @@ impl Tier for FallbackTier {
         self.either(self.primary.keep_embeddings(entries), self.fallback.keep_embeddings(entries)).await
     }
 
-    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken> {
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<RateDecision> {
         self.either(self.primary.take(key, per_second, burst), self.fallback.take(key, per_second, burst)).await
     }
 }

@@ -105,7 +105,7 @@ pub struct SessionEntry {
 
 /// The answer of a rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Taken {
+pub struct RateDecision {
     /// Whether the request may go on.
     pub allowed: bool,
     /// How many more requests may follow at once.
@@ -240,5 +240,5 @@ pub trait Tier: Send + Sync {
 
     /// Counts one request of `key` against a rate, atomically. Refused requests are not counted. A rate or burst of 0
     /// counts as 1.
-    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken>;
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<RateDecision>;
 }

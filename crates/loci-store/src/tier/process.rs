@@ -15,7 +15,9 @@ use moka::ops::compute::{CompResult, Op};
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
 
-use super::{SessionEntry, SessionKey, Taken, Tier, TierHealth, TierOptions, TierResult, WorkingEntry, WorkingKey};
+use super::{
+    RateDecision, SessionEntry, SessionKey, Tier, TierHealth, TierOptions, TierResult, WorkingEntry, WorkingKey,
+};
 
 /// Rates of quiet callers are swept out when there are at least so many.
 const SWEEP_RATES: usize = 1_024;
@@ -119,7 +121,7 @@ struct Rates {
 }
 
 impl Rates {
-    fn take(&mut self, key: &str, per_second: u32, burst: u32, now: Instant) -> Taken {
+    fn take(&mut self, key: &str, per_second: u32, burst: u32, now: Instant) -> RateDecision {
         if self.due.len() >= self.sweep_at {
             self.due.retain(|_, due| *due > now);
             self.sweep_at = SWEEP_RATES.max(self.due.len() * 2);
@@ -128,12 +130,12 @@ impl Rates {
         let full = gap * burst;
         let ahead = self.due.get(key).map_or(Duration::ZERO, |due| due.saturating_duration_since(now));
         if ahead + gap > full {
-            return Taken { allowed: false, left: 0, retry_after: ahead + gap - full, full_after: ahead };
+            return RateDecision { allowed: false, left: 0, retry_after: ahead + gap - full, full_after: ahead };
         }
         self.due.insert(key.to_owned(), now + ahead + gap);
         let room = full - ahead - gap;
         let left = u32::try_from(room.as_nanos() / gap.as_nanos().max(1)).unwrap_or(u32::MAX);
-        Taken { allowed: true, left, retry_after: gap.saturating_sub(room), full_after: ahead + gap }
+        RateDecision { allowed: true, left, retry_after: gap.saturating_sub(room), full_after: ahead + gap }
     }
 }
 
@@ -367,7 +369,7 @@ impl Tier for ProcessTier {
         Ok(())
     }
 
-    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken> {
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<RateDecision> {
         Ok(locked(&self.rates).take(key, per_second, burst, (self.clock)()))
     }
 }

@@ -34,7 +34,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use super::{
-    SessionEntry, SessionKey, Taken, Tier, TierError, TierHealth, TierOptions, TierResult, WorkingEntry, WorkingKey,
+    RateDecision, SessionEntry, SessionKey, Tier, TierError, TierHealth, TierOptions, TierResult, WorkingEntry,
+    WorkingKey,
 };
 
 const NAME: &str = "redis";
@@ -470,11 +471,11 @@ impl Tier for RedisTier {
         self.pipe(entries.len(), &pipe).await
     }
 
-    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<Taken> {
+    async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<RateDecision> {
         let mut call = TAKE.prepare_invoke();
         call.key(self.key(&["rate", key])).arg(per_second.max(1)).arg(burst.max(1));
         let (allowed, left, wait, full): (bool, u32, u64, u64) = self.script(1, call).await?;
         let (retry_after, full_after) = (Duration::from_micros(wait), Duration::from_micros(full));
-        Ok(Taken { allowed, left, retry_after, full_after })
+        Ok(RateDecision { allowed, left, retry_after, full_after })
     }
 }

@@ -138,7 +138,7 @@ impl Arrays {
     fn near_sketches(
         &self,
         query: &Coded,
-        bar: &mut Bar,
+        bar: &mut SketchLimit,
         keep: &dyn Fn(u32, i64) -> bool,
         mut found: impl FnMut(u16, u32),
     ) {
@@ -197,7 +197,7 @@ fn nearest_by_sketch(all: &[&Arrays], query: &Query, want: usize, keep: &dyn Fn(
         let slots: usize = group.iter().map(|arrays| arrays.slots()).sum();
         let many = SHORTLIST + slots / SLOTS_PER_SHORTLISTED;
         let many = many.max(want.saturating_mul(SHORTLISTED_PER_WANTED)).min(slots);
-        let mut bar = Bar::new(many, query.dimensions());
+        let mut bar = SketchLimit::new(many, query.dimensions());
         let mut found: Vec<(u16, &Arrays, u32)> = Vec::with_capacity(many * 4);
         for arrays in group {
             arrays.near_sketches(&coded, &mut bar, keep, |distance, slot| found.push((distance, arrays, slot)));
@@ -219,7 +219,7 @@ fn similarity(product: i32, scale: f32, query: &Coded, bias: f32) -> f32 {
 
 /// How near must a sketch be to matter still? Counts by distance, and sinks as nearer ones are found: a heap's answer
 /// at the price of an addition.
-struct Bar {
+struct SketchLimit {
     want: usize,
     counts: Vec<usize>,
     /// How many have been found within the limit.
@@ -230,7 +230,7 @@ struct Bar {
     height: u16,
 }
 
-impl Bar {
+impl SketchLimit {
     fn new(want: usize, dimensions: usize) -> Self {
         // Every dimension differs, and every one is heavy.
         let limit = (3 * dimensions).min(usize::from(u16::MAX) - 1) as u16;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loci_store::prelude::*;
-use loci_store::{Collection, Mark, PgvectorConfig, PgvectorIndex, VectorIndex, VectorPoint, Wanted};
+use loci_store::{Collection, Mark, PgvectorConfig, PgvectorIndex, PointFilter, VectorIndex, VectorPoint};
 use loci_testkit::driver::good;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
@@ -61,7 +61,8 @@ async fn the_graph_loses_hardly_any_and_a_narrow_filter_none() {
                 [(None, 10), (Some(asked_for.scope.as_str()), 10), (Some(asked_for.scope.as_str()), 150)]
             {
                 let scopes = scope.map(|scope| vec![scope.to_owned()]);
-                let wanted = Wanted { scopes, states: vec![State::Active], heads_only: true, ..Wanted::default() };
+                let wanted =
+                    PointFilter { scopes, states: vec![State::Active], heads_only: true, ..PointFilter::default() };
                 let found = good(index.search(&collection, &wanted, &query, limit).await).unwrap();
                 let expect = exact(&points, scope, &query, limit);
                 assert_eq!(found.len(), expect.len(), "{exact_up_to} {scope:?} {limit}");

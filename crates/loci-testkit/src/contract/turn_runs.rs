@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use loci_store::{Place, Store};
+use loci_store::{Store, TurnRef};
 use loci_types::{AccessPolicy, Action, Filter, Kind, Memory, MemoryId, Patch, Scope, State, Vector, Visible};
 
 use crate::driver::{Driver, good};
@@ -48,7 +48,7 @@ async fn strips_of(
 }
 
 /// The place of one memory that stands in one run.
-async fn place(store: &dyn Store, id: MemoryId) -> Place {
+async fn place(store: &dyn Store, id: MemoryId) -> TurnRef {
     let turn_runs = good(store.around(&whole(), &everything(), &[id], 0).await);
     assert_eq!((turn_runs.len(), turn_runs[0].places.len()), (1, 1));
     turn_runs[0].places[0]
@@ -265,6 +265,6 @@ pub async fn a_touch_counts_and_leaves_the_stamp(store: &dyn Store) {
         driver.must(&anna.space(), Action::Touch { ids: vec![one, two, one] }).await;
     }
     let after = good(store.around(&visible(&[anna]), &now(), &[one], 1).await);
-    let counted = [Place { access_count: 7, ..before.0 }, Place { access_count: 2, ..before.1 }];
+    let counted = [TurnRef { access_count: 7, ..before.0 }, TurnRef { access_count: 2, ..before.1 }];
     assert_eq!(after.iter().map(|run| &run.places[..]).collect::<Vec<_>>(), [counted]);
 }

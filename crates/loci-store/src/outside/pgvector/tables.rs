@@ -3,7 +3,7 @@
 use loci_types::MemoryId;
 use uuid::Uuid;
 
-use crate::outside::index::{Mark, Wanted};
+use crate::outside::index::{Mark, PointFilter};
 use crate::outside::point::VectorPoint;
 use crate::postgres::{Distance, LOCK, look_further, quoted};
 use crate::sql::clause;
@@ -157,7 +157,7 @@ impl Tables {
     pub(super) fn search(
         &self,
         connection: &dyn Connection,
-        wanted: &Wanted,
+        wanted: &PointFilter,
         query: Vec<f32>,
         limit: usize,
         exact_up_to: usize,
@@ -180,7 +180,13 @@ impl Tables {
     }
 
     /// Whether more than so many points lie in the wanted scopes.
-    fn lie_there(&self, connection: &dyn Connection, number: i64, wanted: &Wanted, most: usize) -> sql::Result<bool> {
+    fn lie_there(
+        &self,
+        connection: &dyn Connection,
+        number: i64,
+        wanted: &PointFilter,
+        most: usize,
+    ) -> sql::Result<bool> {
         let mut values = params![number];
         let scopes = wanted.scopes.as_ref().map_or("", |scopes| {
             values.push(Value::Texts(scopes.clone()));
@@ -198,7 +204,7 @@ impl Tables {
         &self,
         connection: &dyn Connection,
         number: i64,
-        wanted: &Wanted,
+        wanted: &PointFilter,
         query: &Value,
         limit: usize,
         order: &str,
@@ -217,7 +223,7 @@ impl Tables {
 }
 
 /// The conditions on a point, and their values.
-fn conditions(wanted: &Wanted) -> (String, Vec<Value>) {
+fn conditions(wanted: &PointFilter) -> (String, Vec<Value>) {
     let states = wanted.states.iter().map(|state| state.name().to_owned()).collect();
     let mut conditions = vec!["p.state = ANY(?::text[])"];
     let mut values = vec![Value::Texts(states)];

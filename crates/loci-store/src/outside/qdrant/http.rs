@@ -20,13 +20,13 @@ const COMPLAINT: usize = 300;
 
 /// A setting that cannot work.
 #[derive(Debug)]
-pub(in crate::outside) struct Wrong {
+pub(in crate::outside) struct InvalidSetting {
     pub(in crate::outside) field: &'static str,
     pub(in crate::outside) problem: String,
 }
 
 /// What came back.
-pub(super) enum Asked {
+pub(super) enum HttpReply {
     /// An answer.
     Answer(Value),
     /// There is no such thing.
@@ -50,8 +50,13 @@ struct Failure {
 }
 
 impl Http {
-    pub(super) fn new(url: &str, api_key: Option<&str>, timeout: Duration, retry: Retry) -> Result<Self, Wrong> {
-        let wrong = |problem: String| Wrong { field: "vectors.url", problem };
+    pub(super) fn new(
+        url: &str,
+        api_key: Option<&str>,
+        timeout: Duration,
+        retry: Retry,
+    ) -> Result<Self, InvalidSetting> {
+        let wrong = |problem: String| InvalidSetting { field: "vectors.url", problem };
         let base = Url::parse(url.trim().trim_end_matches('/'))
             .map_err(|error| wrong(format!("vectors.url is no address: {error}")))?;
         let Some(host) = base.host_str().filter(|_| matches!(base.scheme(), "http" | "https")) else {
@@ -61,7 +66,7 @@ impl Http {
         let shown = format!("{}://{host}{port}", base.scheme());
         let mut headers = HeaderMap::new();
         if let Some(key) = api_key {
-            let mut value = HeaderValue::from_str(key.trim()).map_err(|_| Wrong {
+            let mut value = HeaderValue::from_str(key.trim()).map_err(|_| InvalidSetting {
                 field: "vectors.api_key_env",
                 problem: "the key has characters that no header can carry".to_owned(),
             })?;
@@ -80,8 +85,8 @@ impl Http {
     /// What it answers, tried once: whoever asks has other lanes. None if there is no such thing.
     pub(super) async fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
         match self.raw(method, path, body).await? {
-            Asked::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
-            Asked::Missing => Ok(None),
+            HttpReply::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
+            HttpReply::Missing => Ok(None),
         }
     }
 
@@ -90,17 +95,17 @@ impl Http {
         let told =
             (|| self.once(method, path, body)).retry(self.retry.attempts()).when(|failure| failure.passing).await;
         match told.map_err(|failure| self.unavailable(failure.problem))? {
-            Asked::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
-            Asked::Missing => Ok(None),
+            HttpReply::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
+            HttpReply::Missing => Ok(None),
         }
     }
 
     /// The whole answer, tried once.
-    pub(super) async fn raw(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Asked> {
+    pub(super) async fn raw(&self, method: &str, path: &str, body: Option<&Value>) -> Result<HttpReply> {
         self.once(method, path, body).await.map_err(|failure| self.unavailable(failure.problem))
     }
 
-    async fn once(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Asked, Failure> {
+    async fn once(&self, method: &str, path: &str, body: Option<&Value>) -> Result<HttpReply, Failure> {
         let method = Method::from_bytes(method.as_bytes()).unwrap_or(Method::GET);
         let url = format!("{}{path}", self.base.as_str().trim_end_matches('/'));
         let mut request = self.client.request(method, url);
@@ -111,13 +116,13 @@ impl Http {
         let response = request.send().await.map_err(away)?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND {
-            return Ok(Asked::Missing);
+            return Ok(HttpReply::Missing);
         }
         let text = response.text().await.map_err(away)?;
         let answer: Option<Value> = serde_json::from_str(&text).ok();
         if status.is_success() {
             let unread = || Failure { problem: "its answer is no JSON".to_owned(), passing: false };
-            return answer.map(Asked::Answer).ok_or_else(unread);
+            return answer.map(HttpReply::Answer).ok_or_else(unread);
         }
         let told = answer.as_ref().and_then(|answer| answer["status"]["error"].as_str()).unwrap_or(&text);
         let told: String = told.chars().take(COMPLAINT).collect();

@@ -6,7 +6,7 @@
 
 use loci_types::{Tenant, fnv1a};
 
-use super::http::Wrong;
+use super::http::InvalidSetting;
 use crate::outside::index::Collection;
 
 /// The longest name that Qdrant takes.
@@ -40,13 +40,13 @@ pub(in crate::outside) fn name(prefix: &str, usual_model: Option<&str>, collecti
 }
 
 /// Refuses a prefix that could not stand in a name.
-pub(in crate::outside) fn check(prefix: &str) -> Result<(), Wrong> {
+pub(in crate::outside) fn check(prefix: &str) -> Result<(), InvalidSetting> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if prefix.len() <= PREFIX && prefix.chars().all(plain) {
         return Ok(());
     }
     let problem = format!("vectors.prefix must be up to {PREFIX} letters, digits, `-`, `_` or `.`");
-    Err(Wrong { field: "vectors.prefix", problem })
+    Err(InvalidSetting { field: "vectors.prefix", problem })
 }
 
 #[cfg(test)]

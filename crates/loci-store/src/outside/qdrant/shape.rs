@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::MARK;
-use crate::outside::index::{Collection, Mark, Wanted};
+use crate::outside::index::{Collection, Mark, PointFilter};
 use crate::outside::point::VectorPoint;
 
 /// The widest that the graph is searched beyond what is wanted.
@@ -94,7 +94,7 @@ pub(super) fn memories() -> Value {
 }
 
 /// A question.
-pub(super) fn query(wanted: &Wanted, query: &[f32], limit: usize) -> Value {
+pub(super) fn query(wanted: &PointFilter, query: &[f32], limit: usize) -> Value {
     let any = |key: &str, values: &[String]| json!({ "key": key, "match": { "any": values } });
     let states: Vec<String> = wanted.states.iter().map(|state| state.name().to_owned()).collect();
     let mut must = vec![any("state", &states)];

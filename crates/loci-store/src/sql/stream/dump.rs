@@ -13,7 +13,7 @@ use loci_types::{Space, Tenant};
 use super::backup::{Backup, BackupPlan, BackupProgress, BackupSpace, BackupStep, FORMAT, Manifest};
 use super::frame::{FrameKind, FrameWriter};
 use super::row::{self, TableRow};
-use super::table::{End, Load, TABLES, Table};
+use super::table::{Load, MigrationEnd, TABLES, Table};
 use super::{Failure, catalogue, numbers, page};
 use crate::sql::{self, Backend, Connection, OptionalExtension, Value, feed, keys, params};
 use crate::{Error, Result};
@@ -65,7 +65,7 @@ pub(super) fn dump<B: Backend, W: Write>(
                 .into());
         }
         for space in &spaces {
-            let base = plan.since.as_ref().and_then(|base| Base::of(base, tenant, space));
+            let base = plan.since.as_ref().and_then(|base| BaseSpace::of(base, tenant, space));
             let created_at = from.read_catalogue(|connection| sql::catalogue::created_at(connection, tenant, space))?;
             let dumped = from.read(&from.open(tenant, space), |connection| {
                 match dump.space(connection, (tenant, space, created_at), base) {
@@ -79,7 +79,7 @@ pub(super) fn dump<B: Backend, W: Write>(
     }
     let Dump { mut writer, spaces, rows, .. } = dump;
     let backup = Backup { manifest, spaces, rows, digest: writer.digest() };
-    writer.put_json(FrameKind::End, &backup)?;
+    writer.put_json(FrameKind::MigrationEnd, &backup)?;
     Ok((backup, writer.finish()?))
 }
 
@@ -95,15 +95,15 @@ fn require_same_part(base: &Manifest, new: &Manifest) -> Result<()> {
 
 /// A space in the backup that an increment is based on.
 #[derive(Clone, Copy)]
-struct Base<'b> {
+struct BaseSpace<'b> {
     space: &'b BackupSpace,
     created_at: Timestamp,
 }
 
-impl<'b> Base<'b> {
+impl<'b> BaseSpace<'b> {
     fn of(base: &'b Backup, tenant: &Tenant, space: &Space) -> Option<Self> {
         let held = |held: &&BackupSpace| held.tenant == tenant.name() && held.space == space.name();
-        base.spaces.iter().find(held).map(|space| Base { space, created_at: base.manifest.created_at })
+        base.spaces.iter().find(held).map(|space| BaseSpace { space, created_at: base.manifest.created_at })
     }
 }
 
@@ -121,7 +121,7 @@ impl<W: Write> Dump<W> {
         &mut self,
         connection: &dyn Connection,
         (tenant, space, created_at): (&Tenant, &Space, i64),
-        base: Option<Base<'_>>,
+        base: Option<BaseSpace<'_>>,
     ) -> Result<(), Failure> {
         let sequence = feed::end(connection)?;
         if let Some(base) = base
@@ -166,7 +166,7 @@ impl<W: Write> Dump<W> {
         mut after: i64,
     ) -> Result<(), Failure> {
         let limit = if table.name.starts_with("checkpoint") { CHECKPOINT_PAGE } else { PAGE };
-        while let Some(page) = page::next(connection, table, End::Source, after, limit, false)? {
+        while let Some(page) = page::next(connection, table, MigrationEnd::Source, after, limit, false)? {
             self.table_rows(table, &page.rows)?;
             after = page.through;
         }

@@ -81,7 +81,7 @@ impl SpaceLoad {
         loop {
             let (kind, bytes) = reader.next()?;
             match kind {
-                FrameKind::End | FrameKind::Space => return Ok(()),
+                FrameKind::MigrationEnd | FrameKind::Space => return Ok(()),
                 FrameKind::Changed => {
                     let mut delete = connection.prepare_cached("DELETE FROM memories WHERE row = ?1")?;
                     for row in bytes.as_chunks::<8>().0 {

@@ -8,7 +8,7 @@ use super::catalogue::{self, ENTRIES, SPACES};
 use super::migrate::ComparedTable;
 use super::page::{self, Page};
 use super::row::{self, TableRow};
-use super::table::{End, TABLES, Table};
+use super::table::{MigrationEnd, TABLES, Table};
 use crate::sql::{self, Backend, Connection, Value, feed, keys};
 use crate::{Error, Result};
 
@@ -38,7 +38,7 @@ pub(super) fn survey<F: Backend, T: Backend>(from: &Arc<F>, to: &Arc<T>) -> Resu
                 return Err(Error::Damaged { path, problem: "something was written to it, and it is gone".to_owned() });
             }
             let measured = from.read(&source, |connection| {
-                let count = |table| Ok(page::extent(connection, table, End::Source)?.0);
+                let count = |table| Ok(page::extent(connection, table, MigrationEnd::Source)?.0);
                 Ok((feed::end(connection)?, TABLES.iter().map(count).sum::<sql::Result<u64>>()?))
             })?;
             let (end, rows) = measured.unwrap_or_default();
@@ -145,7 +145,7 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
 
     /// The next page of the source.
     pub(super) fn page(&self, table: &Table, after: i64, limit: usize) -> Result<Option<Page>> {
-        self.source(|connection| page::next(connection, table, End::Source, after, limit, self.half))
+        self.source(|connection| page::next(connection, table, MigrationEnd::Source, after, limit, self.half))
     }
 
     /// The greatest lead and the number of rows of a table in the target. The rows of that lead must be those of the
@@ -154,11 +154,11 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
         let rows =
             |connection: &dyn Connection, end, last| page::range(connection, table, end, (last - 1, last), self.half);
         let found = self.target(|connection| {
-            let (count, last) = page::extent(connection, table, End::Target)?;
-            last.map(|last| Ok((last, count, rows(connection, End::Target, last)?))).transpose()
+            let (count, last) = page::extent(connection, table, MigrationEnd::Target)?;
+            last.map(|last| Ok((last, count, rows(connection, MigrationEnd::Target, last)?))).transpose()
         })?;
         let Some((last, count, mut target)) = found else { return Ok((START, 0)) };
-        let mut source = self.source(|connection| rows(connection, End::Source, last))?;
+        let mut source = self.source(|connection| rows(connection, MigrationEnd::Source, last))?;
         match row::difference(&mut source, &mut target) {
             None => Ok((last, count)),
             Some((key, problem)) => {
@@ -172,9 +172,9 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
     pub(super) fn compare(&self, table: &Table, after: i64, limit: usize) -> Result<Option<Page>> {
         let mut page = self.page(table, after, limit)?;
         let mut target = self.target(|connection| match &page {
-            Some(page) => page::range(connection, table, End::Target, (after, page.through), self.half),
+            Some(page) => page::range(connection, table, MigrationEnd::Target, (after, page.through), self.half),
             // One row is enough to see that the target has more.
-            None => Ok(page::next(connection, table, End::Target, after, 1, self.half)?
+            None => Ok(page::next(connection, table, MigrationEnd::Target, after, 1, self.half)?
                 .map(|page| page.rows)
                 .unwrap_or_default()),
         })?;

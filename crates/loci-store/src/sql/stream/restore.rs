@@ -97,7 +97,7 @@ fn restore_catalogue<B: Backend>(to: &B, path: &Path, tenant: Option<&Tenant>) -
     loop {
         let (kind, bytes) = reader.next()?;
         match kind {
-            FrameKind::End => break,
+            FrameKind::MigrationEnd => break,
             FrameKind::Catalogue => {
                 let (table, mut rows) = verify::unpack(&reader, kind, &bytes)?;
                 rows.retain(|row| tenant.is_none_or(|tenant| table.text(row, table.lead) == Some(tenant.name())));

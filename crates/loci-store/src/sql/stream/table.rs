@@ -37,7 +37,7 @@ pub(super) enum Load {
 
 /// Which end of a migration is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum MigrationEnd {
     Source,
     Target,
 }
@@ -63,11 +63,11 @@ impl Table {
     }
 
     /// What its rows are selected from.
-    pub(super) fn source(&self, end: End, dialect: &Dialect) -> String {
+    pub(super) fn source(&self, end: MigrationEnd, dialect: &Dialect) -> String {
         match (self.load, end) {
             (Load::Union, _) => "(SELECT entity, united_with FROM entities WHERE united_with IS NOT NULL) t".to_owned(),
-            (Load::Terms, End::Source) => "memories".to_owned(),
-            (Load::Terms, End::Target) => format!("(SELECT memory AS row FROM {}) t", dialect.terms_table),
+            (Load::Terms, MigrationEnd::Source) => "memories".to_owned(),
+            (Load::Terms, MigrationEnd::Target) => format!("(SELECT memory AS row FROM {}) t", dialect.terms_table),
             (Load::Insert | Load::Vector, _) => self.name.to_owned(),
         }
     }

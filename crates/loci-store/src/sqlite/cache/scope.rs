@@ -37,12 +37,12 @@ pub(super) struct CachedScope {
 pub(super) struct ScopeSize {
     pub(super) rows: usize,
     pub(super) term_bytes: usize,
-    keep: Keep,
+    keep: KeptParts,
 }
 
 /// Which parts of a scope fit within the byte bound. What is not kept is read from the file for each question.
 #[derive(Debug, Clone, Copy, Default)]
-struct Keep {
+struct KeptParts {
     sketches: bool,
     terms: bool,
     turns: bool,
@@ -69,7 +69,7 @@ impl ScopeSize {
             room -= if fits { bytes } else { 0 };
             fits
         };
-        let keep = Keep {
+        let keep = KeptParts {
             sketches: fits(sketches),
             terms: fits(ScopeTerms::estimate(rows, term_bytes)),
             turns: fits(ScopeTurns::estimate(rows)),

@@ -17,7 +17,7 @@ use super::{ScopeCache, map_bytes};
 use crate::Hit;
 use crate::sql::apply::Applier;
 use crate::sql::clause::Clause;
-use crate::sql::turn_runs::{Order, Turns, turn_runs};
+use crate::sql::turn_runs::{TurnOrder, Turns, turn_runs};
 use crate::sql::vector_bytes;
 use crate::text::Analyser;
 use crate::vectors::tests::seeded::Seeded;
@@ -246,13 +246,13 @@ fn the_turn_order_in_memory_is_that_of_the_file() {
     let check = |ids: &[u64]| {
         let clause = clause(&reader, std::slice::from_ref(&anna));
         let ids: Vec<_> = ids.iter().map(|number| turn(*number).id).collect();
-        let found = |order: Option<&dyn Order>| -> Vec<(u64, Vec<_>)> {
+        let found = |order: Option<&dyn TurnOrder>| -> Vec<(u64, Vec<_>)> {
             let turn_runs =
-                turn_runs(&reader, &file.path, &clause, &ids, 3, order.map_or(Turns::Query, Turns::Order)).unwrap();
+                turn_runs(&reader, &file.path, &clause, &ids, 3, order.map_or(Turns::Query, Turns::InMemory)).unwrap();
             turn_runs.into_iter().map(|strip| (strip.session, strip.places.iter().map(|p| p.id).collect())).collect()
         };
         let cached = |cache: &ScopeCache, expect: bool| {
-            let work = |order: Option<&dyn Order>| {
+            let work = |order: Option<&dyn TurnOrder>| {
                 assert_eq!(order.is_some(), expect);
                 found(order)
             };

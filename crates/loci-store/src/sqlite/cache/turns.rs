@@ -9,14 +9,14 @@ use rusqlite::{Connection, OptionalExtension};
 use super::scope::Part;
 use super::tail::Changed;
 use super::{ROWS_OF_SCOPE, ScopeCache, Scopes, map_bytes};
-use crate::sql::turn_runs::{self, Order, Side, Thread};
+use crate::sql::turn_runs::{self, Side, Thread, TurnOrder};
 
 /// The turn order of one scope.
 #[derive(Default)]
 pub(super) struct ScopeTurns {
     /// Rows in order with the numbers of their sessions, by the number of the thread.
     threads: Vec<Vec<(i64, u32)>>,
-    places: HashMap<i64, Place>,
+    places: HashMap<i64, TurnRef>,
     /// The number of each thread. `None` is the thread of rows that belong to none.
     thread_numbers: HashMap<Option<String>, u32>,
     session_numbers: HashMap<Option<String>, u32>,
@@ -25,7 +25,7 @@ pub(super) struct ScopeTurns {
 }
 
 /// The place of a row.
-struct Place {
+struct TurnRef {
     thread: u32,
     /// The last ledger entry about it.
     last: i64,
@@ -76,7 +76,7 @@ impl ScopeTurns {
         let at = rows.partition_point(|(other, _)| *other < row);
         rows.insert(at, (row, session));
         self.list_bytes += (rows.capacity() - before) * size_of::<(i64, u32)>();
-        self.places.insert(row, Place { thread, last });
+        self.places.insert(row, TurnRef { thread, last });
     }
 
     /// The number of a name, which is the next one if it is new.
@@ -110,7 +110,7 @@ impl ScopeTurns {
     pub(super) fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.threads.capacity() * size_of::<Vec<(i64, u32)>>()
-            + map_bytes::<(i64, Place)>(self.places.capacity())
+            + map_bytes::<(i64, TurnRef)>(self.places.capacity())
             + map_bytes::<(Option<String>, u32)>(self.thread_numbers.capacity())
             + map_bytes::<(Option<String>, u32)>(self.session_numbers.capacity())
             + self.list_bytes
@@ -131,10 +131,10 @@ impl ScopeCache {
         &self,
         connection: &Connection,
         scopes: &[i64],
-        work: impl FnOnce(Option<&dyn turn_runs::Order>) -> T,
+        work: impl FnOnce(Option<&dyn turn_runs::TurnOrder>) -> T,
     ) -> rusqlite::Result<T> {
         self.with(connection, scopes, Part::Turns, |scopes| {
-            let order: Option<&dyn Order> = if scopes.uncached.is_empty() { Some(scopes) } else { None };
+            let order: Option<&dyn TurnOrder> = if scopes.uncached.is_empty() { Some(scopes) } else { None };
             Ok(work(order))
         })
     }
@@ -147,7 +147,7 @@ impl Scopes<'_> {
     }
 }
 
-impl Order for Scopes<'_> {
+impl TurnOrder for Scopes<'_> {
     fn beside(&self, (scope, thread): &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64> {
         let rows = self.turns(*scope).map_or(&[][..], |turns| turns.thread(thread));
         let Ok(at) = rows.binary_search_by_key(&turn, |(row, _)| *row) else { return Vec::new() };
