@@ -32,6 +32,16 @@ pub(crate) fn fingerprint(term: &str) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
+/// Terms as a file keeps them: their fingerprints, little-endian.
+pub(crate) fn encode(terms: &[String]) -> Vec<u8> {
+    terms.iter().flat_map(|term| fingerprint(term).to_le_bytes()).collect()
+}
+
+/// The fingerprints that [`encode`] wrote.
+pub(crate) fn decode(bytes: &[u8]) -> impl Iterator<Item = u32> + Clone {
+    bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+}
+
 /// The terms of the texts of one scope.
 #[derive(Debug, Default)]
 pub(crate) struct TermScan {

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use loci_types::{Space, Tenant};
 
 use super::catalogue::Catalogue;
+use super::connection::Transaction;
 use super::connections::{ReadPool, WritePool};
 use super::schema;
-use super::transaction::Transaction;
 use crate::sql::writer::{Committer, WriteTask};
 use crate::{Error, Result};
 

@@ -1,10 +1,10 @@
-//! The store's SQL on a SQLite connection.
+//! The store's SQL and transactions on a SQLite connection.
 
 use rusqlite::types::{ToSqlOutput, Value as Owned, ValueRef as SqliteValue};
 use rusqlite::{Connection as SqliteConnection, params_from_iter};
 
-use super::words;
 use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, vector_bytes};
+use crate::terms::encode;
 
 /// How SQLite spells it.
 static DIALECT: Dialect = Dialect {
@@ -51,11 +51,14 @@ impl Connection for SqliteConnection {
     }
 
     fn put_terms(&self, row: i64, _: i64, terms: &[String], answers: Option<i64>) -> Result<()> {
-        words::put_words(self, row, terms, answers)
+        let put = "INSERT INTO words (memory, answers, terms) VALUES (?1, ?2, ?3)";
+        self.prepare_cached(put)?.execute((row, answers, encode(terms)))?;
+        Ok(())
     }
 
     fn clear_terms(&self, row: i64) -> Result<()> {
-        words::clear_words(self, row)
+        self.prepare_cached("DELETE FROM words WHERE memory = ?1")?.execute([row])?;
+        Ok(())
     }
 
     fn last_number(&self, table: &str, _: &str) -> Result<i64> {
@@ -117,4 +120,78 @@ impl rusqlite::ToSql for Value {
 /// JSON text. Lists of numbers and texts always have one.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}
+
+/// A transaction that is rolled back unless it is committed. Its statements are prepared once: the driver's own are
+/// planned anew each time, which costs as much as a short read does.
+pub(super) struct Transaction<'c> {
+    connection: &'c SqliteConnection,
+    open: bool,
+}
+
+impl<'c> Transaction<'c> {
+    /// Begins a transaction whose reads see one snapshot.
+    pub(super) fn read(connection: &'c SqliteConnection) -> rusqlite::Result<Self> {
+        Self::begin(connection, "BEGIN")
+    }
+
+    /// Begins a transaction that writes; it waits for the file's write lock.
+    pub(super) fn write(connection: &'c SqliteConnection) -> rusqlite::Result<Self> {
+        Self::begin(connection, "BEGIN IMMEDIATE")
+    }
+
+    fn begin(connection: &'c SqliteConnection, sql: &str) -> rusqlite::Result<Self> {
+        run_cached(connection, sql)?;
+        Ok(Self { connection, open: true })
+    }
+
+    /// Makes what was written durable.
+    pub(super) fn commit(mut self) -> rusqlite::Result<()> {
+        // What could not be committed is rolled back when this value is dropped.
+        run_cached(self.connection, "COMMIT")?;
+        self.open = false;
+        Ok(())
+    }
+
+    /// Rolls back what was written.
+    pub(super) fn rollback(mut self) -> rusqlite::Result<()> {
+        self.open = false;
+        self.end()
+    }
+
+    /// Runs work in a savepoint, which is rolled back if the work fails.
+    pub(super) fn within<T, E>(&self, work: impl FnOnce() -> Result<T, E>) -> rusqlite::Result<Result<T, E>> {
+        run_cached(self.connection, "SAVEPOINT part")?;
+        let done = work();
+        // A full or failing disk rolls back the whole transaction, and the savepoint with it.
+        if !self.is_gone() {
+            if done.is_err() {
+                run_cached(self.connection, "ROLLBACK TO part")?;
+            }
+            run_cached(self.connection, "RELEASE part")?;
+        }
+        Ok(done)
+    }
+
+    /// Whether the database has rolled it back by itself.
+    pub(super) fn is_gone(&self) -> bool {
+        self.connection.is_autocommit()
+    }
+
+    fn end(&self) -> rusqlite::Result<()> {
+        if self.is_gone() { Ok(()) } else { run_cached(self.connection, "ROLLBACK") }
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if self.open {
+            // No caller is left to report to; a connection that cannot roll back fails at its next use.
+            drop(self.end());
+        }
+    }
+}
+
+fn run_cached(connection: &SqliteConnection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.raw_execute().map(drop)
 }

@@ -16,8 +16,6 @@ mod migrations;
 mod schema;
 mod scrub;
 mod space;
-mod transaction;
-mod words;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

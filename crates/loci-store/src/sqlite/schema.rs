@@ -16,8 +16,8 @@ use rusqlite::functions::FunctionFlags;
 
 use super::file::FileId;
 pub(super) use super::migrations::{CATALOGUE, SPACE};
-use super::words;
-use crate::text::{Analyser, asks};
+use crate::terms;
+use crate::text::{Analyser, asks, with_question};
 use crate::{Error, Result};
 
 /// How long a statement waits for another process.
@@ -254,7 +254,7 @@ fn functions(connection: &Connection) -> rusqlite::Result<()> {
     let analyser = Analyser::default();
     connection.create_scalar_function("words_of", 2, flags, move |context| {
         let (content, question) = (context.get::<String>(0)?, context.get::<Option<String>>(1)?);
-        Ok(words::words_of(&analyser, &content, question.as_deref()))
+        Ok(terms::encode(&with_question(analyser.terms(&content), question.map(|text| analyser.terms(&text)))))
     })
 }
 

@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicBool;
 use loci_types::{Space, Tenant};
 
 use super::commit::SpaceFile;
+use super::connection::Transaction;
 use super::connections::{ReadPool, Reader};
 use super::file::FileId;
 use super::schema;
-use super::transaction::Transaction;
 use crate::{Error, Result, sql};
 
 /// How often a file that is replaced while it is opened is opened again.

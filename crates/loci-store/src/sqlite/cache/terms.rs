@@ -9,14 +9,13 @@ use loci_types::MemoryId;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use uuid::Uuid;
 
-use super::super::words::decode;
 use super::scope::{Part, ScopeSize};
 use super::tail::Changed;
 use super::{ROWS_OF_SCOPE, ScopeCache, Scopes, map_bytes, scopes_of};
 use crate::sql::Value;
 use crate::sql::clause::Clause;
 use crate::sql::words::asked_for;
-use crate::terms::{CorpusStats, TermScan, fingerprint};
+use crate::terms::{CorpusStats, TermScan, decode, fingerprint};
 use crate::{Frequencies, Hit};
 
 /// Matches beyond those wanted that are checked, at least: some may not pass the clause.
