@@ -6,7 +6,7 @@
 
 use data_encoding::HEXLOWER;
 use jiff::SignedDuration;
-use loci_types::{Action, Batch, Error, Identifiers, Layer, NoteValue, Role, Scope, Space};
+use loci_types::{Action, Batch, Bookkeeping, Error, Identifiers, Layer, NoteValue, Role, Scope, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ impl Engine {
         let until = self.now().saturating_add(KEPT).ok();
         let scope = whose(caller);
         let space = scope.as_ref().map_or(Space::Shared, Scope::space);
-        let note = Action::Note { scope, key, value, until };
+        let note = Action::Bookkeeping(Bookkeeping::Note { scope, key, value, until });
         let changes = vec![self.change(caller, "hotpath", "an answer, should the request come again", note)];
         self.store.apply(Batch { tenant: caller.tenant.clone(), space, changes }).await?;
         Ok(true)

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{Timestamp, ToSpan};
 use loci_store::{EntityFilter, EntityQuery};
 use loci_types::{
-    Action, Addition, Batch, Change, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId, NoteValue,
-    Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
+    Action, Addition, Batch, Bookkeeping, Change, EntityId, Error, ErrorKind, JobKind, JobSpec, Memory, MemoryId,
+    NoteValue, Provenance, Relation, Scope, Session, SessionFilter, Source, Tenant, Vector, Visible,
 };
 use serde::Serialize;
 use serde_json::{Map, json};
@@ -134,8 +134,8 @@ impl Engine {
         for session in found {
             let (scope, at) = (session.scope.clone(), self.now());
             let actions = [
-                Action::Unlearn { scope: scope.clone(), session: name.to_owned() },
-                Action::Enqueue(crate::session::consolidate_job(&scope, name, at)),
+                Action::Bookkeeping(Bookkeeping::Unlearn { scope: scope.clone(), session: name.to_owned() }),
+                Action::Bookkeeping(Bookkeeping::Enqueue(crate::session::consolidate_job(&scope, name, at))),
             ];
             let changes =
                 actions.into_iter().map(|action| self.change(caller, "operator", "learned from again", action));
@@ -441,7 +441,10 @@ impl Engine {
         let session = lesson.session.name.clone();
         if lesson.session.ended_at.is_some() && self.mind.is_some() {
             for kind in [JobKind::Insight, JobKind::Causal] {
-                lesson.push(Action::Enqueue(follow_up(kind, &scope, &session, at)), "after a session");
+                lesson.push(
+                    Action::Bookkeeping(Bookkeeping::Enqueue(follow_up(kind, &scope, &session, at))),
+                    "after a session",
+                );
             }
         }
         let expect = lesson.session.consolidated_through;
@@ -451,7 +454,10 @@ impl Engine {
             "skipped": lesson.report.skipped, "proposed": lesson.report.proposed, "linked": lesson.report.linked,
             "refused": refused, "missed": lesson.report.missed.len(),
         });
-        lesson.push(Action::Consolidate { scope, session, expect, through: last.id, report }, "learned from");
+        lesson.push(
+            Action::Bookkeeping(Bookkeeping::Consolidate { scope, session, expect, through: last.id, report }),
+            "learned from",
+        );
         // The mark comes first: whoever finds it moved has nothing more to find out.
         lesson.changes.rotate_right(1);
     }
@@ -475,7 +481,10 @@ impl Lesson<'_> {
 
     fn count(&mut self, scope: Option<Scope>, key: String, more: f64, until: Option<Timestamp>) {
         if more > 0.0 {
-            self.push(Action::Note { scope, key, value: NoteValue::Add(more), until }, "counted");
+            self.push(
+                Action::Bookkeeping(Bookkeeping::Note { scope, key, value: NoteValue::Add(more), until }),
+                "counted",
+            );
         }
     }
 

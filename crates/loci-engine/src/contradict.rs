@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use loci_types::{
-    Action, Batch, Edge, Error, Filter, MemoryId, NoteValue, Patch, Receipt, Relation, Revision, Visible,
+    Action, Batch, Bookkeeping, Edge, Error, Filter, MemoryId, NoteValue, Patch, Receipt, Relation, Revision, Visible,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -101,12 +101,12 @@ impl Engine {
             Keep::Older => (Some(merge(&older, newer.id)), "settled: the older one holds"),
         };
         // The night must not link again what someone has settled.
-        let note = Action::Note {
+        let note = Action::Bookkeeping(Bookkeeping::Note {
             scope: Some(older.scope()?),
             key: settled_key(older.id, newer.id),
             value: NoteValue::Set(json!(true)),
             until: None,
-        };
+        });
         let settled = (keep == Keep::Both).then_some(note);
         let actions = first.into_iter().chain([unlink]).chain(settled);
         let changes = actions.map(|action| self.change(caller, "operator", reason, action)).collect();

@@ -1,7 +1,7 @@
 //! How does a memory go, and how does it come back?
 
 use jiff::SignedDuration;
-use loci_types::{Action, Batch, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
+use loci_types::{Action, Batch, Bookkeeping, Error, Memory, MemoryId, Patch, Receipt, Revision, State};
 
 use crate::bounds;
 use crate::policy::{self, Caller};
@@ -66,7 +66,7 @@ impl Engine {
     /// condemned it is gone.
     pub(crate) fn restoring(&self, memory: &Memory) -> Vec<Action> {
         let id = memory.id;
-        let mut actions = vec![Action::Restore { id }, Action::Touch { ids: vec![id] }];
+        let mut actions = vec![Action::Restore { id }, Action::Bookkeeping(Bookkeeping::Touch { ids: vec![id] })];
         let sure = self.config.lifecycle.decayed_below;
         let patch = Patch {
             confidence: (memory.confidence < sure).then_some(sure),

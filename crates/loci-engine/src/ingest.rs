@@ -7,7 +7,7 @@
 //! transaction.
 
 use jiff::Timestamp;
-use loci_types::{Action, Error, Kind, Layer, Memory, Receipt, Source};
+use loci_types::{Action, Bookkeeping, Error, Kind, Layer, Memory, Receipt, Source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -94,8 +94,11 @@ impl Engine {
         let mut follows = before.as_ref().map(|memory| memory.id);
         let session = caller.identifiers.session_id.clone().unwrap_or_else(|| turn.thread_id.clone());
         let earlier = before.as_ref().map(|memory| session_of(memory, &turn.thread_id));
-        let mut more =
-            vec![Action::Attend { scope: scope.clone(), session: session.clone(), thread: turn.thread_id.clone() }];
+        let mut more = vec![Action::Bookkeeping(Bookkeeping::Attend {
+            scope: scope.clone(),
+            session: session.clone(),
+            thread: turn.thread_id.clone(),
+        })];
         if let Some(earlier) = earlier.filter(|earlier| *earlier != session) {
             // A turn does not fail for what an earlier session leaves behind.
             if let Err(error) = self.end_entries(caller, &earlier, &[]).await {

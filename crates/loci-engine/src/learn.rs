@@ -6,8 +6,8 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Class, Durability, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId, NoteValue,
-    Outcome, Receipt, Relation, Scope, State, Visible,
+    Action, Addition, Batch, Bookkeeping, Class, Durability, Edge, EdgeId, Filter, JobKind, JobSpec, Memory, MemoryId,
+    NoteValue, Outcome, Receipt, Relation, Scope, State, Visible,
 };
 use serde_json::{Value, json};
 
@@ -176,8 +176,12 @@ impl Engine {
                 memory.category = memory.category.take().or_else(|| known.category.clone());
                 memory.pinned |= known.pinned;
                 let length = self.chain(visible, &known).await?.len() + 1;
-                let distil = (length > self.config.lifecycle.distil_above)
-                    .then(|| Action::Enqueue(distil_job(addition.memory.id, addition.memory.created_at)));
+                let distil = (length > self.config.lifecycle.distil_above).then(|| {
+                    Action::Bookkeeping(Bookkeeping::Enqueue(distil_job(
+                        addition.memory.id,
+                        addition.memory.created_at,
+                    )))
+                });
                 let replace = Action::Supersede { old: *old, new: Box::new(addition) };
                 std::iter::once(replace).chain(distil).collect()
             }
@@ -278,7 +282,8 @@ impl Engine {
         let ids = ids.split_off(ids.len().saturating_sub(RETURNED));
         let until = Some(days_after(self.now(), RETURNED_DAYS));
         let (space, value) = (scope.space(), NoteValue::Set(json!(ids)));
-        let note = Action::Note { scope: Some(scope), key: returned_key(thread), value, until };
+        let note =
+            Action::Bookkeeping(Bookkeeping::Note { scope: Some(scope), key: returned_key(thread), value, until });
         let change = self.change(caller, "context", "returned", note);
         self.touch_behind(caller.tenant.clone(), space, change).await;
         Ok(())

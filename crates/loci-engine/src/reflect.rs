@@ -6,8 +6,8 @@
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Filter, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter, Source,
-    TimeRange, Visible,
+    Action, Addition, Batch, Bookkeeping, Filter, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter,
+    Source, TimeRange, Visible,
 };
 use serde_json::json;
 
@@ -80,12 +80,12 @@ impl Engine {
         }
         let rest = SignedDuration::from_hours(i64::from(self.config.learning.insight_hours));
         let until = Some(at.saturating_add(rest).unwrap_or(at));
-        let note = Action::Note {
+        let note = Action::Bookkeeping(Bookkeeping::Note {
             scope: Some(scope.clone()),
             key: LOOKED.to_owned(),
             value: NoteValue::Set(json!(at)),
             until,
-        };
+        });
         let mut actions = vec![note];
         let drafts: Vec<Addition> =
             found.iter().map(|insight| self.insight_draft(caller, scope, session, insight)).collect::<Result<_>>()?;

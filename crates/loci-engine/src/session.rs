@@ -7,8 +7,8 @@
 use jiff::Timestamp;
 use loci_store::Page;
 use loci_types::{
-    Action, Addition, Batch, Error, ErrorKind, Filter, Identifiers, JobKind, JobSpec, Layer, Memory, Patch, Relation,
-    Revision, Scope, Session, SessionFilter, Tenant, Visible,
+    Action, Addition, Batch, Bookkeeping, Error, ErrorKind, Filter, Identifiers, JobKind, JobSpec, Layer, Memory,
+    Patch, Relation, Revision, Scope, Session, SessionFilter, Tenant, Visible,
 };
 use serde_json::{Map, json};
 
@@ -68,8 +68,8 @@ impl Engine {
     /// What ends a session: its end, and the learning from it as a job.
     pub(crate) fn closing(&self, scope: &Scope, session: &str, at: Timestamp) -> Vec<Action> {
         vec![
-            Action::EndSession { scope: scope.clone(), session: session.to_owned() },
-            Action::Enqueue(consolidate_job(scope, session, at)),
+            Action::Bookkeeping(Bookkeeping::EndSession { scope: scope.clone(), session: session.to_owned() }),
+            Action::Bookkeeping(Bookkeeping::Enqueue(consolidate_job(scope, session, at))),
         ]
     }
 

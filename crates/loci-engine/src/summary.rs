@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 use loci_store::Page;
 use loci_types::{
-    Action, Batch, Error, Filter, Kind, Memory, MemoryId, NoteValue, Relation, Scope, Session, SessionFilter, Source,
-    Tenant, Visible,
+    Action, Batch, Bookkeeping, Error, Filter, Kind, Memory, MemoryId, NoteValue, Relation, Scope, Session,
+    SessionFilter, Source, Tenant, Visible,
 };
 use serde_json::json;
 
@@ -220,7 +220,7 @@ fn spoken(memory: &Memory) -> String {
 }
 
 fn note(scope: Option<Scope>, key: &str, value: NoteValue) -> Action {
-    Action::Note { scope, key: key.to_owned(), value, until: None }
+    Action::Bookkeeping(Bookkeeping::Note { scope, key: key.to_owned(), value, until: None })
 }
 
 fn summarised_key(session: &str) -> String {

@@ -4,7 +4,7 @@
 //! is written after it, also when the work failed.
 
 use jiff::Timestamp;
-use loci_types::{Action, Batch, NoteValue, Space, Tenant};
+use loci_types::{Action, Batch, Bookkeeping, NoteValue, Space, Tenant};
 
 use crate::mind::Mind;
 use crate::policy::{self, Caller};
@@ -33,12 +33,12 @@ impl Engine {
             return Ok(());
         }
         let at = self.now();
-        let note = Action::Note {
+        let note = Action::Bookkeeping(Bookkeeping::Note {
             scope: None,
             key: tokens_key(at),
             value: NoteValue::Add(spent as f64),
             until: Some(days_after(at, 2)),
-        };
+        });
         let caller = Caller { tenant: tenant.clone(), ..Caller::operator() };
         let change = self.change(&caller, "worker", "tokens of the language model", note);
         let batch = Batch { tenant: tenant.clone(), space: Space::Shared, changes: vec![change] };

@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_types::{
-    AccessPolicy, Action, Addition, Batch, Change, Checkpoint, CheckpointPlace, CheckpointStep, ContentHash, Edge,
-    EdgeId, Entity, EntityId, EntityType, Fact, FactId, Filter, Identifier, Identifiers, Kind, Layer, Memory, MemoryId,
-    NewContent, Patch, PendingWrite, Provenance, Reach, Relation, Revision, Scope, Space, State, Tenant, Vector,
-    Visible,
+    AccessPolicy, Action, Addition, Batch, Bookkeeping, Change, Checkpoint, CheckpointPlace, CheckpointStep,
+    ContentHash, Edge, EdgeId, Entity, EntityId, EntityType, Fact, FactId, Filter, Identifier, Identifiers, Kind,
+    Layer, Memory, MemoryId, NewContent, Patch, PendingWrite, Provenance, Reach, Relation, Revision, Scope, Space,
+    State, Tenant, Vector, Visible,
 };
 use serde_json::Map;
 use uuid::Uuid;
@@ -238,7 +238,8 @@ pub fn put_with_write(checkpoint: Checkpoint) -> [Action; 2] {
         data: vec![0, 255],
     };
     let put = CheckpointStep::Put { checkpoint, expect_parent: None, replace: false };
-    [put, CheckpointStep::Write { of, writes: vec![write] }].map(|step| Action::Checkpoint(Box::new(step)))
+    [put, CheckpointStep::Write { of, writes: vec![write] }]
+        .map(|step| Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step))))
 }
 
 /// These scopes of the default tenant, seen by Anna.

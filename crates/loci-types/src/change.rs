@@ -1,18 +1,18 @@
-//! What is to be written?
+//! Changes: everything that can be written.
 //!
-//! Everything that writes makes a [`Change`], a plain value with its reason and provenance, and
-//! gives it to the store. A [`Batch`] of changes to one space is applied in one transaction, which
-//! also appends to the ledger and the job queue: all of it happens, or none.
+//! Every write is a [`Change`], a plain value with its reason and provenance, that is given to the store. A [`Batch`]
+//! of changes to one space is applied in one transaction, which also appends to the ledger and the job queue: all of
+//! it happens, or none. [`Action`] lists what is done to memories, [`Bookkeeping`] what Loci keeps for itself.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::{
-    AccessPolicy, CheckpointStep, ContentHash, Edge, Entity, EntityId, Fact, FactId, Identifiers, JobSpec, Kind,
-    KnowledgePointer, Memory, MemoryId, Relation, Scope, Session, Source, Space, State, Tenant, Vector,
+    AccessPolicy, Bookkeeping, ContentHash, Edge, Entity, EntityId, Fact, FactId, Identifiers, JobSpec, Kind,
+    KnowledgePointer, Memory, MemoryId, Relation, Scope, Source, Space, State, Tenant, Vector,
 };
 
-/// Changes to one space that happen together.
+/// Changes to one space, applied in one transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     /// The tenant whose space it is.
@@ -26,83 +26,87 @@ pub struct Batch {
 /// One change, with why, by whom and when.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What is done.
+    /// What the change does.
     pub action: Action,
-    /// Why, for the people who read the history.
+    /// Why it is done, for the people who read the history.
     pub reason: String,
-    /// Where it came from.
+    /// The origin of the change.
     pub provenance: Provenance,
-    /// When.
+    /// When it is done.
     pub at: Timestamp,
 }
 
-/// Where a change came from.
+/// The origin of a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Provenance {
-    /// Who did it.
+    /// The actor.
     pub actor: Option<String>,
-    /// Which part of Loci did it: `hotpath, context, episodic, worker, operator`.
+    /// The part of Loci that made it: `hotpath`, `context`, `episodic`, `worker` or `operator`.
     pub node: String,
     /// The conversation in which it happened.
     pub thread: Option<String>,
-    /// The request that asked for it.
+    /// The id of the request that caused it.
     pub request: Option<String>,
 }
 
-/// What a change does.
+/// What a change does to memories, or to what is derived from them: links, entities, facts, vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action {
-    /// A new memory.
+    /// Adds a memory.
     Add(Box<Addition>),
-    /// New values for some fields of a memory.
+    /// Sets some fields of a memory.
     Revise(Box<Revision>),
-    /// Several memories become one; the others are kept, replaced by it.
+    /// Merges several memories into one. The others are kept, superseded by it.
     Merge {
         /// The memory that stays, with its new values.
         into: Box<Revision>,
-        /// The memories that it takes up.
+        /// The memories that are merged into it.
         from: Vec<MemoryId>,
     },
-    /// A new memory takes the place of an old one, which stays readable in its chain.
+    /// Undoes a merge: the merged memories are live again beside the one that they were merged into.
+    Split {
+        /// The memory that they were merged into.
+        into: MemoryId,
+        /// The merged memories.
+        from: Vec<MemoryId>,
+    },
+    /// Adds a memory in place of an old one, which stays readable in its chain.
     Supersede {
-        /// The old head.
+        /// The old head of the chain.
         old: MemoryId,
         /// The new head.
         new: Box<Addition>,
     },
-    /// A link between two memories; a second one of the same relation only updates the first.
+    /// Replaces the record of the same id by one from elsewhere, as it is.
+    Replace(Box<Addition>),
+    /// Adds a link between two memories, or updates the one of the same relation.
     Link(Edge),
-    /// Takes a link away.
+    /// Removes a link.
     Unlink {
         /// Where it starts.
         source: MemoryId,
         /// Where it ends.
         target: MemoryId,
-        /// What it says.
+        /// Its relation.
         relation: Relation,
     },
-    /// Recall returned these. Not in the ledger: it says nothing about their content.
-    Touch {
-        /// Which.
-        ids: Vec<MemoryId>,
-    },
-    /// Soft delete.
+    /// Soft-deletes a memory.
     Forget {
-        /// Which.
+        /// Which memory.
         id: MemoryId,
-        /// The version the caller saw.
+        /// The version that the caller saw. Another one in the store is a conflict.
         expect: Option<u64>,
         /// When it is removed for good.
         purge_at: Timestamp,
     },
     /// Undoes a soft delete or an archiving.
     Restore {
-        /// Which.
+        /// Which memory.
         id: MemoryId,
     },
-    /// What maintenance found: a new state or new scores.
+    /// Sets the state and scores that maintenance computed for a memory.
     Fade {
-        /// Which.
+        /// Which memory.
         id: MemoryId,
         /// The new state.
         state: State,
@@ -113,202 +117,138 @@ pub enum Action {
         /// When a soft-deleted one is removed for good.
         purge_at: Option<Timestamp>,
     },
-    /// Removes a soft-deleted memory for good; a tombstone without content stays in the ledger.
-    Purge {
-        /// Which.
-        id: MemoryId,
-    },
-    /// Removes a memory at once, with every trace of its content, in the ledger too.
-    Erase {
-        /// Which.
-        id: MemoryId,
-    },
-    /// Removes all that one user left in the space: their memories and those they wrote for others, with every
-    /// trace of the content, their sessions, entities, facts and checkpoints. Of each memory the ledger keeps
-    /// that it was there, and the hash of its words.
-    EraseUser {
-        /// Who.
-        user: String,
-    },
-    /// Vectors of a model that is no longer asked go. One line in the ledger tells how many.
-    DropVectors {
-        /// The model.
-        model: String,
-    },
-    /// The vector of a memory, made later than the memory or by a new model.
-    Embed {
-        /// Which.
-        id: MemoryId,
-        /// The hash of the text it was made from; a text that has changed since keeps none.
-        of: ContentHash,
-        /// The vector.
-        vector: Vector,
-    },
-    /// A thing that memories of one scope speak of, new or with new names.
-    Name {
-        /// Whose memories.
-        scope: Scope,
-        /// The thing.
-        entity: Box<Entity>,
-    },
-    /// Two entities are the same thing: `from` goes by the names of `into` and is found as it.
-    Unite {
-        /// The one that stays.
-        into: EntityId,
-        /// The one that is taken up.
-        from: EntityId,
-    },
-    /// Undoes a union: the entity is a thing of its own again.
-    Divide {
-        /// Whose it must be; none: whoever's.
-        scope: Option<Scope>,
-        /// Which.
-        entity: EntityId,
-    },
-    /// A memory speaks of an entity of its scope.
-    Mention {
-        /// The memory.
-        memory: MemoryId,
-        /// The entity.
-        entity: EntityId,
-        /// Whether it counts as a mention. What was learned from a turn repeats the turn's and does not.
-        counted: bool,
-    },
-    /// Slow work for later.
-    Enqueue(JobSpec),
-    /// Undoes a merge: these hold again beside the memory that took them up.
-    Split {
-        /// The memory that took them up.
-        into: MemoryId,
-        /// Those that it took up.
-        from: Vec<MemoryId>,
-    },
-    /// Scores that time alone has changed. One line in the ledger tells how many.
+    /// Sets scores that only time has changed. The ledger gets one entry with their number.
     Age {
         /// The memories with their new scores.
         aged: Vec<AgedScore>,
     },
-    /// The one whom a proposal is about has decided, or let it lapse.
+    /// Removes a soft-deleted memory for good. A tombstone without content stays in the ledger.
+    Purge {
+        /// Which memory.
+        id: MemoryId,
+    },
+    /// Removes a memory at once, with every trace of its content, in the ledger too.
+    Erase {
+        /// Which memory.
+        id: MemoryId,
+    },
+    /// Removes all that one user left in the space: their memories and those they wrote for others, with every
+    /// trace of the content, and their sessions, entities, facts and checkpoints. The ledger keeps that each memory
+    /// existed, and the hash of its text.
+    EraseUser {
+        /// The user.
+        user: String,
+    },
+    /// Accepts or rejects a proposed memory, or lets the proposal lapse.
     Decide {
         /// The proposal.
         id: MemoryId,
         /// Whether it is accepted.
         accept: bool,
-        /// The memory whose place an accepted one takes.
+        /// The memory that an accepted proposal supersedes.
         over: Option<MemoryId>,
-        /// When one that is not accepted is removed for good.
+        /// When a rejected one is removed for good.
         purge_at: Timestamp,
     },
-    /// A turn of this session came.
-    Attend {
-        /// Whose session.
-        scope: Scope,
-        /// Its name.
-        session: String,
-        /// Its thread.
-        thread: String,
+    /// Sets the vector of a memory, made later than the memory or by a new model.
+    Embed {
+        /// Which memory.
+        id: MemoryId,
+        /// The hash of the text that it was made from. If the text has changed since, nothing is set.
+        of: ContentHash,
+        /// The vector.
+        vector: Vector,
     },
-    /// A session is over.
-    EndSession {
-        /// Whose session.
-        scope: Scope,
-        /// Its name.
-        session: String,
+    /// Removes the vectors of a model that is no longer used. The ledger gets one entry with their number.
+    DropVectors {
+        /// The model.
+        model: String,
     },
-    /// A session was learned from as far as this turn. Refused if someone else has gone further
-    /// since `expect` was read, so that nothing is learned twice.
-    Consolidate {
-        /// Whose session.
+    /// Adds an entity that memories of one scope mention, or updates its names.
+    Name {
+        /// The scope of the memories.
         scope: Scope,
-        /// Its name.
-        session: String,
-        /// How far it had been learned from.
-        expect: Option<MemoryId>,
-        /// How far it has been now.
-        through: MemoryId,
-        /// What it taught, for the ledger.
-        report: Value,
+        /// The entity.
+        entity: Box<Entity>,
     },
-    /// A session is to be learned from again, from its first turn.
-    Unlearn {
-        /// Whose session.
-        scope: Scope,
-        /// Its name.
-        session: String,
+    /// Unites two entities that are the same thing: `from` is found under the names of `into`.
+    Unite {
+        /// The entity that stays.
+        into: EntityId,
+        /// The entity that is united with it.
+        from: EntityId,
     },
-    /// Something that upkeep writes down for itself: what was checked, counted, or told.
-    Note {
-        /// Whose memories it is about; none: nobody's.
+    /// Undoes a union.
+    Divide {
+        /// The scope that the entity must belong to. None: any.
         scope: Option<Scope>,
-        /// Its name.
-        key: String,
-        /// What is written.
-        value: NoteValue,
-        /// When it no longer counts.
-        until: Option<Timestamp>,
+        /// The entity.
+        entity: EntityId,
     },
-    /// A triple holds. Said again, the greater confidence stands, metadata are merged and sources added; one that
-    /// was learned from memories of which none holds any more is said anew.
+    /// Records that a memory mentions an entity of its scope.
+    Mention {
+        /// The memory.
+        memory: MemoryId,
+        /// The entity.
+        entity: EntityId,
+        /// Whether it counts as a mention. What was learned from a turn repeats the turn's and does not count.
+        counted: bool,
+    },
+    /// Records a fact as a triple. If it is known, the greater confidence stands, metadata are merged and sources
+    /// added; a fact whose sources are all gone is recorded anew.
     State(Box<Fact>),
-    /// Takes a triple back.
+    /// Retracts a fact.
     Retract {
-        /// Whose it must be.
+        /// The scope that it must belong to.
         scope: Scope,
-        /// Which.
+        /// The fact.
         id: FactId,
     },
-    /// Something is done to checkpoints. Not in the ledger: they are no memories.
-    Checkpoint(Box<CheckpointStep>),
-    /// A record from elsewhere takes the place of the one with its id, as it is.
-    Replace(Box<Addition>),
-    /// A session from elsewhere, as it was there. Leaves no line in the ledger, as sessions do not.
-    Resume(Box<Session>),
+    /// Changes what Loci keeps for itself, and no memory.
+    Bookkeeping(Bookkeeping),
 }
 
-/// A memory's scores as time has left them.
+impl From<Bookkeeping> for Action {
+    fn from(step: Bookkeeping) -> Self {
+        Self::Bookkeeping(step)
+    }
+}
+
+/// New scores of a memory, changed by time alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AgedScore {
-    /// Which.
+    /// The memory.
     pub id: MemoryId,
-    /// Its confidence now.
+    /// Its new confidence.
     pub confidence: f64,
-    /// Its relevance now.
+    /// Its new relevance.
     pub relevance: f64,
 }
 
-/// What a note says.
-#[derive(Debug, Clone, PartialEq)]
-pub enum NoteValue {
-    /// This, whatever it said before.
-    Set(Value),
-    /// So much more than before.
-    Add(f64),
-}
-
-/// A new memory and what comes with it.
+/// A new memory and what is stored with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Addition {
     /// The record.
     pub memory: Memory,
-    /// If a live memory of the same scope has this key, nothing is added and its id is returned.
+    /// Deduplication key. If a live memory of the same scope has it, nothing is added and that memory's id is returned.
     pub unless: Option<ContentHash>,
-    /// What it is about, folded: memories with the same key may contradict each other.
+    /// Hash of what the memory is about. Memories with the same key may contradict each other.
     pub claim: Option<ContentHash>,
-    /// Those with the same key that hold and were looked at. If there are others by now, the change is
-    /// refused: someone else has said something about the same at the same moment.
+    /// The live memories with the same claim that the caller has seen. If there are others by now, the change is
+    /// refused: another caller wrote about the same at the same moment.
     pub seen: Option<Vec<MemoryId>>,
     /// The vector, if it is already known.
     pub vector: Option<Vector>,
-    /// The memory that came right before it in its thread; a temporal edge is drawn from it.
+    /// The memory right before it in its thread. A temporal link is drawn from it.
     pub follows: Option<MemoryId>,
-    /// How far time was already counted in its scores, for a memory that comes from elsewhere.
+    /// The time up to which ageing is already in its scores, for an imported memory.
     pub aged_at: Option<Timestamp>,
-    /// Slow work for later.
+    /// Jobs to enqueue with it.
     pub jobs: Vec<JobSpec>,
 }
 
 impl Addition {
-    /// A memory alone.
+    /// A memory with nothing else.
     pub fn new(memory: Memory) -> Self {
         Self {
             memory,
@@ -326,15 +266,15 @@ impl Addition {
 /// New values for a memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Revision {
-    /// Which.
+    /// The memory.
     pub id: MemoryId,
-    /// The version the caller saw; another one in the store is a conflict.
+    /// The version that the caller saw. Another one in the store is a conflict.
     pub expect: Option<u64>,
     /// The new values.
     pub patch: Patch,
     /// The vector of the new text, if it is already known.
     pub vector: Option<Vector>,
-    /// Slow work for later.
+    /// Jobs to enqueue with it.
     pub jobs: Vec<JobSpec>,
 }
 

@@ -3,6 +3,7 @@
 //! The words of Loci: plain values that every room shares. Nothing here waits, reads a clock,
 //! opens a file or knows another room.
 
+mod bookkeeping;
 mod change;
 mod checkpoint;
 mod credential;
@@ -23,8 +24,9 @@ mod session;
 mod state;
 mod visible;
 
+pub use bookkeeping::{Bookkeeping, NoteValue};
 pub use change::{
-    Action, Addition, AgedScore, Batch, Change, NewContent, NoteValue, Patch, Provenance, Revision, identifier_values,
+    Action, Addition, AgedScore, Batch, Change, NewContent, Patch, Provenance, Revision, identifier_values,
 };
 pub use checkpoint::{
     Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, JSON, PendingWrite,

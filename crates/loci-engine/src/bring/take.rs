@@ -5,7 +5,7 @@
 //! was forgotten in between. Its fading begins when it comes in.
 
 use jiff::Timestamp;
-use loci_types::{Action, Batch, Kind, Memory, MemoryId, Scope, Source};
+use loci_types::{Action, Batch, Bookkeeping, Kind, Memory, MemoryId, Scope, Source};
 use serde_json::{Map, Value, json};
 use uuid::{Builder, Uuid};
 
@@ -104,7 +104,7 @@ impl Engine {
             let times = [talk.from, talk.until].map(|at| at.unwrap_or_else(|| self.now()));
             let changes = times.into_iter().map(|at| {
                 let (scope, thread) = (talk.scope.clone(), talk.thread.clone());
-                let action = Action::Attend { scope, session: thread.clone(), thread };
+                let action = Action::Bookkeeping(Bookkeeping::Attend { scope, session: thread.clone(), thread });
                 loci_types::Change { at, ..self.change(caller, "operator", "imported", action) }
             });
             let (space, changes) = (talk.scope.space(), changes.collect());

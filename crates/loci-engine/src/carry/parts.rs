@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use loci_store::{CatalogueChange, ExportCursor, ExportedEntity};
 use loci_types::{
-    Action, Batch, Change, Edge, EntityId, Error, ErrorKind, Fact, FactFilter, Filter, MemoryId, Scope, SessionFilter,
-    Space,
+    Action, Batch, Bookkeeping, Change, Edge, EntityId, Error, ErrorKind, Fact, FactFilter, Filter, MemoryId, Scope,
+    SessionFilter, Space,
 };
 use uuid::Uuid;
 
@@ -282,7 +282,7 @@ impl Engine {
             None => Fate::Imported,
         };
         let space = session.scope.space();
-        self.one_in(caller, space, Action::Resume(Box::new(session)), fate, how).await
+        self.one_in(caller, space, Action::Bookkeeping(Bookkeeping::Resume(Box::new(session))), fate, how).await
     }
 
     async fn fact_in(&self, caller: &Caller, fact: Fact, how: &Taking) -> Result<Fate> {

@@ -9,8 +9,8 @@ mod shape;
 
 use loci_store::{CheckpointWalk, KeptCheckpoint};
 use loci_types::{
-    Action, Batch, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, Error, ErrorKind,
-    JSON, Layer, Outcome, PendingWrite, Scope, Visible,
+    Action, Batch, Bookkeeping, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, Error,
+    ErrorKind, JSON, Layer, Outcome, PendingWrite, Scope, Visible,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -222,7 +222,8 @@ impl Engine {
         scope: &Scope,
         step: CheckpointStep,
     ) -> Result<loci_store::Applied> {
-        let change = self.change(caller, "hotpath", "checkpoint", Action::Checkpoint(Box::new(step)));
+        let change =
+            self.change(caller, "hotpath", "checkpoint", Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step))));
         let batch = Batch { tenant: caller.tenant.clone(), space: scope.space(), changes: vec![change] };
         let applied = self.store.apply(batch).await?;
         Ok(*applied.first().ok_or_else(|| Error::new(ErrorKind::Internal, "the store applied nothing"))?)

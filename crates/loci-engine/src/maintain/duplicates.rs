@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 
 use loci_store::AgeingRow;
 use loci_types::{
-    Action, Addition, Class, Kind, Memory, MemoryId, NoteValue, Patch, Relation, Revision, Scope, Space, Vector,
+    Action, Addition, Bookkeeping, Class, Kind, Memory, MemoryId, NoteValue, Patch, Relation, Revision, Scope, Space,
+    Vector,
 };
 use serde_json::json;
 
@@ -155,7 +156,12 @@ impl Engine {
 
     fn fingerprint(&self, run: &Run<'_>, pair: &Pair) -> Action {
         let until = Some(days_after(run.at, i64::from(self.config.bands.fingerprint_days)));
-        Action::Note { scope: Some(pair.scope.clone()), key: key(pair), value: NoteValue::Set(json!(true)), until }
+        Action::Bookkeeping(Bookkeeping::Note {
+            scope: Some(pair.scope.clone()),
+            key: key(pair),
+            value: NoteValue::Set(json!(true)),
+            until,
+        })
     }
 
     /// What becomes of each pair. A language model is asked only what rules left open.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use loci_store::Page;
-use loci_types::{Action, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
+use loci_types::{Action, Bookkeeping, Filter, Kind, Layer, MemoryId, Session, SessionFilter, Space, State, Tenant};
 
 use super::{Run, Step, StepReport};
 use crate::curve::{Curve, age_days};
@@ -34,7 +34,10 @@ impl Engine {
                 "it is quiet",
             );
             if !run.dry {
-                let end = Action::EndSession { scope: session.scope.clone(), session: session.name.clone() };
+                let end = Action::Bookkeeping(Bookkeeping::EndSession {
+                    scope: session.scope.clone(),
+                    session: session.name.clone(),
+                });
                 self.apply_run(run, &session.scope.space(), vec![(end, "nobody has said anything for long".into())])
                     .await?;
                 self.take_turn(run).await?;

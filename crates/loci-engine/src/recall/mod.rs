@@ -30,7 +30,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use loci_types::{Action, Error, ErrorKind, Filter, Layer, Memory, MemoryId};
+use loci_types::{Action, Bookkeeping, Error, ErrorKind, Filter, Layer, Memory, MemoryId};
 use serde::{Deserialize, Serialize};
 
 pub use self::clue::Clue;
@@ -236,7 +236,7 @@ impl Engine {
             }
         }
         for (space, ids) in by_space {
-            let change = self.change(caller, "context", "recalled", Action::Touch { ids });
+            let change = self.change(caller, "context", "recalled", Action::Bookkeeping(Bookkeeping::Touch { ids }));
             self.touch_behind(caller.tenant.clone(), space, change).await;
         }
     }

@@ -3,19 +3,18 @@
 //! Runs inside the writer's transaction. Each action writes its rows, its words and vectors, its
 //! jobs and its ledger line; nothing outside this module changes a memory.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use jiff::Timestamp;
 use loci_types::{
-    Action, Addition, Change, ContentHash, Edge, EdgeId, Event, JobSpec, Memory, MemoryId, Outcome, Relation, Revision,
-    Scope, Space, State, Vector, reinforced,
+    Action, Addition, Change, ContentHash, Edge, EdgeId, Event, Memory, MemoryId, Outcome, Relation, Revision, Scope,
+    Space, State, Vector,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::chain::is_settled;
-use super::{Connection, Dialect, OptionalExtension, Row, params};
+use super::{Connection, OptionalExtension, Row, params};
 use super::{entities, facts, graph, read, row, words};
 use crate::sql;
 use crate::text::Analyser;
@@ -56,7 +55,6 @@ impl Applier<'_> {
             Action::Supersede { old, new } => self.supersede(change, *old, new),
             Action::Link(edge) => self.link(change, edge),
             Action::Unlink { source, target, relation } => self.unlink(change, *source, *target, *relation),
-            Action::Touch { ids } => self.touch(change, ids),
             Action::Forget { id, expect, purge_at } => self.forget(change, *id, *expect, *purge_at),
             Action::Restore { id } => self.restore(change, *id),
             Action::Fade { id, state, confidence, relevance, purge_at } => {
@@ -71,22 +69,13 @@ impl Applier<'_> {
             Action::Unite { into, from } => self.unite(change, *into, *from),
             Action::Divide { scope, entity } => self.divide(change, scope.as_ref(), *entity),
             Action::Mention { memory, entity, counted } => self.mention(change, *memory, *entity, *counted),
-            Action::Enqueue(job) => self.enqueue(change, job).map(|()| nothing(Outcome::Created)),
             Action::Split { into, from } => self.split(change, *into, from),
             Action::Age { aged } => self.age(change, aged),
             Action::Decide { id, accept, over, purge_at } => self.decide(change, *id, *accept, *over, *purge_at),
-            Action::Attend { scope, session, thread } => self.attend(change, scope, session, thread),
-            Action::EndSession { scope, session } => self.end_session(change, scope, session),
-            Action::Unlearn { scope, session } => self.unlearn(scope, session),
-            Action::Consolidate { scope, session, expect, through, report } => {
-                self.consolidate(change, scope, session, (*expect, *through), report)
-            }
-            Action::Note { scope, key, value, until } => self.note(change, scope.as_ref(), key, value, *until),
             Action::State(fact) => self.state(change, fact),
             Action::Retract { scope, id } => self.retract(change, scope, *id),
-            Action::Checkpoint(step) => self.checkpoint(change, step),
             Action::Replace(addition) => self.replace(change, addition),
-            Action::Resume(session) => self.resume(session),
+            Action::Bookkeeping(step) => self.keep_books(change, step),
         }
     }
 
@@ -94,12 +83,12 @@ impl Applier<'_> {
         let memory = &addition.memory;
         let scope = self.scope(&memory.scope()?)?;
         if let Some(unless) = addition.unless
-            && let Some(there) = self.twin(scope, unless, change.at)?
+            && let Some(there) = self.duplicate(scope, unless, change.at)?
         {
             return Ok(there);
         }
         if let (Some(claim), Some(seen)) = (addition.claim, &addition.seen) {
-            self.unseen(scope, claim, seen, change.at)?;
+            self.check_conflicts(scope, claim, seen, change.at)?;
         }
         let row = row::insert(self.connection, scope, memory, addition.unless, addition.claim)
             .map_err(|error| if error.is_taken() { Error::Taken(memory.id) } else { Error::said(self.path, error) })?;
@@ -123,7 +112,7 @@ impl Applier<'_> {
     }
 
     /// The live memory of this scope that says the same.
-    fn twin(&self, scope: i64, unless: ContentHash, at: Timestamp) -> Result<Option<Applied>> {
+    fn duplicate(&self, scope: i64, unless: ContentHash, at: Timestamp) -> Result<Option<Applied>> {
         let found = self
             .connection
             .prepare_cached(
@@ -147,7 +136,7 @@ impl Applier<'_> {
     }
 
     /// Refuses if something about the same holds that was not looked at.
-    fn unseen(&self, scope: i64, claim: ContentHash, seen: &[MemoryId], at: Timestamp) -> Result<()> {
+    fn check_conflicts(&self, scope: i64, claim: ContentHash, seen: &[MemoryId], at: Timestamp) -> Result<()> {
         let holding: Vec<[u8; 16]> = self.sql(
             self.connection
                 .prepare_cached(&format!(
@@ -261,32 +250,6 @@ impl Applier<'_> {
         let details = json!({ "relation": relation, "target": target.memory.id, "edge": before });
         let sequence = self.record(change, Event::Unlink, Some(&source), Some(details), None)?;
         Ok(applied(&source.memory, Outcome::Deleted, sequence))
-    }
-
-    fn touch(&self, change: &Change, ids: &[MemoryId]) -> Result<Applied> {
-        let Dialect { ids: of_ids, ordered_join: join, .. } = self.connection.dialect();
-        let sql = format!(
-            "SELECT m.id, m.row, m.confidence, m.access_count FROM {of_ids} {join} memories m ON m.id = j.value"
-        );
-        let mut found: HashMap<[u8; 16], (i64, f64, u64)> =
-            self.sql(self.connection.prepare_cached(&sql).and_then(|mut found| {
-                let read = |row: &dyn Row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
-                found.query_map(params![read::wanted(ids)], read)?.collect()
-            }))?;
-        // One that is named twice was used twice.
-        for id in ids {
-            if let Some((_, confidence, count)) = found.get_mut(id.as_bytes()) {
-                *count += 1;
-                *confidence = reinforced(*confidence, *count);
-            }
-        }
-        let at = change.at.as_microsecond();
-        for (row, confidence, count) in found.into_values() {
-            let touched = "UPDATE memories SET access_count = ?2, confidence = ?3, \
-                 last_accessed_at = CASE WHEN last_accessed_at > ?4 THEN last_accessed_at ELSE ?4 END WHERE row = ?1";
-            self.sql(self.connection.run_later(touched, params![row, count, confidence, at]))?;
-        }
-        Ok(nothing(Outcome::Updated))
     }
 
     fn forget(&self, change: &Change, id: MemoryId, seen: Option<u64>, purge_at: Timestamp) -> Result<Applied> {
@@ -482,21 +445,6 @@ impl Applier<'_> {
             line.query_row(values, |row| row.get(0))
         }))?;
         Ok(Some(sequence))
-    }
-
-    pub(crate) fn enqueue(&self, change: &Change, job: &JobSpec) -> Result<()> {
-        let put = self.connection.run_later(
-            "INSERT INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
-             VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5) ON CONFLICT DO NOTHING",
-            params![
-                job.kind.name(),
-                job.payload.to_string(),
-                &job.unique,
-                job.run_after.as_microsecond(),
-                change.at.as_microsecond()
-            ],
-        );
-        self.sql(put)
     }
 
     pub(crate) fn reindex(&self, row: i64) -> Result<()> {

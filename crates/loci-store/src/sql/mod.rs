@@ -7,6 +7,7 @@
 pub(crate) mod ageing;
 pub(crate) mod apply;
 pub(crate) mod backend;
+mod bookkeeping;
 pub(crate) mod catalogue;
 mod chain;
 mod chain_doctor;

@@ -13,9 +13,9 @@ use loci_testkit::model;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
 use loci_types::{
-    Action, Addition, Batch, Bounds, Checkpoint, CheckpointFilter, ErrorKind, Fact, FactFilter, Grant, JobKind,
-    JobSpec, Key, Kind, Memory, MemoryId, NoteValue, Reach, Relation, Role, SessionFilter, Source, Tenant, Vector,
-    Visible,
+    Action, Addition, Batch, Bookkeeping, Bounds, Checkpoint, CheckpointFilter, ErrorKind, Fact, FactFilter, Grant,
+    JobKind, JobSpec, Key, Kind, Memory, MemoryId, NoteValue, Reach, Relation, Role, SessionFilter, Source, Tenant,
+    Vector, Visible,
 };
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -82,15 +82,15 @@ pub(super) async fn fill(store: &dyn Store) {
     }
     for session in ["s", "\u{1}odd", "ä"] {
         let (scope, session) = (anna.clone(), session.to_owned());
-        driver.must(&space, Action::Attend { scope, session, thread: "t".into() }).await;
+        driver.must(&space, Action::Bookkeeping(Bookkeeping::Attend { scope, session, thread: "t".into() })).await;
     }
-    let through = Action::Consolidate {
+    let through = Action::Bookkeeping(Bookkeeping::Consolidate {
         scope: anna.clone(),
         session: "s".into(),
         expect: None,
         through: turns[0],
         report: serde_json::Value::Null,
-    };
+    });
     driver.must(&space, through).await;
     // The one that is taken up has the smaller number.
     let [one, two] = [driver.name(&anna, "Мурка", &["The CAT", "\u{1}"]).await, driver.name(&anna, "Felix", &[]).await];
@@ -99,12 +99,12 @@ pub(super) async fn fill(store: &dyn Store) {
     for scope in [None, Some(anna.clone())] {
         let value = NoteValue::Set(json!({ "a": [1, "\u{1}"] }));
         let until = scope.is_some().then(|| at(80_000));
-        driver.must(&space, Action::Note { scope, key: "seen".into(), value, until }).await;
+        driver.must(&space, Action::Bookkeeping(Bookkeeping::Note { scope, key: "seen".into(), value, until })).await;
     }
     for unique in [None, Some("once".to_owned())] {
         let payload = json!({ "id": full.to_string() });
         let job = JobSpec { kind: JobKind::Link, payload, unique, run_after: at(7) };
-        driver.must(&space, Action::Enqueue(job)).await;
+        driver.must(&space, Action::Bookkeeping(Bookkeeping::Enqueue(job))).await;
     }
     let metadata = json!({ "a": "\u{1}" }).as_object().cloned().unwrap_or_default();
     let learned =

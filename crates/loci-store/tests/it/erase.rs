@@ -8,7 +8,9 @@ use loci_testkit::contract::sound;
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::{Action, Addition, JobKind, JobSpec, Kind, Layer, Memory, NoteValue, Relation, Source, Tenant};
+use loci_types::{
+    Action, Addition, Bookkeeping, JobKind, JobSpec, Kind, Layer, Memory, NoteValue, Relation, Source, Tenant,
+};
 use serde_json::json;
 
 use crate::copy::folder;
@@ -62,35 +64,37 @@ async fn live(store: &dyn Store) -> Memory {
     };
     driver.must(&space, Action::Add(Box::new(Addition::new(turn)))).await;
     let (session, thread) = (format!("s-{SECRET}"), format!("t-{SECRET}"));
-    driver.must(&space, Action::Attend { scope: own.clone(), session, thread }).await;
-    let note = |scope, key: &str| Action::Note {
-        scope,
-        key: key.to_owned(),
-        value: NoteValue::Set(json!({ "told": SECRET })),
-        until: None,
+    driver.must(&space, Action::Bookkeeping(Bookkeeping::Attend { scope: own.clone(), session, thread })).await;
+    let note = |scope, key: &str| {
+        Action::Bookkeeping(Bookkeeping::Note {
+            scope,
+            key: key.to_owned(),
+            value: NoteValue::Set(json!({ "told": SECRET })),
+            until: None,
+        })
     };
     driver.must(&space, note(Some(own.clone()), "told")).await;
     driver.must(&space, note(Some(own.clone()), "answer 1")).await;
     driver
         .must(
             &space,
-            Action::Enqueue(JobSpec {
+            Action::Bookkeeping(Bookkeeping::Enqueue(JobSpec {
                 kind: JobKind::Embed,
                 payload: json!({ "memory": second, "why": SECRET }),
                 unique: None,
                 run_after: at(1),
-            }),
+            })),
         )
         .await;
     driver
         .must(
             &space,
-            Action::Enqueue(JobSpec {
+            Action::Bookkeeping(Bookkeeping::Enqueue(JobSpec {
                 kind: JobKind::Consolidate,
                 payload: json!({ "scope": own.key(), "session": SECRET }),
                 unique: None,
                 run_after: at(1),
-            }),
+            })),
         )
         .await;
     // Much comes and goes, so that pages are freed.

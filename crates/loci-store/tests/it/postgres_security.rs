@@ -8,7 +8,7 @@ use loci_store::{Agent, CatalogueChange, Pool, PostgresOptions, PostgresStore};
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::{Action, Batch, Fact, Grant, JobKind, JobSpec, Key, Memory, NoteValue, Relation, Tenant};
+use loci_types::{Action, Batch, Bookkeeping, Fact, Grant, JobKind, JobSpec, Key, Memory, NoteValue, Relation, Tenant};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
 
@@ -24,9 +24,14 @@ async fn fill(store: &PostgresStore) {
     driver.mention(&anna, first, entity.id).await;
     let job = JobSpec { kind: JobKind::Link, payload: serde_json::json!({}), unique: None, run_after: at(0) };
     for action in [
-        Action::Enqueue(job),
-        Action::Attend { scope: anna.clone(), session: "monday".into(), thread: "t".into() },
-        Action::Note { scope: None, key: "n".into(), value: NoteValue::Add(1.0), until: None },
+        Action::Bookkeeping(Bookkeeping::Enqueue(job)),
+        Action::Bookkeeping(Bookkeeping::Attend { scope: anna.clone(), session: "monday".into(), thread: "t".into() }),
+        Action::Bookkeeping(Bookkeeping::Note {
+            scope: None,
+            key: "n".into(),
+            value: NoteValue::Add(1.0),
+            until: None,
+        }),
     ] {
         driver.must(&anna.space(), action).await;
     }

@@ -14,7 +14,7 @@ use loci_testkit::contract::sound;
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::{Action, Filter, Job, JobKind, JobSpec, Memory, Tenant};
+use loci_types::{Action, Bookkeeping, Filter, Job, JobKind, JobSpec, Memory, Tenant};
 
 use crate::postgres::fresh;
 
@@ -63,7 +63,12 @@ async fn a_job_may_be_begun_twice_and_is_ended_once() {
     let Some((right, ahead, _schema)) = two().await else { return };
     let (driver, anna, tenant) = (Driver::on(&right), user("anna"), Tenant::default());
     let job = |run_after| {
-        Action::Enqueue(JobSpec { kind: JobKind::Link, payload: serde_json::json!({}), unique: None, run_after })
+        Action::Bookkeeping(Bookkeeping::Enqueue(JobSpec {
+            kind: JobKind::Link,
+            payload: serde_json::json!({}),
+            unique: None,
+            run_after,
+        }))
     };
     let now = at(1_000);
     driver.must(&anna.space(), job(now)).await;
@@ -95,7 +100,7 @@ async fn both_claim_at_once_and_each_job_goes_to_one() {
     for number in 0..60 {
         let payload = serde_json::json!({ "n": number });
         let spec = JobSpec { kind: JobKind::Link, payload, unique: None, run_after: at(0) };
-        driver.must(&anna.space(), Action::Enqueue(spec)).await;
+        driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Enqueue(spec))).await;
     }
     let all = async |store: &PostgresStore| {
         let mut ended = Vec::new();

@@ -11,7 +11,7 @@ use loci_testkit::contract::sound;
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::{Action, JobKind, JobSpec, Layer, Tenant};
+use loci_types::{Action, Bookkeeping, JobKind, JobSpec, Layer, Tenant};
 
 use crate::postgres::fresh;
 
@@ -66,7 +66,7 @@ async fn jobs_of_a_space_that_another_made_are_claimed() {
     let Some((one, other, _schema)) = two().await else { return };
     let bot = agent("bot");
     let job = JobSpec { kind: JobKind::Purge, payload: "x".into(), unique: None, run_after: at(0) };
-    Driver::on(&one).must(&bot.space(), Action::Enqueue(job)).await;
+    Driver::on(&one).must(&bot.space(), Action::Bookkeeping(Bookkeeping::Enqueue(job))).await;
     let lease = Duration::from_secs(60);
     let claimed = good(other.claim(&Tenant::default(), JobKind::ALL, 9, at(10), lease).await);
     assert_eq!(claimed.len(), 1);

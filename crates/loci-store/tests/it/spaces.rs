@@ -8,7 +8,7 @@ use loci_store::{Agent, CatalogueChange, Error, JobUpdate, Page, SqliteOptions, 
 use loci_testkit::contract::sound;
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
-use loci_types::{Action, JobKind, JobSpec, Tenant};
+use loci_types::{Action, Bookkeeping, JobKind, JobSpec, Tenant};
 use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
@@ -124,7 +124,12 @@ async fn a_space_that_grows_gets_larger_pages() {
 }
 
 fn job(name: &str) -> Action {
-    Action::Enqueue(JobSpec { kind: JobKind::Link, payload: json!({ "name": name }), unique: None, run_after: at(5) })
+    Action::Bookkeeping(Bookkeeping::Enqueue(JobSpec {
+        kind: JobKind::Link,
+        payload: json!({ "name": name }),
+        unique: None,
+        run_after: at(5),
+    }))
 }
 
 /// A file that is only looked at by mistake is one that cannot be read.
@@ -235,8 +240,11 @@ async fn a_queue_that_is_full_refuses() {
     let mut tasks = JoinSet::new();
     for _ in 0..6_000 {
         let (store, space) = (store.clone(), agent("slow").space());
-        tasks
-            .spawn(async move { store.apply(batch(&space, vec![change(at(9), Action::Touch { ids: vec![] })])).await });
+        tasks.spawn(async move {
+            store
+                .apply(batch(&space, vec![change(at(9), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![] }))]))
+                .await
+        });
     }
     let mut refused = 0;
     while let Some(outcome) = tasks.join_next().await {

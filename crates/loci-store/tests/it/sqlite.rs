@@ -8,7 +8,7 @@ use loci_store::{CatalogueChange, Error, ExportCursor, Page, SqliteOptions, Sqli
 use loci_testkit::contract::sound;
 use loci_testkit::driver::{Driver, good};
 use loci_testkit::samples::*;
-use loci_types::{Action, ErrorKind, Memory, MemoryId, Relation, Tenant};
+use loci_types::{Action, Bookkeeping, ErrorKind, Memory, MemoryId, Relation, Tenant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
@@ -157,8 +157,10 @@ async fn a_folder_that_cannot_be_used_is_named() {
     let store = open(&folder.path().join("data"));
     std::fs::create_dir_all(folder.path().join("data/tenants/default")).unwrap();
     std::fs::write(folder.path().join("data/tenants/default/spaces"), "in the way").unwrap();
-    let error =
-        Driver::on(&store).act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("no folder");
+    let error = Driver::on(&store)
+        .act(&user("anna").space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![] }))
+        .await
+        .expect_err("no folder");
     assert_eq!(error.kind(), ErrorKind::Storage);
     assert!(error.to_string().contains("spaces"), "{error}");
 }
@@ -174,7 +176,10 @@ async fn a_file_of_a_newer_loci_is_refused() {
     let store = open(folder.path());
     let driver = Driver::from(&store, 10);
     let read = store.scan(&whole(), &now(), Page { after: None, limit: 9 }).await.expect_err("newer");
-    let written = driver.act(&user("anna").space(), Action::Touch { ids: vec![] }).await.expect_err("newer");
+    let written = driver
+        .act(&user("anna").space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![] }))
+        .await
+        .expect_err("newer");
     for error in [read, written] {
         assert!(matches!(&error, Error::Newer { found: 99, path: at, .. } if *at == path), "{error:?}");
         assert_eq!(error.kind(), ErrorKind::Corrupt);
@@ -246,7 +251,8 @@ async fn a_damaged_time_is_reported() {
     let (driver, anna) = (Driver::on(&store), user("anna"));
     let (one, two) = (driver.remember(&anna, "lantern one").await, driver.remember(&anna, "lantern two").await);
     driver.link(&anna, one, two, Relation::Causal).await;
-    let attend = Action::Attend { scope: anna.clone(), session: "s".into(), thread: "t".into() };
+    let attend =
+        Action::Bookkeeping(Bookkeeping::Attend { scope: anna.clone(), session: "s".into(), thread: "t".into() });
     driver.must(&anna.space(), attend).await;
     let path = file(folder.path(), "shared");
     let raw = Connection::open(&path).unwrap();

@@ -2,7 +2,8 @@
 
 use loci_store::{AgeingRow, LedgerQuery, Store};
 use loci_types::{
-    AccessPolicy, Action, AgedScore, Kind, Layer, Memory, MemoryId, Outcome, Patch, State, Visible, reinforced,
+    AccessPolicy, Action, AgedScore, Bookkeeping, Kind, Layer, Memory, MemoryId, Outcome, Patch, State, Visible,
+    reinforced,
 };
 use serde_json::json;
 
@@ -167,7 +168,7 @@ pub async fn no_day_is_counted_twice(store: &dyn Store) {
     let counted = driver.clock();
     let pin = Patch { pinned: Some(true), ..Patch::default() };
     driver.must(&anna.space(), Action::Revise(Box::new(revision(one, pin)))).await;
-    driver.must(&anna.space(), Action::Touch { ids: vec![one] }).await;
+    driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![one] })).await;
     driver.forget(&anna, one).await;
     driver.must(&anna.space(), Action::Restore { id: one }).await;
     let bare = Action::Fade { id: one, state: State::Archived, confidence: None, relevance: None, purge_at: None };
@@ -190,7 +191,7 @@ pub async fn a_touch_reinforces(store: &dyn Store) {
     let still = driver.keep(sample(0.25, "lantern three")).await;
     let mut expect = 0.25;
     for count in 1..=30 {
-        driver.must(&anna.space(), Action::Touch { ids: vec![weak, sure, id(77_777)] }).await;
+        driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![weak, sure, id(77_777)] })).await;
         expect = reinforced(expect, count);
         let read = driver.must_get(weak).await;
         assert_eq!((read.confidence, read.access_count, read.version), (expect, count, 1));

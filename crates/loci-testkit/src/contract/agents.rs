@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loci_store::{Agent, CatalogueChange, JobUpdate, LedgerQuery, Store};
-use loci_types::{Action, ErrorKind, JobKind, JobSpec, Tenant};
+use loci_types::{Action, Bookkeeping, ErrorKind, JobKind, JobSpec, Tenant};
 use serde_json::json;
 
 use crate::driver::{Driver, good};
@@ -68,7 +68,7 @@ pub async fn dropping_an_agent_removes_everything(store: &dyn Store) {
 pub async fn a_job_of_a_dropped_agent_is_nobodys(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     let spec = JobSpec { kind: JobKind::Embed, payload: json!({}), unique: None, run_after: at(0) };
-    driver.must(&agent("bot").space(), Action::Enqueue(spec)).await;
+    driver.must(&agent("bot").space(), Action::Bookkeeping(Bookkeeping::Enqueue(spec))).await;
     let jobs = good(store.claim(&tenant, JobKind::ALL, 9, at(9), Duration::from_secs(9)).await);
     assert_eq!(jobs.len(), 1);
     assert!(good(store.change_catalogue(&tenant, CatalogueChange::DropAgent("bot".to_owned())).await) > 0);

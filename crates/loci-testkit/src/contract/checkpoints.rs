@@ -2,8 +2,8 @@
 
 use loci_store::{CheckpointWalk, Store};
 use loci_types::{
-    Action, Batch, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, ErrorKind, Outcome, PendingWrite,
-    Reach, Scope, Tenant, Visible,
+    Action, Batch, Bookkeeping, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, ErrorKind, Outcome,
+    PendingWrite, Reach, Scope, Tenant, Visible,
 };
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use crate::samples::*;
 
 fn put(checkpoint: &Checkpoint) -> Action {
     let step = CheckpointStep::Put { checkpoint: checkpoint.clone(), expect_parent: None, replace: false };
-    Action::Checkpoint(Box::new(step))
+    Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step)))
 }
 
 async fn keep(driver: &Driver<'_>, checkpoint: &Checkpoint) -> Outcome {
@@ -72,7 +72,7 @@ pub async fn an_id_is_put_once(store: &dyn Store) {
         let error = driver.act(&anna.space(), put(&other)).await.expect_err("taken");
         assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
         let step = CheckpointStep::Put { checkpoint: other.clone(), expect_parent: None, replace: true };
-        let replaced = driver.must(&anna.space(), Action::Checkpoint(Box::new(step))).await;
+        let replaced = driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step)))).await;
         assert_eq!(replaced.outcome, Outcome::Updated);
         let read = CheckpointFilter { id: Some("1".into()), data: true, ..all(&anna, "t") };
         assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].0, other);
@@ -90,7 +90,7 @@ pub async fn a_thread_that_went_on_is_a_conflict(store: &dyn Store) {
     let after = |id: &str, namespace: &str, expect: &str| {
         let checkpoint = Checkpoint { namespace: namespace.into(), ..checkpoint(&anna, "t", id, Some(expect), b"x") };
         let step = CheckpointStep::Put { checkpoint, expect_parent: Some(expect.into()), replace: false };
-        Action::Checkpoint(Box::new(step))
+        Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step)))
     };
     for (id, namespace, expect, good) in [
         ("1", "", "0", false),
@@ -128,7 +128,7 @@ pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
         id: id.into(),
     };
     let writes = |id: &str, writes: Vec<PendingWrite>| {
-        Action::Checkpoint(Box::new(CheckpointStep::Write { of: of(id), writes }))
+        Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(CheckpointStep::Write { of: of(id), writes })))
     };
     let given = vec![write("b", 0, b"\0\xff"), write("a", 1, b"a1"), write("a", -1, b"")];
     driver.must(&anna.space(), writes("1", given)).await;
@@ -138,7 +138,9 @@ pub async fn writes_stand_beside_their_checkpoint(store: &dyn Store) {
     assert_eq!(found[0].1, [write("a", -1, b""), write("a", 1, b"again"), write("b", 0, b"\0\xff")]);
     let error = driver.act(&anna.space(), writes("2", vec![write("a", 0, b"")])).await.expect_err("no such one");
     assert_eq!(error.kind(), ErrorKind::NotFound);
-    driver.must(&anna.space(), Action::Checkpoint(Box::new(CheckpointStep::Remove(of("1"))))).await;
+    driver
+        .must(&anna.space(), Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(CheckpointStep::Remove(of("1"))))))
+        .await;
     keep(&driver, &checkpoint(&anna, "t", "1", None, b"one")).await;
     assert_eq!(good(store.checkpoints(&whole(), &read, CheckpointWalk::Newest, 9).await)[0].1, [], "they went with it");
 }
@@ -205,7 +207,9 @@ pub async fn checkpoints_are_removed(store: &dyn Store) {
     };
     fill("t").await;
     fill("u").await;
-    let step = async |step: CheckpointStep| driver.must(&anna.space(), Action::Checkpoint(Box::new(step))).await;
+    let step = async |step: CheckpointStep| {
+        driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(step)))).await
+    };
     let prune = |keep| CheckpointStep::Prune { scope: anna.clone(), thread_id: "t".into(), keep };
     let applied = step(prune(2)).await;
     assert_eq!((applied.outcome, applied.version), (Outcome::Erased, 1));
@@ -272,7 +276,7 @@ pub async fn of_many_that_go_on_at_once_one_does(store: &dyn Store) {
                 let id = format!("{writer}.{step}");
                 let new = checkpoint(&anna, "t", &id, Some(&newest), id.as_bytes());
                 let put = CheckpointStep::Put { checkpoint: new, expect_parent: Some(newest), replace: false };
-                let changes = vec![change(at(9), Action::Checkpoint(Box::new(put)))];
+                let changes = vec![change(at(9), Action::Bookkeeping(Bookkeeping::Checkpoint(Box::new(put))))];
                 match store.apply(batch(&anna.space(), changes)).await {
                     Ok(_) => break won.push(id),
                     Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict, "{error}"),

@@ -1,7 +1,9 @@
 //! Is everything carried, and does it come back as it was?
 
 use loci_store::{ExportCursor, ExportPage, ExportedMemory, Store};
-use loci_types::{Action, Addition, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible};
+use loci_types::{
+    Action, Addition, Bookkeeping, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible,
+};
 
 use crate::driver::{Driver, good};
 use crate::samples::*;
@@ -160,9 +162,9 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     };
     let kept = session("t", Some(turns[1]));
     for _ in 0..2 {
-        driver.must(&anna.space(), Action::Resume(Box::new(kept.clone()))).await;
+        driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Resume(Box::new(kept.clone())))).await;
     }
-    driver.must(&anna.space(), Action::Resume(Box::new(session("a", None)))).await;
+    driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Resume(Box::new(session("a", None))))).await;
     let all = page(store, &whole(), ExportCursor::Sessions(None)).await.sessions;
     assert_eq!(all, [session("a", None), kept.clone()]);
     let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
@@ -172,7 +174,7 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
     // The turn that it was learned from up to is gone: those before it are not learned again.
     driver.must(&anna.space(), Action::Erase { id: turns[1] }).await;
-    driver.must(&anna.space(), Action::Resume(Box::new(kept))).await;
+    driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Resume(Box::new(kept)))).await;
     let waiting = good(store.pending_turns(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
 }

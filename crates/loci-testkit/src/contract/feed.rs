@@ -2,7 +2,8 @@
 
 use loci_store::{Feed, LedgerQuery, Store};
 use loci_types::{
-    AccessPolicy, Action, AgedScore, Batch, LedgerEntry, Memory, MemoryId, Patch, Reach, Space, State, Tenant, Visible,
+    AccessPolicy, Action, AgedScore, Batch, Bookkeeping, LedgerEntry, Memory, MemoryId, Patch, Reach, Space, State,
+    Tenant, Visible,
 };
 
 use crate::driver::{Driver, good, name_in};
@@ -169,7 +170,7 @@ pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
     driver.remember(&anna, "one").await;
     let id = driver.remember(&anna, "two").await;
     driver.remember(&bot, "three").await;
-    driver.must(&anna.space(), Action::Touch { ids: vec![id] }).await;
+    driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![id] })).await;
     let (shared, own) = ((anna.space(), 2), (bot.space(), 1));
     let theirs = Tenant::new("other").unwrap_or_default();
     let changes = vec![add(memory(900, &anna, "theirs"))];

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use loci_store::{JobUpdate, Store};
-use loci_types::{Action, Addition, Batch, Job, JobKind, JobRecord, JobSpec, Tenant};
+use loci_types::{Action, Addition, Batch, Bookkeeping, Job, JobKind, JobRecord, JobSpec, Tenant};
 use serde_json::json;
 
 use crate::driver::{Driver, good};
@@ -17,7 +17,7 @@ fn spec(kind: JobKind, name: &str, unique: Option<&str>, run_after: Timestamp) -
 }
 
 async fn enqueue(driver: &Driver<'_>, spec: JobSpec) {
-    driver.must(&user("anna").space(), Action::Enqueue(spec)).await;
+    driver.must(&user("anna").space(), Action::Bookkeeping(Bookkeeping::Enqueue(spec))).await;
 }
 
 async fn claim(store: &dyn Store, kinds: &[JobKind], limit: usize, now: Timestamp) -> Vec<Job> {
@@ -82,7 +82,12 @@ pub async fn a_claim_keeps_to_time_kind_and_limit(store: &dyn Store) {
     enqueue(&driver, spec(JobKind::Embed, "early", None, at(10))).await;
     enqueue(&driver, spec(JobKind::Embed, "late", None, at(20))).await;
     enqueue(&driver, spec(JobKind::Purge, "other", None, at(10))).await;
-    driver.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
+    driver
+        .must(
+            &agent("bot").space(),
+            Action::Bookkeeping(Bookkeeping::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))),
+        )
+        .await;
     assert_eq!(claim(store, &[JobKind::Embed], 9, at(4)).await, []);
     assert_eq!(claim(store, &[], 9, at(40)).await, []);
     assert_eq!(claim(store, JobKind::ALL, 0, at(40)).await, []);
@@ -144,7 +149,8 @@ pub async fn a_failed_job_waits_and_a_dead_one_stays_dead(store: &dyn Store) {
 /// The worker of one tenant does not get the work of another.
 pub async fn jobs_keep_to_their_tenant(store: &dyn Store) {
     let other = Tenant::new("other").unwrap_or_default();
-    let changes = vec![change(at(1), Action::Enqueue(spec(JobKind::Embed, "theirs", None, at(0))))];
+    let changes =
+        vec![change(at(1), Action::Bookkeeping(Bookkeeping::Enqueue(spec(JobKind::Embed, "theirs", None, at(0)))))];
     good(store.apply(Batch { tenant: other.clone(), space: user("anna").space(), changes }).await);
     assert_eq!(claim(store, JobKind::ALL, 9, at(10)).await, []);
     let theirs = good(store.claim(&other, JobKind::ALL, 9, at(10), LEASE).await);
@@ -179,7 +185,12 @@ pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
     let driver = Driver::on(store);
     assert_eq!(listed(store, &[], 9).await, []);
     let [waits, runs, died] = one_of_each(&driver).await;
-    driver.must(&agent("bot").space(), Action::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))).await;
+    driver
+        .must(
+            &agent("bot").space(),
+            Action::Bookkeeping(Bookkeeping::Enqueue(spec(JobKind::Embed, "bot's", None, at(5)))),
+        )
+        .await;
     let all = listed(store, &[], 9).await;
     let job = |id, space: &str, kind, name: &str, state: &str, created: i64| JobRecord {
         id,

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 use loci_store::Store;
-use loci_types::{Action, Batch, ErrorKind, NoteValue, Outcome, Reach, Scope, Space, Tenant, Visible};
+use loci_types::{Action, Batch, Bookkeeping, ErrorKind, NoteValue, Outcome, Reach, Scope, Space, Tenant, Visible};
 use serde_json::{Value, json};
 
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
 fn note(scope: Option<&Scope>, key: &str, value: NoteValue, until: Option<Timestamp>) -> Action {
-    Action::Note { scope: scope.cloned(), key: key.to_owned(), value, until }
+    Action::Bookkeeping(Bookkeeping::Note { scope: scope.cloned(), key: key.to_owned(), value, until })
 }
 
 fn set(scope: Option<&Scope>, key: &str, value: Value) -> Action {

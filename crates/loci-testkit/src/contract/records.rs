@@ -1,7 +1,7 @@
 //! Is what is written what is read?
 
 use loci_store::{Error, LedgerQuery, Store};
-use loci_types::{Action, Addition, ErrorKind, JobKind, JobSpec, Outcome, Patch, Provenance, State};
+use loci_types::{Action, Addition, Bookkeeping, ErrorKind, JobKind, JobSpec, Outcome, Patch, Provenance, State};
 use serde_json::json;
 
 use crate::driver::{Driver, good};
@@ -244,16 +244,16 @@ pub async fn a_new_text_has_new_words_and_no_old_vector(store: &dyn Store) {
 pub async fn a_touch_counts_and_is_not_history(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
-    driver.must(&anna.space(), Action::Touch { ids: vec![one, two] }).await;
+    driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![one, two] })).await;
     let seen = driver.clock();
-    driver.must(&anna.space(), Action::Touch { ids: vec![one, id(77_777)] }).await;
+    driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![one, id(77_777)] })).await;
     let (first, second) = (driver.must_get(one).await, driver.must_get(two).await);
     assert_eq!((first.access_count, first.last_accessed_at), (2, Some(driver.clock())));
     assert_eq!((second.access_count, second.last_accessed_at), (1, Some(seen)));
     assert_eq!((first.version, first.updated_at), (1, first.created_at));
     assert_eq!(good(store.ledger(&whole(), &LedgerQuery::Memory(one), 99).await).entries.len(), 1);
     // Written behind, a touch may come late; the last access is the latest.
-    let late = change(at(1), Action::Touch { ids: vec![one] });
+    let late = change(at(1), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![one] }));
     good(store.apply(batch(&anna.space(), vec![late])).await);
     let read = driver.must_get(one).await;
     assert_eq!((read.access_count, read.last_accessed_at), (3, first.last_accessed_at));

@@ -1,7 +1,7 @@
 //! What is left of what goes?
 
 use loci_store::{LedgerQuery, Store};
-use loci_types::{Action, ErrorKind, LedgerEntry, MemoryId, NoteValue, Outcome, Relation, Scope, State};
+use loci_types::{Action, Bookkeeping, ErrorKind, LedgerEntry, MemoryId, NoteValue, Outcome, Relation, Scope, State};
 use serde_json::{Value, json};
 
 use crate::driver::{Driver, good};
@@ -134,7 +134,12 @@ pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
     let (hers, his) = (driver.remember(&anna, "lantern").await, driver.remember(&ben, "candle").await);
     let keep = async |scope: Option<Scope>, key: &str, value: Value| {
         let value = NoteValue::Set(json!({ "fingerprint": "00", "status": 201, "body": value }));
-        driver.must(&space, Action::Note { scope, key: key.to_owned(), value, until: Some(at(9_000)) }).await;
+        driver
+            .must(
+                &space,
+                Action::Bookkeeping(Bookkeeping::Note { scope, key: key.to_owned(), value, until: Some(at(9_000)) }),
+            )
+            .await;
     };
     keep(Some(anna.clone()), "answer 1", json!({ "deleted": true })).await;
     keep(None, "answer 2", json!({ "receipts": [{ "id": hers }] })).await;

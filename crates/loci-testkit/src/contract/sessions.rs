@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use loci_store::Store;
 use loci_types::{
-    AccessPolicy, Action, ErrorKind, Kind, Memory, MemoryId, Outcome, Reach, Scope, Session, SessionFilter, Source,
-    State, Visible,
+    AccessPolicy, Action, Bookkeeping, ErrorKind, Kind, Memory, MemoryId, Outcome, Reach, Scope, Session,
+    SessionFilter, Source, State, Visible,
 };
 
 use crate::driver::{Driver, good};
@@ -24,7 +24,7 @@ fn turn(driver: &Driver<'_>, scope: &Scope, session: Option<&str>, thread: &str)
 
 async fn attend(driver: &Driver<'_>, scope: &Scope, session: &str, thread: &str) -> Timestamp {
     let (scope, session, thread) = (scope.clone(), session.to_owned(), thread.to_owned());
-    driver.must(&scope.space(), Action::Attend { scope, session, thread }).await;
+    driver.must(&scope.space(), Action::Bookkeeping(Bookkeeping::Attend { scope, session, thread })).await;
     driver.clock()
 }
 
@@ -35,17 +35,17 @@ async fn say(driver: &Driver<'_>, scope: &Scope, session: &str) -> MemoryId {
 }
 
 fn end(scope: &Scope, session: &str) -> Action {
-    Action::EndSession { scope: scope.clone(), session: session.to_owned() }
+    Action::Bookkeeping(Bookkeeping::EndSession { scope: scope.clone(), session: session.to_owned() })
 }
 
 fn learn(scope: &Scope, session: &str, expect: Option<MemoryId>, through: MemoryId) -> Action {
-    Action::Consolidate {
+    Action::Bookkeeping(Bookkeeping::Consolidate {
         scope: scope.clone(),
         session: session.to_owned(),
         expect,
         through,
         report: serde_json::Value::Null,
-    }
+    })
 }
 
 async fn all(store: &dyn Store, visible: &Visible) -> Vec<Session> {
@@ -168,7 +168,9 @@ pub async fn what_was_learned_does_not_wait_again(store: &dyn Store) {
     assert_eq!(pending_turns(store, &whole(), &anna, "other").await, [other]);
     assert_eq!(good(store.stats(&whole()).await).ledger, lines + 2, "each leaves a line with what was learned");
     // Whoever wants it learned from again has all of it waiting again.
-    driver.must(&anna.space(), Action::Unlearn { scope: anna.clone(), session: "s".to_owned() }).await;
+    driver
+        .must(&anna.space(), Action::Bookkeeping(Bookkeeping::Unlearn { scope: anna.clone(), session: "s".to_owned() }))
+        .await;
     assert_eq!(pending_turns(store, &whole(), &anna, "s").await, [one, two, three]);
     driver.must(&anna.space(), learn(&anna, "s", None, three)).await;
     let four = say(&driver, &anna, "s").await;
@@ -188,11 +190,16 @@ pub async fn who_comes_second_learns_nothing(store: &dyn Store) {
     let before = (the(store, "s").await, driver.count(&whole()).await, good(store.stats(&whole()).await));
     for (expect, kind) in [(None, ErrorKind::Conflict), (Some(two), ErrorKind::Conflict)] {
         let fact = driver.sample(&anna, "lantern of a lesson");
-        let note = Action::Note { scope: None, key: "n".into(), value: loci_types::NoteValue::Add(1.0), until: None };
+        let note = Action::Bookkeeping(Bookkeeping::Note {
+            scope: None,
+            key: "n".into(),
+            value: loci_types::NoteValue::Add(1.0),
+            until: None,
+        });
         let actions = [
             note,
             end(&anna, "s"),
-            Action::Touch { ids: vec![one] },
+            Action::Bookkeeping(Bookkeeping::Touch { ids: vec![one] }),
             learn(&anna, "s", expect, two),
             Action::Erase { id: one },
         ];
@@ -223,7 +230,10 @@ pub async fn a_mark_goes_only_forward(store: &dyn Store) {
         (learn(&anna, "s", Some(two), id(77_777)), ErrorKind::NotFound),
         (learn(&anna, "nobody", None, two), ErrorKind::InvalidInput),
         (learn(&agent("bot"), "s", None, two), ErrorKind::InvalidInput),
-        (Action::Attend { scope: agent("bot"), session: "s".into(), thread: "t".into() }, ErrorKind::InvalidInput),
+        (
+            Action::Bookkeeping(Bookkeeping::Attend { scope: agent("bot"), session: "s".into(), thread: "t".into() }),
+            ErrorKind::InvalidInput,
+        ),
     ] {
         let told = format!("{action:?}");
         let error = driver.act(&anna.space(), action).await.expect_err("no such mark");

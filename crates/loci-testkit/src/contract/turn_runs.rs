@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 
 use loci_store::{Store, TurnRef};
-use loci_types::{AccessPolicy, Action, Filter, Kind, Memory, MemoryId, Patch, Scope, State, Vector, Visible};
+use loci_types::{
+    AccessPolicy, Action, Bookkeeping, Filter, Kind, Memory, MemoryId, Patch, Scope, State, Vector, Visible,
+};
 
 use crate::driver::{Driver, good};
 use crate::samples::*;
@@ -262,7 +264,7 @@ pub async fn a_touch_counts_and_leaves_the_stamp(store: &dyn Store) {
     let before = (place(store, one).await, place(store, two).await);
     assert_eq!((before.0.access_count, before.1.access_count), (3, 0));
     for _ in 0..2 {
-        driver.must(&anna.space(), Action::Touch { ids: vec![one, two, one] }).await;
+        driver.must(&anna.space(), Action::Bookkeeping(Bookkeeping::Touch { ids: vec![one, two, one] })).await;
     }
     let after = good(store.around(&visible(&[anna]), &now(), &[one], 1).await);
     let counted = [TurnRef { access_count: 7, ..before.0 }, TurnRef { access_count: 2, ..before.1 }];

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use loci_store::{EntityFilter, EntityQuery, LedgerQuery, Page, Store};
 use loci_types::{
-    AccessPolicy, Action, Batch, Entity, EntityId, Kind, Layer, Memory, MemoryId, NoteValue, Reach, Relation, Scope,
-    SessionFilter, Source, Space, Tenant, Visible,
+    AccessPolicy, Action, Batch, Bookkeeping, Entity, EntityId, Kind, Layer, Memory, MemoryId, NoteValue, Reach,
+    Relation, Scope, SessionFilter, Source, Space, Tenant, Visible,
 };
 
 use crate::driver::{Driver, good, name_in};
@@ -131,9 +131,14 @@ async fn keep_all(driver: &Driver<'_>, plain: &[Memory]) {
         let scope = good(memory.scope().map_err(Into::into));
         driver.must(&space, name_in(&scope, thing)).await;
         let (session, thread) = ("t".to_owned(), "t".to_owned());
-        driver.must(&space, Action::Attend { scope: scope.clone(), session, thread }).await;
+        driver.must(&space, Action::Bookkeeping(Bookkeeping::Attend { scope: scope.clone(), session, thread })).await;
         let value = NoteValue::Set(scope.key().into());
-        driver.must(&space, Action::Note { scope: Some(scope), key: "n".into(), value, until: None }).await;
+        driver
+            .must(
+                &space,
+                Action::Bookkeeping(Bookkeeping::Note { scope: Some(scope), key: "n".into(), value, until: None }),
+            )
+            .await;
         driver.must(&space, Action::Mention { memory: memory.id, entity: EntityId(memory.id.0), counted: true }).await;
     }
     for pair in plain.windows(2).filter(|pair| linked(pair)) {

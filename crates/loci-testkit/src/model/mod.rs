@@ -9,8 +9,8 @@ mod steps;
 use std::collections::{BTreeMap, BTreeSet};
 
 use loci_types::{
-    Action, Addition, Change, ContentHash, ErrorKind, Filter, Memory, MemoryId, Outcome, Reach, Relation, Revision,
-    Space, State, Visible, reinforced,
+    Action, Addition, Bookkeeping, Change, ContentHash, ErrorKind, Filter, Memory, MemoryId, Outcome, Reach, Relation,
+    Revision, Space, State, Visible, reinforced,
 };
 
 pub use self::law::agrees;
@@ -106,7 +106,7 @@ impl Model {
                 let gone = self.edges.remove(&(*source, *target, *relation));
                 Ok((Some(*source), if gone { Outcome::Deleted } else { Outcome::None }, version))
             }
-            Action::Touch { ids } => {
+            Action::Bookkeeping(Bookkeeping::Touch { ids }) => {
                 for id in ids {
                     if let Some(stored) = self.stored.get_mut(id).filter(|stored| space_of(stored) == *space) {
                         stored.memory.access_count += 1;

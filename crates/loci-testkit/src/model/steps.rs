@@ -2,7 +2,7 @@
 //!
 //! Steps that chance can pick, and the change that each stands for in the state that the model is in.
 
-use loci_types::{AccessPolicy, Action, Change, Layer, MemoryId, Relation, Revision, Scope, Space, State};
+use loci_types::{AccessPolicy, Action, Bookkeeping, Change, Layer, MemoryId, Relation, Revision, Scope, Space, State};
 use proptest::prelude::*;
 
 use super::Model;
@@ -212,7 +212,7 @@ impl Model {
             }
             Op::Touch(which) => {
                 let (id, space) = pick(which);
-                (space, Action::Touch { ids: vec![id] })
+                (space, Action::Bookkeeping(Bookkeeping::Touch { ids: vec![id] }))
             }
             Op::Link(source, target, n) => {
                 let ((source, space), (target, _)) = (pick(source), pick(target));
