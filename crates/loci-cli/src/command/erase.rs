@@ -28,8 +28,12 @@ who said it: with words, vectors, edges, sessions, facts, checkpoints, entities 
 work, working memory, and what the ledger told of them. Of each memory a line stays that it was there, with the
 hash of its words.
 
+A user with many memories goes in steps. If the command is interrupted, what went is gone and the rest is still
+there: run it again.
+
 Afterwards the files are written anew, so that nothing is left in freed pages, in the index of words or in the
-log. With PostgreSQL all tables are written anew while writers wait; --no-scrub leaves that for later.
+log. With PostgreSQL those tables are written anew that this takes a moment for; what stays in free space of the
+others, and until when, is said. --no-scrub leaves all of it for later.
 
 Backups and exports that were made before still hold what they held: delete them, or restore and erase again.
 

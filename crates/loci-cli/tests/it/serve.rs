@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use crate::run::Home;
 
+const SERVE: [&str; 3] = ["--json", "serve", "--listen=127.0.0.1:0"];
+
 /// A server in a process of its own.
 pub(crate) struct Server {
     child: Child,
@@ -17,8 +19,11 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(home: &Home) -> Self {
-        let mut child =
-            home.command(&["--json", "serve", "--listen=127.0.0.1:0"]).stderr(Stdio::null()).spawn().unwrap();
+        Self::run(home.command(&SERVE))
+    }
+
+    fn run(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
@@ -98,4 +103,38 @@ fn it_makes_the_vectors_that_others_left() {
         std::thread::sleep(Duration::from_millis(100));
     }
     server.stop();
+}
+
+/// A process that may open few files says "try again" and nothing of a full disk; what it acknowledged is there.
+#[cfg(unix)]
+#[test]
+fn without_descriptors_it_is_busy_and_the_disk_is_not_full() {
+    let home = Home::new();
+    let plain = home.command(&SERVE);
+    let mut bounded = Command::new("sh");
+    bounded.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""]).arg(plain.get_program()).args(plain.get_args());
+    bounded.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    bounded.env("PATH", "/usr/bin:/bin").current_dir(home.path()).stdout(Stdio::piped());
+    let server = Server::run(bounded);
+    let (mut kept, mut refused) = (0, Vec::new());
+    for number in 0..60 {
+        let agent = json!({ "agentId": format!("agent{number}"), "userId": "ana" });
+        let body = json!({ "content": format!("lantern {number}"), "layer": "agent", "identifiers": agent });
+        match crate::plain::send(&server.address, "POST", "/v1/memories", &[], &body) {
+            Some((200..=299, _)) => kept += 1,
+            Some((status, answer)) => {
+                println!("{number}: {status} {answer}");
+                assert_eq!((status, &answer["retryable"]), (503, &json!(true)), "{answer}");
+                refused.push(number);
+            }
+            None => panic!("{number}: no answer"),
+        }
+    }
+    println!("{kept} kept, {} refused", refused.len());
+    assert!(!refused.is_empty(), "it never ran out of descriptors, so nothing was proved");
+    assert_eq!(server.get("/healthz").0, 200);
+    server.stop();
+    // With descriptors enough everything that was acknowledged is there.
+    assert_eq!(home.export().len(), kept);
+    assert_eq!(home.run(&["doctor"]).code, 0);
 }

@@ -156,7 +156,7 @@ impl Folder {
         hasher.update(blake3::hash(&self.weights).as_bytes());
         hasher.update(blake3::hash(&self.tokenizer).as_bytes());
         // A config can change the vectors without touching weights or words.
-        hasher.update(format!("{:?} {}", self.sort, self.max_tokens).as_bytes());
+        hasher.update(format!("{} {}", self.sort.settings(), self.max_tokens).as_bytes());
         let fingerprint = &hasher.finalize().to_hex()[..12];
         if MINILM_FINGERPRINTS.contains(&fingerprint) {
             return MINILM.to_owned();
@@ -166,6 +166,40 @@ impl Folder {
         }
         let folder = self.path.file_name().map_or_else(|| "local".into(), |name| name.to_string_lossy());
         format!("{folder}@{fingerprint}")
+    }
+}
+
+impl Architecture {
+    /// The settings that shape the vectors, written out. The name of a model is a hash of this text, and vectors are found
+    /// by the name of their model: another spelling would orphan the vectors of every custom model, so it never changes,
+    /// whatever the fields here are called. A new setting is only added where it differs from what all models had before.
+    fn settings(&self) -> String {
+        match self {
+            Architecture::Bert(bert) => {
+                let position = match &bert.position_embedding_type {
+                    Some(position) => format!("Some(\"{position}\")"),
+                    None => "None".to_owned(),
+                };
+                format!(
+                    "Bert(BertConfig {{ hidden_size: {}, intermediate_size: {}, num_attention_heads: {}, \
+                     num_hidden_layers: {}, vocab_size: {}, max_position_embeddings: {}, layer_norm_eps: {:?}, \
+                     hidden_act: \"{}\", position_embedding_type: {position} }})",
+                    bert.hidden_size,
+                    bert.intermediate_size,
+                    bert.num_attention_heads,
+                    bert.num_hidden_layers,
+                    bert.vocab_size,
+                    bert.max_position_embeddings,
+                    bert.layer_norm_eps,
+                    bert.hidden_act,
+                )
+            }
+            Architecture::StaticModel { hidden_dim: Some(size) } => {
+                format!("StaticModel {{ hidden_dim: Some({size}) }}")
+            }
+            Architecture::StaticModel { hidden_dim: None } => "StaticModel { hidden_dim: None }".to_owned(),
+            Architecture::UseMultilingual => "UseMultilingual".to_owned(),
+        }
     }
 }
 
@@ -254,4 +288,49 @@ fn parse<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, Error> {
     let bytes = read(path)?;
     // serde names the field and the line, which is all a person needs to find it.
     serde_json::from_slice(&bytes).map_err(|error| Error::invalid(path, "JSON", error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of models that people may have vectors of. They were made by the first release and must stay.
+    #[test]
+    fn names_of_custom_models_stay() {
+        let bert = BertConfig {
+            hidden_size: 384,
+            intermediate_size: 1_536,
+            num_attention_heads: 12,
+            num_hidden_layers: 6,
+            vocab_size: 30_522,
+            max_position_embeddings: 512,
+            layer_norm_eps: 1e-12,
+            hidden_act: "gelu".to_owned(),
+            position_embedding_type: Some("absolute".to_owned()),
+        };
+        let plain = BertConfig { position_embedding_type: None, layer_norm_eps: 0.001, ..bert.clone() };
+        let sorts = [
+            Architecture::Bert(bert),
+            Architecture::Bert(plain),
+            Architecture::StaticModel { hidden_dim: Some(256) },
+            Architecture::StaticModel { hidden_dim: None },
+            Architecture::UseMultilingual,
+        ];
+        let names = sorts.map(|sort| {
+            let folder = Folder {
+                path: "/models/own".into(),
+                sort,
+                tokenizer: b"words".to_vec(),
+                tokenizer_path: PathBuf::new(),
+                weights: b"weights".to_vec(),
+                weights_path: PathBuf::new(),
+                max_tokens: 256,
+            };
+            folder.model_name()
+        });
+        assert_eq!(
+            names,
+            ["own@40ec8bda139f", "own@17dd6ec50498", "own@2906613b705d", "own@6c6fa3d70f65", "own@bb2ce69f77cd"]
+        );
+    }
 }

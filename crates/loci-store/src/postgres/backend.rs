@@ -155,6 +155,11 @@ impl PostgresBackend {
         Ok(())
     }
 
+    fn tenant_number(&self, tenant: &Tenant) -> Result<Option<i64>> {
+        let sql = "SELECT number FROM tenants WHERE name = ?1";
+        self.read_catalogue(|connection| connection.query_row(sql, params![tenant.name()], |row| row.get(0)).optional())
+    }
+
     fn required(&self, open: &SpaceHandle) -> Result<SpaceIds> {
         self.target(open)?.ok_or(Error::Closed)
     }
@@ -188,11 +193,7 @@ impl Backend for PostgresBackend {
     }
 
     fn with_jobs(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
-        let number = self.read_catalogue(|connection| {
-            let sql = "SELECT number FROM tenants WHERE name = ?1";
-            connection.query_row(sql, params![tenant.name()], |row| row.get::<_, i64>(0)).optional()
-        })?;
-        let Some(number) = number else { return Ok(Vec::new()) };
+        let Some(number) = self.tenant_number(tenant)? else { return Ok(Vec::new()) };
         // No space has this number: jobs may be counted for the tenant as a whole, and nothing else seen.
         let target = SpaceIds { tenant: number as i32, space: 0 };
         let now = now.as_microsecond();
@@ -307,8 +308,10 @@ impl Backend for PostgresBackend {
         turn_runs::turn_runs(connection, &open.place, clause, ids, reach, turn_runs::Turns::Batch)
     }
 
-    fn scrub(&self, _: &Tenant) -> Result<Option<String>> {
-        self.inner.sessions.handle.block_on(scrub::tables(&self.inner.address, &self.inner.options))
+    fn scrub(&self, tenant: &Tenant) -> Result<Option<String>> {
+        let number = self.tenant_number(tenant)?;
+        let scrubbed = scrub::tables(&self.inner.address, &self.inner.options, number.unwrap_or(0) as i32);
+        self.inner.sessions.handle.block_on(scrubbed)
     }
 
     fn bytes(&self, open: &SpaceHandle) -> Result<u64> {

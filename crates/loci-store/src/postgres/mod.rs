@@ -17,6 +17,7 @@ mod pool;
 mod schema;
 mod scrub;
 mod tables;
+mod tls;
 mod words;
 
 use std::collections::{HashMap, HashSet};
@@ -138,7 +139,10 @@ struct Inner {
 impl PostgresBackend {
     async fn open(address: &str, options: PostgresOptions) -> Result<Self> {
         let pooled = Address::read(address, options.timeout)?;
-        let address = Address::read(options.direct.as_deref().unwrap_or(address), options.timeout)?;
+        let address = match &options.direct {
+            Some(direct) => Address::read(direct, options.timeout)?,
+            None => pooled.clone(),
+        };
         // The schema is changed by whoever the address names; memories are served by a role that owns nothing.
         let (mut client, driven) = address.driven().await?;
         let made = schema::migrate(&mut client, &options).await;

@@ -1,19 +1,19 @@
 //! Where is the server, and where do sessions with it come from?
 
+use std::pin::Pin;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Pool, PoolConfig, RecyclingMethod, Runtime, Timeouts,
+    Connect, Hook, HookError, Manager, ManagerConfig, Pool, PoolConfig, RecyclingMethod, Runtime, Timeouts,
 };
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
-use tokio_postgres::config::SslMode;
-use tokio_postgres::tls::NoTlsStream;
-use tokio_postgres::{Client, Config, Connection, NoTls, Socket};
+use tokio_postgres::{Client, Config, Connection, Socket};
 
+use super::tls::{Encrypted, Tls};
 use super::{PostgresOptions, pg_connection, said, schema};
 use crate::{Error, Result};
 
@@ -23,36 +23,36 @@ const SILENCE: Duration = Duration::from_secs(30);
 /// A connection that is older is closed instead of being used again, so that what a server keeps for it is bounded.
 const OLDEST: Duration = Duration::from_secs(30 * 60);
 
-/// Where a server is.
+/// Where a server is, and how connections to it are encrypted.
 #[derive(Clone)]
 pub(crate) struct Address {
     config: Config,
+    tls: Tls,
 }
 
 impl Address {
     /// Reads a URL or `key=value` pairs.
     pub(crate) fn read(text: &str, timeout: Duration) -> Result<Self> {
-        let mut config = Config::from_str(text).map_err(|error| {
+        let (text, tls) = Tls::read(text)?;
+        let mut config = Config::from_str(&text).map_err(|error| {
             Error::from(loci_types::Error::invalid(
                 "postgres.url",
                 format!("this is no address of PostgreSQL: {error}"),
             ))
         })?;
-        if config.get_ssl_mode() == SslMode::Require {
-            let problem = "sslmode=require asks for TLS, which is not built into this Loci";
-            let advice = "reach the server over a private network or a local TLS proxy, and leave sslmode out";
-            return Err(loci_types::Error::invalid("postgres.url", problem).hint(advice).into());
-        }
-        config.connect_timeout(timeout).application_name("loci");
+        config.connect_timeout(timeout).application_name("loci").ssl_mode(tls.mode);
         if config.get_keepalives_idle() > SILENCE {
             config.keepalives_idle(SILENCE);
         }
-        Ok(Self { config })
+        Ok(Self { config, tls })
     }
 
     /// A connection outside any pool, as whoever the address names. Nothing moves on it unless it is driven.
-    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, NoTlsStream>), tokio_postgres::Error> {
-        self.config.connect(NoTls).await
+    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Encrypted>), tokio_postgres::Error> {
+        let connector = self.tls.connector();
+        let connected = self.config.connect(connector.clone()).await?;
+        self.tls.note(&connector);
+        Ok(connected)
     }
 
     /// The same, driven by a task of its own. A fault of the task is reported to the next caller.
@@ -67,6 +67,19 @@ impl Address {
         Ok((client, tokio::spawn(async move { drop(connection.await) })))
     }
 }
+
+/// The connections of a pool are made like all others.
+impl Connect for Address {
+    fn connect(&self, _: &Config) -> Connecting<'_> {
+        Box::pin(async move {
+            let (client, connection) = Address::connect(self).await?;
+            Ok((client, tokio::spawn(async move { drop(connection.await) })))
+        })
+    }
+}
+
+type Connecting<'a> =
+    Pin<Box<dyn Future<Output = Result<(Client, JoinHandle<()>), tokio_postgres::Error>> + Send + 'a>>;
 
 /// How the sessions of a pool begin, and how many there are.
 pub(crate) struct ConnectionOptions<'m> {
@@ -96,7 +109,7 @@ impl Sessions {
     /// A pool that connects when it is first asked.
     pub(crate) fn new(address: &Address, options: &ConnectionOptions<'_>) -> Result<Self> {
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(address.config.clone(), NoTls, recycling);
+        let manager = Manager::from_connect(address.config.clone(), address.clone(), recycling);
         let role = options.role.map(|role| format!("SET LOCAL ROLE {}; ", schema::quoted(role))).unwrap_or_default();
         let (timeout, patience) = (options.timeout, options.timeout.as_millis());
         let settings = format!(
@@ -155,7 +168,8 @@ mod tests {
             ("postgres://loci@host:5432/memories", None),
             ("host=host user=loci sslmode=prefer", None),
             ("host=host user=loci sslmode=disable", None),
-            ("postgres://loci@host/memories?sslmode=require", Some("TLS")),
+            ("postgres://loci@host/memories?sslmode=require", None),
+            ("postgres://loci@host/memories?sslmode=sometimes", Some("verify-full")),
             ("nowhere", Some("no address")),
         ] {
             let found = Address::read(text, SILENCE).err().map(|error| error.to_string());

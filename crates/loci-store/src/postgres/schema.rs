@@ -12,12 +12,12 @@
 
 use tokio_postgres::Client;
 
-use super::tables::{FIRST, FOURTH, LAST, SECOND, THIRD};
+use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, THIRD};
 use super::{Distance, PostgresOptions};
 use crate::{Error, Result};
 
 /// The migrations, in order.
-const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth];
+const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth];
 
 /// The error code of `open_write` for a space that was removed.
 pub(super) const SPACE_REMOVED: &str = "LC001";
@@ -65,7 +65,7 @@ const OF_ALL: &[(&str, &str)] = &[
 const SECOND_OF_ALL: &[&str] = &["pools", "pool_members"];
 
 /// Those that grow with every memory and are spread over partitions by tenant.
-const SPREAD: &[&str] = &["memories", "documents", "words", "vectors", "ledger"];
+pub(super) const SPREAD: &[&str] = &["memories", "documents", "words", "vectors", "ledger"];
 
 /// Brings the schema up to date. Runs as whoever may change it, not as the role that serves.
 pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> Result<()> {
@@ -190,6 +190,10 @@ fn third(_: &PostgresOptions) -> String {
 
 fn fourth(_: &PostgresOptions) -> String {
     FOURTH.to_owned()
+}
+
+fn fifth(_: &PostgresOptions) -> String {
+    FIFTH.to_owned()
 }
 
 /// The walls around those tables that are meant.

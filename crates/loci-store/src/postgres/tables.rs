@@ -472,3 +472,32 @@ CREATE FUNCTION announce_write() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
     END IF;
 END $$;
 ";
+
+/// Texts as they were given. Earlier versions kept NUL, which PostgreSQL cannot store, as the character U+10FFFF and `0`, and
+/// U+10FFFF itself as the same and `1`. NUL is refused now, so what is left of it becomes the replacement character. Terms
+/// never held either. A row that another one would then equal stays as it is.
+pub(super) const FIFTH: &str = r"
+DO $$ DECLARE
+    mark text := chr(1114111);
+    rewritten record;
+BEGIN
+    FOR rewritten IN
+        SELECT c.table_name AS name,
+            string_agg(format('%1$I = replace(replace(%1$I::text, %2$L, %3$L), %4$L, %5$L)%6$s', c.column_name,
+                mark || '0', chr(65533), mark || '1', mark, CASE c.data_type WHEN 'json' THEN '::json' ELSE '' END), ', ') AS columns,
+            string_agg(format('strpos(%I::text, %L) > 0', c.column_name, mark), ' OR ') AS marked
+        FROM information_schema.columns c JOIN pg_class t ON t.oid = format('%I.%I', c.table_schema, c.table_name)::regclass
+        WHERE c.table_schema = current_schema() AND c.data_type IN ('text', 'json') AND t.relkind IN ('r', 'p')
+            AND NOT t.relispartition AND c.table_name <> 'words'
+        GROUP BY c.table_name
+    LOOP
+        EXECUTE format('ALTER TABLE %I NO FORCE ROW LEVEL SECURITY', rewritten.name);
+        BEGIN
+            EXECUTE format('UPDATE %I SET %s WHERE %s', rewritten.name, rewritten.columns, rewritten.marked);
+        EXCEPTION WHEN integrity_constraint_violation THEN
+            RAISE WARNING 'texts of % that held NUL characters stay as they are: %', rewritten.name, SQLERRM;
+        END;
+        EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', rewritten.name);
+    END LOOP;
+END $$;
+";

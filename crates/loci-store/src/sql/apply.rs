@@ -62,7 +62,7 @@ impl Applier<'_> {
             }
             Action::Purge { id } => self.purge(change, *id),
             Action::Erase { id } => self.remove(change, *id, Event::Erase),
-            Action::EraseUser { user } => self.erase_user(change, user),
+            Action::EraseUser { user } => self.erase_user(change, user, 0),
             Action::DropVectors { model } => self.drop_vectors(change, model),
             Action::Embed { id, of, vector } => self.embed(change, *id, *of, vector),
             Action::Name { scope, entity } => self.name(change, scope, entity),
@@ -81,12 +81,16 @@ impl Applier<'_> {
 
     pub(crate) fn add(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
-        let scope = self.scope(&memory.scope()?)?;
-        if let Some(unless) = addition.unless
-            && let Some(there) = self.duplicate(scope, unless, change.at)?
-        {
-            return Ok(there);
-        }
+        let scope = memory.scope()?;
+        let known = match addition.unless {
+            Some(unless) => self.known_scope(&scope, unless, change.at)?,
+            None => None,
+        };
+        let scope = match known {
+            Some((_, Some(duplicate))) => return Ok(duplicate),
+            Some((scope, None)) => scope,
+            None => self.scope(&scope)?,
+        };
         if let (Some(claim), Some(seen)) = (addition.claim, &addition.seen) {
             self.check_conflicts(scope, claim, seen, change.at)?;
         }
@@ -96,11 +100,13 @@ impl Applier<'_> {
         if let Some(at) = addition.aged_at {
             self.counted(row, at)?;
         }
-        if let Some(before) = addition.follows {
-            self.follow(&stored, before)?;
-        }
-        let follows = addition.follows.is_some();
-        self.sql(words::first(self.connection, self.analyser, row, scope, &memory.content, follows))?;
+        let before = match addition.follows {
+            Some(before) => self.follow(&stored, before)?,
+            None => None,
+        };
+        let question =
+            before.filter(|before| answers(&stored, before)).map(|before| (before.row, before.memory.content));
+        self.sql(words::first(self.connection, self.analyser, row, scope, &memory.content, question))?;
         if let Some(vector) = &addition.vector {
             self.put_vector(row, vector)?;
         }
@@ -111,28 +117,34 @@ impl Applier<'_> {
         Ok(applied(memory, Outcome::Created, sequence))
     }
 
-    /// The live memory of this scope that says the same.
-    fn duplicate(&self, scope: i64, unless: ContentHash, at: Timestamp) -> Result<Option<Applied>> {
+    /// The number of a scope that is known here, and the live memory in it that says the same. One question for both: writers
+    /// of a space wait for each other, and on a server each question is a round trip.
+    fn known_scope(&self, scope: &Scope, unless: ContentHash, at: Timestamp) -> Result<Option<(i64, Option<Applied>)>> {
+        self.belongs_here(scope)?;
         let found = self
             .connection
             .prepare_cached(
-                "SELECT id, version FROM memories WHERE unless = ?1 AND scope = ?2 AND state IN ('active', 'decayed') \
-                 AND superseded_by_id IS NULL AND (valid_until IS NULL OR ?3 < valid_until) \
-                 AND (expires_at IS NULL OR ?3 < expires_at) ORDER BY row LIMIT 1",
+                "SELECT s.scope, m.id, m.version FROM scopes s LEFT JOIN memories m ON m.unless = ?2 AND m.scope = s.scope \
+                 AND m.state IN ('active', 'decayed') AND m.superseded_by_id IS NULL \
+                 AND (m.valid_until IS NULL OR ?3 < m.valid_until) AND (m.expires_at IS NULL OR ?3 < m.expires_at) \
+                 WHERE s.key = ?1 ORDER BY m.row LIMIT 1",
             )
             .and_then(|mut statement| {
                 statement
-                    .query_row(params![unless.0, scope, at.as_microsecond()], |row| {
-                        Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), row.get(1)?))
+                    .query_row(params![scope.key(), unless.0, at.as_microsecond()], |row| {
+                        let id: Option<[u8; 16]> = row.get(1)?;
+                        let version: Option<u64> = row.get(2)?;
+                        Ok((row.get(0)?, id.zip(version)))
                     })
                     .optional()
             });
-        Ok(self.sql(found)?.map(|(id, version)| Applied {
-            id: Some(id),
+        let twin = |(id, version)| Applied {
+            id: Some(MemoryId(Uuid::from_bytes(id))),
             outcome: Outcome::None,
             version,
             sequence: None,
-        }))
+        };
+        Ok(self.sql(found)?.map(|(scope, known)| (scope, known.map(twin))))
     }
 
     /// Refuses if something about the same holds that was not looked at.
@@ -156,8 +168,8 @@ impl Applier<'_> {
         }
     }
 
-    fn follow(&self, stored: &StoredMemory, before: MemoryId) -> Result<()> {
-        let Some(before) = self.lookup(before)?.filter(|before| before.row != stored.row) else { return Ok(()) };
+    fn follow(&self, stored: &StoredMemory, before: MemoryId) -> Result<Option<StoredMemory>> {
+        let Some(before) = self.lookup(before)?.filter(|before| before.row != stored.row) else { return Ok(None) };
         let at = stored.memory.created_at;
         let edge = Edge {
             // Derived from the memory's own id, so that a replay draws the same edge.
@@ -173,7 +185,8 @@ impl Applier<'_> {
             evidence: Vec::new(),
             created_at: at,
         };
-        self.sql(graph::link(self.connection, before.row, stored.row, &edge)).map(drop)
+        self.sql(graph::link_new(self.connection, before.row, stored.row, &edge))?;
+        Ok(Some(before))
     }
 
     pub(crate) fn revise(&self, change: &Change, revision: &Revision) -> Result<Applied> {
@@ -453,9 +466,7 @@ impl Applier<'_> {
 
     /// The number of a scope, which must lie in this space.
     pub(crate) fn scope(&self, scope: &Scope) -> Result<i64> {
-        if scope.space() != *self.space {
-            return Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space)));
-        }
+        self.belongs_here(scope)?;
         let key = scope.key();
         let found = self
             .connection
@@ -469,6 +480,13 @@ impl Applier<'_> {
             params![key, scope.layer().name()],
             |row| row.get(0),
         ))
+    }
+
+    pub(crate) fn belongs_here(&self, scope: &Scope) -> Result<()> {
+        match scope.space() == *self.space {
+            true => Ok(()),
+            false => Err(Error::Refused(format!("{scope} lies in {}, not in {}", scope.space(), self.space))),
+        }
     }
 
     pub(crate) fn find(&self, id: MemoryId) -> Result<StoredMemory> {
@@ -487,6 +505,14 @@ impl Applier<'_> {
     pub(crate) fn sql<T>(&self, result: sql::Result<T>) -> Result<T> {
         result.map_err(|error| Error::said(self.path, error))
     }
+}
+
+/// Whether a turn may be the answer to the one before it: in the same scope and session, by someone else.
+fn answers(turn: &StoredMemory, before: &StoredMemory) -> bool {
+    let (turn, scope, before, theirs) = (&turn.memory, turn.scope, &before.memory, before.scope);
+    scope == theirs
+        && turn.identifiers.session_id == before.identifiers.session_id
+        && (turn.actor_id != before.actor_id || turn.role != before.role)
 }
 
 pub(crate) fn stored(row: &dyn Row) -> sql::Result<StoredMemory> {

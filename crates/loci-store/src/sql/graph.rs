@@ -5,7 +5,7 @@ use loci_types::{Edge, EdgeId, MemoryId, Relation};
 use uuid::Uuid;
 
 use super::row::{json, optional_timestamp, timestamp};
-use super::{Connection, OptionalExtension, Row, params};
+use super::{Connection, OptionalExtension, Row, Value, params};
 use crate::sql;
 
 /// Draws an edge, or renews the one that is there. True if it is new.
@@ -16,29 +16,43 @@ pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: 
         .optional()?;
     // The edge that is there keeps its id and the time it came.
     let id = fresh(connection, edge.id);
-    connection
-        .prepare_cached(&format!(
-            "INSERT INTO edges (id, source, target, relation, predicate, strength, confidence, valid_from, valid_until, \
-             evidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
-             {} DO UPDATE SET predicate = excluded.predicate, \
-             strength = excluded.strength, confidence = excluded.confidence, valid_from = excluded.valid_from, \
-             valid_until = excluded.valid_until, evidence = excluded.evidence",
-            connection.dialect().on_conflict("source, relation, target")
-        ))?
-        .execute(params![
-            id,
-            source,
-            target,
-            edge.relation.name(),
-            &edge.predicate,
-            edge.strength,
-            edge.confidence,
-            edge.valid_from.as_microsecond(),
-            edge.valid_until.map(Timestamp::as_microsecond),
-            (!edge.evidence.is_empty()).then(|| json(&edge.evidence)),
-            edge.created_at.as_microsecond(),
-        ])?;
+    let update = format!(
+        "{} DO UPDATE SET predicate = excluded.predicate, strength = excluded.strength, confidence = excluded.confidence, \
+         valid_from = excluded.valid_from, valid_until = excluded.valid_until, evidence = excluded.evidence",
+        connection.dialect().on_conflict("source, relation, target")
+    );
+    connection.execute(&insert(&update), values(id, source, target, edge))?;
     Ok(known.is_none())
+}
+
+/// Draws an edge to a memory that has just come: no edge can lead to it, and none can have its name. Nothing is asked, so a
+/// server is sent it together with the next statement.
+pub(crate) fn link_new(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<()> {
+    let id = edge.id.0.into_bytes();
+    connection.run_later(&insert("ON CONFLICT DO NOTHING"), values(id, source, target, edge))
+}
+
+fn insert(on_conflict: &str) -> String {
+    format!(
+        "INSERT INTO edges (id, source, target, relation, predicate, strength, confidence, valid_from, valid_until, \
+         evidence, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) {on_conflict}"
+    )
+}
+
+fn values(id: [u8; 16], source: i64, target: i64, edge: &Edge) -> Vec<Value> {
+    params![
+        id,
+        source,
+        target,
+        edge.relation.name(),
+        &edge.predicate,
+        edge.strength,
+        edge.confidence,
+        edge.valid_from.as_microsecond(),
+        edge.valid_until.map(Timestamp::as_microsecond),
+        (!edge.evidence.is_empty()).then(|| json(&edge.evidence)),
+        edge.created_at.as_microsecond(),
+    ]
 }
 
 /// The wished id, or a neighbour of it if another edge has it: a memory may both follow one and

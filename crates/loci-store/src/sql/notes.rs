@@ -25,6 +25,11 @@ impl Applier<'_> {
         value: &NoteValue,
         until: Option<Timestamp>,
     ) -> Result<Applied> {
+        if let (Some(scope), NoteValue::Set(value)) = (scope, value)
+            && self.set_note(scope, key, &value.to_string(), until)?
+        {
+            return Ok(nothing(Outcome::Updated));
+        }
         let scope = scope.map_or(Ok(NOBODY), |scope| self.scope(scope))?;
         let value = match value {
             NoteValue::Set(value) => value.to_string(),
@@ -47,10 +52,22 @@ impl Applier<'_> {
              {} DO UPDATE SET value = excluded.value, until = excluded.until",
             self.connection.dialect().on_conflict("key, scope")
         );
-        let put = self.connection.prepare_cached(&sql);
         let until = until.map(Timestamp::as_microsecond);
-        self.sql(put.and_then(|mut put| put.execute(params![key, scope, value, until])))?;
+        self.sql(self.connection.run_later(&sql, params![key, scope, value, until]))?;
         Ok(nothing(Outcome::Updated))
+    }
+
+    /// Sets a note about a scope in one statement. Returns whether the scope is known here.
+    fn set_note(&self, scope: &Scope, key: &str, value: &str, until: Option<Timestamp>) -> Result<bool> {
+        self.belongs_here(scope)?;
+        let sql = format!(
+            "INSERT INTO notes (key, scope, value, until) SELECT CAST(?2 AS text), s.scope, CAST(?3 AS text), \
+             CAST(?4 AS bigint) FROM scopes s WHERE s.key = ?1 \
+             {} DO UPDATE SET value = excluded.value, until = excluded.until",
+            self.connection.dialect().on_conflict("key, scope")
+        );
+        let values = params![scope.key(), key, value, until.map(Timestamp::as_microsecond)];
+        Ok(self.sql(self.connection.execute(&sql, values))? > 0)
     }
 }
 

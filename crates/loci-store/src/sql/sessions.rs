@@ -17,15 +17,20 @@ pub(crate) const KEY: &str = "scope, name";
 impl Applier<'_> {
     /// A turn came: the session goes on, or begins.
     pub(crate) fn attend(&self, change: &Change, scope: &Scope, session: &str, thread: &str) -> Result<Applied> {
-        let (number, at) = (self.scope(scope)?, change.at.as_microsecond());
+        self.belongs_here(scope)?;
         let sql = format!(
-            "INSERT INTO sessions (scope, name, thread_id, started_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4) \
+            "INSERT INTO sessions (scope, name, thread_id, started_at, last_at) SELECT s.scope, CAST(?2 AS text), \
+             CAST(?3 AS text), CAST(?4 AS bigint), CAST(?4 AS bigint) FROM scopes s WHERE s.key = ?1 \
              {} DO UPDATE SET last_at = CASE WHEN sessions.last_at > excluded.last_at \
              THEN sessions.last_at ELSE excluded.last_at END, ended_at = NULL",
             self.connection.dialect().on_conflict(KEY)
         );
-        let put = self.connection.prepare_cached(&sql);
-        self.sql(put.and_then(|mut put| put.execute(params![number, session, thread, at])))?;
+        let values = || params![scope.key(), session, thread, change.at.as_microsecond()];
+        if self.sql(self.connection.execute(&sql, values()))? == 0 {
+            // The scope is new here.
+            self.scope(scope)?;
+            self.sql(self.connection.execute(&sql, values()))?;
+        }
         Ok(nothing(Outcome::Updated))
     }
 

@@ -18,18 +18,16 @@ pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) 
     put(connection, analyser, row, scope, &content, question)
 }
 
-/// Writes the words of a memory that has just come: nothing was there, and what it may answer comes before it only if
-/// it follows something.
+/// Writes the words of a memory that has just come: nothing was there. `before` is the turn that it may answer.
 pub(crate) fn first(
     connection: &dyn Connection,
     analyser: &Analyser,
     row: i64,
     scope: i64,
     content: &str,
-    follows: bool,
+    before: Option<Question>,
 ) -> sql::Result<()> {
-    let question = if follows { question_before(connection, row)? } else { None };
-    put(connection, analyser, row, scope, content, question)
+    put(connection, analyser, row, scope, content, before.filter(|(_, text)| asks(text)))
 }
 
 fn put(
@@ -46,7 +44,7 @@ fn put(
 }
 
 /// A turn that asks: its row and its text.
-type Question = (i64, String);
+pub(crate) type Question = (i64, String);
 
 /// The question that this turn answers: the turn before it, in the same scope and session, by someone else. Of several
 /// it is the latest, in every database.

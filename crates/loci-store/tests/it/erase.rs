@@ -1,6 +1,8 @@
 //! Is anything left of someone who was erased?
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use loci_store::prelude::*;
 use loci_store::{LedgerQuery, PostgresOptions, PostgresStore};
@@ -179,4 +181,143 @@ async fn nothing_is_left_on_the_server() {
     assert_eq!(good(store.scrub(&Tenant::default()).await), None);
     assert_eq!(holding(Path::new(&folder), SECRET), Vec::<String>::new());
     assert_eq!(holding(Path::new(&folder), WHO), Vec::<String>::new());
+}
+
+/// What a user with this many memories left, with something of someone else beside it.
+async fn much(store: &dyn Store, memories: u64) {
+    let (own, driver) = (user(WHO), Driver::on(store));
+    let additions =
+        |from: u64| (from..from + 100).map(|number| add(memory(number, &own, &format!("lantern {number}"))));
+    for from in (0..memories).step_by(100) {
+        good(store.apply(batch(&own.space(), additions(10_000 + from).collect())).await);
+    }
+    driver.replace(id(10_001), &own, "a new lantern").await;
+    driver.remember(&user("ben"), "a plain candle").await;
+}
+
+/// Fails when the memory with this text is removed.
+async fn interrupted(store: &dyn Store, what: &str) {
+    let space = user(WHO).space();
+    let before = good(store.user_data(&whole(), WHO).await)[&space].clone();
+    let (positions, change) = (good(store.ledger_heads(&whole()).await), Action::EraseUser { user: WHO.into() });
+    let refused = store.apply(batch(&space, vec![loci_testkit::samples::change(at(9), change)])).await;
+    assert!(refused.is_err(), "{what}: it says that it is done");
+    // What went is gone, and the rest is still the user's.
+    let between = good(store.user_data(&whole(), WHO).await)[&space].clone();
+    assert!(between.memories < before.memories, "{what}: all in one transaction");
+    assert!(between.memories > 0, "{what}: nothing was left to do");
+    assert!(good(store.ledger_heads(&whole()).await)[&space] > positions[&space], "{what}");
+    sound(store).await;
+}
+
+/// A second run finishes what a first one began, and then nothing is left.
+async fn finished(store: &dyn Store) {
+    let space = user(WHO).space();
+    let before = good(store.user_data(&whole(), WHO).await)[&space].memories;
+    Driver::from(store, 90_000).must(&space, Action::EraseUser { user: WHO.into() }).await;
+    let left = good(store.user_data(&whole(), WHO).await);
+    assert!(left.values().all(loci_store::UserData::is_empty), "{left:?}");
+    assert_eq!(Driver::on(store).words(&whole(), "lantern", &everything()).await, []);
+    assert_eq!(Driver::on(store).words(&whole(), "candle", &everything()).await.len(), 1);
+    let (mut feed, mut sequence) = (Vec::new(), 0);
+    loop {
+        let page = good(store.ledger(&whole(), &LedgerQuery::After { space: space.clone(), sequence }, 500).await);
+        if page.position == sequence {
+            break;
+        }
+        sequence = page.position;
+        feed.extend(page.entries);
+    }
+    let told = serde_json::to_string(&feed).unwrap();
+    assert!(!told.contains("lantern") && !told.contains(WHO), "the ledger tells nothing");
+    // Each memory has its line, and the last line counts those of this run.
+    let erased = |field: &'static str| {
+        feed.iter().filter(|entry| entry.event == "ERASE").filter_map(move |entry| entry.new.as_ref()?.get(field))
+    };
+    assert_eq!(erased("contentHash").count(), 1_001);
+    assert_eq!(erased("memories").collect::<Vec<_>>(), [&json!(before)]);
+    sound(store).await;
+}
+
+#[tokio::test]
+async fn an_interrupted_erasure_is_finished_by_the_next_in_a_file() {
+    let (store, home) = folder();
+    much(&store, 1_000).await;
+    let file = home.path().join("tenants/default/spaces/shared/loci.db");
+    let broken = "CREATE TRIGGER broken BEFORE DELETE ON memories WHEN OLD.content = 'lantern 10700'
+                  BEGIN SELECT RAISE(ABORT, 'interrupted'); END";
+    rusqlite::Connection::open(&file).unwrap().execute_batch(broken).unwrap();
+    interrupted(&store, "a file").await;
+    rusqlite::Connection::open(&file).unwrap().execute_batch("DROP TRIGGER broken").unwrap();
+    finished(&store).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_erasure_is_finished_by_the_next_on_a_server() {
+    let Some((store, schema)) = crate::postgres::fresh().await else { return };
+    much(&store, 1_000).await;
+    let name = &schema.name;
+    schema.ask(&format!(
+        "CREATE FUNCTION {name}.broken() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+         IF OLD.content = 'lantern 10700' THEN RAISE EXCEPTION 'interrupted'; END IF; RETURN OLD; END $$; \
+         CREATE TRIGGER broken BEFORE DELETE ON {name}.memories FOR EACH ROW EXECUTE FUNCTION {name}.broken()"
+    ));
+    interrupted(&store, "a server").await;
+    schema.ask(&format!("DROP TRIGGER broken ON {name}.memories"));
+    finished(&store).await;
+}
+
+/// The files of a schema's tables, by name. A table that is written anew gets another one.
+fn files(schema: &Schema) -> BTreeMap<String, String> {
+    let sql = format!(
+        "SELECT relname, pg_relation_filenode(oid) FROM pg_class WHERE relkind = 'r' AND relnamespace = '{}'::regnamespace",
+        schema.name
+    );
+    let answer = schema.ask(&sql);
+    let pairs = answer.iter().filter_map(|message| match message {
+        tokio_postgres::SimpleQueryMessage::Row(row) => Some((row.get(0)?.to_owned(), row.get(1)?.to_owned())),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+/// Cleaning one tenant leaves the partitions of others alone, and nobody is kept from reading for long.
+#[tokio::test(flavor = "multi_thread")]
+async fn cleaning_up_makes_nobody_wait() {
+    let Some((store, schema)) = crate::postgres::fresh().await else { return };
+    let own = user(WHO);
+    let driver = Driver::on(&store);
+    let kept = driver.remember(&own, "lantern").await;
+    let tenant = schema.number("SELECT number::bigint FROM tenants WHERE name = 'default'");
+    let part = schema.number(&format!(
+        "SELECT part::bigint FROM generate_series(0, 1) part WHERE satisfies_hash_partition('memories'::regclass, 2, part, {tenant}::integer)"
+    ));
+    let before = files(&schema);
+    assert_eq!(good(store.scrub(&Tenant::default()).await).filter(|left| !left.contains("wal_recycle")), None);
+    let after = files(&schema);
+    for table in ["memories", "documents", "words", "vectors", "ledger"] {
+        let (ours, others) = (format!("{table}_{part}"), format!("{table}_{}", 1 - part));
+        assert_ne!(before[&ours], after[&ours], "{ours} was not written anew");
+        assert_eq!(before[&others], after[&others], "{others} is not this tenant's and was written anew");
+    }
+    // Someone reads for long. Others can still read, and what could not be written anew is told.
+    let (reader, connection) = tokio_postgres::connect(&schema.url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    reader.batch_execute(&format!("BEGIN; SELECT count(*) FROM {}.memories_{part}", schema.name)).await.unwrap();
+    let cleaning = {
+        let store = store.clone();
+        tokio::spawn(async move { store.scrub(&Tenant::default()).await })
+    };
+    let (mut longest, begun) = (Duration::ZERO, Instant::now());
+    while !cleaning.is_finished() {
+        let asked = Instant::now();
+        assert_eq!(good(store.fetch(&whole(), &[kept]).await).len(), 1);
+        longest = longest.max(asked.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(50), "it waits for the reader");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let left = good(cleaning.await.unwrap()).unwrap();
+    assert!(left.contains(&format!("memories_{part} could not be written anew")), "{left}");
+    assert!(longest < Duration::from_secs(8), "a reader waited {longest:?}");
+    reader.batch_execute("COMMIT").await.unwrap();
 }

@@ -298,3 +298,83 @@ async fn full() {
     }
     holds(&store, 1..10).await;
 }
+
+/// The processes that serve an owner's connections.
+fn serving(owner: &Owner) -> std::collections::BTreeSet<String> {
+    let sql = format!("SELECT pid FROM pg_stat_activity WHERE usename = '{}'", owner.name);
+    let answer = owner.schema.ask(&sql);
+    let pids = answer.iter().filter_map(|message| match message {
+        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    });
+    pids.collect()
+}
+
+/// A deadlock or a serialisation failure concerns one transaction: it is run again, and the idle connections stay.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deadlock_does_not_empty_the_pool() {
+    let Some((owner, url)) = Owner::new() else { return };
+    let store = good(PostgresStore::open(&url, options(&owner.schema)).await);
+    good(write(&store, 1).await);
+    let readers: Vec<_> = (0..12)
+        .map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move { good(store.lexical(&whole(), "lantern", &now(), 9).await).len() })
+        })
+        .collect();
+    for reader in readers {
+        assert_eq!(reader.await.unwrap(), 1);
+    }
+    let before = serving(&owner);
+    assert!(before.len() >= 4, "too few connections to prove anything: {before:?}");
+    let name = &owner.schema.name;
+    for (number, code) in [(2, "deadlock_detected"), (3, "serialization_failure")] {
+        // The first attempt to write fails. A sequence counts the attempts, since it is not rolled back.
+        owner.schema.ask(&format!(
+            "CREATE SEQUENCE {name}.attempts; GRANT USAGE ON SEQUENCE {name}.attempts TO PUBLIC; \
+             CREATE FUNCTION {name}.contended() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+             IF nextval('{name}.attempts') = 1 THEN RAISE EXCEPTION 'contended' USING ERRCODE = '{code}'; END IF; \
+             RETURN NEW; END $$; \
+             CREATE TRIGGER contended BEFORE INSERT ON {name}.memories FOR EACH ROW EXECUTE FUNCTION {name}.contended()"
+        ));
+        good(write(&store, number).await);
+        assert!(owner.schema.number("SELECT last_value FROM attempts") >= 2, "{code}: nothing was contended");
+        owner.schema.ask(&format!(
+            "DROP TRIGGER contended ON {name}.memories; DROP FUNCTION {name}.contended(); DROP SEQUENCE {name}.attempts"
+        ));
+    }
+    let gone: Vec<_> = before.difference(&serving(&owner)).cloned().collect();
+    assert!(gone.len() <= 2, "each of two failures may cost its own connection, and {} are gone", gone.len());
+    holds(&store, 1..4).await;
+}
+
+/// The thread that drops a store may be the only one that drives its connections: it must not wait for a write that is under
+/// way.
+#[test]
+fn a_store_is_dropped_in_the_middle_of_a_write_by_the_only_thread_of_a_runtime() {
+    let Some(schema) = Schema::new() else { return };
+    let (ended, end) = std::sync::mpsc::channel();
+    let (url, name) = (schema.url.clone(), schema.name.clone());
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async move {
+            let options = PostgresOptions { schema: name.clone(), partitions: 2, ..PostgresOptions::default() };
+            let store = good(PostgresStore::open(&url, options).await);
+            good(write(&store, 1).await);
+            // Someone else holds the lock of the space, so the next write is under way until this connection ends.
+            let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+            tokio::spawn(connection);
+            let lock = format!("SELECT pg_advisory_lock(hashtext('{name}'), number) FROM {name}.spaces");
+            client.batch_execute(&lock).await.unwrap();
+            let writing = store.clone();
+            let task = tokio::spawn(async move { write(&writing, 2).await });
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            task.abort();
+            drop(task.await);
+            drop(store);
+            drop(client);
+        });
+        ended.send(()).unwrap();
+    });
+    end.recv_timeout(Duration::from_secs(8)).expect("dropping the store waits for a write that waits for this thread");
+}

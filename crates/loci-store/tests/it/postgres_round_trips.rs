@@ -76,3 +76,37 @@ async fn statements_do_not_multiply_with_what_is_asked() {
     assert!(store.round_trips() - before <= 12, "{} round trips", store.round_trips() - before);
     drop(schema);
 }
+
+/// A connection keeps a bounded number of statements on the server, whatever it is asked. Only a session sees its own, so a
+/// trigger counts them in the connection that writes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_forgets_statements() {
+    let Some((store, schema)) = fresh().await else { return };
+    let anna = user("anna");
+    good(store.apply(batch(&anna.space(), vec![add(memory(1, &anna, "lantern"))])).await);
+    let name = &schema.name;
+    schema.ask(&format!(
+        "CREATE TABLE {name}.seen (pid integer, statements bigint); \
+         CREATE FUNCTION {name}.see() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN \
+         INSERT INTO {name}.seen SELECT pg_backend_pid(), count(*) FROM pg_prepared_statements; RETURN NEW; END $$; \
+         CREATE TRIGGER see BEFORE INSERT ON {name}.memories FOR EACH ROW EXECUTE FUNCTION {name}.see()"
+    ));
+    // One after the other on the same connection, each with a text of its own: so many fields, of so many sorts.
+    for number in 0..512_usize {
+        let mut filter = now();
+        filter.metadata = (0..number / 8).map(|field| (format!("field-{field}"), field.into())).collect();
+        filter.pinned = (number & 1 > 0).then_some(true);
+        filter.importance_min = (number & 2 > 0).then_some(0.5);
+        filter.confidence_min = (number & 4 > 0).then_some(0.5);
+        good(store.lexical(&visible(std::slice::from_ref(&anna)), "lantern", &filter, 10).await);
+        if number % 16 == 15 {
+            let added = memory(100 + number as u64, &anna, &format!("the lantern number {number}"));
+            good(store.apply(batch(&anna.space(), vec![add(added)])).await);
+        }
+    }
+    let most = schema.number("SELECT max(statements) FROM seen");
+    println!("at most {most} prepared statements on a connection");
+    assert!(schema.number("SELECT count(DISTINCT pid) FROM seen") == 1, "several connections were used");
+    assert!(most > 200, "{most}: too few different texts to prove anything");
+    assert!(most <= 440, "{most} statements are prepared on one connection");
+}

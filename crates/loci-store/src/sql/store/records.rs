@@ -1,23 +1,47 @@
 //! Memories and what belongs to them, read and written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use loci_types::{
-    Action, Batch, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter, Memory,
-    MemoryId, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
+    Action, Batch, Change, CheckpointFilter, CheckpointThread, Edge, Entity, EntityId, Fact, FactFilter, Filter,
+    Memory, MemoryId, Relation, Scope, Session, SessionFilter, Space, Vector, Visible,
 };
 
 use super::SqlStore;
 use crate::sql::apply::Applier;
 use crate::sql::backend::{Backend, blocking};
 use crate::sql::clause::Clause;
+use crate::sql::erase::steps;
+use crate::sql::inline::run_read;
 use crate::sql::merge_results::best_then_newest;
 use crate::sql::{Connection, checkpoints, entities, facts, notes, read, sessions};
 use crate::{
     Applied, CheckpointWalk, Cursor, EntityQuery, Hit, KeptCheckpoint, Listing, Measure, Page, Records, Result,
 };
+
+#[expect(private_bounds, reason = "the backends are this crate's own")]
+impl<B: Backend> SqlStore<B> {
+    /// Removes most of what a user left, step by step. Returns the number of memories that went.
+    async fn erase_in_steps(&self, open: &Arc<B::Open>, space: &Space, change: &Change, user: &str) -> Result<usize> {
+        let mut gone = 0;
+        for removed in [false, true] {
+            let (backend, there, whose) = (self.backend.clone(), open.clone(), user.to_owned());
+            let steps = run_read::<B, _>(move || backend.read(&there, |connection| steps(connection, &whose, removed)));
+            for step in steps.await?.unwrap_or_default() {
+                let (space, change, analyser) = (space.clone(), change.clone(), self.analyser.clone());
+                let place = B::place_of(open).to_owned();
+                let work = move |connection: &dyn Connection| {
+                    Applier { connection, path: &place, space: &space, analyser: &analyser }.erase_step(&change, &step)
+                };
+                gone += self.backend.write_long(open, work).await?;
+            }
+        }
+        Ok(gone)
+    }
+}
 
 #[async_trait]
 impl<B: Backend> Records for SqlStore<B> {
@@ -30,10 +54,22 @@ impl<B: Backend> Records for SqlStore<B> {
         }
         let (analyser, place) = (self.analyser.clone(), B::place_of(&open).to_owned());
         let (tenant, space, models) = (batch.tenant.clone(), batch.space.clone(), self.models_of(&batch));
+        // Others may write to the space between the steps of an erasure. Together with other changes it is one transaction.
+        let removed = match batch.changes.as_slice() {
+            [change] => match &change.action {
+                Action::EraseUser { user } => self.erase_in_steps(&open, &space, change, user).await?,
+                _ => 0,
+            },
+            _ => 0,
+        };
         let takes_long = batch.changes.iter().any(|change| matches!(change.action, Action::EraseUser { .. }));
         let work = move |connection: &dyn Connection| -> Result<Vec<Applied>> {
             let applier = Applier { connection, path: &place, space: &batch.space, analyser: &analyser };
-            batch.changes.iter().map(|change| applier.apply(change)).collect()
+            let apply = |change: &Change| match &change.action {
+                Action::EraseUser { user } => applier.erase_user(change, user, removed),
+                _ => applier.apply(change),
+            };
+            batch.changes.iter().map(apply).collect()
         };
         let applied = match takes_long {
             true => self.backend.write_long(&open, work).await?,
