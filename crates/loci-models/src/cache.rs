@@ -1,9 +1,8 @@
-//! Was this text embedded a moment ago?
+//! A cache of embeddings in this process.
 //!
-//! [`Cached`] remembers what an embedder said, by model, detail and content. It never changes an
-//! answer: a hit is what the embedder would say again. Memory is bounded: sentence vectors by
-//! number, and the far larger token states by their bytes. Behind it there may be a cache that
-//! several processes share ([`crate::shared`]).
+//! [`Cached`] stores the results of an embedder by model, detail and text. A hit is exactly what the embedder would
+//! return. Memory is bounded: sentence vectors by number, and the much larger token states by bytes. A second cache,
+//! which several processes share ([`crate::shared`]), can be placed behind it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,14 +17,14 @@ use crate::embedder::{Detail, Embedder, Embedding, Model};
 use crate::error::Error;
 use crate::shared::{Shared, SharedCache};
 
-/// How much is remembered, and for how long.
+/// The limits of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many sentence vectors.
+    /// Maximum number of sentence vectors. Default: 10,000.
     pub entries: u64,
-    /// How many bytes of embeddings with token states.
+    /// Maximum size in bytes of all embeddings with token states. Default: 64 MiB.
     pub token_bytes: u32,
-    /// For how long after it was made.
+    /// How long an entry is kept after it was inserted. Default: 24 hours.
     pub lifetime: Duration,
 }
 
@@ -35,18 +34,18 @@ impl Default for Limits {
     }
 }
 
-/// How often the cache was asked, and what came of it.
+/// Counters of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
-    /// Texts that were known.
+    /// Number of texts that were found, here or in the shared cache.
     pub hits: u64,
-    /// Texts that had to be embedded.
+    /// Number of texts that were embedded.
     pub misses: u64,
 }
 
 type Key = [u8; 32];
 
-/// An embedder with a memory.
+/// An embedder with a cache.
 #[derive(Debug)]
 pub struct Cached<E> {
     embedder: E,
@@ -58,15 +57,15 @@ pub struct Cached<E> {
 }
 
 impl<E: Embedder> Cached<E> {
-    /// Remembers what `embedder` says, within the usual limits.
+    /// Caches the results of `embedder` within the default limits.
     pub fn new(embedder: E) -> Self {
         Self::with_limits(embedder, Limits::default())
     }
 
-    /// Remembers what `embedder` says, within `limits`.
+    /// Caches the results of `embedder` within `limits`.
     pub fn with_limits(embedder: E, limits: Limits) -> Self {
-        // Least recently used goes first. Moka's own choice would rather refuse a new text than
-        // drop a popular one, and a conversation asks for the new one again.
+        // LRU eviction: the default policy of moka may refuse a new entry to keep a popular one, but a conversation
+        // soon needs the new text again.
         let cache = || Cache::builder().time_to_live(limits.lifetime).eviction_policy(EvictionPolicy::lru());
         Self {
             embedder,
@@ -81,23 +80,23 @@ impl<E: Embedder> Cached<E> {
         }
     }
 
-    /// Looks for what is not known here in `shared`, and tells it what had to be embedded.
+    /// Adds a second cache that several processes share. It is read on a miss and gets every new embedding.
     pub fn sharing(mut self, shared: Arc<dyn SharedCache>) -> Self {
         self.shared = Some(Shared(shared));
         self
     }
 
-    /// How often the cache was asked, and what came of it.
+    /// Returns the counters of the cache.
     pub fn stats(&self) -> Stats {
         Stats { hits: self.hits.load(Ordering::Relaxed), misses: self.misses.load(Ordering::Relaxed) }
     }
 
-    /// The embedder behind the cache.
+    /// Returns the embedder behind the cache.
     pub fn inner(&self) -> &E {
         &self.embedder
     }
 
-    /// Drops what is over the limits now rather than soon.
+    /// Runs pending evictions now instead of later.
     pub async fn settle(&self) {
         self.sentences.run_pending_tasks().await;
         self.tokens.run_pending_tasks().await;
@@ -113,25 +112,25 @@ impl<E: Embedder> Cached<E> {
     fn key(&self, text: &str) -> Key {
         let mut hasher = blake3::Hasher::new();
         let name = self.embedder.model().name.as_bytes();
-        // The length keeps a name and a text from running into each other.
+        // The length prefix separates the name from the text.
         hasher.update(&(name.len() as u64).to_le_bytes());
         hasher.update(name);
         hasher.update(text.as_bytes());
         hasher.finalize().into()
     }
 
-    /// Embeds what nobody knows, one answer per text.
+    /// Calls the embedder and checks that it returns one embedding per text.
     async fn ask(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         self.misses.fetch_add(texts.len() as u64, Ordering::Relaxed);
         let fresh = self.embedder.embed(texts, detail).await?;
         if fresh.len() != texts.len() {
-            let problem = format!("{} embeddings came for {} texts", fresh.len(), texts.len());
+            let problem = format!("the embedder returned {} embeddings for {} texts", fresh.len(), texts.len());
             return Err(Error::Inference { problem });
         }
         Ok(fresh)
     }
 
-    /// The same, but first asks whether another process knows.
+    /// Reads the shared cache first, embeds the texts that it does not have, and writes those to it.
     async fn ask_others_first(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         let Some(shared) = &self.shared else { return self.ask(texts, detail).await };
         let model = self.model();
@@ -157,8 +156,7 @@ impl<E: Embedder> Embedder for Cached<E> {
 
     async fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         let cache = self.cache(detail);
-        // Each text is either known or stands at some place among the missing, where a text
-        // that comes twice stands once.
+        // Each text is either found or has an index into `missing`, which lists a repeated text once.
         let mut found = Vec::with_capacity(texts.len());
         let (mut missing, mut places) = (Vec::new(), HashMap::new());
         for text in texts {
@@ -183,7 +181,7 @@ impl<E: Embedder> Embedder for Cached<E> {
     }
 }
 
-/// The bytes of an embedding, near enough.
+/// Returns the approximate size of an embedding in bytes.
 fn weight(embedding: &Embedding) -> u32 {
     let tokens: usize = embedding.tokens.iter().map(|token| token.state.len() * 4 + token.piece.len() + 64).sum();
     u32::try_from(embedding.vector.len() * 4 + tokens + 64).unwrap_or(u32::MAX)

@@ -1,7 +1,7 @@
-//! Who reads, and writes down what it read?
+//! The interface of language models.
 //!
-//! A [`Chat`] answers one question with JSON of a given shape. It is optional everywhere: whoever
-//! asks has rules that do the same work without it.
+//! A [`Chat`] answers one question with JSON that follows a schema. It is optional everywhere: every caller has rules
+//! that do the same work without it.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -11,41 +11,41 @@ use crate::Error;
 /// One question to a language model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatQuestion {
-    /// What is asked, for the log and the budget: `extract`, `same_fact`, `summarise` …
+    /// The purpose of the question, for log and budget, for example `extract`, `same_fact` or `summarise`.
     pub purpose: &'static str,
-    /// The version of the prompt, so that a log line tells which words were sent.
+    /// The version of the prompt, for the log.
     pub prompt_version: u32,
-    /// What the model is told to do.
+    /// The instructions, sent as the system message.
     pub system: String,
-    /// What it works on.
+    /// The text to work on, sent as the user message.
     pub input: String,
-    /// The JSON schema that the answer must have.
+    /// The JSON schema of the answer.
     pub schema: Value,
-    /// The most tokens that it may write.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: u32,
 }
 
-/// What a language model answered.
+/// The answer of a language model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChatAnswer {
-    /// The answer, of the shape that was asked for.
+    /// The answer, valid under the schema.
     pub value: Value,
-    /// Tokens that were read, all attempts together.
+    /// Number of prompt tokens of all attempts.
     pub prompt_tokens: u64,
-    /// Tokens that were written, all attempts together.
+    /// Number of completion tokens of all attempts.
     pub completion_tokens: u64,
 }
 
 /// A language model that answers in JSON.
 #[async_trait]
 pub trait Chat: Send + Sync {
-    /// The model's name.
+    /// Returns the name of the model.
     fn model(&self) -> &str;
 
-    /// What a question will cost at most, in tokens read and written; for budgets.
+    /// Estimates the maximum number of prompt and completion tokens of a question, for budgets.
     fn estimate(&self, question: &ChatQuestion) -> u64;
 
-    /// The answer. One that is not of the shape asked for is sent back once for repair, then it is a
-    /// loud failure.
+    /// Asks the model. An answer that does not match the schema is sent back once for repair; if the second one does
+    /// not match either, an error is returned.
     async fn ask(&self, question: &ChatQuestion) -> Result<ChatAnswer, Error>;
 }

@@ -1,7 +1,7 @@
-//! What does an embedder owe its callers?
+//! The interface of embedders.
 //!
-//! One unit vector per text, in the order of the texts, always of the model's own dimension. Any
-//! text is welcome: an empty one gets a vector, a long one is cut at the model's limit.
+//! An embedder returns one unit vector per text, in the order of the texts and with the dimensions of its model. It
+//! accepts any text: an empty one gets a vector too, and a long one is cut at the limit of the model.
 
 use std::sync::Arc;
 
@@ -13,44 +13,43 @@ use crate::Error;
 /// Turns texts into vectors.
 #[async_trait]
 pub trait Embedder: Send + Sync {
-    /// Which vectors this embedder makes. Never changes during its life.
+    /// Returns the model. It never changes during the life of the embedder.
     fn model(&self) -> &Model;
 
-    /// One embedding per text, in the order of `texts`, or an error for all of them.
+    /// Returns one embedding per text, in the order of `texts`, or an error for all of them.
     ///
-    /// Token states are given when `detail` asks for them and the model has them; an embedder
-    /// without token states answers with empty [`Embedding::tokens`].
+    /// Token states are included if `detail` requests them and the model has them; otherwise
+    /// [`Embedding::tokens`] is empty.
     async fn embed(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error>;
 }
 
-/// How much of the model's view of a text is wanted.
+/// Which parts of an embedding are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Detail {
-    /// The sentence vector alone.
+    /// Only the sentence vector.
     Sentence,
-    /// The sentence vector and each token's state, for late interaction.
+    /// The sentence vector and the state of each token, for late interaction.
     Tokens,
 }
 
-/// Which vectors an embedder makes.
+/// The model of an embedder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// Names the vectors: equal names mean comparable vectors.
+    /// The name. Vectors of equal names are comparable.
     pub name: String,
-    /// The length of every vector.
+    /// The number of dimensions of every vector.
     pub dimensions: usize,
-    /// The cosine below which two texts are as good as unrelated, when the caller sets none.
+    /// The default threshold: two texts with a lower cosine count as unrelated.
     pub similarity_threshold: f32,
-    /// Tokens beyond this many are not seen by the model.
+    /// Maximum number of tokens. The model ignores the rest of a longer text.
     pub max_tokens: usize,
 }
 
-/// The threshold that fits all-MiniLM-L6-v2 and the text-embedding-3 family.
+/// The similarity threshold for all-MiniLM-L6-v2 and the text-embedding-3 family.
 pub const SIMILARITY_THRESHOLD: f32 = 0.30;
 
 impl Model {
-    /// Refuses a model whose vectors do not have the length that is wanted, such as the length of
-    /// vectors already stored.
+    /// Returns an error if the vectors do not have the expected number of dimensions.
     pub fn expect_dimensions(&self, expected: usize) -> Result<(), Error> {
         if self.dimensions == expected {
             return Ok(());
@@ -59,21 +58,21 @@ impl Model {
     }
 }
 
-/// A text as the model sees it.
+/// The embedding of a text.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Embedding {
     /// The sentence vector, of unit length.
     pub vector: Vec<f32>,
-    /// The text's tokens without the model's own markers; empty unless asked for.
+    /// The tokens of the text without the special tokens of the model. Empty unless requested.
     pub tokens: Vec<Token>,
 }
 
-/// One word piece in its context.
+/// One token with its contextual state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Token {
-    /// The piece's number in the model's vocabulary.
+    /// The id of the token in the vocabulary of the model.
     pub id: u32,
-    /// The piece as the vocabulary writes it, such as `loc` or `##i`, or `▁loc` in a unigram vocabulary.
+    /// The token as written in the vocabulary, such as `loc` or `##i`, or `▁loc` in a unigram vocabulary.
     pub piece: String,
     /// The last hidden state, of unit length.
     pub state: Vec<f32>,
@@ -90,8 +89,8 @@ impl<E: Embedder + ?Sized> Embedder for Arc<E> {
     }
 }
 
-/// The sum of products of two vectors, in sixteen sums side by side: a single one would have to keep their order,
-/// and so could not be computed in parallel. Compiled once per instruction set; the sum is the same in each.
+/// Returns the dot product. It uses sixteen partial sums, because floating-point addition in a single sum has a fixed
+/// order and cannot be vectorised. It is compiled for several instruction sets, all with the same result.
 #[multiversion(targets = "simd")]
 pub fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 16];

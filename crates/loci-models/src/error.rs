@@ -1,24 +1,24 @@
-//! What can go wrong with a model, and what helps?
+//! Errors of models and model services.
 //!
-//! Every case knows its [`ErrorKind`] and a hint in the words of the person who can act on it.
-//! No case ever carries an API key, and none of a reranker's or a language model's carries a text.
+//! Every error has an [`ErrorKind`] and a hint that says what to do. No error contains an API key, and no error of a
+//! reranker or a language model contains a text.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use loci_types::ErrorKind;
 
-/// A failure of a model or of the way to it.
+/// A failure of a model or a model service.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// There are no weights in any of the places that were looked at.
+    /// None of the searched folders contains a model.
     #[error("no embedding model was found in {}", list(looked))]
     ModelMissing {
-        /// The folders, in the order in which they were looked at.
+        /// The searched folders, in order.
         looked: Vec<PathBuf>,
     },
-    /// A file of the model folder says something that cannot be used.
+    /// A file of the model folder is invalid.
     #[error("{}: {field}: {problem}", path.display())]
     ModelInvalid {
         /// The file.
@@ -28,41 +28,41 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// A model makes vectors of another length than is needed.
+    /// The vectors of a model do not have the expected number of dimensions.
     #[error("the model `{model}` makes vectors of {found} dimensions, but {expected} are expected")]
     WrongDimensions {
         /// The model.
         model: String,
-        /// The length that is needed.
+        /// The expected number of dimensions.
         expected: usize,
-        /// The length that came.
+        /// The actual number of dimensions.
         found: usize,
     },
-    /// A file is not the one that was promised.
+    /// A file does not have the expected hash.
     #[error("{}: the sha256 is {found}, but should be {expected}", path.display())]
     HashMismatch {
         /// The file.
         path: PathBuf,
-        /// The promised hash.
+        /// The expected hash.
         expected: String,
-        /// The hash of what is there.
+        /// The hash of the file.
         found: String,
     },
-    /// A model's file cannot be read or written.
+    /// A file of the model cannot be read or written.
     #[error("{}: {problem}", path.display())]
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         problem: String,
     },
-    /// The model itself failed on an input that it should have accepted.
+    /// The model failed on an input that it should accept.
     #[error("the local model failed: {problem}")]
     Inference {
-        /// What the tensor runtime said.
+        /// The error of the runtime.
         problem: String,
     },
-    /// The configuration of a model service cannot be used.
+    /// A setting of a model service is invalid.
     #[error("{field}: {problem}")]
     Setting {
         /// The setting.
@@ -70,98 +70,98 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// The service answered, but not with success.
+    /// The service answered with an error status.
     #[error("{service} answered {status}: {message}")]
     Http {
-        /// The service's address, without credentials.
+        /// The address of the service, without credentials.
         service: String,
         /// The HTTP status.
         status: u16,
-        /// The beginning of what it said.
+        /// The beginning of its error message.
         message: String,
     },
-    /// The service wants fewer requests.
-    #[error("{service} asks for fewer requests{}", wait(*retry_after))]
+    /// The service limits the rate of requests.
+    #[error("{service} limits the rate of requests{}", wait(*retry_after))]
     RateLimited {
-        /// The service's address, without credentials.
+        /// The address of the service, without credentials.
         service: String,
-        /// How long it asks to wait, if it says.
+        /// The time to wait before a retry, if the service gives one.
         retry_after: Option<Duration>,
     },
     /// The service did not answer in time.
     #[error("{service} did not answer within {after:?}")]
     Timeout {
-        /// The service's address, without credentials.
+        /// The address of the service, without credentials.
         service: String,
-        /// The time it was given.
+        /// The timeout.
         after: Duration,
     },
-    /// The service cannot be reached at all.
+    /// The service cannot be reached.
     #[error("{service} cannot be reached: {problem}")]
     Unreachable {
-        /// The service's address, without credentials.
+        /// The address of the service, without credentials.
         service: String,
-        /// What the network said.
+        /// The network error.
         problem: String,
     },
-    /// The service answered with success and nonsense.
-    #[error("{service} sent an answer that cannot be used: {problem}")]
+    /// The service answered with success, but the answer is invalid.
+    #[error("{service} sent an invalid answer: {problem}")]
     BadResponse {
-        /// The service's address, without credentials.
+        /// The address of the service, without credentials.
         service: String,
-        /// What is wrong with it.
+        /// What is wrong with the answer.
         problem: String,
     },
-    /// The service does not know a field of the question, or not with this value.
-    #[error("{service} answered {status}: it does not take `{field}`")]
+    /// The service does not support a field of the request, or not with this value.
+    #[error("{service} answered {status}: it does not support `{field}`")]
     Unsupported {
-        /// The service's address, without credentials.
+        /// The address of the service, without credentials.
         service: String,
         /// The HTTP status.
         status: u16,
         /// The field.
         field: &'static str,
     },
-    /// The language model's answer has not the shape asked for, even after it was told so.
-    #[error("`{model}` did not answer in the shape asked for: {problem}")]
+    /// The answer of the language model does not match the schema, even after one repair.
+    #[error("the answer of `{model}` does not match the schema: {problem}")]
     BadAnswer {
         /// The model.
         model: String,
-        /// What is wrong with the answer, by place and never by its words.
+        /// The place in the answer and what is expected there. It never quotes the answer.
         problem: String,
     },
-    /// The language model wrote until it was stopped.
+    /// The answer of the language model reached the token limit.
     #[error("the answer of `{model}` was cut off after {max_tokens} tokens")]
     CutShort {
         /// The model.
         model: String,
-        /// The most it was allowed to write.
+        /// Maximum number of tokens of the answer.
         max_tokens: u32,
     },
-    /// The language model, or a filter before it, would not answer.
+    /// The language model, or a content filter, declined to answer.
     #[error("`{model}` declined to answer")]
     Declined {
         /// The model.
         model: String,
     },
-    /// The language model failed, which costs what it would have learned and nothing else.
+    /// A call to the language model failed.
     #[error("the language model: {cause}")]
     Chat {
-        /// What happened to it.
+        /// The error.
         cause: Box<Error>,
-        /// Tokens that were read and written all the same.
+        /// Number of tokens that were used before the failure.
         spent: u64,
     },
-    /// The reranker failed, which costs its opinion and nothing else.
+    /// A call to the reranker failed. Recall continues without it.
     #[error("the reranker: {cause}")]
     Rerank {
-        /// What happened to it.
+        /// The error.
         cause: Box<Error>,
     },
 }
 
 impl Error {
-    /// What sort of failure this is.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::ModelMissing { .. }
@@ -186,7 +186,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// Returns what the operator can do.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::ModelMissing { .. } => {
@@ -194,52 +194,52 @@ impl Error {
                  that has them"
             }
             Self::ModelInvalid { .. } => {
-                "run `loci model fetch` (or `make model`) to fetch a sound copy, or point LOCI_MODEL_DIR at a \
+                "run `loci model fetch` (or `make model`) to fetch the model again, or set LOCI_MODEL_DIR to a \
                  folder whose files belong to the same model"
             }
             Self::WrongDimensions { .. } => {
-                "vectors of different models are never mixed: go back to the earlier model, or re-embed under the \
+                "vectors of different models are never mixed: configure the earlier model, or re-embed with the \
                  new one"
             }
             Self::HashMismatch { .. } => {
                 "remove the file and run `loci model fetch` (or `make model`) to fetch it again"
             }
-            Self::File { .. } => "check that the folder exists, is readable and has room",
+            Self::File { .. } => "check that the folder exists, is readable and has free space",
             Self::Inference { .. } => "run `loci doctor` to check the model's files",
             Self::Setting { .. } => "correct the setting and run `loci config check`",
             Self::Http { status: 401 | 403, .. } => "check the API key of the embedding service",
             Self::Http { status: 404, .. } => "check the base URL and the model name of the embedding service",
             Self::Http { status: 400..=499, .. } => "check the model name, its dimensions and the length of the texts",
-            Self::RateLimited { .. } => "wait and try again, or lower the batch size",
+            Self::RateLimited { .. } => "wait and try again, or reduce the batch size",
             Self::Http { .. } | Self::Timeout { .. } | Self::Unreachable { .. } => {
                 "try again; if it persists, check the base URL and the service itself"
             }
             Self::BadResponse { .. } => "check that the base URL is that of an OpenAI-compatible API",
-            Self::Unsupported { .. } => "choose a model that takes this field",
+            Self::Unsupported { .. } => "choose a model that supports this field",
             Self::BadAnswer { .. } => {
-                "what was asked for waits and is asked again; if it persists, choose a model that can write JSON"
+                "the job is retried later; if it persists, choose a model that supports JSON schemas"
             }
             Self::CutShort { .. } => "choose a model that writes less before it answers, such as one without reasoning",
-            Self::Declined { .. } => "look at what was to be read; another model may answer",
+            Self::Declined { .. } => "check the input text; another model may answer",
             Self::Rerank { cause } => cause.hint_for_reranker(),
             Self::Chat { cause, .. } => cause.hint_for_chat(),
         }
     }
 
-    /// What to do about it where a language model met it.
+    /// Returns the hint for an error of a language model.
     fn hint_for_chat(&self) -> &'static str {
         match self {
             Self::Http { status: 401 | 403, .. } => "check the API key of the language model",
             Self::Http { status: 404, .. } => "check the base URL and the model name of the language model",
-            Self::Http { status: 400..=499, .. } => "check the model name and how much text it can read at once",
-            Self::RateLimited { .. } => "wait and try again, or lower the tokens per day",
-            Self::Timeout { .. } => "try again; if it persists, raise llm.timeout_seconds or choose a quicker model",
+            Self::Http { status: 400..=499, .. } => "check the model name and the size of its context window",
+            Self::RateLimited { .. } => "wait and try again, or reduce the tokens per day",
+            Self::Timeout { .. } => "try again; if it persists, raise llm.timeout_seconds or choose a faster model",
             Self::BadResponse { .. } => "check that the base URL is that of an API with a `/chat/completions` call",
             other => other.hint(),
         }
     }
 
-    /// Tokens that a language model read and wrote before it failed.
+    /// Returns the number of tokens that a language model used before it failed.
     pub fn spent(&self) -> u64 {
         match self {
             Self::Chat { spent, .. } => *spent,
@@ -247,44 +247,44 @@ impl Error {
         }
     }
 
-    /// What to do about it where a reranker met it.
+    /// Returns the hint for an error of a reranker.
     fn hint_for_reranker(&self) -> &'static str {
         match self {
             Self::Http { status: 401 | 403, .. } => "check the API key of the reranker",
             Self::Http { status: 404, .. } => "check the base URL and the model name of the reranker",
             Self::Http { status: 400..=499, .. } => {
-                "name the model where the service speaks Cohere's dialect, and leave it out where it is \
-                 text-embeddings-inference; if that is right, lower the batch size"
+                "name the model if the service has Cohere's API, and leave it out if it is \
+                 text-embeddings-inference; if that is right, reduce the batch size"
             }
             Self::Timeout { .. } => {
-                "recall goes on without it; if it persists, raise its deadline or choose a smaller model"
+                "recall continues without it; if it persists, raise its deadline or choose a smaller model"
             }
             Self::BadResponse { .. } => "check that the base URL is that of a service with a `/rerank` call",
             other => other.hint(),
         }
     }
 
-    /// Whether the very same request may soon succeed.
+    /// Returns true if a retry of the same request may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Timeout { .. } | Self::Http { status: 500..=599, .. })
     }
 
-    /// What happened to a reranker.
+    /// Wraps an error of a reranker.
     pub(crate) fn of_reranker(cause: Self) -> Self {
         Self::Rerank { cause: Box::new(cause) }
     }
 
-    /// What happened to a language model, and what it had cost by then.
+    /// Wraps an error of a language model, with the number of tokens used before it.
     pub(crate) fn of_chat(cause: Self, spent: u64) -> Self {
         Self::Chat { cause: Box::new(cause), spent }
     }
 
-    /// A file that cannot be used as it is.
+    /// Makes the error for an invalid file.
     pub(crate) fn invalid(path: impl Into<PathBuf>, field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::ModelInvalid { path: path.into(), field: field.into(), problem: problem.into() }
     }
 
-    /// A file that cannot be read or written.
+    /// Makes the error for a file that cannot be read or written.
     pub(crate) fn file(path: impl Into<PathBuf>, problem: impl std::fmt::Display) -> Self {
         Self::File { path: path.into(), problem: problem.to_string() }
     }
@@ -292,11 +292,11 @@ impl Error {
 
 fn list(paths: &[PathBuf]) -> String {
     let shown: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
-    if shown.is_empty() { "any place".to_owned() } else { shown.join(", ") }
+    if shown.is_empty() { "any folder".to_owned() } else { shown.join(", ") }
 }
 
 fn wait(retry_after: Option<Duration>) -> String {
-    retry_after.map_or_else(String::new, |after| format!(" and a wait of {} s", after.as_secs()))
+    retry_after.map_or_else(String::new, |after| format!(" and asks for a wait of {} s", after.as_secs()))
 }
 
 #[cfg(test)]
@@ -351,7 +351,7 @@ mod tests {
         let unsupported = Error::Unsupported { service: "h".into(), status: 400, field: "temperature" };
         for (cause, kind, hint) in [
             (http(500), ErrorKind::Provider, "try again"),
-            (http(400), ErrorKind::Provider, "at once"),
+            (http(400), ErrorKind::Provider, "context window"),
             (http(401), ErrorKind::Configuration, "API key of the language model"),
             (http(404), ErrorKind::Configuration, "model name of the language model"),
             (timeout, ErrorKind::Provider, "timeout"),

@@ -1,17 +1,14 @@
-//! Who embeds, and who reads?
+//! The models that Loci uses: embedders, rerankers and language models.
 //!
-//! The outside minds of Loci: models that turn text into vectors, in this process or behind an
-//! HTTP door, models that judge how well texts answer a question, and models that read and answer in
-//! JSON. Nothing here knows of memories, stores or policy; texts go in, and unit vectors, relevances
-//! or values of the shape asked for come out.
+//! An embedder turns texts into unit vectors, in this process or over HTTP. A reranker scores how well texts answer a
+//! question. A language model answers in JSON that follows a given schema. Nothing in this crate knows memories, stores
+//! or policy.
 //!
-//! **Invariant: vectors of different models are never mixed.** Every embedder has a
-//! [`Model`] whose name says which vectors it makes; two embedders share a name only if their
-//! vectors may be compared. A local model's name comes from the content of its files, so that
-//! moving or renaming a folder changes nothing and replacing its weights changes the name.
+//! **Invariant: vectors of different models are never mixed.** Every embedder has a [`Model`], and two embedders share
+//! a model name only if their vectors are comparable. The name of a local model is derived from the content of its
+//! files: moving or renaming a folder does not change it, replacing the weights does.
 //!
-//! This room reads no environment variables and prints nothing: folders and keys are values that
-//! the caller brings.
+//! This crate reads no environment variables and prints nothing. The caller passes folders and keys as values.
 
 pub mod cache;
 pub mod chat;

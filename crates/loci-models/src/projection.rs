@@ -1,13 +1,11 @@
-//! How is a token's state kept small without losing what it says?
+//! Compression of token states to 64 bytes.
 //!
-//! A state of 384 numbers is turned by a fixed matrix into 128, which hold nearly all that differs
-//! between tokens, and each of these is kept in four bits. The matrix is made of principal
-//! directions of the model's own states (`examples/projection.rs` derives it from nothing but the
-//! model's vocabulary), turned once more so that no direction is louder than another: then four
-//! bits serve all of them equally.
+//! A fixed matrix projects a state of 384 dimensions to 128, which hold nearly all of the variance between tokens, and
+//! each dimension is quantised to four bits. The matrix consists of the principal components of token states of the
+//! model (`examples/projection.rs` computes it from the vocabulary of the model alone), followed by a rotation that
+//! spreads the variance evenly, so that four bits suit every dimension.
 //!
-//! **Invariant.** States are of unit length before and after, and a kept one keeps its cosine to any
-//! other, up to rounding.
+//! **Invariant.** States have unit length before and after the projection, and packing keeps cosines up to rounding.
 
 use std::sync::LazyLock;
 
@@ -15,47 +13,47 @@ use multiversion::multiversion;
 
 use crate::embedder::{dot, normalise};
 
-/// Numbers in a projected state.
+/// Dimensions of a projected state.
 pub const DIMENSIONS: usize = 128;
 
-/// Bytes of a packed state.
+/// Size of a packed state in bytes.
 pub const PACKED: usize = DIMENSIONS / 2;
 
-/// The largest absolute value of four bits with a sign.
+/// The largest absolute value of a quantised number.
 const MOST: f32 = 7.0;
 
-/// Four bits are written as numbers from 1 to 15; this is the zero among them.
+/// The offset of the four-bit codes 1 to 15: this code means zero.
 const ZERO: i16 = 8;
 
-/// The directions for all-MiniLM-L6-v2, one signed byte a number.
+/// The projection for all-MiniLM-L6-v2, stored as one signed byte per number.
 static MINILM: LazyLock<Projection> = LazyLock::new(|| Projection::read(include_bytes!("local/minilm.projection")));
 
-/// A matrix that makes states small.
+/// The projection matrix of a model.
 #[derive(Debug)]
 pub struct Projection {
-    /// Row after row, a row for each number of the result.
+    /// The rows of the matrix, one for each dimension of the result.
     rows: Vec<f32>,
     width: usize,
 }
 
-/// The state of a question's token: sixteen bits each, which processors multiply in pairs.
+/// The quantised state of a query token, in 16-bit integers that SIMD instructions multiply in pairs.
 pub type State = [i16; DIMENSIONS];
 
 impl Projection {
-    /// The projection made for a model; none if it has none, and then its token states are not kept.
+    /// Returns the projection of a model, if it has one. Without one the token states are not stored.
     pub fn of(model: &str) -> Option<&'static Self> {
         (model == crate::local::MINILM).then(|| &*MINILM)
     }
 
     fn read(bytes: &[u8]) -> Self {
-        // The rows are orthonormal, so one factor scales them all back.
+        // The rows are orthonormal, so scaling each to unit length reverts the quantisation scale.
         let width = bytes.len() / DIMENSIONS;
         let mut rows: Vec<f32> = bytes.iter().map(|byte| f32::from(byte.cast_signed())).collect();
         rows.chunks_exact_mut(width).for_each(normalise);
         Self { rows, width }
     }
 
-    /// The state in few numbers, of unit length. One of another width has no meaning here.
+    /// Projects a state and scales it to unit length. Returns `None` if the state has another width than the matrix.
     pub fn apply(&self, state: &[f32]) -> Option<[f32; DIMENSIONS]> {
         if state.len() != self.width {
             return None;
@@ -69,10 +67,10 @@ impl Projection {
     }
 }
 
-/// The state in four bits a number.
+/// Quantises a projected state to four bits per dimension.
 pub fn pack(state: &[f32; DIMENSIONS]) -> [u8; PACKED] {
-    let loudest = state.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
-    let code = |x: f32| ((x / loudest * MOST).round() as i16 + ZERO) as u8;
+    let largest = state.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs()));
+    let code = |x: f32| ((x / largest * MOST).round() as i16 + ZERO) as u8;
     let mut packed = [0; PACKED];
     for (byte, pair) in packed.iter_mut().zip(state.chunks_exact(2)) {
         *byte = code(pair[0]) | code(pair[1]) << 4;
@@ -80,16 +78,16 @@ pub fn pack(state: &[f32; DIMENSIONS]) -> [u8; PACKED] {
     packed
 }
 
-/// A kept state, ready to be compared.
+/// A stored state, unpacked for comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct UnpackedState {
     steps: State,
-    /// What turns a product with its steps into a cosine.
+    /// The factor that turns a dot product with `steps` into a cosine.
     scale: f32,
 }
 
 impl UnpackedState {
-    /// Takes a packed state apart.
+    /// Unpacks a stored state.
     pub fn unpack(packed: &[u8; PACKED]) -> Self {
         let mut steps = [0_i16; DIMENSIONS];
         for (pair, byte) in steps.chunks_exact_mut(2).zip(packed) {
@@ -100,23 +98,25 @@ impl UnpackedState {
         Self { steps, scale: 1.0 / (UNIT * (length.max(1) as f32).sqrt()) }
     }
 
-    /// The cosine to a state of a question.
-    pub fn cosine(&self, asked: &State) -> f32 {
-        let sum: i32 = self.steps.iter().zip(asked).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    /// Returns the cosine to the state of a query token.
+    pub fn cosine(&self, query: &State) -> f32 {
+        let sum: i32 = self.steps.iter().zip(query).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
         sum as f32 * self.scale
     }
 }
 
-/// The state of a question in the order that [`raise`] wants: the even numbers, then the odd ones.
+/// Reorders the state of a query token for [`max_similarity`]: the even dimensions, then the odd ones.
 pub fn even_odd(state: &State) -> State {
     std::array::from_fn(|at| if at < PACKED { state[2 * at] } else { state[2 * (at - PACKED) + 1] })
 }
 
-/// Raises each of `best` to the cosine of its token with the nearest of these packed states. The tokens are in
-/// [halves], as low and high bits lie: so a state is taken apart without moving anything across. Compiled once per
-/// instruction set; the sums are those of [`UnpackedState::cosine`], to the last bit.
+/// Raises each value of `best` to the greatest cosine of its query token with these packed states.
+///
+/// The query tokens must be in the order of [`even_odd`], which is the order of the low and the high bits of packed
+/// bytes; a state is then unpacked without moving values between SIMD lanes. The function is compiled for several
+/// instruction sets, and its sums equal those of [`UnpackedState::cosine`] bit by bit.
 #[multiversion(targets = "simd")]
-pub fn max_similarity(asked: &[State], packed: &[[u8; PACKED]], best: &mut [f32]) {
+pub fn max_similarity(query: &[State], packed: &[[u8; PACKED]], best: &mut [f32]) {
     for packed in packed {
         let mut steps = [0_i16; DIMENSIONS];
         let (even, odd) = steps.split_at_mut(PACKED);
@@ -126,17 +126,18 @@ pub fn max_similarity(asked: &[State], packed: &[[u8; PACKED]], best: &mut [f32]
         }
         let length: i32 = steps.iter().map(|x| i32::from(*x) * i32::from(*x)).sum();
         let scale = 1.0 / (UNIT * (length.max(1) as f32).sqrt());
-        for (best, asked) in best.iter_mut().zip(asked) {
-            let sum: i32 = steps.iter().zip(asked).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+        for (best, token) in best.iter_mut().zip(query) {
+            let sum: i32 = steps.iter().zip(token).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
             *best = best.max(sum as f32 * scale);
         }
     }
 }
 
-/// What one is in a [`State`]: large enough to lose nothing, small enough that sums fit.
+/// The integer that represents 1.0 in a [`State`]. It is large enough for the precision of a state, and small enough
+/// that sums fit into 32 bits.
 const UNIT: f32 = 4096.0;
 
-/// The state of a question as it is compared; nothing is lost to four bits.
+/// Quantises the state of a query token to 16 bits, which are more precise than the four bits of stored states.
 pub fn quantise_query(state: &[f32; DIMENSIONS]) -> State {
     state.map(|x| (x * UNIT).round() as i16)
 }

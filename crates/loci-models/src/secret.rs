@@ -1,26 +1,26 @@
-//! How is a key kept out of sight?
+//! Secrets that are never printed.
 //!
-//! A [`Secret`] can be sent but not printed: its `Debug` is `***`, it has no `Display` and is
-//! never serialised. Only this crate can read what is inside.
+//! The `Debug` output of a [`Secret`] is `***`. It has no `Display` and is never serialised. Only this crate can read
+//! its value.
 
 use std::fmt;
 
-/// A key or password that never shows in logs, errors or `Debug` prints.
+/// A key or password that never appears in logs, errors or `Debug` output.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a key. White space around it, such as the newline of a key file, is dropped.
+    /// Wraps a key. Leading and trailing white space, such as the newline of a key file, is removed.
     pub fn new(value: impl AsRef<str>) -> Self {
         Self(value.as_ref().trim().to_owned())
     }
 
-    /// The key itself, for the one header it belongs in.
+    /// Returns the key, for the authorisation header only.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// `text` without the key: servers like to quote the key they have just refused.
+    /// Returns `text` with the key masked, because servers may quote a key that they refuse.
     pub(crate) fn scrub(&self, text: &str) -> String {
         if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "***") }
     }

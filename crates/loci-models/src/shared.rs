@@ -1,8 +1,8 @@
-//! Has another process already embedded this text?
+//! A second-level cache of embeddings that several processes share.
 //!
-//! A second level behind [`Cached`](crate::Cached), somewhere that several processes reach. It may be slow, away or
-//! wrong: it is waited for no longer than its deadline, and what it holds is believed only if it is whole
-//! and has the model's own dimension. Else the text is embedded as if there were no such cache.
+//! It stands behind [`Cached`](crate::Cached). The shared cache may be slow, unavailable or damaged: a read waits no
+//! longer than 300 ms, and an entry is used only if it is complete and has the dimensions of the model. Otherwise the
+//! text is embedded as if there were no shared cache.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use tokio::time::timeout;
 
 use crate::embedder::{Detail, Embedding, Model, Token};
 
-/// How long the shared cache is waited for, whoever it is.
+/// Maximum time that a read or a write of the shared cache may take.
 const DEADLINE: Duration = Duration::from_millis(300);
 
-/// Embeddings with more bytes are cheaper to make again than to carry around: long texts with all
-/// their token states.
+/// Maximum size of an entry in bytes. Larger embeddings, those of long texts with all token states, are cheaper to
+/// compute again than to transfer.
 const LARGEST: usize = 64 << 10;
 
-/// The first byte of every entry: another form is another number.
+/// The version of the encoding, which is the first byte of every entry.
 const FORM: u8 = 1;
 
-/// Bytes that several processes share.
+/// A key-value store that several processes share.
 #[async_trait]
 pub trait SharedCache: Send + Sync {
-    /// What is kept under each key, in their order; none if it cannot say.
+    /// Returns the value of each key, in the order of the keys, or `None` if the cache is not available.
     async fn get(&self, keys: &[String]) -> Option<Vec<Option<Vec<u8>>>>;
 
-    /// Keeps bytes under keys, if it can.
+    /// Stores the entries if the cache is available. Errors are ignored.
     async fn put(&self, entries: Vec<(String, Vec<u8>)>);
 }
 
@@ -43,7 +43,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// What others have embedded, one for each text; none if the cache is away.
+    /// Returns the cached embedding of each text, or `None` if the cache is not available in time.
     pub(crate) async fn look(&self, model: &Model, texts: &[String], detail: Detail) -> Option<Vec<Option<Embedding>>> {
         let keys: Vec<String> = texts.iter().map(|text| key(model, text, detail)).collect();
         let found = timeout(DEADLINE, self.0.get(&keys)).await.ok().flatten()?;
@@ -51,7 +51,7 @@ impl Shared {
         (found.len() == texts.len()).then(|| found.into_iter().map(read).collect())
     }
 
-    /// Tells others what was embedded here.
+    /// Stores embeddings that were computed here.
     pub(crate) async fn tell<'a>(
         &self,
         model: &Model,
@@ -63,7 +63,7 @@ impl Shared {
             .filter(|(_, bytes)| bytes.len() <= LARGEST)
             .collect();
         if !entries.is_empty() {
-            // Who is late is not told: the text will be embedded once more elsewhere.
+            // A timeout is ignored: another process then computes the embedding again.
             let _ = timeout(DEADLINE, self.0.put(entries)).await;
         }
     }

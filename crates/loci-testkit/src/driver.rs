@@ -1,4 +1,4 @@
-//! How does a test use a store without ceremony?
+//! Short calls on a store for tests. A call that fails panics with the error.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use loci_types::{Action, Entity, EntityId, Filter, LedgerEntry, Memory, MemoryId
 
 use crate::samples::{addition, at, batch, change, edge, entity, everything, memory, now, vector, whole};
 
-/// A store with a clock that moves one second per change, and ids in its step.
+/// A store with a clock that advances one second per change, and ids with the same numbers.
 pub struct Driver<'a> {
     /// The store.
     pub store: &'a dyn Store,
@@ -16,27 +16,27 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver on this store, with the clock at its start.
+    /// Makes a driver with the clock at its start.
     pub fn on(store: &'a dyn Store) -> Self {
         Self::from(store, 0)
     }
 
-    /// A driver whose clock and ids start later, so that two drivers do not meet.
+    /// Makes a driver whose clock and ids start at `tick`, so that two drivers do not use the same ids.
     pub fn from(store: &'a dyn Store, tick: u64) -> Self {
         Self { store, tick: AtomicU64::new(tick) }
     }
 
-    /// The next number, for an id and its time.
+    /// Advances the clock and returns the next number, for an id and its time.
     pub fn next(&self) -> u64 {
         self.tick.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The clock.
+    /// Returns the present time of the clock.
     pub fn clock(&self) -> Timestamp {
         at(self.tick.load(Ordering::Relaxed) as i64)
     }
 
-    /// A plain memory with the next number, not yet stored.
+    /// Makes a memory with the next number, without storing it.
     pub fn sample(&self, scope: &Scope, text: &str) -> Memory {
         memory(self.next(), scope, text)
     }
@@ -53,7 +53,7 @@ impl<'a> Driver<'a> {
         id
     }
 
-    /// Stores a text in place of an older one.
+    /// Stores a text that supersedes an older memory.
     pub async fn replace(&self, old: MemoryId, scope: &Scope, text: &str) -> MemoryId {
         let new = self.sample(scope, text);
         let id = new.id;
@@ -61,30 +61,30 @@ impl<'a> Driver<'a> {
         id
     }
 
-    /// Soft-deletes, to be purged long after.
+    /// Soft-deletes a memory, with a purge time far in the future.
     pub async fn forget(&self, scope: &Scope, id: MemoryId) -> Applied {
         self.must(&scope.space(), Action::Forget { id, expect: None, purge_at: at(50_000) }).await
     }
 
-    /// Draws an edge.
+    /// Adds a link.
     pub async fn link(&self, scope: &Scope, source: MemoryId, target: MemoryId, relation: Relation) -> Applied {
         let edge = edge(self.next(), source, target, relation);
         self.must(&scope.space(), Action::Link(edge)).await
     }
 
-    /// Names an entity.
+    /// Adds an entity.
     pub async fn name(&self, scope: &Scope, name: &str, aliases: &[&str]) -> Entity {
         let entity = entity(self.next(), name, aliases);
         self.must(&scope.space(), name_in(scope, entity.clone())).await;
         entity
     }
 
-    /// Notes that a memory speaks of an entity.
+    /// Records that a memory mentions an entity.
     pub async fn mention(&self, scope: &Scope, memory: MemoryId, entity: EntityId) -> Applied {
         self.must(&scope.space(), Action::Mention { memory, entity, counted: true }).await
     }
 
-    /// Does one thing to a space.
+    /// Applies one change to a space.
     pub async fn act(&self, space: &Space, action: Action) -> Result<Applied> {
         self.next();
         let applied = self.store.apply(batch(space, vec![change(self.clock(), action)])).await?;
@@ -92,7 +92,7 @@ impl<'a> Driver<'a> {
         Ok(applied[0])
     }
 
-    /// Does one thing that must succeed.
+    /// Applies one change that must succeed.
     pub async fn must(&self, space: &Space, action: Action) -> Applied {
         match self.act(space, action).await {
             Ok(applied) => applied,
@@ -100,12 +100,12 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// The memory, as someone who sees everything sees it.
+    /// Returns the memory, read with full visibility.
     pub async fn get(&self, id: MemoryId) -> Option<Memory> {
         good(self.store.fetch(&whole(), &[id]).await).into_iter().next()
     }
 
-    /// The memory, which must be there.
+    /// Returns the memory, which must exist.
     pub async fn must_get(&self, id: MemoryId) -> Memory {
         match self.get(id).await {
             Some(memory) => memory,
@@ -113,7 +113,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// What a scan finds, newest first.
+    /// Returns the results of a scan, newest first.
     pub async fn scan(&self, visible: &Visible, filter: &Filter) -> Vec<MemoryId> {
         let listing = good(self.store.scan(visible, filter, Page { after: None, limit: 10_000 }).await);
         assert_eq!(listing.total, listing.memories.len() as u64, "the total of a listing of one page");
@@ -121,23 +121,23 @@ impl<'a> Driver<'a> {
         listing.memories.iter().map(|memory| memory.id).collect()
     }
 
-    /// What the words find, best first.
+    /// Returns the results of a keyword search, best first.
     pub async fn words(&self, visible: &Visible, query: &str, filter: &Filter) -> Vec<MemoryId> {
         good(self.store.lexical(visible, query, filter, 10_000).await).into_iter().map(|hit| hit.id).collect()
     }
 
-    /// What the vector of a text finds, best first.
+    /// Returns the results of a vector search, best first.
     pub async fn near(&self, visible: &Visible, text: &str, filter: &Filter) -> Vec<MemoryId> {
         good(self.store.nearest(visible, &vector(text), filter, 10_000).await).into_iter().map(|hit| hit.id).collect()
     }
 
-    /// What comes first by a measure.
+    /// Returns the results ordered by a measure.
     pub async fn top_by(&self, visible: &Visible, filter: &Filter, by: Measure) -> Vec<MemoryId> {
         good(self.store.top_by(visible, filter, by, 10_000).await).into_iter().map(|hit| hit.id).collect()
     }
 
-    /// The answers to "who is there", each with its name and sorted. They must agree where each
-    /// memory holds the word and has a vector.
+    /// Returns the sorted results of each way to search. They must agree if each memory contains the word and has a
+    /// vector.
     pub async fn lanes(&self, visible: &Visible, word: &str, filter: &Filter) -> [(&'static str, Vec<MemoryId>); 5] {
         let mut lanes = [
             ("scan", self.scan(visible, filter).await),
@@ -150,12 +150,12 @@ impl<'a> Driver<'a> {
         lanes
     }
 
-    /// Asserts that each lane finds exactly these by default.
+    /// Asserts that each way to search finds exactly these memories with the default filter.
     pub async fn sees(&self, visible: &Visible, word: &str, expect: &[MemoryId]) {
         self.sees_with(visible, word, &now(), expect).await;
     }
 
-    /// Asserts that each lane finds exactly these.
+    /// Asserts that each way to search finds exactly these memories.
     pub async fn sees_with(&self, visible: &Visible, word: &str, filter: &Filter, expect: &[MemoryId]) {
         let mut expect = expect.to_vec();
         expect.sort();
@@ -164,18 +164,18 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// How many memories there are in whatever state.
+    /// Returns the number of memories in any state.
     pub async fn count(&self, visible: &Visible) -> usize {
         self.scan(visible, &everything()).await.len()
     }
 }
 
-/// The change that names an entity of a scope.
+/// Returns the action that adds an entity to a scope.
 pub fn name_in(scope: &Scope, entity: Entity) -> Action {
     Action::Name { scope: scope.clone(), entity: Box::new(entity) }
 }
 
-/// Where a memory belongs.
+/// Returns the space of a memory.
 pub fn space_of(memory: &Memory) -> Space {
     match memory.scope() {
         Ok(scope) => scope.space(),
@@ -183,7 +183,7 @@ pub fn space_of(memory: &Memory) -> Space {
     }
 }
 
-/// The value, or the failure told whole.
+/// Returns the value, or panics with the error.
 pub fn good<T>(result: Result<T>) -> T {
     match result {
         Ok(value) => value,
@@ -191,7 +191,7 @@ pub fn good<T>(result: Result<T>) -> T {
     }
 }
 
-/// One line of a space's ledger, if it may be seen.
+/// Returns one ledger entry of a space, if it is visible.
 pub async fn line(store: &dyn Store, visible: &Visible, space: &Space, sequence: Option<i64>) -> Option<LedgerEntry> {
     let sequence = sequence?;
     let before = LedgerQuery::After { space: space.clone(), sequence: sequence - 1 };

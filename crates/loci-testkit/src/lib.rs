@@ -1,7 +1,5 @@
-//! How is the house tested?
-//!
-//! Samples with a fixed clock, a plain model of a store, the contract that every store must keep,
-//! and access to real servers: where they are, and how to make them slow or take them away. Only tests use it; the binary never does.
+//! Tools for tests: samples with a fixed clock, an in-memory model of a store, the contract that every store must pass,
+//! and access to real servers, with a proxy that delays and cuts connections. The binary never depends on this crate.
 
 pub mod contract;
 pub mod driver;

@@ -1,7 +1,7 @@
-//! How does a test make a server slow, or take it away?
+//! A TCP proxy that delays and cuts connections, for fault tests.
 //!
-//! A proxy on loopback that carries bytes both ways. Its conditions can change at any time and hold
-//! for connections that are already open. It knows nothing of what it carries.
+//! It listens on loopback and forwards bytes in both directions. Delays and cuts can change at any time and also affect
+//! open connections. The proxy does not interpret the data.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,21 +20,21 @@ pub struct Proxy {
     task: JoinHandle<()>,
 }
 
-/// What befalls the bytes.
+/// The present delay and cuts.
 #[derive(Debug, Clone, Copy, Default)]
 struct NetworkConditions {
     delay: Duration,
     cut: bool,
-    /// How often all connections were cut: one that was opened before the last cut is dead, even if
-    /// it slept through it.
+    /// The number of cuts so far. A connection that was opened before the last cut is closed, even if its task was not
+    /// running at that moment.
     cuts: u64,
 }
 
 impl Proxy {
-    /// A proxy to the server at `host:port`, on a free port of its own.
+    /// Starts a proxy to the server at `host:port` on a free port.
     ///
     /// # Panics
-    /// If there is no free port.
+    /// Panics if there is no free port.
     pub async fn to(target: impl Into<String>) -> Self {
         let target = target.into();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port on loopback");
@@ -42,7 +42,7 @@ impl Proxy {
         let (conditions, seen) = watch::channel(NetworkConditions::default());
         let task = tokio::spawn(async move {
             while let Ok((caller, _)) = listener.accept().await {
-                // Dropping the connection is all that a caller sees of a server that is gone.
+                // While the proxy is cut, new connections are closed at once.
                 if !seen.borrow().cut {
                     tokio::spawn(join(caller, target.clone(), seen.clone()));
                 }
@@ -51,18 +51,17 @@ impl Proxy {
         Self { address, conditions, task }
     }
 
-    /// Where callers must connect to.
+    /// Returns the address of the proxy.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// From now on every piece of data, in both directions, arrives this much later. An hour is as
-    /// good as a server that hangs.
+    /// Delays all data in both directions from now on. A delay of an hour simulates a server that hangs.
     pub fn delay(&self, delay: Duration) {
         self.conditions.send_modify(|conditions| conditions.delay = delay);
     }
 
-    /// Drops all connections, and every new one at once.
+    /// Closes all connections, and every new one at once.
     pub fn cut(&self) {
         self.conditions.send_modify(|conditions| {
             conditions.cut = true;
@@ -70,7 +69,7 @@ impl Proxy {
         });
     }
 
-    /// No delay, and new connections are let through. Data that was held back goes on at once.
+    /// Removes the delay and accepts new connections. Delayed data is forwarded at once.
     pub fn heal(&self) {
         self.conditions.send_modify(|conditions| {
             conditions.cut = false;

@@ -1,14 +1,14 @@
-//! What stands in for Qdrant where there is none?
+//! A stand-in for Qdrant. It is NOT Qdrant.
 //!
-//! A STAND-IN, not Qdrant: a small HTTP server on loopback that answers the part of Qdrant's REST interface that Loci
-//! uses, from memory, exactly. It is there to fail our client, so it is stricter than the real server in one way: a
-//! field that it does not know is an error everywhere. In all else it refuses as the real one does, in the same words
-//! as far as these are known: a missing collection (404), one that is there already (409), a wrong dimension, an id
-//! that is no UUID and no number, a distance that does not exist, a filter on a field without a payload index (as
-//! strict mode does), a body that is no JSON.
+//! It is a small HTTP server on loopback that implements the part of Qdrant's REST API that Loci uses, in memory and
+//! with exact search. Its purpose is to find errors of our client, so it is stricter than the real server in one way:
+//! an unknown field is always an error. Otherwise it refuses what the real server refuses, with the same messages as
+//! far as they are known: a missing collection (404), an existing one (409), a wrong dimension, an id that is neither a
+//! UUID nor a number, an unknown distance, a filter on a field without a payload index (as in strict mode), and a body
+//! that is not JSON.
 //!
-//! What it does not do: graphs, quantisation (a search is exact, so it says nothing of recall), disks, clusters,
-//! named or sparse vectors, anything that is not listed in `routes`.
+//! It does not implement graph indexes, quantisation (search is exact, so it cannot measure recall), disks, clusters,
+//! named or sparse vectors, or anything that is not listed in `routes`.
 
 mod collection;
 mod filter;
@@ -26,33 +26,33 @@ use tokio::task::JoinHandle;
 
 use self::collection::Held;
 
-/// A server that stands in for Qdrant.
+/// A running stand-in server.
 pub struct StandIn {
     address: SocketAddr,
     state: Arc<State>,
     running: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What the server holds, and how it behaves.
+/// The data and the settings of the server.
 #[derive(Default)]
 pub(crate) struct State {
     collections: Mutex<BTreeMap<String, Held>>,
-    /// The key that every request must bring.
+    /// The API key that every request must have.
     api_key: Option<String>,
-    /// How long every answer takes, in milliseconds.
+    /// The delay of every answer in milliseconds.
     delay: AtomicU64,
-    /// So many requests are still answered with 503.
+    /// The number of further requests that are answered with 503. `u64::MAX` means all.
     failing: AtomicU64,
     requests: AtomicU64,
 }
 
 impl StandIn {
-    /// A running server without anything in it.
+    /// Starts an empty server.
     pub async fn start_new() -> Self {
         Self::start_with(None).await
     }
 
-    /// The same, but it wants this key.
+    /// Starts an empty server that requires this API key.
     pub async fn start_with(api_key: Option<&str>) -> Self {
         let state = State { api_key: api_key.map(str::to_owned), ..State::default() };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap_or_else(|error| panic!("no port: {error}"));
@@ -62,7 +62,7 @@ impl StandIn {
         made
     }
 
-    /// Where it listens.
+    /// Returns the URL of the server.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -75,18 +75,18 @@ impl StandIn {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
 
-    /// Cuts it off. What it holds stays.
+    /// Stops the server. Its data stays.
     pub async fn stop(&self) {
         let task = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(task) = task {
             task.abort();
             let _ = task.await;
         }
-        // Connections that are open would still be answered, each by a task of its own.
+        // Open connections have their own tasks, which would still answer.
         self.state.failing.store(u64::MAX, Ordering::SeqCst);
     }
 
-    /// Lets it listen again, at the same address.
+    /// Starts a stopped server again at the same address.
     pub async fn start(&self) {
         self.state.failing.store(0, Ordering::SeqCst);
         let bind = || {
@@ -99,61 +99,61 @@ impl StandIn {
         self.serve(listener);
     }
 
-    /// Loses everything, as a server does that is restarted without its disk.
+    /// Removes all data, like a server that is restarted without its disk.
     pub fn forget(&self) {
         self.held().clear();
     }
 
-    /// Loses the points of every collection, and keeps the collections.
+    /// Removes the points of every collection and keeps the collections.
     pub fn empty(&self) {
         self.held().values_mut().for_each(Held::empty);
     }
 
-    /// Lets every answer take so long.
+    /// Delays every answer by this time.
     pub fn delay(&self, delay: Duration) {
         self.state.delay.store(delay.as_millis() as u64, Ordering::SeqCst);
     }
 
-    /// Answers the next so many requests with 503.
+    /// Answers the next `times` requests with 503.
     pub fn fail_next(&self, times: u64) {
         self.state.failing.store(times, Ordering::SeqCst);
     }
 
-    /// How many requests came.
+    /// Returns the number of requests so far.
     pub fn requests(&self) -> u64 {
         self.state.requests.load(Ordering::SeqCst)
     }
 
-    /// The names of the collections.
+    /// Returns the names of the collections.
     pub fn collections(&self) -> Vec<String> {
         self.held().keys().cloned().collect()
     }
 
-    /// How a collection was configured, as it was asked for.
+    /// Returns the configuration with which a collection was created.
     pub fn configuration(&self, name: &str) -> Option<serde_json::Value> {
         self.held().get(name).map(|held| held.asked.clone())
     }
 
-    /// The payload indexes of a collection.
+    /// Returns the payload indexes of a collection.
     pub fn payload_indexes(&self, name: &str) -> BTreeMap<String, serde_json::Value> {
         self.held().get(name).map(|held| held.indexes.clone()).unwrap_or_default()
     }
 
-    /// The payload of every point of a collection, by id.
+    /// Returns the payload of every point of a collection, by id.
     pub fn payloads(&self, name: &str) -> BTreeMap<String, serde_json::Value> {
         let held = self.held();
         let points = held.get(name).into_iter().flat_map(|held| &held.points);
         points.map(|(id, point)| (id.clone(), point.payload.clone())).collect()
     }
 
-    /// Changes the payload of a point behind everyone's back.
+    /// Changes the payload of a point without a request, to simulate damage.
     pub fn spoil(&self, name: &str, id: &str, field: &str, value: serde_json::Value) {
         if let Some(point) = self.held().get_mut(name).and_then(|held| held.points.get_mut(id)) {
             point.payload[field] = value;
         }
     }
 
-    /// Loses one point.
+    /// Removes one point without a request, to simulate a loss.
     pub fn lose(&self, name: &str, id: &str) {
         if let Some(held) = self.held().get_mut(name) {
             held.points.remove(id);

@@ -1,9 +1,9 @@
-//! What would an embedder say?
+//! Vectors for tests, without a model.
 
 use loci_types::fnv1a;
 
-/// A stand-in for an embedder: each word is hashed to a direction, and a text is the sum of its
-/// words at unit length. Texts that share words are near each other; meaning is not looked at.
+/// Computes a vector of unit length: the sum of one pseudo-random vector per word. Texts with common words are similar;
+/// their meaning is ignored.
 pub fn hashed_vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut sum = vec![0.0_f32; dimensions];
     for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -20,7 +20,7 @@ pub fn hashed_vector(text: &str, dimensions: usize) -> Vec<f32> {
     sum
 }
 
-/// The next number of a sequence that looks like chance.
+/// Returns the next number of a pseudo-random sequence (SplitMix64).
 pub(crate) fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,8 @@
-//! Bookkeeping: what Loci writes for itself. None of it changes a memory's content.
+//! Bookkeeping: the rows that Loci keeps for itself (access counts, jobs, notes, sessions, checkpoints). No step
+//! changes the content of a memory.
 //!
-//! It travels in the same [`crate::Batch`] as the changes of memories, because some of it must happen together with
-//! them: a session is marked as learned from in the transaction that adds what it taught.
+//! The steps travel in the same [`crate::Batch`] as changes of memories, because some of them must commit together: a
+//! session is marked as learned from in the transaction that adds what was learned.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -18,55 +19,55 @@ pub enum Bookkeeping {
     },
     /// Enqueues a job.
     Enqueue(JobSpec),
-    /// Writes a note: what was checked, counted or shown.
+    /// Writes a note: a value under a key, for example which pairs were compared or how much was spent today.
     Note {
-        /// The scope whose memories it is about. None: the whole space.
+        /// The scope that the note belongs to. `None` means the whole space.
         scope: Option<Scope>,
-        /// Its name.
+        /// The key of the note.
         key: String,
-        /// Its new value.
+        /// The new value.
         value: NoteValue,
-        /// When it expires.
+        /// When the note expires. `None` means never.
         until: Option<Timestamp>,
     },
-    /// Records that a turn of a session arrived.
+    /// Records that a turn of a session arrived. Creates the session if it is new and reopens it if it had ended.
     Attend {
         /// The scope of the session.
         scope: Scope,
-        /// Its name.
+        /// The name of the session.
         session: String,
-        /// Its thread.
+        /// The thread of the session.
         thread: String,
     },
-    /// Ends a session.
+    /// Ends a session. A session that is unknown or has already ended stays as it is.
     EndSession {
         /// The scope of the session.
         scope: Scope,
-        /// Its name.
+        /// The name of the session.
         session: String,
     },
-    /// Marks a session as learned from up to a turn. Refused if another caller has moved the mark since `expect` was
-    /// read, so that nothing is learned twice.
+    /// Marks a session as learned from up to a turn, with a ledger entry. Refused if another caller has moved the mark
+    /// since `expect` was read, so that nothing is learned twice.
     Consolidate {
         /// The scope of the session.
         scope: Scope,
-        /// Its name.
+        /// The name of the session.
         session: String,
-        /// The last turn that had been learned from.
+        /// The mark that the caller read: the last turn that had been learned from.
         expect: Option<MemoryId>,
-        /// The last turn that has been learned from now.
+        /// The new mark: the last turn that has been learned from now.
         through: MemoryId,
-        /// What was learned, for the ledger.
+        /// What was learned, for the ledger entry.
         report: Value,
     },
-    /// Takes the mark back, so that the session is learned from again from its first turn.
+    /// Clears the mark, so that the session is learned from again, starting with its first turn.
     Unlearn {
         /// The scope of the session.
         scope: Scope,
-        /// Its name.
+        /// The name of the session.
         session: String,
     },
-    /// Writes a session from elsewhere as it was there. Leaves no ledger entry.
+    /// Writes an imported session with all its fields. Leaves no ledger entry.
     Resume(Box<Session>),
     /// Writes or removes checkpoints. Leaves no ledger entry.
     Checkpoint(Box<CheckpointStep>),
@@ -77,6 +78,6 @@ pub enum Bookkeeping {
 pub enum NoteValue {
     /// Replaces the value.
     Set(Value),
-    /// Adds to a number.
+    /// Adds this number to the stored one.
     Add(f64),
 }

@@ -12,10 +12,10 @@ use crate::{
     KnowledgePointer, Memory, MemoryId, Relation, Scope, Source, Space, State, Tenant, Vector,
 };
 
-/// Changes to one space, applied in one transaction.
+/// Changes to one space that are applied in one transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
-    /// The tenant whose space it is.
+    /// The tenant that the space belongs to.
     pub tenant: Tenant,
     /// The space.
     pub space: Space,
@@ -23,7 +23,7 @@ pub struct Batch {
     pub changes: Vec<Change>,
 }
 
-/// One change, with why, by whom and when.
+/// One change with its reason, origin and time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     /// What the change does.
@@ -132,9 +132,9 @@ pub enum Action {
         /// Which memory.
         id: MemoryId,
     },
-    /// Removes all that one user left in the space: their memories and those they wrote for others, with every
-    /// trace of the content, and their sessions, entities, facts and checkpoints. The ledger keeps that each memory
-    /// existed, and the hash of its text.
+    /// Removes all data of one user from the space: the memories of the user's scopes and those that the user wrote in
+    /// other scopes, with every trace of the content, and the user's sessions, entities, facts and checkpoints. The
+    /// ledger keeps one entry for each memory, with the hash of its text.
     EraseUser {
         /// The user.
         user: String,
@@ -180,7 +180,7 @@ pub enum Action {
     },
     /// Undoes a union.
     Divide {
-        /// The scope that the entity must belong to. None: any.
+        /// The scope that the entity must belong to. `None` allows any.
         scope: Option<Scope>,
         /// The entity.
         entity: EntityId,
@@ -191,11 +191,12 @@ pub enum Action {
         memory: MemoryId,
         /// The entity.
         entity: EntityId,
-        /// Whether it counts as a mention. What was learned from a turn repeats the turn's and does not count.
+        /// Whether the mention is counted. A memory learned from a turn repeats the turn's mention and is not counted.
         counted: bool,
     },
-    /// Records a fact as a triple. If it is known, the greater confidence stands, metadata are merged and sources
-    /// added; a fact whose sources are all gone is recorded anew.
+    /// Records a fact as a triple. If the triple is known, the greater confidence wins, metadata are merged and sources
+    /// are added. If the triple was learned from memories of which none holds and is shared any more, its old
+    /// confidence, metadata and sources are discarded first.
     State(Box<Fact>),
     /// Retracts a fact.
     Retract {
@@ -241,7 +242,7 @@ pub struct Addition {
     pub vector: Option<Vector>,
     /// The memory right before it in its thread. A temporal link is drawn from it.
     pub follows: Option<MemoryId>,
-    /// The time up to which ageing is already in its scores, for an imported memory.
+    /// For an imported memory: the time up to which its scores already include ageing.
     pub aged_at: Option<Timestamp>,
     /// Jobs to enqueue with it.
     pub jobs: Vec<JobSpec>,
@@ -278,7 +279,7 @@ pub struct Revision {
     pub jobs: Vec<JobSpec>,
 }
 
-/// New values for fields; an absent one stays as it is. `Some(None)` clears.
+/// New values for fields of a memory. `None` leaves a field as it is, `Some(None)` clears it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Patch {
     /// New text with its hash and token count.
@@ -322,21 +323,21 @@ pub struct NewContent {
     pub text: String,
     /// Its hash.
     pub hash: ContentHash,
-    /// The key under which the same thing would be found again, if it is one that is found so.
+    /// The deduplication key, as in [`Addition::unless`].
     pub unless: Option<ContentHash>,
-    /// What it is about, folded.
+    /// The hash of what the text is about, as in [`Addition::claim`].
     pub claim: Option<ContentHash>,
-    /// Its tokens.
+    /// The number of tokens.
     pub tokens: u32,
 }
 
 impl Patch {
-    /// Whether nothing would change.
+    /// Returns true if the patch sets no field.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The memory with the new values. Stores write what this returns.
+    /// Sets the new values in `memory`. Every store writes the result of this function.
     pub fn apply(&self, memory: &mut Memory) {
         if let Some(content) = &self.content {
             memory.content.clone_from(&content.text);
@@ -374,7 +375,7 @@ fn replace<T: Clone>(slot: &mut T, new: &Option<T>) {
     }
 }
 
-/// Identifiers in the order of the record's columns, for stores.
+/// Returns the identifiers in the order of [`crate::Identifier::ALL`], which is the order of the columns in a store.
 pub fn identifier_values(identifiers: &Identifiers) -> [Option<&str>; 8] {
     crate::Identifier::ALL.map(|which| identifiers.get(which))
 }

@@ -1,8 +1,8 @@
-//! Where did the work of a thread stand?
+//! Checkpoints: the saved state of a program, from which it can resume.
 //!
-//! A checkpoint is what a program needs to go on: bytes with the name of their format, under a thread and an id that
-//! the program chooses, with the id of the one it came from. It is no memory: it is not searched, not learned from
-//! and does not fade, and no line of the ledger tells of it.
+//! A checkpoint holds bytes with the name of their format. The program chooses the thread and the id, and names the
+//! checkpoint that it came from. A checkpoint is not a memory: it is not searched, not learned from and does not age,
+//! and writing one leaves no ledger entry.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,124 +10,124 @@ use serde_json::{Map, Value};
 
 use crate::Scope;
 
-/// The format of bytes that are JSON.
+/// The name of the format of JSON bytes.
 pub const JSON: &str = "json";
 
 /// A checkpoint of a thread.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// Whose it is.
+    /// The scope that it belongs to.
     pub scope: Scope,
     /// The thread.
     pub thread_id: String,
-    /// The part of the program within the thread; empty: the whole.
+    /// The part of the program within the thread. Empty means the whole program.
     pub namespace: String,
-    /// Its id within thread and namespace.
+    /// The id, unique within scope, thread and namespace.
     pub id: String,
-    /// The checkpoint it came from.
+    /// The id of the checkpoint that it came from.
     pub parent_id: Option<String>,
-    /// What the bytes are: `json`, or whatever the caller calls it.
+    /// The format of the bytes: `json`, or a name that the caller chooses.
     pub format: String,
-    /// The bytes; none: they were not asked for.
+    /// The bytes. `None` if the read did not request them.
     pub data: Option<Vec<u8>>,
-    /// How many they are.
+    /// The size of the data in bytes.
     pub bytes: u64,
-    /// What is said about it, by name.
+    /// Metadata of the caller, by name.
     pub metadata: Map<String, Value>,
-    /// When it was put.
+    /// When it was written.
     pub created_at: Timestamp,
 }
 
-/// What a task wrote towards the next checkpoint.
+/// A value that a task wrote after a checkpoint and before the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingWrite {
-    /// The task.
+    /// The id of the task.
     pub task_id: String,
-    /// Its place among what the task wrote; may be below zero for what the program writes about itself.
+    /// The position among the writes of the task. A negative position marks a write of the program itself.
     pub position: i64,
-    /// Where the task stands in the program.
+    /// The path of the task in the program.
     pub task_path: String,
-    /// Where it was written to.
+    /// The channel that was written to.
     pub channel: String,
-    /// What the bytes are.
+    /// The format of the bytes.
     pub format: String,
     /// The bytes.
     pub data: Vec<u8>,
 }
 
-/// What is done to checkpoints.
+/// One write to the checkpoints.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CheckpointStep {
-    /// Puts one. The same again changes nothing; something else under its id is a conflict.
+    /// Writes a checkpoint. Writing the same one again changes nothing; other content under the same id is a conflict.
     Put {
         /// The checkpoint.
         checkpoint: Checkpoint,
-        /// What must be the newest of its thread and namespace; an empty one: there must be none.
+        /// The id that must be the newest of thread and namespace. Empty means that there must be none yet.
         expect_parent: Option<String>,
-        /// Whether it takes the place of one with the same id.
+        /// Whether it overwrites a checkpoint with the same id instead of being a conflict.
         replace: bool,
     },
-    /// Puts what tasks wrote beside a checkpoint; the same task and position again takes the place of the first.
+    /// Writes the pending writes of tasks beside a checkpoint. The same task and position overwrites.
     Write {
         /// The checkpoint.
         of: CheckpointPlace,
-        /// What was written.
+        /// The pending writes.
         writes: Vec<PendingWrite>,
     },
-    /// Removes one, with what was written beside it.
+    /// Removes a checkpoint with its pending writes.
     Remove(CheckpointPlace),
-    /// Removes a thread, in all its namespaces.
+    /// Removes all checkpoints of a thread, in all namespaces.
     RemoveThread {
-        /// Whose it is.
+        /// The scope of the thread.
         scope: Scope,
         /// The thread.
         thread_id: String,
     },
-    /// Removes all of a thread but the newest of each namespace.
+    /// Removes all but the newest checkpoints of each namespace of a thread.
     Prune {
-        /// Whose it is.
+        /// The scope of the thread.
         scope: Scope,
         /// The thread.
         thread_id: String,
-        /// So many stay in each.
+        /// How many checkpoints stay in each namespace.
         keep: usize,
     },
 }
 
-/// By what a checkpoint is known.
+/// The full key of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckpointPlace {
-    /// Whose it is.
+    /// The scope.
     pub scope: Scope,
     /// The thread.
     pub thread_id: String,
     /// The namespace.
     pub namespace: String,
-    /// Its id.
+    /// The id.
     pub id: String,
 }
 
-/// Which checkpoints of a thread are meant.
+/// Selects checkpoints of a thread. All conditions must hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckpointFilter {
-    /// Whose they are.
+    /// The scope of the thread.
     pub scope: Scope,
     /// The thread.
     pub thread_id: String,
-    /// The namespace; none: all of them.
+    /// The namespace. `None` means all namespaces.
     pub namespace: Option<String>,
-    /// The one with this id.
+    /// The checkpoint must have this id.
     pub id: Option<String>,
-    /// Only those put before the one with this id.
+    /// The checkpoint must have been written before the one with this id.
     pub before: Option<String>,
-    /// Only those whose metadata have these values.
+    /// The metadata must contain these values.
     pub metadata: Map<String, Value>,
-    /// Whether the bytes are read, and what was written beside them.
+    /// Whether the data and the pending writes are read as well.
     pub data: bool,
 }
 
 impl CheckpointFilter {
-    /// All of a thread, without their bytes.
+    /// Selects all checkpoints of a thread, without their data.
     pub fn of(scope: Scope, thread_id: &str) -> Self {
         Self {
             scope,
@@ -141,19 +141,19 @@ impl CheckpointFilter {
     }
 }
 
-/// A thread that has checkpoints.
+/// A thread with at least one checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CheckpointThread {
-    /// Its name.
+    /// The id of the thread.
     pub thread_id: String,
-    /// How many checkpoints it has, in all namespaces.
+    /// The number of checkpoints in all namespaces.
     pub checkpoints: u64,
-    /// The id of the newest.
+    /// The id of the newest checkpoint.
     pub latest_id: String,
-    /// The namespace of the newest.
+    /// The namespace of the newest checkpoint.
     pub latest_namespace: String,
-    /// When that was put.
+    /// When the newest checkpoint was written.
     pub latest_at: Timestamp,
 }

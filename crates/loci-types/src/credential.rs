@@ -1,8 +1,7 @@
-//! What does a credential allow?
+//! Credentials: tenant, role, bounds and categories of a caller.
 //!
-//! A [`Grant`] belongs to one tenant. Without bounds it reaches the whole tenant; as soon as it
-//! names anything, it reaches what it names and nothing else. It is asked by the engine's policy
-//! and only ever narrows.
+//! A [`Grant`] belongs to one tenant. Without bounds it reaches the whole tenant; with any bound it reaches only the
+//! identifiers that it names. The engine's policy evaluates it, and a grant can only narrow what is visible.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,53 +14,53 @@ use crate::memory::words;
 use crate::{Error, Identifier, Tenant, slug};
 
 words!(
-    /// What a caller may do, from least to most.
+    /// The role of a caller, from least to most rights.
     Role, "role", {
-        /// Looks, and changes nothing.
+        /// Reads, and changes nothing.
         Reader = "reader",
-        /// Remembers, changes and forgets as well.
+        /// Reads and writes memories.
         Writer = "writer",
-        /// Looks after the tenant: maintenance, jobs, agents, keys.
+        /// Reads, writes and administers the tenant: maintenance, jobs, agents, keys.
         Admin = "admin",
     }
 );
 
-/// Stands for any value of an identifier.
+/// The wildcard that matches any value of an identifier.
 pub const ANY: &str = "*";
 
-/// The identifiers that a credential may name. All empty: any of them.
+/// The identifiers that a caller may use. If all sets are empty, any identifier is allowed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Bounds {
-    /// Agents, by slug; `*` is any.
+    /// Allowed agents, by slug. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub agents: BTreeSet<String>,
-    /// Users; `*` is any.
+    /// Allowed users. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub users: BTreeSet<String>,
-    /// Sessions. They lie within their user, so none named means any.
+    /// Allowed sessions. An empty set allows any, because a session belongs to a user.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub sessions: BTreeSet<String>,
-    /// Projects; `*` is any.
+    /// Allowed projects. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub projects: BTreeSet<String>,
-    /// Teams; `*` is any.
+    /// Allowed teams. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub teams: BTreeSet<String>,
-    /// Organisations; `*` is any.
+    /// Allowed organisations. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub orgs: BTreeSet<String>,
-    /// Companies; `*` is any.
+    /// Allowed companies. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub companies: BTreeSet<String>,
-    /// Pools, by slug; `*` is any.
+    /// Allowed pools, by slug. `*` allows any.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub pools: BTreeSet<String>,
 }
 
 impl Bounds {
-    /// The values of one identifier.
+    /// Returns the allowed values of one identifier.
     pub fn of(&self, which: Identifier) -> &BTreeSet<String> {
         match which {
             Identifier::Agent => &self.agents,
@@ -75,50 +74,50 @@ impl Bounds {
         }
     }
 
-    /// Whether nothing is named, so that anything may be.
+    /// Returns true if all sets are empty, so that any identifier is allowed.
     pub fn is_open(&self) -> bool {
         Identifier::ALL.iter().all(|which| self.of(*which).is_empty())
     }
 
-    /// Whether this value may be named.
+    /// Returns true if a caller may use this value of an identifier.
     pub fn admits(&self, which: Identifier, value: &str) -> bool {
-        let named = self.of(which);
-        let within = which == Identifier::Session && named.is_empty();
-        self.is_open() || within || named.contains(ANY) || named.contains(value)
+        let allowed = self.of(which);
+        let any_session = which == Identifier::Session && allowed.is_empty();
+        self.is_open() || any_session || allowed.contains(ANY) || allowed.contains(value)
     }
 
-    /// The only value that may be named, if there is exactly one.
+    /// Returns the allowed value of an identifier if there is exactly one and it is not the wildcard.
     pub fn single(&self, which: Identifier) -> Option<&str> {
-        let named = self.of(which);
-        named.first().filter(|value| named.len() == 1 && *value != ANY).map(String::as_str)
+        let allowed = self.of(which);
+        allowed.first().filter(|value| allowed.len() == 1 && *value != ANY).map(String::as_str)
     }
 }
 
-/// What a credential allows.
+/// The rights of a credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Grant {
-    /// The tenant it belongs to.
+    /// The tenant that the credential belongs to.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub tenant: Tenant,
-    /// What it may do.
+    /// The role of the caller.
     pub role: Role,
-    /// What it may name.
+    /// The identifiers that the caller may use.
     #[serde(default, skip_serializing_if = "Bounds::is_open")]
     pub bounds: Bounds,
-    /// The categories it may see; none: all.
+    /// The categories that the caller may see. Absent: all categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<BTreeSet<String>>,
 }
 
 impl Grant {
-    /// Everything in a tenant, for who looks after it.
+    /// Returns the grant of an admin, which reaches everything in the tenant.
     pub fn whole(tenant: Tenant) -> Self {
         Self { tenant, role: Role::Admin, bounds: Bounds::default(), categories: None }
     }
 
-    /// Refuses bounds that no identifier could meet, and an admin who would not see what they look after.
+    /// Refuses bounds that no valid identifier can match, and an admin with bounds or categories.
     pub fn validate(&self) -> Result<(), Error> {
         for which in Identifier::ALL {
             for value in self.bounds.of(which) {
@@ -130,34 +129,34 @@ impl Grant {
             }
         }
         if self.role == Role::Admin && (!self.bounds.is_open() || self.categories.is_some()) {
-            return Err(Error::invalid("role", "an admin looks after the whole tenant and cannot be bounded")
+            return Err(Error::invalid("role", "the role admin cannot have bounds or categories")
                 .hint("use the role writer, or leave users, agents, projects and categories out"));
         }
         Ok(())
     }
 }
 
-/// A credential that Loci made itself. The secret is not in it: only its hash is kept.
+/// An API key that Loci issued. It holds the hash of the secret, never the secret itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// Its public part, by which it is found.
+    /// The public part, by which the key is looked up.
     pub id: String,
-    /// What it is for, in the words of who made it.
+    /// The name that its creator gave it.
     pub name: String,
     /// The hash of the secret.
     pub hash: [u8; 32],
-    /// What it allows.
+    /// The rights of the key.
     pub grant: Grant,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it stops to count.
+    /// When it expires. `None` means never.
     pub expires_at: Option<Timestamp>,
-    /// From when on it is refused.
+    /// When its revocation takes effect. This may lie in the future while a rotated key is still accepted.
     pub revoked_at: Option<Timestamp>,
 }
 
 impl Key {
-    /// Whether it counts at this instant.
+    /// Returns true if the key is neither expired nor revoked at this instant.
     pub fn holds(&self, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|at| now < at) && self.revoked_at.is_none_or(|at| now < at)
     }

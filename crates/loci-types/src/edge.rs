@@ -1,7 +1,7 @@
-//! How do memories hang together?
+//! The graph: links and entities.
 //!
-//! Edges are typed links between two memories of one space; entities are the things that memories
-//! speak of, each with one canonical name and its aliases.
+//! An edge is a typed link between two memories of one space. An entity is a thing that memories mention, with one
+//! canonical name and its aliases.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,99 +14,99 @@ use crate::memory::words;
 use crate::{EdgeId, EntityId, Error, MemoryId};
 
 words!(
-    /// What an edge says.
+    /// The relation that a link expresses.
     Relation, "relation", {
-        /// The target came right after the source.
+        /// The target is the next turn after the source.
         Temporal = "temporal",
-        /// The source brought the target about.
+        /// The source caused the target.
         Causal = "causal",
-        /// Both speak of the same thing.
+        /// Both mention the same entity.
         Entity = "entity",
         /// The source was learned from the target.
         DerivedFrom = "derived_from",
         /// The source replaces the target.
         Supersedes = "supersedes",
-        /// They are about alike things.
+        /// The two have similar content.
         RelatedTo = "related_to",
-        /// The source was said later and may contradict the target; which one holds is open.
+        /// The source was said later and may contradict the target. It is undecided which one holds.
         MayContradict = "may_contradict",
     }
 );
 
-/// A typed link from one memory to another. There is one per source, target and relation.
+/// A typed link from one memory to another. There is at most one for each source, target and relation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Edge {
-    /// Its id.
+    /// The id of the link.
     pub id: EdgeId,
-    /// Where it starts.
+    /// The memory where it starts.
     pub source_id: MemoryId,
-    /// Where it ends.
+    /// The memory where it ends.
     pub target_id: MemoryId,
-    /// What it says.
+    /// The relation.
     pub relation: Relation,
-    /// More exactly, in a word.
+    /// A word that refines the relation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicate: Option<String>,
-    /// How strong it is, `0..=1`.
+    /// Strength of the link, 0 to 1.
     pub strength: f64,
-    /// How sure we are of it, `0..=1`.
+    /// Confidence in the link, 0 to 1.
     pub confidence: f64,
-    /// Since when it holds.
+    /// Start of validity.
     pub valid_from: Timestamp,
-    /// Until when it held; none: it holds now.
+    /// End of validity. Absent: it still holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// What speaks for it.
+    /// Evidence for the link, as JSON values.
     #[serde(default)]
     pub evidence: Vec<Value>,
-    /// When it came into the store.
+    /// When the link was stored.
     pub created_at: Timestamp,
 }
 
 words!(
-    /// What sort of thing an entity is.
+    /// The type of an entity.
     EntityType, "entityType", {
-        /// Someone.
+        /// A person.
         Person = "person",
-        /// Something being worked on.
+        /// A project or product.
         Project = "project",
-        /// A company, a team, a body.
+        /// A company, a team or an institution.
         Organization = "organization",
-        /// Somewhere.
+        /// A place.
         Place = "place",
-        /// An idea.
+        /// An idea or a topic.
         Concept = "concept",
-        /// Something that is used.
+        /// A tool or a program.
         Tool = "tool",
     }
 );
 
-/// A thing that memories speak of.
+/// A thing that memories mention: a person, a project, an organisation, a place, a concept or a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Entity {
-    /// Its id.
+    /// The id of the entity.
     pub id: EntityId,
-    /// The name it goes by.
+    /// The canonical name.
     pub canonical_name: String,
-    /// What sort of thing it is.
+    /// The type.
     pub entity_type: EntityType,
-    /// Its other names.
+    /// Other names of the same entity.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// What is known of it, in a few sentences.
+    /// A profile of a few sentences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// When it was first spoken of.
+    /// When it was first mentioned.
     pub first_seen: Timestamp,
     /// When it last changed.
     pub last_updated: Timestamp,
-    /// How often it was spoken of.
+    /// The number of counted mentions.
     pub mention_count: u64,
-    /// Anything else, by name.
+    /// Further attributes, by name.
     #[serde(default)]
     pub attributes: Map<String, Value>,
 }

@@ -1,23 +1,22 @@
-//! What can go wrong, and how is it told?
+//! Errors: their kinds, and the form in which they leave Loci.
 //!
-//! Every failure in Loci has an [`ErrorKind`]. The table [`TABLE`] says, once, which code, HTTP
-//! status, exit code and retry advice belong to each kind; HTTP, MCP and the command line all
-//! print from it. The first ten codes are the public ones that clients of memory providers know;
-//! the others name what those ten leave unsaid.
+//! Every failure has an [`ErrorKind`]. [`TABLE`] is the only place that assigns a code, an HTTP status, an exit code
+//! and retry advice to each kind; HTTP, MCP and the command line all read it. The first ten codes are those of the
+//! memory provider specification, which its clients know; the others are additions of Loci.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The sort of a failure, as far as a caller must tell failures apart.
+/// The kind of a failure, as callers distinguish them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The layer named does not exist.
+    /// The layer does not exist.
     InvalidLayer,
     /// The layer needs an identifier that was not given.
     MissingIdentifier,
-    /// No such memory, or none that the caller may see.
+    /// The memory does not exist, or the caller may not see it.
     NotFound,
     /// The content is longer than the configured limit.
     ContentTooLong,
@@ -45,10 +44,10 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// One line of the error table.
+/// One row of the error table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorRow {
-    /// The kind this line is about.
+    /// The kind of the failure.
     pub kind: ErrorKind,
     /// The public code, in capitals.
     pub code: &'static str,
@@ -56,7 +55,7 @@ pub struct ErrorRow {
     pub status: u16,
     /// The exit code of the command line.
     pub exit: u8,
-    /// Whether the same call may succeed later.
+    /// Whether the same call may succeed if it is retried.
     pub retryable: bool,
 }
 
@@ -64,9 +63,9 @@ const fn row(kind: ErrorKind, code: &'static str, status: u16, exit: u8, retryab
     ErrorRow { kind, code, status, exit, retryable }
 }
 
-/// Kind, code, HTTP status, exit code, retryable: the only place where they meet.
+/// The error table: kind, code, HTTP status, exit code, retryable.
 ///
-/// Exit code 1 is left to the shell's own "something failed", 2 to wrong usage of the command.
+/// Exit codes 1 and 2 are not used here: 1 is the shell's general failure, 2 is wrong usage of the command.
 pub const TABLE: &[ErrorRow] = &[
     row(ErrorKind::InvalidLayer, "INVALID_LAYER", 400, 10, false),
     row(ErrorKind::MissingIdentifier, "MISSING_IDENTIFIER", 400, 11, false),
@@ -86,24 +85,24 @@ pub const TABLE: &[ErrorRow] = &[
 ];
 
 impl ErrorKind {
-    /// This kind's line of the table.
+    /// Returns the row of this kind in [`TABLE`].
     pub fn row(self) -> &'static ErrorRow {
-        // The test below proves that every kind has a line; Internal is the safe answer.
+        // A test checks that every kind has a row; the last row, Internal, is the fallback.
         TABLE.iter().find(|row| row.kind == self).unwrap_or(&TABLE[TABLE.len() - 1])
     }
 
-    /// The public code.
+    /// Returns the public code.
     pub fn code(self) -> &'static str {
         self.row().code
     }
 
-    /// Whether the same call may succeed later.
+    /// Returns true if the same call may succeed when it is retried.
     pub fn retryable(self) -> bool {
         self.row().retryable
     }
 }
 
-/// A word that does not fit its type: what the words themselves refuse.
+/// A value that is refused, with its kind, a message, the field and a hint.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -114,17 +113,17 @@ pub struct Error {
 }
 
 impl Error {
-    /// A failure of `kind` with a sentence for people.
+    /// Makes an error of `kind` with a message for people.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), field: None, hint: None }
     }
 
-    /// A malformed or out-of-range field.
+    /// Makes the error for a field that is malformed or out of range.
     pub fn invalid(field: &'static str, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::InvalidInput, message).at(field)
     }
 
-    /// A field that contains the NUL character, which not every database can store in a text.
+    /// Makes the error for a field that contains a NUL character, which not every database can store.
     pub fn nul(field: &'static str) -> Self {
         Self::invalid(field, format!("{field} contains a NUL character"))
     }
@@ -136,29 +135,29 @@ impl Error {
         self
     }
 
-    /// Says what to do about it.
+    /// Adds a hint: what the caller can do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// What sort of failure this is.
+    /// Returns the kind of the failure.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The field that is wrong, if one is.
+    /// Returns the field that is wrong, if there is one.
     pub fn field(&self) -> Option<&'static str> {
         self.field
     }
 
-    /// What to do about it, if that is known.
+    /// Returns the hint, if there is one.
     pub fn advice(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// The form in which the failure leaves Loci.
+    /// Returns the form in which HTTP, MCP and the command line report the failure.
     pub fn problem(&self, operation: &str) -> Problem {
         let mut problem = Problem::new(self.kind, &self.message, operation);
         if let Some(field) = self.field {
@@ -169,29 +168,29 @@ impl Error {
     }
 }
 
-/// A failure as callers see it, the same through every door.
+/// A failure as callers see it, the same over HTTP, MCP and the command line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// The public code.
     pub code: String,
-    /// A sentence for people.
+    /// A message for people.
     pub message: String,
     /// The operation that failed.
     pub operation: String,
-    /// More, by name: the field, the limit, the file.
+    /// Details by name, such as the field, the limit or the file.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, serde_json::Value>,
-    /// Whether the same call may succeed later.
+    /// Whether the same call may succeed if it is retried.
     pub retryable: bool,
-    /// What to do about it.
+    /// What the caller can do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// A problem of `kind`, with code and retry advice from the table.
+    /// Makes a problem of `kind`, with code and retry advice from [`TABLE`].
     pub fn new(kind: ErrorKind, message: impl Into<String>, operation: &str) -> Self {
         let row = kind.row();
         Self {
@@ -233,7 +232,7 @@ mod tests {
     #[test]
     fn a_problem_names_the_field_and_the_way_out() {
         let problem =
-            Error::invalid("importance", "importance is 3, but must lie in 0..=1").hint("use 0.7").problem("remember");
+            Error::invalid("importance", "importance is 3, but must be in 0..=1").hint("use 0.7").problem("remember");
         let json = serde_json::to_value(problem).unwrap();
         assert_eq!(json["code"], "INVALID_INPUT");
         assert_eq!(json["details"]["field"], "importance");

@@ -1,7 +1,8 @@
-//! What is said of a thing, in three words?
+//! Facts as triples of subject, predicate and object.
 //!
-//! A triple is in its scope once: saying it again makes it no second one. It may be learned from memories; then it
-//! is seen by those who see one of them, holds while one of them holds, and goes when the last of them goes.
+//! A triple of one type is unique within its scope: stating it again updates it. It may be learned from memories, its
+//! sources. It is then visible to callers who see one of its sources, holds while one of them holds, and is removed
+//! with the last of them.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -9,67 +10,67 @@ use serde_json::{Map, Value};
 
 use crate::{Error, FactId, Identifiers, Layer, MemoryId, Scope};
 
-/// A triple of one scope.
+/// A fact: a triple of one scope.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Fact {
-    /// Its id, made of what it says and whose it is.
+    /// The id, a hash of scope, type, subject, predicate and object.
     pub id: FactId,
-    /// Its layer.
+    /// The layer of its scope.
     pub layer: Layer,
-    /// Whose it is.
+    /// The identifiers of its scope.
     pub identifiers: Identifiers,
-    /// What sort of thing it says: `preference`, `uses`, `located_at`.
+    /// The type of the fact, for example `preference`, `uses` or `located_at`.
     pub fact_type: String,
-    /// What it is about: `Database`.
+    /// The subject, for example `Database`.
     pub subject: String,
-    /// Which side of it: `has_version`.
+    /// The predicate, for example `has_version`.
     pub predicate: String,
-    /// What is said of that side: `v16`.
+    /// The object, for example `v16`.
     pub object: String,
-    /// How sure we are of it, `0..=1`.
+    /// Confidence in the fact, 0 to 1.
     pub confidence: f64,
-    /// Anything else, by name.
+    /// Further metadata, by name.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// The memories it was learned from, as far as the reader sees them.
+    /// The memories that it was learned from and that the reader may see.
     #[serde(default)]
     pub sources: Vec<MemoryId>,
-    /// When it was first said.
+    /// When it was first stated.
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
 }
 
 impl Fact {
-    /// Whose it is.
+    /// Returns the scope that it belongs to.
     pub fn scope(&self) -> Result<Scope, Error> {
         Scope::new(self.layer, &self.identifiers)
     }
 }
 
-/// Which triples are meant: those with all of what is given.
+/// Selects facts. All given conditions must hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactFilter {
-    /// The one with this id.
+    /// The id.
     pub id: Option<FactId>,
-    /// Of this sort.
+    /// The type.
     pub fact_type: Option<String>,
-    /// About this.
+    /// The subject.
     pub subject: Option<String>,
-    /// About this side of it.
+    /// The predicate.
     pub predicate: Option<String>,
-    /// That say this of it.
+    /// The object.
     pub object: Option<String>,
-    /// Also those that were learned from memories of which none holds any more.
+    /// Whether facts are included that were learned from memories of which none holds any more.
     pub include_past: bool,
-    /// When it is asked.
+    /// The time at which sources must hold.
     pub now: Timestamp,
 }
 
 impl FactFilter {
-    /// All that hold at this time.
+    /// Selects all facts that hold at this time.
     pub fn at(now: Timestamp) -> Self {
         Self { id: None, fact_type: None, subject: None, predicate: None, object: None, include_past: false, now }
     }

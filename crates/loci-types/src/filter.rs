@@ -1,7 +1,8 @@
-//! Which memories are meant?
+//! Filters: conditions that select memories.
 //!
-//! A filter is applied inside the store, never after it. The default filter sees what holds now:
-//! active and decayed heads of chains that are valid and not expired.
+//! A filter is applied inside the store, never to its results. The default filter selects what holds now: active and
+//! decayed memories that are not superseded, valid and not expired. A filter never widens what a caller may see; that
+//! is the task of [`crate::Visible`].
 
 use std::collections::BTreeMap;
 
@@ -11,17 +12,17 @@ use serde_json::Value;
 use crate::memory::contains_nul;
 use crate::{AccessPolicy, ContentHash, EntityId, Error, Memory, State};
 
-/// A range of instants: from inclusive, until exclusive; either end may be open.
+/// A range of instants, including `from` and excluding `until`. Either end may be open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeRange {
-    /// The first instant inside.
+    /// The first instant of the range.
     pub from: Option<Timestamp>,
-    /// The first instant outside again.
+    /// The first instant after the range.
     pub until: Option<Timestamp>,
 }
 
 impl TimeRange {
-    /// Whether both ends are open.
+    /// Returns true if both ends are open.
     pub fn is_open(&self) -> bool {
         self.from.is_none() && self.until.is_none()
     }
@@ -32,18 +33,18 @@ impl TimeRange {
     }
 }
 
-/// A stretch of time that a phrase names, with how finely it names it.
+/// A range of time that a phrase such as "last week" names, with the precision of the phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSpan {
-    /// The first instant inside.
+    /// The first instant of the range.
     pub from: Timestamp,
-    /// The first instant outside again.
+    /// The first instant after the range.
     pub until: Timestamp,
-    /// How finely it was said.
+    /// The precision of the phrase.
     pub grain: Grain,
 }
 
-/// How finely a time was said.
+/// The precision of a time phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grain {
     /// To the minute or finer.
@@ -58,19 +59,19 @@ pub enum Grain {
     Year,
 }
 
-/// The most entries of one list.
+/// Maximum number of entries in one list of a filter.
 const LONGEST: usize = 256;
 
-/// Which memories are meant. An empty list or an absent value leaves that side open.
+/// Conditions that a memory must meet. An empty list or an absent value is no condition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
-    /// The clock of the question: validity and expiry are judged by it.
+    /// The present time, by which validity and expiry are checked.
     pub now: Timestamp,
-    /// See what held at this instant instead of what holds now.
+    /// Selects what held at this instant instead of what holds now.
     pub as_of: Option<Timestamp>,
-    /// States to see.
+    /// The state must be one of these.
     pub states: Vec<State>,
-    /// Whether replaced memories are seen as well.
+    /// Whether superseded memories are included. If so, validity and expiry are not checked.
     pub superseded: bool,
     /// Any of these kinds.
     pub kinds: Vec<String>,
@@ -82,25 +83,25 @@ pub struct Filter {
     pub source_types: Vec<String>,
     /// Any of these source roles.
     pub source_roles: Vec<String>,
-    /// Whether it mirrors a knowledge item.
+    /// Whether the memory must, or must not, mirror a knowledge item.
     pub has_knowledge_pointer: Option<bool>,
-    /// Whether it is pinned.
+    /// Whether the memory must, or must not, be pinned.
     pub pinned: Option<bool>,
-    /// At least this important.
+    /// Minimum importance, 0 to 1.
     pub importance_min: Option<f64>,
-    /// At most this important.
+    /// Maximum importance, 0 to 1.
     pub importance_max: Option<f64>,
-    /// At least this certain.
+    /// Minimum confidence, 0 to 1.
     pub confidence_min: Option<f64>,
-    /// At most this certain.
+    /// Maximum confidence, 0 to 1.
     pub confidence_max: Option<f64>,
-    /// When it happened.
+    /// Range of `event_time`. Memories without one do not match.
     pub event: TimeRange,
-    /// When it happened; what has no time of its own, when it was said or came into the store.
+    /// Range of `event_time`, or of `said_at` or `created_at` where the memory has no event time.
     pub happened: TimeRange,
-    /// When it came into the store.
+    /// Range of `created_at`.
     pub created: TimeRange,
-    /// When it last changed.
+    /// Range of `updated_at`.
     pub updated: TimeRange,
     /// Any of these layers.
     pub layers: Vec<crate::Layer>,
@@ -122,16 +123,16 @@ pub struct Filter {
     pub threads: Vec<String>,
     /// Metadata fields that must equal these values.
     pub metadata: BTreeMap<String, Value>,
-    /// About the same side of the same thing. Not a field of the record, so the law does not know it.
+    /// The claim key must be this one. It is not a field of the record, so [`Filter::matches`] does not check it.
     pub claim: Option<ContentHash>,
-    /// Stored under the key of the same text. Not a field of the record either.
+    /// The deduplication key must be this one. [`Filter::matches`] does not check it.
     pub twin: Option<ContentHash>,
-    /// Speaks of this thing. Not a field of the record either.
+    /// The memory must mention this entity. [`Filter::matches`] does not check it.
     pub about: Option<EntityId>,
 }
 
 impl Filter {
-    /// What holds now, for a clock that shows `now`.
+    /// Selects all memories that hold at `now`.
     pub fn at(now: Timestamp) -> Self {
         Self {
             now,
@@ -169,18 +170,18 @@ impl Filter {
         }
     }
 
-    /// Everything that is stored, in whatever state.
+    /// Selects every memory, in any state, including superseded ones.
     pub fn everything(now: Timestamp) -> Self {
         Self { states: State::ALL.to_vec(), superseded: true, ..Self::at(now) }
     }
 
-    /// Whether validity, expiry and supersession are judged at all.
+    /// Returns true if validity, expiry and supersession are checked. `as_of` is checked in any case.
     pub fn judges_time(&self) -> bool {
         !self.superseded
     }
 
-    /// Whether this memory is meant. Stores answer the same question in their own language; this
-    /// is the law they are tested against.
+    /// Returns true if the memory meets all conditions. Stores evaluate the same conditions in SQL; the contract tests
+    /// compare their results with this function.
     pub fn matches(&self, memory: &Memory) -> bool {
         let any = |wanted: &[String], value: Option<&str>| {
             wanted.is_empty() || value.is_some_and(|value| wanted.iter().any(|w| w == value))
@@ -228,7 +229,8 @@ impl Filter {
             && memory.expires_at.is_none_or(|expires| self.now < expires)
     }
 
-    /// Refuses bounds that are no numbers or ranges that are upside down.
+    /// Refuses scores outside 0 to 1, ranges that end before they start, lists of more than 256 entries and NUL
+    /// characters.
     pub fn validate(&self) -> Result<(), Error> {
         for (field, value) in [
             ("importanceMin", self.importance_min),
@@ -249,7 +251,7 @@ impl Filter {
             if let (Some(from), Some(until)) = (range.from, range.until)
                 && from > until
             {
-                return Err(Error::invalid(field, format!("{field} lies before the start of its range")));
+                return Err(Error::invalid(field, format!("{field} is before the start of its range")));
             }
         }
         for (field, list) in [
@@ -274,7 +276,8 @@ impl Filter {
             }
         }
         if self.metadata.len() > LONGEST {
-            return Err(Error::invalid("custom", format!("more than {LONGEST} metadata fields are asked for")));
+            let message = format!("custom has {} entries, more than {LONGEST}", self.metadata.len());
+            return Err(Error::invalid("custom", message));
         }
         if self.metadata.iter().any(|(name, value)| name.contains('\0') || contains_nul(value)) {
             return Err(Error::nul("custom"));

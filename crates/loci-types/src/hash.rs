@@ -1,7 +1,7 @@
-//! The hash that is written to files.
+//! The 64-bit hash whose values are stored.
 
-/// FNV-1a of 64 bits: the same on every machine and in every version, because its values are stored. It does not resist
-/// somebody who looks for collisions.
+/// Returns the 64-bit FNV-1a hash. It must stay the same on every machine and in every version, because its values are
+/// stored. It does not resist deliberate collisions.
 pub fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

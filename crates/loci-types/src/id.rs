@@ -1,6 +1,7 @@
-//! By what name is a thing known?
+//! Ids of memories, links, entities and facts.
 //!
-//! Ids are UUIDv7: unique anywhere, and in the order of creation. The caller brings the time.
+//! Memory ids are UUIDv7, which sort by time of creation. This module only parses and prints ids; the engine makes
+//! them, because nothing here reads a clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +20,7 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// The sixteen bytes, in the order that sorts by time.
+            /// Returns the sixteen bytes in big-endian order, in which UUIDv7 ids sort by time.
             pub fn as_bytes(&self) -> &[u8; 16] {
                 self.0.as_bytes()
             }
@@ -36,7 +37,7 @@ macro_rules! id {
 
             fn from_str(text: &str) -> Result<Self, Error> {
                 Uuid::try_parse(text.trim()).map(Self).map_err(|_| {
-                    Error::new(ErrorKind::InvalidInput, format!("`{text}` is no {} id", $what))
+                    Error::new(ErrorKind::InvalidInput, format!("`{text}` is not a valid {} id", $what))
                         .at("id")
                         .hint("ids look like 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50; `loci list` shows them")
                 })
@@ -51,7 +52,7 @@ id!(
     "memory"
 );
 id!(
-    /// The id of an edge between two memories.
+    /// The id of a link between two memories.
     EdgeId,
     "edge"
 );
@@ -61,7 +62,7 @@ id!(
     "entity"
 );
 id!(
-    /// The id of a triple.
+    /// The id of a fact.
     FactId,
     "fact"
 );

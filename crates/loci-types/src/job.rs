@@ -1,7 +1,7 @@
-//! What is to be done later?
+//! Jobs: durable units of slow work.
 //!
-//! A job is a durable unit of slow work. It is enqueued in the transaction of the change that
-//! needs it, claimed under a lease, and either finished or failed with a delay.
+//! A job is enqueued in the transaction of the change that needs it. A worker claims it under a lease, and then either
+//! finishes it or returns it to the queue with a delay. A job that fails too often is dead until it is retried by hand.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,83 +14,83 @@ use crate::Error;
 use crate::memory::words;
 
 words!(
-    /// What sort of work it is.
+    /// The kind of work.
     JobKind, "job", {
-        /// Make a vector.
+        /// Computes the vector of a memory.
         Embed = "embed",
-        /// Find related memories.
+        /// Does nothing: links are made when a memory is learned.
         Link = "link",
-        /// Learn from a closed session.
+        /// Learns from a closed session.
         Consolidate = "consolidate",
-        /// Describe an entity.
+        /// Does nothing: maintenance has a step for entity profiles.
         Enrich = "enrich",
-        /// Find causes.
+        /// Finds causal links in a session.
         Causal = "causal",
-        /// Find what lies behind.
+        /// Finds insights in a session.
         Insight = "insight",
-        /// Make a text shorter.
+        /// Summarises a session.
         Summarise = "summarise",
-        /// Collapse a long chain.
+        /// Collapses a long chain.
         Distil = "distil",
-        /// Remove for good.
+        /// Does nothing: maintenance has a step for purging.
         Purge = "purge",
     }
 );
 
-/// Work to be enqueued.
+/// A job to be enqueued.
 #[derive(Debug, Clone, PartialEq)]
 pub struct JobSpec {
-    /// What sort.
+    /// The kind of work.
     pub kind: JobKind,
-    /// What it needs to know.
+    /// The parameters.
     pub payload: Value,
-    /// While a job with this key waits or runs, a second one is not enqueued.
+    /// Uniqueness key. While a job with this key waits or runs, a second one is not enqueued.
     pub unique: Option<String>,
-    /// Not before.
+    /// The job does not run before this time.
     pub run_after: Timestamp,
 }
 
-/// A job as those who look after the store see it.
+/// A job as an admin sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct JobRecord {
-    /// Its number within the space.
+    /// The number of the job within its space.
     pub id: i64,
-    /// The space it belongs to.
+    /// The space that the job belongs to.
     pub space: String,
-    /// What sort.
+    /// The kind of work.
     pub kind: JobKind,
-    /// What it needs to know.
+    /// The parameters.
     pub payload: Value,
     /// `waiting`, `running` or `dead`.
     pub state: String,
-    /// How often it was tried.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// Not before.
+    /// The job does not run before this time.
     pub run_after: Timestamp,
-    /// What went wrong last.
+    /// The error of the last failed attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
-    /// When it was asked for.
+    /// When it was enqueued.
     pub created_at: Timestamp,
 }
 
-/// A job in the hands of a worker.
+/// A job that a worker has claimed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
-    /// Its number within the space.
+    /// The number of the job within its space.
     pub id: i64,
-    /// The space it belongs to.
+    /// The space that the job belongs to.
     pub space: String,
-    /// What sort.
+    /// The kind of work.
     pub kind: JobKind,
-    /// What it needs to know.
+    /// The parameters.
     pub payload: Value,
-    /// Which attempt this is, from 1.
+    /// The number of this attempt, from 1.
     pub attempt: u32,
-    /// Until when it is ours.
+    /// When the lease ends and another worker may claim the job.
     pub lease_until: Timestamp,
 }

@@ -1,7 +1,7 @@
-//! What sort of memory is it?
+//! Kinds of memories.
 //!
-//! A kind is a word with a class and a half-life. Twelve are built in; a configuration may add
-//! more, so a kind is a name looked up in a [`Kinds`] table and never a closed enumeration.
+//! A kind has a name, a class and a half-life. Twelve are built in and a configuration may add more, so a kind is a
+//! name that is looked up in a [`Kinds`] table and never a closed enumeration.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind};
 
-/// The family that a kind belongs to.
+/// The class of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
-    /// What happened.
+    /// Events and turns of conversations.
     Episodic,
-    /// What is so.
+    /// Statements about the world.
     Semantic,
-    /// How something is done.
+    /// Instructions: how something is done.
     Procedural,
-    /// What someone thinks of it.
+    /// Preferences, judgements and insights.
     Opinion,
 }
 
@@ -36,12 +36,12 @@ impl Kind {
     /// A stable statement.
     pub const FACT: &'static str = "fact";
 
-    /// The name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         &self.0
     }
 
-    /// A kind read back from where it was stored: it was checked when it was written.
+    /// Makes a kind from a stored name without a check, because the name was checked when it was written.
     pub fn stored(name: impl Into<String>) -> Self {
         Self(name.into())
     }
@@ -53,21 +53,21 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What Loci knows of a kind.
+/// The definition of a kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub struct KindSpec {
     /// The name.
     pub name: String,
-    /// The family.
+    /// The class.
     pub class: Class,
-    /// Days until its recency is one half.
+    /// Half-life of recency in days, above 0.
     pub half_life_days: f64,
-    /// What its rank is multiplied by; 1 leaves it alone.
+    /// Factor in ranking, above 0. Default: 1, no effect.
     #[serde(default = "one")]
     pub boost: f64,
-    /// Whether it belongs in context that nobody asked for by category.
+    /// Whether it appears in context when its category is not requested. Default: true.
     #[serde(default = "yes")]
     pub in_context: bool,
 }
@@ -80,7 +80,7 @@ fn yes() -> bool {
     true
 }
 
-/// The kinds that exist: the built-in ones and those a configuration adds.
+/// The table of kinds: the built-in ones and those that a configuration adds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kinds(Vec<KindSpec>);
 
@@ -111,7 +111,7 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// The built-in kinds with `added` ones; an added one may replace a built-in one.
+    /// Returns the built-in kinds and the `added` ones. An added kind overrides a built-in one of the same name.
     pub fn with(added: Vec<KindSpec>) -> Result<Self, Error> {
         let mut kinds = Self::default();
         for spec in added {
@@ -119,14 +119,14 @@ impl Kinds {
             if !(spec.half_life_days.is_finite() && spec.half_life_days > 0.0) {
                 return Err(Error::new(
                     ErrorKind::Configuration,
-                    format!("kind `{}` has half-life {}, which is not above 0", spec.name, spec.half_life_days),
+                    format!("kind `{}` has half-life {}, but it must be above 0", spec.name, spec.half_life_days),
                 )
                 .at("kinds.half_life_days"));
             }
             if !(spec.boost.is_finite() && spec.boost > 0.0) {
                 return Err(Error::new(
                     ErrorKind::Configuration,
-                    format!("kind `{}` has boost {}, which is not above 0", spec.name, spec.boost),
+                    format!("kind `{}` has boost {}, but it must be above 0", spec.name, spec.boost),
                 )
                 .at("kinds.boost"));
             }
@@ -138,27 +138,27 @@ impl Kinds {
         Ok(kinds)
     }
 
-    /// All of them.
+    /// Returns all kinds, the built-in ones first.
     pub fn all(&self) -> &[KindSpec] {
         &self.0
     }
 
-    /// The kind of this name.
+    /// Returns the kind with this name, or an error that lists all names.
     pub fn parse(&self, name: &str) -> Result<Kind, Error> {
         if self.0.iter().any(|spec| spec.name == name) {
             return Ok(Kind(name.to_owned()));
         }
         let names: Vec<_> = self.0.iter().map(|spec| spec.name.as_str()).collect();
-        Err(Error::invalid("kind", format!("`{name}` is not a kind"))
+        Err(Error::invalid("kind", format!("unknown kind `{name}`"))
             .hint(format!("use one of {}, or add it under [[kinds]] in loci.toml", names.join(", "))))
     }
 
-    /// All of them.
+    /// Iterates over all kinds, the built-in ones first.
     pub fn iter(&self) -> impl Iterator<Item = &KindSpec> {
         self.0.iter()
     }
 
-    /// What is known of a kind. One that the configuration no longer has counts as a fact.
+    /// Returns the definition of a kind. A kind that is no longer configured is treated as `fact`.
     pub fn spec(&self, kind: &Kind) -> &KindSpec {
         self.0.iter().find(|spec| spec.name == kind.0).unwrap_or(&self.0[0])
     }

@@ -1,7 +1,7 @@
-//! How widely does a memory hold?
+//! Layers: for whom a memory holds, from one agent to a whole company.
 //!
-//! A layer says who shares a memory, and so which identifiers a scope in it needs. The order of
-//! [`Layer::ALL`] is the order of precedence: the first is the most specific.
+//! The layer determines which identifiers a scope requires. The order of [`Layer::ALL`] is the order of precedence:
+//! the first is the most specific and overrides the others.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, ErrorKind, Identifier};
 
-/// How widely a memory holds, from the most specific to the least.
+/// The layer of a memory, from the most specific to the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Layer {
-    /// One agent's knowledge about one user.
+    /// One agent and one user.
     Agent,
-    /// One user, whichever agent asks.
+    /// One user, with any agent.
     User,
     /// One conversation of one user.
     Session,
@@ -46,7 +46,7 @@ impl Layer {
         Layer::Pool,
     ];
 
-    /// The identifiers that a scope in this layer must have, and is made of.
+    /// Returns the identifiers that a scope of this layer requires and consists of.
     pub fn required(self) -> &'static [Identifier] {
         match self {
             Layer::Agent => &[Identifier::Agent, Identifier::User],
@@ -60,12 +60,12 @@ impl Layer {
         }
     }
 
-    /// 1 for the most specific layer; a smaller number overrides a larger one.
+    /// Returns the precedence, 1 for the most specific layer. A smaller number overrides a larger one.
     pub fn precedence(self) -> u8 {
         self as u8 + 1
     }
 
-    /// The layer's name as it is written everywhere.
+    /// Returns the name, as it is stored, parsed and printed.
     pub fn name(self) -> &'static str {
         match self {
             Layer::Agent => "agent",
@@ -92,7 +92,7 @@ impl FromStr for Layer {
     fn from_str(text: &str) -> Result<Self, Error> {
         Layer::ALL.into_iter().find(|layer| layer.name() == text).ok_or_else(|| {
             let names: Vec<_> = Layer::ALL.iter().map(|layer| layer.name()).collect();
-            Error::new(ErrorKind::InvalidLayer, format!("`{text}` is not a layer"))
+            Error::new(ErrorKind::InvalidLayer, format!("unknown layer `{text}`"))
                 .at("layer")
                 .hint(format!("use one of {}", names.join(", ")))
         })

@@ -1,7 +1,8 @@
-//! What has been done?
+//! The ledger: the append-only log of the changes of a space.
 //!
-//! The ledger is the append-only log of changes of a space, numbered without gaps seen by readers.
-//! History, the delta header, the event stream and the catch-up of indexes are views of it.
+//! Sequence numbers grow in the order of the commits, and no entry appears below a number that a reader has already
+//! seen; after a restore the numbers may jump. History, the delta header, the event stream and the catch-up of indexes
+//! are views of the ledger.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,80 +15,80 @@ use crate::memory::words;
 use crate::{Error, MemoryId};
 
 words!(
-    /// What a ledger entry tells.
+    /// The event that a ledger entry records.
     Event, "event", {
         /// A memory was added.
         Add = "add",
-        /// Its values changed.
+        /// Fields of the memory changed.
         Update = "update",
-        /// It was soft-deleted.
+        /// The memory was soft-deleted.
         Delete = "delete",
-        /// It took up others.
+        /// Other memories were merged into the memory.
         Merge = "merge",
-        /// It was linked.
+        /// A link was added or updated.
         Link = "link",
-        /// A link was taken away.
+        /// A link was removed.
         Unlink = "unlink",
-        /// Time took its toll: faded, archived, expired, purged.
+        /// Maintenance changed it because of its age: aged, archived, expired or purged.
         Ttl = "ttl",
-        /// It came back.
+        /// A soft delete, an archiving, a merge or a supersession was undone.
         Restore = "restore",
-        /// It was replaced by a newer one.
+        /// The memory was superseded by a newer one.
         Supersede = "supersede",
-        /// Who may see it changed.
+        /// The access policy changed.
         AccessPolicy = "access_policy",
-        /// A consent was asked or decided.
+        /// A proposal was accepted or rejected.
         Consent = "consent",
-        /// It was erased without a trace.
+        /// The memory was erased; only the hash of its text remains.
         Erase = "erase",
-        /// Its vector was made.
+        /// A vector was set, or the vectors of a model were removed.
         Embed = "embed",
-        /// An entity was named or mentioned.
+        /// An entity was named, mentioned, united or divided.
         Entity = "entity",
-        /// A triple was stated or taken back.
+        /// A fact was stated or retracted.
         Fact = "fact",
         /// A session was learned from.
         Learn = "learn",
     }
 );
 
-/// One line of the ledger.
+/// One entry of the ledger.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct LedgerEntry {
-    /// The space it belongs to.
+    /// The space that the entry belongs to.
     pub space: String,
-    /// Its number within the space.
+    /// The sequence number within the space.
     pub sequence: i64,
-    /// When.
+    /// When the change was made.
     pub at: Timestamp,
-    /// What, in capitals as history shows it.
+    /// The event, in capitals, for example `ADD`.
     pub event: String,
-    /// About which memory.
+    /// The memory that changed, if the entry is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_id: Option<MemoryId>,
-    /// The version after it.
+    /// The version of the memory after the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u64>,
-    /// What was there before, as far as it is needed to undo.
+    /// The previous values, as far as undo needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
-    /// What is there now, or what it points to.
+    /// The new values, or references to what was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<Value>,
-    /// Who.
+    /// The actor that made the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Which part of Loci.
+    /// The part of Loci that made the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// Why.
+    /// The reason for the change.
     pub reason: String,
-    /// In which conversation.
+    /// The conversation in which it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// On whose request.
+    /// The id of the request that caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
 }

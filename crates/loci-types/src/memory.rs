@@ -1,7 +1,6 @@
-//! What is a memory?
+//! The memory record: a text with its kind, scope, times, scores and state.
 //!
-//! One record: a piece of text with its kind, scope, times, scores and links. Scores lie in
-//! `0..=1`; times are instants; the scope is the layer with the identifiers it requires.
+//! Scores are in `0..=1`. Times are instants. The scope consists of the layer and the identifiers that it requires.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,33 +11,33 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Identifiers, Kind, Layer, MemoryId, Scope, State};
 
-/// One memory, whole.
+/// One memory with all its fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Memory {
-    /// Its id, in the order of creation.
+    /// The id, a UUIDv7: ids sort by time of creation.
     pub id: MemoryId,
-    /// Grows by one with every change; the optimistic lock.
+    /// The version, used as an optimistic lock. It grows by one with every change.
     pub version: u64,
-    /// How widely it holds.
+    /// The layer of its scope.
     pub layer: Layer,
-    /// Whose it is, and where it came from.
+    /// The identifiers of its scope and of its origin.
     pub identifiers: Identifiers,
-    /// The conversation it belongs to.
+    /// The conversation that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// The run of an agent that made it.
+    /// The agent run that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// Who said or wrote it.
+    /// The person or agent that said or wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor_id: Option<String>,
-    /// In which role they did: `user`, `assistant`, `tool`, `system`.
+    /// The role of the speaker: `user`, `assistant`, `tool` or `system`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
 
-    /// What sort of memory it is.
+    /// The kind.
     pub kind: Kind,
     /// A label from the categories configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,90 +47,90 @@ pub struct Memory {
     /// The hash of the normalised text.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub content_hash: ContentHash,
-    /// How many tokens the text has.
+    /// The number of tokens of the text.
     pub tokens: u32,
-    /// Free labels.
+    /// Labels that the caller chooses.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Anything else, by name.
+    /// Further fields, by name.
     #[serde(default)]
     pub metadata: Map<String, Value>,
     /// How it was acquired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
-    /// The knowledge item it mirrors.
+    /// The knowledge item that it mirrors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knowledge_pointer: Option<KnowledgePointer>,
-    /// Who, within the scope, may see it.
+    /// Which callers within the scope may see it.
     #[serde(default)]
     pub access_policy: AccessPolicy,
 
-    /// How much it matters.
+    /// Importance, 0 to 1.
     pub importance: f64,
-    /// How sure we are of it.
+    /// Confidence that it is true, 0 to 1.
     pub confidence: f64,
-    /// How fast confidence fades; 0 never.
+    /// Rate at which confidence decays with time since the last access. 0: no decay.
     pub decay_rate: f64,
-    /// Kept whatever happens.
+    /// A pinned memory is exempt from ageing, expiry clean-up and automatic replacement.
     pub pinned: bool,
-    /// How often recall returned it.
+    /// The number of times that recall returned it.
     pub access_count: u64,
     /// When recall last returned it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_accessed_at: Option<Timestamp>,
-    /// Relevance under the layer's optional daily decay.
+    /// Relevance, 0 to 1, which decays daily if the configuration sets a rate.
     pub relevance: f64,
 
-    /// When it happened in the world.
+    /// When the event happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_time: Option<Timestamp>,
-    /// When it was said or written, where that is known and not when it came into the store.
+    /// When it was said or written, if that is known and differs from `createdAt`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said_at: Option<Timestamp>,
-    /// When it was made, here or in the system it was imported from.
+    /// When it was created, here or in the system that it was imported from.
     pub created_at: Timestamp,
-    /// When it came into this store, if it was imported. It fades from then on.
+    /// When it was imported into this store. Ageing starts from this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported_at: Option<Timestamp>,
     /// When it last changed in the store.
     pub updated_at: Timestamp,
-    /// Since when it holds in the world.
+    /// Start of validity: since when the statement is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it held; none: it holds now.
+    /// End of validity. Absent: the statement is still true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<Timestamp>,
-    /// When it stops to be of use, whatever its scores.
+    /// When it expires. Recall does not return expired memories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// When a soft-deleted memory is removed for good, or a proposal lapses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge_at: Option<Timestamp>,
 
-    /// The older memory that this one replaces.
+    /// The older memory that this one supersedes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub supersedes_id: Option<MemoryId>,
-    /// The newer memory that replaced this one.
+    /// The newer memory that superseded this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub superseded_by_id: Option<MemoryId>,
-    /// Where it stands in its life.
+    /// The state in its life cycle.
     pub state: State,
 }
 
 impl Memory {
-    /// When it was said: `saidAt`, or else when it came into the store.
+    /// Returns when it was said: `said_at`, or else `created_at`.
     pub fn when_said(&self) -> Timestamp {
         self.said_at.unwrap_or(self.created_at)
     }
 
-    /// Since when it holds: `validFrom`, or else when it happened if that was before it was said, or else since it was
-    /// said. What lies ahead is known from the day it is said.
+    /// Returns since when it holds: `valid_from`, or else the earlier of `event_time` and the time when it was said. A
+    /// statement about a future event holds from the time when it is said.
     pub fn holds_since(&self) -> Timestamp {
         let said = self.when_said();
         self.valid_from.unwrap_or_else(|| self.event_time.map_or(said, |event| event.min(said)))
     }
 
-    /// The scope it belongs to.
+    /// Returns the scope that it belongs to.
     pub fn scope(&self) -> Result<Scope, Error> {
         Scope::new(self.layer, &self.identifiers)
     }
@@ -146,10 +145,10 @@ macro_rules! words {
         pub enum $name { $($(#[$vdoc])* $variant),+ }
 
         impl $name {
-            /// All of them.
+            /// All values, in the order of declaration.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// The word, as it is stored and printed.
+            /// Returns the name, as it is stored and printed.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $word),+ }
             }
@@ -167,7 +166,7 @@ macro_rules! words {
             fn from_str(text: &str) -> Result<Self, Error> {
                 Self::ALL.iter().copied().find(|word| word.name() == text).ok_or_else(|| {
                     let names: Vec<_> = Self::ALL.iter().map(|word| word.name()).collect();
-                    Error::invalid($field, format!("`{text}` is not a known {}", $field))
+                    Error::invalid($field, format!("unknown {} `{text}`", $field))
                         .hint(format!("use one of {}", names.join(", ")))
                 })
             }
@@ -177,17 +176,17 @@ macro_rules! words {
 pub(crate) use words;
 
 words!(
-    /// Who, within the scope of a memory, may see it.
+    /// Which callers within the scope of a memory may see it.
     AccessPolicy, "accessPolicy", {
-        /// Only the one who wrote it.
+        /// Only its writer.
         Private = "private",
-        /// Only the one who wrote it, until rules name others.
+        /// Only its writer. There are no rules yet that name other readers.
         Restricted = "restricted",
         /// Everyone in the scope.
         Shared = "shared",
-        /// Everyone in the scope; may be promoted to the organisation.
+        /// Everyone in the scope, as with `shared`. Marks a memory that may be promoted to the organisation.
         Organization = "organization",
-        /// Everyone in the scope; may be published.
+        /// Everyone in the scope, as with `shared`. Marks a memory that may be published.
         Public = "public",
     }
 );
@@ -200,7 +199,7 @@ impl Default for AccessPolicy {
 }
 
 impl AccessPolicy {
-    /// Whether only the writer may see such a memory.
+    /// Returns true if only the writer may see a memory with this policy.
     pub fn writer_only(self) -> bool {
         matches!(self, AccessPolicy::Private | AccessPolicy::Restricted)
     }
@@ -211,13 +210,13 @@ impl AccessPolicy {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Source {
-    /// `conversation, tool_result, reflection, distillation, knowledge_sync, manual, import, …`
+    /// The type: `conversation, tool_result, reflection, distillation, knowledge_sync, manual, import, …`
     #[serde(rename = "type")]
     pub kind: String,
-    /// The role of who gave it.
+    /// The role of the person or program that it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// A message id, tool call id or the like.
+    /// A reference to the origin, such as a message id or a tool call id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
 }
@@ -227,17 +226,17 @@ pub struct Source {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KnowledgePointer {
-    /// `adr, policy, pattern, spec`
+    /// The type of the item: `adr`, `policy`, `pattern` or `spec`.
     pub source_type: String,
-    /// The item's id.
+    /// The id of the item.
     pub source_id: String,
-    /// The item's hash when it was last read.
+    /// The hash of the item when it was last read.
     pub content_hash: String,
-    /// When it was last read.
+    /// When the item was last read.
     pub synced_at: Timestamp,
 }
 
-/// The hash of a normalised text: thirty-two bytes, printed in hexadecimal.
+/// The hash of a normalised text: 32 bytes, printed as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentHash(pub [u8; 32]);
 
@@ -281,34 +280,34 @@ impl<'de> Deserialize<'de> for ContentHash {
 pub struct Vector {
     /// The model's name. Vectors of different models are never compared.
     pub model: String,
-    /// Unit length.
+    /// The components, normalised to unit length.
     pub values: Vec<f32>,
-    /// The states of the text's content tokens, packed by the engine; read only for candidates.
+    /// The states of the content tokens of the text, packed by the engine. They are read only for candidates.
     pub token_states: Option<Vec<u8>>,
 }
 
-/// How sure we are of a memory once recall has returned it so often.
+/// Returns the confidence of a memory after an access, when recall has returned it `access_count` times.
 ///
-/// Every use speaks for it a little, the more the oftener it was of use. Stores write what this
-/// returns when a memory is touched.
+/// The increase is `0.05 · ln(1 + access_count / 20)`, and the result is at most 1. Every store writes this value when
+/// it counts an access.
 pub fn reinforced(confidence: f64, access_count: u64) -> f64 {
     (confidence + 0.05 * (1.0 + access_count as f64 / 20.0).ln()).clamp(0.0, 1.0)
 }
 
-/// Importance on the surface that counts it in five steps, as the record holds it.
+/// Converts an importance on the public scale of 1 to 5 to the stored scale of 0 to 1.
 pub fn from_step(field: &'static str, step: f64) -> Result<f64, Error> {
     if (1.0..=5.0).contains(&step) {
         return Ok((step - 1.0) / 4.0);
     }
-    Err(Error::invalid(field, format!("{field} is {step}, but must lie between 1 and 5")))
+    Err(Error::invalid(field, format!("{field} is {step}, but must be between 1 and 5")))
 }
 
-/// The step from 1 to 5 that an importance is, not rounded.
+/// Converts a stored importance of 0 to 1 to the public scale of 1 to 5, not rounded.
 pub fn to_step(importance: f64) -> f64 {
     1.0 + 4.0 * importance.clamp(0.0, 1.0)
 }
 
-/// Whether a text or a name anywhere in a value contains the NUL character.
+/// Returns true if any string or field name in a JSON value contains a NUL character.
 pub fn contains_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
@@ -318,13 +317,13 @@ pub fn contains_nul(value: &Value) -> bool {
     }
 }
 
-/// Checks that a score lies in `0..=1` and is a number.
+/// Checks that a score is a number in `0..=1`.
 pub fn unit(field: &'static str, value: f64) -> Result<f64, Error> {
     if value.is_nan() {
         return Err(Error::invalid(field, format!("{field} is not a number")).hint("give a number from 0 to 1"));
     }
     if !(0.0..=1.0).contains(&value) {
-        return Err(Error::invalid(field, format!("{field} is {value}, but must lie between 0 and 1")));
+        return Err(Error::invalid(field, format!("{field} is {value}, but must be between 0 and 1")));
     }
     Ok(value)
 }

@@ -1,28 +1,28 @@
-//! What happened?
+//! Receipts: the results of writes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::MemoryId;
 
-/// The answer to a write: what happened, and that it is safe.
+/// The result of a write: what happened, and how durable it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Receipt {
-    /// The memory.
+    /// The id of the memory.
     pub id: MemoryId,
-    /// What happened to it.
+    /// What the write did.
     pub event: Outcome,
-    /// Its version now.
+    /// The version of the memory after the write.
     pub version: u64,
-    /// Whether a vector was made for a new memory.
+    /// Whether a vector was computed for a new memory.
     pub embedding_generated: bool,
-    /// Whether a vector was made anew because the text changed.
+    /// Whether a new vector was computed because the text changed.
     pub embedding_regenerated: bool,
-    /// What was masked before it was stored.
+    /// What was masked before the text was stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// How safe it is.
+    /// How durable the write is.
     pub durability: Durability,
 }
 
@@ -31,31 +31,31 @@ pub struct Receipt {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// A new memory.
+    /// A new memory was added.
     Created,
-    /// Nothing: it was there already.
+    /// Nothing changed, because the store already had it.
     None,
-    /// New values.
+    /// Fields of a memory changed.
     Updated,
-    /// Several became one.
+    /// Memories were merged into one.
     Merged,
-    /// It took the place of another.
+    /// The new memory superseded an older one.
     Superseded,
-    /// It was soft-deleted.
+    /// The memory was soft-deleted.
     Deleted,
-    /// It came back.
+    /// The memory was restored.
     Restored,
-    /// It is gone for good.
+    /// The memory was removed for good.
     Erased,
 }
 
-/// How safe an acknowledged write is.
+/// How durable an acknowledged write is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Durability {
-    /// On disk: it survives the loss of power.
+    /// Committed to disk: it survives a loss of power.
     Durable,
-    /// In a buffer that is written soon.
+    /// In a buffer in memory that is written soon: a crash before that loses it.
     Batched,
 }

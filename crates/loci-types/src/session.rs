@@ -1,8 +1,8 @@
-//! When does a conversation begin and end, and what of it has been learned?
+//! Sessions: conversations, and the turn up to which each has been learned from.
 //!
-//! A session is known from its first turn on. It ends when it is told to, or when its thread goes
-//! on under another name. `consolidated_through` is how far it was learned from: turns that come
-//! later are learned by themselves, and no turn is learned twice.
+//! A session begins with its first turn. It ends when a caller ends it, when its thread continues under another session
+//! name, or when maintenance finds it idle. `consolidated_through` marks the last turn that was learned from. Later
+//! turns are learned from separately, and no turn is learned from twice.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -14,42 +14,42 @@ use crate::{MemoryId, Scope};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// Whose it is.
-    #[serde(serialize_with = "told")]
+    /// The scope that it belongs to.
+    #[serde(serialize_with = "as_text")]
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub scope: Scope,
-    /// Its name: the session's id, or the thread's where the turns had none.
+    /// The name: the session id of its turns, or their thread id if they have no session id.
     pub name: String,
-    /// The thread it belongs to.
+    /// The thread that it belongs to.
     pub thread_id: String,
-    /// When its first turn came.
+    /// When the first turn arrived.
     pub started_at: Timestamp,
-    /// When its latest turn came.
+    /// When the latest turn arrived.
     pub last_at: Timestamp,
-    /// When it ended; none: it goes on.
+    /// When it ended. Null: it is open.
     pub ended_at: Option<Timestamp>,
     /// When it was last learned from.
     pub consolidated_at: Option<Timestamp>,
     /// The last turn that was learned from.
     pub consolidated_through: Option<MemoryId>,
-    /// Whether turns have come since, or none was learned from yet.
+    /// Whether it has turns that were not learned from.
     pub pending: bool,
 }
 
-/// A scope as people read it.
-fn told<S: serde::Serializer>(scope: &Scope, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serialises a scope in its printed form.
+fn as_text<S: serde::Serializer>(scope: &Scope, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(scope)
 }
 
-/// Which sessions are meant.
+/// Selects sessions. All given conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionFilter {
-    /// With this name.
+    /// The name.
     pub name: Option<String>,
-    /// Only those that have ended, or only those that have not.
+    /// Whether the session must, or must not, have ended.
     pub ended: Option<bool>,
-    /// Only those with turns that were not learned from.
+    /// Selects only sessions with turns that were not learned from.
     pub pending: bool,
-    /// Only those whose last turn came before.
+    /// Selects only sessions whose latest turn arrived before this time.
     pub quiet_since: Option<Timestamp>,
 }

@@ -1,6 +1,6 @@
-//! Where does a memory stand in its life, and where may it go from there?
+//! The states of a memory and the transitions between them.
 //!
-//! [`State::may_become`] is the one table of transitions; a store refuses any other.
+//! [`State::may_become`] is the only table of transitions. A store refuses any other.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,23 +11,23 @@ use crate::Error;
 use crate::memory::words;
 
 words!(
-    /// Where a memory stands in its life.
+    /// The state of a memory in its life cycle.
     State, "state", {
         /// In use.
         Active = "active",
-        /// Below its threshold: ranked down, offered for confirmation.
+        /// Its confidence is below the threshold: it ranks lower and is listed for confirmation.
         Decayed = "decayed",
-        /// Out of default recall.
+        /// Not in default recall.
         Archived = "archived",
-        /// Invisible, restorable until its purge date.
+        /// Invisible, and restorable until `purge_at`.
         SoftDeleted = "soft_deleted",
-        /// Waits for the consent of the one it is about; lapses at its purge date.
+        /// Waits for the user's consent, and lapses at `purge_at`.
         Proposed = "proposed",
     }
 );
 
 impl State {
-    /// Whether a memory in this state may go on to `next`. Staying is always allowed.
+    /// Returns true if a memory in this state may change to `next`. Staying in the same state is always allowed.
     ///
     /// | from | to |
     /// |---|---|
@@ -35,9 +35,9 @@ impl State {
     /// | active | decayed, archived, soft-deleted |
     /// | decayed | active (used or confirmed again), archived, soft-deleted |
     /// | archived | active (restored), soft-deleted |
-    /// | soft-deleted | active (restored); then it is gone |
+    /// | soft-deleted | active (restored); removed after `purge_at` |
     ///
-    /// Nothing becomes a proposal: one is born as such.
+    /// No transition leads to `proposed`: a proposal is added in this state.
     pub fn may_become(self, next: State) -> bool {
         use State::{Active, Archived, Decayed, Proposed, SoftDeleted};
         self == next
@@ -51,7 +51,7 @@ impl State {
             )
     }
 
-    /// Whether recall sees such a memory by default.
+    /// Returns true if default recall includes memories in this state.
     pub fn is_live(self) -> bool {
         matches!(self, State::Active | State::Decayed)
     }

@@ -1,7 +1,7 @@
-//! What may this caller see?
+//! Visibility: the memories that a caller may see.
 //!
-//! A [`Visible`] is made by the engine's policy from a credential and identifiers, and by nothing
-//! else; every read of a store demands one. It only ever narrows.
+//! Only the engine's policy makes a [`Visible`], from a credential and identifiers, and every read of a store requires
+//! one. No code may widen it.
 
 use std::collections::BTreeSet;
 
@@ -16,45 +16,45 @@ pub struct Visible {
     viewer: Option<String>,
 }
 
-/// How far a caller sees within the tenant.
+/// The scopes that a caller may see within the tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
-    /// These scopes and no others.
+    /// Only these scopes.
     Scopes(Vec<Scope>),
-    /// Everything in the tenant: the person who runs it, and the work of the night.
+    /// Every scope of the tenant, for an operator who names no identifiers, and for maintenance.
     Whole,
 }
 
 impl Visible {
-    /// Makes what is visible. Only the engine's policy may call this; a lint says so.
+    /// Makes a `Visible`. Only the engine's policy may call this; any other call is a lint error.
     ///
-    /// `categories` limits what is seen to those categories (none: all of them); `viewer` is who
-    /// asks, for entries that only their writer may see.
+    /// `categories` limits the memories to those categories; `None` allows all. `viewer` is the id of the caller, who
+    /// also sees the private memories that they wrote.
     pub fn grant(tenant: Tenant, reach: Reach, categories: Option<BTreeSet<String>>, viewer: Option<String>) -> Self {
         Self { tenant, reach, categories, viewer }
     }
 
-    /// The tenant.
+    /// Returns the tenant.
     pub fn tenant(&self) -> &Tenant {
         &self.tenant
     }
 
-    /// How far it reaches.
+    /// Returns the visible scopes.
     pub fn reach(&self) -> &Reach {
         &self.reach
     }
 
-    /// The categories that are seen; none: all.
+    /// Returns the visible categories. `None` means all.
     pub fn categories(&self) -> Option<&BTreeSet<String>> {
         self.categories.as_ref()
     }
 
-    /// Who asks.
+    /// Returns the id of the caller, if it is known.
     pub fn viewer(&self) -> Option<&str> {
         self.viewer.as_deref()
     }
 
-    /// The spaces to look into; none: every space of the tenant.
+    /// Returns the spaces to read. `None` means every space of the tenant.
     pub fn spaces(&self) -> Option<BTreeSet<Space>> {
         match &self.reach {
             Reach::Scopes(scopes) => Some(scopes.iter().map(Scope::space).collect()),
@@ -62,7 +62,7 @@ impl Visible {
         }
     }
 
-    /// The scopes to look into within one space; none: all of them.
+    /// Returns the scopes to read within one space. `None` means all of them.
     pub fn scopes_in(&self, space: &Space) -> Option<Vec<&Scope>> {
         match &self.reach {
             Reach::Scopes(scopes) => Some(scopes.iter().filter(|scope| scope.space() == *space).collect()),
@@ -70,8 +70,8 @@ impl Visible {
         }
     }
 
-    /// Whether this memory may be seen. Stores answer the same question in their own language;
-    /// this is the law they are tested against.
+    /// Returns true if the memory is visible. Stores evaluate the same conditions in SQL; the contract tests compare
+    /// their results with this function.
     pub fn admits(&self, memory: &Memory) -> bool {
         let in_reach = match &self.reach {
             Reach::Whole => true,

@@ -1,8 +1,7 @@
-//! What did the service say?
+//! Parsing of the answer to an embeddings call.
 //!
-//! "Compatible" services leave fields out, add their own and disagree on how to write a vector,
-//! so only what is needed is read. What is needed is checked strictly: every text has exactly one
-//! vector, and every vector has finite numbers.
+//! Services that are called compatible omit fields, add their own and encode vectors differently, so only the needed
+//! fields are read. These are checked strictly: every text has exactly one vector, and every number is finite.
 
 use serde::Deserialize;
 
@@ -14,13 +13,13 @@ pub(super) struct Answer {
 
 #[derive(Debug, Deserialize)]
 struct Item {
-    /// Which text this belongs to; the order of the answer where it is missing.
+    /// The index of the text. If it is missing, the order of the answer counts.
     #[serde(default)]
     index: Option<usize>,
     embedding: Numbers,
 }
 
-/// A vector, as numbers or as their bytes.
+/// A vector, as JSON numbers or as base64 of little-endian 32-bit floats.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Numbers {
@@ -29,7 +28,7 @@ enum Numbers {
 }
 
 impl Answer {
-    /// The vectors in the order of the `count` texts, or what is wrong with them.
+    /// Returns the vectors in the order of the `count` texts, or what is wrong with the answer.
     pub(super) fn vectors(self, count: usize) -> Result<Vec<Vec<f32>>, String> {
         if self.data.len() != count {
             return Err(format!("it has {} vectors for {count} texts", self.data.len()));
@@ -39,7 +38,7 @@ impl Answer {
             let index = item.index.unwrap_or(position);
             let place = vectors.get_mut(index).ok_or_else(|| format!("data[{position}].index is {index}"))?;
             if !place.is_empty() {
-                return Err(format!("data[{position}].index is {index}, which was there before"));
+                return Err(format!("data[{position}].index is {index}, which is repeated"));
             }
             let vector = item.embedding.read().map_err(|problem| format!("data[{position}].embedding {problem}"))?;
             *place = vector;
@@ -96,7 +95,7 @@ mod tests {
         check(
             2,
             r#"{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}"#,
-            Err("data[1].index is 0, which was there before"),
+            Err("data[1].index is 0, which is repeated"),
         );
     }
 }

@@ -1,8 +1,7 @@
-//! How is a model service called, and how often?
+//! Calls of a model service, with retries.
 //!
-//! One POST with JSON both ways. Only what may pass by itself is tried again: too many requests,
-//! failures on the service's side and timeouts. The key goes into one header, and neither it nor
-//! the address's own credentials ever reach an error or a print.
+//! A call is one POST with a JSON body and a JSON answer. Only rate limits, server errors and timeouts are retried. The
+//! key is sent in one header; neither the key nor credentials in the address ever appear in an error or a log line.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,23 +15,23 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::secret::Secret;
 
-/// How much of a service's complaint is passed on.
+/// Maximum number of characters of an error message that is passed on.
 const MESSAGE_CHARACTERS: usize = 300;
 
-/// How much of a service's complaint is read. Real ones are short; a long one quotes the request.
+/// Maximum number of bytes that are read of an error body. Error messages are short; a long body quotes the request.
 const COMPLAINT_BYTES: usize = 1 << 16;
 
-/// How long a connection may take to be made.
+/// Maximum time to open a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often and how patiently a call is repeated.
+/// How a call is retried, with exponential back-off and jitter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Retries {
-    /// How many times the call is made at most; 1 means never again.
+    /// Maximum number of attempts, including the first. Default: 3.
     pub attempts: usize,
-    /// The wait after the first failure; each later one is twice as long.
+    /// The delay after the first failure. Each later one is twice as long. Default: 1 s.
     pub first_delay: Duration,
-    /// The longest wait. A service that asks for a longer one is not waited for.
+    /// The maximum delay. If `Retry-After` is longer, the call is not retried. Default: 30 s.
     pub longest_delay: Duration,
 }
 
@@ -42,20 +41,20 @@ impl Default for Retries {
     }
 }
 
-/// One call of one service.
+/// One endpoint of a service.
 pub(super) struct Service {
     client: Client,
     url: Url,
-    /// The address as it may be shown.
+    /// The address without credentials, for errors and logs.
     shown: String,
     api_key: Option<Secret>,
     timeout: Duration,
     retries: Retries,
-    /// Nothing that the service says is passed on.
+    /// Whether error messages of the service are withheld.
     discreet: bool,
-    /// The most bytes that an answer may have.
+    /// Maximum size of an answer in bytes.
     most_bytes: usize,
-    /// Fields of the question that not every service knows.
+    /// Fields of the request that not every service supports.
     optional: &'static [&'static str],
 }
 
@@ -66,7 +65,7 @@ impl fmt::Debug for Service {
 }
 
 impl Service {
-    /// The call `path` below `base_url`.
+    /// Prepares calls to `path` below `base_url`.
     pub(super) fn new(
         base_url: &str,
         path: &str,
@@ -78,14 +77,14 @@ impl Service {
         let url = Url::parse(&format!("{}/{path}", base_url.trim().trim_end_matches('/')))
             .map_err(|error| setting("base_url", error.to_string()))?;
         let Some(host) = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")) else {
-            return Err(setting("base_url", "it must begin with http:// or https:// and a host".to_owned()));
+            return Err(setting("base_url", "it must start with http:// or https:// and have a host".to_owned()));
         };
         let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
         let shown = format!("{}://{host}{port}{}", url.scheme(), url.path());
         let mut headers = HeaderMap::new();
         if let Some(key) = &api_key {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", key.reveal()))
-                .map_err(|_| setting("api_key", "it has characters that no header can carry".to_owned()))?;
+                .map_err(|_| setting("api_key", "it has characters that an HTTP header cannot contain".to_owned()))?;
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
@@ -108,32 +107,32 @@ impl Service {
         })
     }
 
-    /// Passes on no complaint of the service: some quote the whole request, with every text in it.
+    /// Withholds error messages of the service, because some quote the whole request with every text in it.
     pub(super) fn discreet(self) -> Self {
         Self { discreet: true, ..self }
     }
 
-    /// Refuses an answer of more than `most_bytes`, without reading the rest of it.
+    /// Refuses an answer of more than `most_bytes` bytes without reading the rest of it.
     pub(super) fn bounded(self, most_bytes: usize) -> Self {
         Self { most_bytes, ..self }
     }
 
-    /// A refusal that names one of these fields becomes [`Error::Unsupported`].
+    /// Reports a refusal that names one of these fields as [`Error::Unsupported`].
     pub(super) fn with_optional(self, optional: &'static [&'static str]) -> Self {
         Self { optional, ..self }
     }
 
-    /// The address as it may be shown.
+    /// Returns the address without credentials.
     pub(super) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Sends `question` until there is an answer or no more point in asking.
+    /// Sends `question`, with retries, and returns the parsed answer.
     pub(super) async fn post<A: DeserializeOwned>(&self, question: &impl Serialize) -> Result<A, Error> {
         self.post_within(question, self.timeout).await
     }
 
-    /// The same, with a time of its own for each call.
+    /// Does the same as [`Self::post`], with its own timeout for each call.
     pub(super) async fn post_within<A: DeserializeOwned>(
         &self,
         question: &impl Serialize,
@@ -149,16 +148,16 @@ impl Service {
         (|| self.once(body.clone(), timeout))
             .retry(backoff)
             .when(Error::is_transient)
-            .adjust(|error, delay| self.patience(error, delay))
-            .notify(|error, delay| tracing::warn!(%error, ?delay, "the call is repeated"))
+            .adjust(|error, delay| self.retry_delay(error, delay))
+            .notify(|error, delay| tracing::warn!(%error, ?delay, "retrying the call"))
             .await
     }
 
-    /// The wait before the next attempt: the service's own wish where it has one.
-    fn patience(&self, error: &Error, delay: Option<Duration>) -> Option<Duration> {
+    /// Returns the delay before the next attempt, which is `Retry-After` if the service sent it.
+    fn retry_delay(&self, error: &Error, delay: Option<Duration>) -> Option<Duration> {
         match error {
-            Error::RateLimited { retry_after: Some(wish), .. } => {
-                delay.filter(|_| *wish <= self.retries.longest_delay).map(|_| *wish)
+            Error::RateLimited { retry_after: Some(after), .. } => {
+                delay.filter(|_| *after <= self.retries.longest_delay).map(|_| *after)
             }
             _ => delay,
         }
@@ -166,23 +165,23 @@ impl Service {
 
     async fn once<A: DeserializeOwned>(&self, body: Vec<u8>, timeout: Duration) -> Result<A, Error> {
         let request = self.client.post(self.url.clone()).header("content-type", "application/json").timeout(timeout);
-        let response = request.body(body).send().await.map_err(|error| self.lost(error, timeout))?;
+        let response = request.body(body).send().await.map_err(|error| self.network_error(error, timeout))?;
         if !response.status().is_success() {
-            return Err(self.refused(response).await);
+            return Err(self.status_error(response).await);
         }
         let bytes = self.read(response, timeout).await?;
         serde_json::from_slice(&bytes).map_err(|error| self.nonsense(error.to_string()))
     }
 
-    /// The body, unless it is too long. One that says its length is refused unread; one that does
-    /// not is read until it passes the bound.
+    /// Returns the body, or an error if it is too long. A body with a `Content-Length` is refused unread; another one
+    /// is read up to the limit.
     async fn read(&self, mut response: Response, timeout: Duration) -> Result<Vec<u8>, Error> {
         let too_long = || self.nonsense(format!("it is longer than {} bytes", self.most_bytes));
         if response.content_length().is_some_and(|length| length > self.most_bytes as u64) {
             return Err(too_long());
         }
         let mut bytes = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error, timeout))? {
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.network_error(error, timeout))? {
             if bytes.len() + chunk.len() > self.most_bytes {
                 return Err(too_long());
             }
@@ -191,27 +190,27 @@ impl Service {
         Ok(bytes)
     }
 
-    /// The service answered, but not with success.
-    async fn refused(&self, response: Response) -> Error {
+    /// Makes the error for an answer with an error status.
+    async fn status_error(&self, response: Response) -> Error {
         let (service, code) = (self.shown.clone(), response.status());
         let status = code.as_u16();
         if status == 429 {
             return Error::RateLimited { service, retry_after: retry_after(response.headers()) };
         }
-        let telling = matches!(status, 400 | 422) && !self.optional.is_empty();
-        let body = if self.discreet && !telling { String::new() } else { beginning(response).await };
-        if telling && let Some(field) = unsupported(&body, self.optional) {
+        let may_name_field = matches!(status, 400 | 422) && !self.optional.is_empty();
+        let body = if self.discreet && !may_name_field { String::new() } else { error_body(response).await };
+        if may_name_field && let Some(field) = unsupported(&body, self.optional) {
             return Error::Unsupported { service, status, field };
         }
         let message = match self.discreet {
             true => reason(code, self.api_key.is_some()).to_owned(),
-            false => self.shorten(&complaint(&body)),
+            false => self.shorten(&error_message(&body)),
         };
         Error::Http { service, status, message }
     }
 
-    /// The service did not answer.
-    fn lost(&self, error: reqwest::Error, timeout: Duration) -> Error {
+    /// Makes the error for a call without an answer.
+    fn network_error(&self, error: reqwest::Error, timeout: Duration) -> Error {
         if error.is_timeout() {
             return Error::Timeout { service: self.shown.clone(), after: timeout };
         }
@@ -221,46 +220,46 @@ impl Service {
         Error::Unreachable { service, problem: self.shorten(&format!("{error}{cause}")) }
     }
 
-    /// The service took too long.
+    /// Makes the error for a call that exceeded the timeout of the service.
     pub(super) fn late(&self) -> Error {
         Error::Timeout { service: self.shown.clone(), after: self.timeout }
     }
 
-    /// The service answered with something that cannot be used.
+    /// Makes the error for an invalid answer.
     pub(super) fn nonsense(&self, problem: String) -> Error {
         Error::BadResponse { service: self.shown.clone(), problem: self.shorten(&problem) }
     }
 
-    /// Without the key, and not longer than a person will read.
+    /// Masks the key and cuts the text at 300 characters.
     fn shorten(&self, text: &str) -> String {
         let text = self.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
         text.chars().take(MESSAGE_CHARACTERS).collect()
     }
 }
 
-/// A text as it may be sent: some services refuse an empty one, and with it the whole batch.
+/// Replaces an empty text by a space, because some services refuse a batch with an empty text.
 pub(super) fn never_empty(text: &str) -> &str {
     if text.is_empty() { " " } else { text }
 }
 
-/// What a refusal means, in words that cannot quote anything.
+/// Returns a fixed text for a status, which cannot quote the request.
 fn reason(code: StatusCode, has_key: bool) -> &'static str {
     match code.as_u16() {
         401 | 403 if has_key => "it refuses the API key",
-        401 | 403 => "it wants an API key",
-        _ => code.canonical_reason().unwrap_or("it gives no known reason"),
+        401 | 403 => "it requires an API key",
+        _ => code.canonical_reason().unwrap_or("unknown status"),
     }
 }
 
-/// The seconds of a `Retry-After`. Its other form, a date, would need a clock and is not seen from
-/// model services; the usual wait applies then.
+/// Returns the seconds of `Retry-After`. A date in this header is ignored: it would need a clock, and model services do
+/// not send it.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds: f64 = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// As much of a complaint as a person might have written. What is lost on the way is not missed.
-async fn beginning(mut response: Response) -> String {
+/// Reads up to 64 KiB of an error body. A broken connection ends it early.
+async fn error_body(mut response: Response) -> String {
     let mut bytes = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {
         let room = COMPLAINT_BYTES - bytes.len();
@@ -272,22 +271,22 @@ async fn beginning(mut response: Response) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The optional field that a refusal is about: the one it names as its parameter, else the first
-/// that its sentence names.
+/// Returns the optional field that a refusal is about: the one in `error.param`, or else the first one that the message
+/// contains.
 fn unsupported(body: &str, optional: &'static [&'static str]) -> Option<&'static str> {
     let json: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
-    let sentence = complaint(body);
-    let places = [json["error"]["param"].as_str(), Some(&sentence)];
+    let message = error_message(body);
+    let places = [json["error"]["param"].as_str(), Some(&message)];
     let named = |place: &str| optional.iter().copied().find(|field| place.contains(field));
     places.into_iter().flatten().find_map(named)
 }
 
-/// The sentence in an error body, wherever the service puts it.
-fn complaint(body: &str) -> String {
+/// Returns the message in an error body, in any of the common fields, or else the whole body.
+fn error_message(body: &str) -> String {
     let json: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
     let places = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]];
-    let sentence = places.into_iter().find_map(|place| place.as_str());
-    sentence.map_or_else(|| body.trim().to_owned(), str::to_owned)
+    let message = places.into_iter().find_map(|place| place.as_str());
+    message.map_or_else(|| body.trim().to_owned(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -303,7 +302,7 @@ mod tests {
             ("  plain text \n", "plain text"),
             ("", ""),
         ] {
-            assert_eq!(complaint(body), expected, "{body}");
+            assert_eq!(error_message(body), expected, "{body}");
         }
     }
 

@@ -1,9 +1,8 @@
-//! How does Loci let someone else's machine read and write?
+//! A language model over HTTP.
 //!
-//! [`RemoteChat`] speaks the OpenAI-compatible `/chat/completions` call and wants JSON of a given
-//! shape back. What comes is held against the shape; what does not fit is sent back once with the
-//! complaint, in the same conversation, and then it is a failure. Texts are someone's: no error and no
-//! log line quotes one.
+//! [`RemoteChat`] makes the OpenAI-compatible `/chat/completions` call and requires JSON that follows a schema. An
+//! answer that does not match is sent back once, in the same conversation and with what is wrong; a second mismatch is
+//! an error. Texts are private: no error and no log line quotes one.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
@@ -19,40 +18,40 @@ use crate::chat::{Chat, ChatAnswer, ChatQuestion};
 use crate::error::Error;
 use crate::secret::Secret;
 
-/// Fields that not every service takes. One that refuses a field by name is asked without it, and
-/// from then on never sent it again.
+/// Fields that not every service supports. If a service refuses a field by name, the call is repeated without it, and
+/// later calls omit it.
 const OPTIONAL: &[&str] = &["response_format", "temperature", "max_tokens"];
 
-/// What a conversation costs beyond its texts: roles, separators, the words of a complaint.
+/// Estimated tokens of a conversation beyond its texts: roles, separators and the message about a mismatch.
 const OVERHEAD_TOKENS: u64 = 100;
 
-/// Answers of up to so many tokens have the usual time.
+/// The token limit up to which an answer has the configured timeout. A longer one gets more time in proportion.
 const USUAL_TOKENS: u32 = 400;
 
-/// What must be known to reach a chat service.
+/// The settings of a chat service.
 #[derive(Debug, Clone)]
 pub struct ChatConfig {
-    /// The address below which `/chat/completions` lies, such as `https://host/v1`.
+    /// The base URL, to which `/chat/completions` is appended, such as `https://host/v1`.
     pub base_url: String,
-    /// The model's name at the service.
+    /// The name of the model at the service.
     pub model: String,
     /// The key, sent as a bearer token.
     pub api_key: Option<Secret>,
-    /// How long one call may take that is answered in up to 400 tokens; a longer answer gets longer in proportion.
-    /// A question is at most two calls, each repeated as `retries` says.
+    /// Timeout of one call with a limit of up to 400 tokens; a higher limit extends it in proportion. Default: 60 s.
+    /// A question is at most two calls, each with its own retries.
     pub timeout: Duration,
-    /// How often and how patiently a call is repeated.
+    /// How calls are retried.
     pub retries: Retries,
-    /// What a million tokens cost that are read, for the log.
+    /// Price of a million prompt tokens, for the log. Default: 0.
     pub price_in_per_million: f64,
-    /// What a million tokens cost that are written, for the log.
+    /// Price of a million completion tokens, for the log. Default: 0.
     pub price_out_per_million: f64,
-    /// The most bytes of an answer; a longer one is refused without being read to its end.
+    /// Maximum size of an answer in bytes. A longer one is refused without reading the rest. Default: 1 MiB.
     pub most_bytes: usize,
 }
 
 impl ChatConfig {
-    /// The usual settings for `model` at `base_url`.
+    /// Returns the default settings for `model` at `base_url`.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
@@ -67,7 +66,7 @@ impl ChatConfig {
     }
 }
 
-/// A language model behind an OpenAI-compatible address.
+/// A language model that is called over an OpenAI-compatible API.
 #[derive(Debug)]
 pub struct RemoteChat {
     service: Service,
@@ -75,18 +74,18 @@ pub struct RemoteChat {
     timeout: Duration,
     price_in_per_million: f64,
     price_out_per_million: f64,
-    /// The fields that the service is known to refuse, a bit for each of [`OPTIONAL`].
+    /// The fields that the service refuses, one bit for each of [`OPTIONAL`].
     without: AtomicU8,
 }
 
-/// One thing said.
+/// One message of the conversation.
 #[derive(Serialize)]
 struct Message<'a> {
     role: &'static str,
     content: &'a str,
 }
 
-/// One call.
+/// The body of a call.
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -101,7 +100,7 @@ struct Body<'a> {
     response_format: Option<Value>,
 }
 
-/// What a question has cost so far.
+/// The tokens that a question has used so far.
 #[derive(Debug, Default)]
 struct TokenUsage {
     prompt_tokens: u64,
@@ -110,7 +109,7 @@ struct TokenUsage {
 }
 
 impl RemoteChat {
-    /// Prepares the service, without calling it.
+    /// Checks the settings, without a call.
     pub fn new(config: ChatConfig) -> Result<Self, Error> {
         Self::prepare(config).map_err(|error| Error::of_chat(error, 0))
     }
@@ -121,10 +120,10 @@ impl RemoteChat {
             return wrong("model", "the name of the model is empty");
         }
         if config.timeout.is_zero() {
-            return wrong("timeout", "no service can answer in no time");
+            return wrong("timeout", "the timeout must be longer than 0");
         }
         if config.most_bytes == 0 {
-            return wrong("most_bytes", "an answer has at least one byte");
+            return wrong("most_bytes", "the size must be at least 1");
         }
         let prices = [
             ("price_in_per_million", config.price_in_per_million),
@@ -132,7 +131,7 @@ impl RemoteChat {
         ];
         for (field, price) in prices {
             if !(price.is_finite() && price >= 0.0) {
-                return wrong(field, "a price is a number from 0 upwards");
+                return wrong(field, "a price must be a number that is not negative");
             }
         }
         let service =
@@ -150,25 +149,26 @@ impl RemoteChat {
         })
     }
 
-    /// Asks, and asks once more where the answer has not the shape.
-    async fn converse(&self, question: &ChatQuestion, bill: &mut TokenUsage) -> Result<Value, Error> {
-        let first = self.hear(question, &[], bill).await?;
-        let problem = match self.judge(question, &first)? {
+    /// Asks the model, and once more if the answer does not match the schema.
+    async fn ask_with_repair(&self, question: &ChatQuestion, usage: &mut TokenUsage) -> Result<Value, Error> {
+        let first = self.reply(question, &[], usage).await?;
+        let problem = match self.check(question, &first)? {
             Ok(value) => return Ok(value),
             Err(problem) => problem,
         };
-        bill.repaired = true;
+        usage.repaired = true;
         let complaint = format!(
             "This answer cannot be used: {problem}. Send the whole answer again, corrected, as one JSON object and \
              nothing else."
         );
         let since = [("assistant", never_empty(&first.text)), ("user", complaint.as_str())];
-        let second = self.hear(question, &since, bill).await?;
-        self.judge(question, &second)?.map_err(|problem| Error::BadAnswer { model: self.model.clone(), problem })
+        let second = self.reply(question, &since, usage).await?;
+        self.check(question, &second)?.map_err(|problem| Error::BadAnswer { model: self.model.clone(), problem })
     }
 
-    /// The value that was asked for, or what to complain of; a failure where complaining cannot help.
-    fn judge(&self, question: &ChatQuestion, reply: &Reply) -> Result<Result<Value, String>, Error> {
+    /// Returns the value, or what does not match the schema. Returns an error if a repair cannot help, because the
+    /// answer was cut off or declined.
+    fn check(&self, question: &ChatQuestion, reply: &Reply) -> Result<Result<Value, String>, Error> {
         let model = || self.model.clone();
         match (shape::read(&reply.text, &question.schema), reply.end) {
             (Err(_), End::CutShort) => Err(Error::CutShort { model: model(), max_tokens: question.max_tokens }),
@@ -177,30 +177,30 @@ impl RemoteChat {
         }
     }
 
-    /// One reply, with what it cost put on the bill.
-    async fn hear(
+    /// Makes one call and adds its tokens to `usage`.
+    async fn reply(
         &self,
         question: &ChatQuestion,
         since: &[(&'static str, &str)],
-        bill: &mut TokenUsage,
+        usage: &mut TokenUsage,
     ) -> Result<Reply, Error> {
         let answer = self.send(question, since).await?;
         let reply = Reply::read(&answer).map_err(|problem| self.service.nonsense(problem.to_owned()))?;
         let sent = || since.iter().map(|(_, text)| count(text)).sum::<u64>() + sent_tokens(question);
-        bill.prompt_tokens += reply.usage.0.unwrap_or_else(sent);
-        bill.completion_tokens += reply.usage.1.unwrap_or_else(|| count(&reply.text));
+        usage.prompt_tokens += reply.usage.0.unwrap_or_else(sent);
+        usage.completion_tokens += reply.usage.1.unwrap_or_else(|| count(&reply.text));
         Ok(reply)
     }
 
-    /// One answer of the service, asked without the fields that it refuses.
+    /// Makes one call without the fields that the service refuses, and returns the body of the answer.
     async fn send(&self, question: &ChatQuestion, since: &[(&'static str, &str)]) -> Result<Value, Error> {
         let mut without = self.without.load(Ordering::Relaxed);
         loop {
             let system = instructions(question, without);
             let body = self.body(question, &system, since, without);
-            match self.service.post_within(&body, self.patience(question)).await {
+            match self.service.post_within(&body, self.timeout_of(question)).await {
                 Ok(answer) => {
-                    // Only now is it known that the field was the trouble.
+                    // The call succeeded without these fields, so they were the cause of the refusal.
                     self.without.fetch_or(without, Ordering::Relaxed);
                     return Ok(answer);
                 }
@@ -210,8 +210,8 @@ impl RemoteChat {
         }
     }
 
-    /// How long the service may take for an answer of this length.
-    fn patience(&self, question: &ChatQuestion) -> Duration {
+    /// Returns the timeout of a call, which grows with the token limit of the question.
+    fn timeout_of(&self, question: &ChatQuestion) -> Duration {
         self.timeout.mul_f64((f64::from(question.max_tokens) / f64::from(USUAL_TOKENS)).max(1.0))
     }
 
@@ -231,7 +231,7 @@ impl RemoteChat {
             messages,
             temperature: takes("temperature").then_some(0),
             max_tokens: limit.filter(|_| takes("max_tokens")),
-            // The newer name of the same field.
+            // This is the newer name of `max_tokens`.
             max_completion_tokens: limit.filter(|_| !takes("max_tokens")),
             response_format: takes("response_format").then(|| {
                 let schema = shape::without_bounds(&question.schema);
@@ -241,22 +241,22 @@ impl RemoteChat {
         }
     }
 
-    /// One line for every question, without a word of it.
-    fn log(&self, question: &ChatQuestion, bill: &TokenUsage, took: Duration, failure: Option<&Error>) {
+    /// Logs one line for every question, without its text.
+    fn log(&self, question: &ChatQuestion, usage: &TokenUsage, took: Duration, failure: Option<&Error>) {
         let price = |tokens: u64, per_million: f64| tokens as f64 / 1e6 * per_million;
-        let cost = price(bill.prompt_tokens, self.price_in_per_million)
-            + price(bill.completion_tokens, self.price_out_per_million);
+        let cost = price(usage.prompt_tokens, self.price_in_per_million)
+            + price(usage.completion_tokens, self.price_out_per_million);
         tracing::info!(
             purpose = question.purpose,
             model = self.model,
             prompt_version = question.prompt_version,
-            prompt_tokens = bill.prompt_tokens,
-            completion_tokens = bill.completion_tokens,
+            prompt_tokens = usage.prompt_tokens,
+            completion_tokens = usage.completion_tokens,
             cost,
             milliseconds = took.as_millis() as u64,
-            repaired = bill.repaired,
+            repaired = usage.repaired,
             failure = failure.map(tracing::field::display),
-            "a language model was asked"
+            "language model call"
         );
     }
 }
@@ -267,18 +267,18 @@ impl Chat for RemoteChat {
         &self.model
     }
 
-    /// What it costs if the answer must be repaired: the question twice, the first answer written and
-    /// then read, the second one written.
+    /// Estimates the tokens with a repair: the question is sent twice, the first answer is written and then read, and
+    /// the second one is written.
     fn estimate(&self, question: &ChatQuestion) -> u64 {
         2 * sent_tokens(question) + 3 * u64::from(question.max_tokens) + OVERHEAD_TOKENS
     }
 
     async fn ask(&self, question: &ChatQuestion) -> Result<ChatAnswer, Error> {
         let start = Instant::now();
-        let mut bill = TokenUsage::default();
-        let outcome = self.converse(question, &mut bill).await;
-        self.log(question, &bill, start.elapsed(), outcome.as_ref().err());
-        let TokenUsage { prompt_tokens, completion_tokens, .. } = bill;
+        let mut usage = TokenUsage::default();
+        let outcome = self.ask_with_repair(question, &mut usage).await;
+        self.log(question, &usage, start.elapsed(), outcome.as_ref().err());
+        let TokenUsage { prompt_tokens, completion_tokens, .. } = usage;
         match outcome {
             Ok(value) => Ok(ChatAnswer { value, prompt_tokens, completion_tokens }),
             Err(cause) => Err(Error::of_chat(cause, prompt_tokens + completion_tokens)),
@@ -286,7 +286,7 @@ impl Chat for RemoteChat {
     }
 }
 
-/// What the model is told; with the shape in words where the service does not take it as a field.
+/// Returns the system message. It contains the schema if the service does not support `response_format`.
 fn instructions(question: &ChatQuestion, without: u8) -> String {
     if without & bit("response_format") == 0 {
         return question.system.clone();
@@ -297,18 +297,18 @@ fn instructions(question: &ChatQuestion, without: u8) -> String {
     )
 }
 
-/// The bit of an optional field; none for a field that is not optional.
+/// Returns the bit of an optional field, or 0 for any other field.
 fn bit(field: &str) -> u8 {
     OPTIONAL.iter().position(|optional| *optional == field).map_or(0, |place| 1 << place)
 }
 
-/// Tokens of a question as it is sent.
+/// Estimates the prompt tokens of a question.
 fn sent_tokens(question: &ChatQuestion) -> u64 {
     count(&question.system) + count(&question.input) + count(&question.schema.to_string()) + OVERHEAD_TOKENS
 }
 
-/// An estimate of the tokens of a text, for services that do not report their use: four bytes each, as in English.
-/// Other scripts have more bytes per character, so the estimate is rather too high for them than too low.
+/// Estimates the tokens of a text at four bytes each, as in English, for services that do not report usage. Other
+/// scripts have more bytes per character, so for them the estimate tends to be too high.
 fn count(text: &str) -> u64 {
     text.len().div_ceil(4) as u64
 }

@@ -1,11 +1,10 @@
-//! How does Loci embed with someone else's machine?
+//! Model services over HTTP.
 //!
-//! [`Remote`] speaks the OpenAI-compatible `/embeddings` call, which hosted services and local
-//! servers alike understand. What comes back is checked before it is believed: as many vectors as
-//! texts, all of the one length that was fixed when the connection was made.
+//! [`Remote`] embeds with the OpenAI-compatible `/embeddings` call of a hosted service or a local server. Every answer
+//! is checked: it must have one vector per text, and all vectors must have the dimensions that were fixed by
+//! [`Remote::connect`].
 //!
-//! [`RemoteReranker`] asks such a machine for a second opinion, by the same kind of call, and
-//! [`RemoteChat`] lets one read and write.
+//! [`RemoteReranker`] calls a reranking service, and [`RemoteChat`] a language model.
 
 mod answer;
 mod call;
@@ -31,30 +30,30 @@ pub use call::Retries;
 pub use chat::{ChatConfig, RemoteChat};
 pub use rerank::{RemoteReranker, RerankConfig};
 
-/// What must be known to reach an embedding service.
+/// The settings of an embedding service.
 #[derive(Debug, Clone)]
 pub struct RemoteConfig {
-    /// The address below which `/embeddings` lies, such as `https://host/v1`.
+    /// The base URL, to which `/embeddings` is appended, such as `https://host/v1`.
     pub base_url: String,
-    /// The model's name at the service.
+    /// The name of the model at the service.
     pub model: String,
-    /// The length of the vectors to ask for, from models that can make shorter ones. Without it
-    /// the model's own length is learned by a first call.
+    /// The number of dimensions to request, for models that support shorter vectors. Without it, a first call finds
+    /// out the dimensions of the model.
     pub dimensions: Option<usize>,
     /// The key, sent as a bearer token.
     pub api_key: Option<Secret>,
-    /// How many texts go into one call.
+    /// Maximum number of texts in one call. Default: 100.
     pub batch_size: usize,
-    /// How long one call may take.
+    /// Timeout of one call. Default: 30 s.
     pub timeout: Duration,
-    /// How often and how patiently a call is repeated.
+    /// How calls are retried.
     pub retries: Retries,
-    /// Tokens beyond this many are not seen by the model.
+    /// Maximum number of tokens of a text that the model reads. Default: 8191.
     pub max_tokens: usize,
 }
 
 impl RemoteConfig {
-    /// The usual settings for `model` at `base_url`.
+    /// Returns the default settings for `model` at `base_url`.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
@@ -69,7 +68,7 @@ impl RemoteConfig {
     }
 }
 
-/// An embedder behind an OpenAI-compatible address.
+/// An embedder that calls an OpenAI-compatible service.
 #[derive(Debug)]
 pub struct Remote {
     service: Service,
@@ -88,20 +87,20 @@ struct Question<'a> {
 }
 
 impl Remote {
-    /// Prepares the service. Calls it once if the length of its vectors is not given.
+    /// Checks the settings. Calls the service once if the number of dimensions is not given.
     pub async fn connect(config: RemoteConfig) -> Result<Self, Error> {
         let wrong = |field, problem: &str| Err(Error::Setting { field, problem: problem.to_owned() });
         if config.model.trim().is_empty() {
             return wrong("model", "the name of the model is empty");
         }
         if config.batch_size == 0 {
-            return wrong("batch_size", "at least one text must go into a call");
+            return wrong("batch_size", "the batch size must be at least 1");
         }
         if config.dimensions == Some(0) {
-            return wrong("dimensions", "a vector has at least one dimension");
+            return wrong("dimensions", "the number of dimensions must be at least 1");
         }
-        // The same model cut to another length makes vectors of another kind, so the length that
-        // was asked for is part of the name.
+        // Vectors of the same model with another number of dimensions are not comparable, so a requested number is
+        // part of the name.
         let name = match config.dimensions {
             Some(dimensions) => format!("{}@{dimensions}", config.model),
             None => config.model.clone(),
@@ -122,7 +121,7 @@ impl Remote {
         Ok(remote)
     }
 
-    /// One call: as many vectors as texts, in their order.
+    /// Makes one call and returns one vector per text, in their order.
     async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
         let question = Question { model: &self.name, input: texts, dimensions: self.dimensions };
         let answer: Answer = self.service.post(&question).await?;

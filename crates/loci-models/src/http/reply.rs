@@ -1,34 +1,34 @@
-//! What did the language model say?
+//! Parsing of the answer to a chat call.
 //!
-//! Servers agree on little more than `choices[0].message.content`. Everything else may be missing,
-//! null or of a name nobody has heard of, so it is looked at and never relied on.
+//! Servers agree on little more than `choices[0].message.content`. Every other field may be missing, null or of an
+//! unknown value, so it is read if present and never required.
 
 use serde_json::Value;
 
 /// One answer of a chat service.
 #[derive(Debug, PartialEq)]
 pub(super) struct Reply {
-    /// What the model wrote; empty where it wrote nothing.
+    /// The text of the answer. It may be empty.
     pub(super) text: String,
-    /// How it came to an end.
+    /// Why the answer ended.
     pub(super) end: End,
-    /// Tokens read and written, where the service counts them.
+    /// Prompt and completion tokens, if the service reports them.
     pub(super) usage: (Option<u64>, Option<u64>),
 }
 
-/// How a model came to the end of its answer.
+/// Why an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// By itself, or for a reason that says nothing.
+    /// It is complete, or the reason is unknown.
     Said,
-    /// It was stopped at the limit.
+    /// It reached the token limit.
     CutShort,
-    /// It would not, or was not let.
+    /// The model refused, or a content filter stopped it.
     Declined,
 }
 
 impl Reply {
-    /// The reply in an answer's body, or what is wrong with it.
+    /// Reads the reply from the body of an answer, or returns what is wrong with it.
     pub(super) fn read(body: &Value) -> Result<Self, &'static str> {
         let Some(choice) = body["choices"].get(0) else {
             return Err(if body["error"].is_null() { "it has no choices" } else { "it reports an error" });
@@ -38,7 +38,7 @@ impl Reply {
     }
 }
 
-/// Content is a text, a list of parts, or in some servers the object itself.
+/// The content is a string, a list of parts or, on some servers, the JSON object itself.
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

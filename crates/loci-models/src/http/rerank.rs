@@ -1,8 +1,7 @@
-//! How does Loci let someone else's machine judge its answers?
+//! A reranker over HTTP.
 //!
-//! [`RemoteReranker`] speaks the `/rerank` call in the two dialects that servers understand, within
-//! a deadline that covers all of it: connecting, every batch and reading what comes back. Nothing
-//! is tried again, because whoever waits for an answer would rather have the order there is.
+//! [`RemoteReranker`] makes the `/rerank` call in one of two common forms. One deadline covers connecting, all batches
+//! and reading the answers. Calls are not retried, because recall prefers its present order to a late answer.
 
 use std::time::Duration;
 
@@ -16,29 +15,29 @@ use crate::error::Error;
 use crate::rerank::Reranker;
 use crate::secret::Secret;
 
-/// What must be known to reach a reranking service.
+/// The settings of a reranking service.
 #[derive(Debug, Clone)]
 pub struct RerankConfig {
-    /// The address below which `/rerank` lies, such as `http://host:8080` or `https://host/v1`.
+    /// The base URL, to which `/rerank` is appended, such as `http://host:8080` or `https://host/v1`.
     pub base_url: String,
-    /// The model's name at the service, and with it the dialect. With a name the call is the one of
-    /// Cohere, which Jina, vLLM, llama.cpp, `LiteLLM` and Infinity speak too; without one it is that
-    /// of Hugging Face's text-embeddings-inference, which serves a single model and asks for none.
+    /// The name of the model at the service, which also selects the form of the call. With a name it is Cohere's API,
+    /// which Jina, vLLM, llama.cpp, `LiteLLM` and Infinity support too. Without a name it is the API of Hugging Face's
+    /// text-embeddings-inference, which serves a single model.
     pub model: Option<String>,
     /// The key, sent as a bearer token.
     pub api_key: Option<Secret>,
-    /// How long the whole of [`Reranker::rerank`] may take.
+    /// Maximum time of one [`Reranker::rerank`], with all its batches. Default: 300 ms.
     pub deadline: Duration,
-    /// How many texts go into one call; more are sent in several, one after the other. Without it
-    /// as many as the dialect's servers take by default: 32 without a model, 100 with one.
+    /// Maximum number of texts in one call; further texts are sent in further calls, one after the other. Default: 32
+    /// without a model and 100 with one, which are the defaults of the servers.
     pub batch_size: Option<usize>,
-    /// The service is known to send raw logits. Without this they are recognised only where one of
-    /// a question's scores lies outside 0..=1.
+    /// Whether the service sends raw logits. If false, logits are recognised only if one score of a question is outside
+    /// of 0..=1. Default: false.
     pub logits: bool,
 }
 
 impl RerankConfig {
-    /// The usual settings for the one model of a text-embeddings-inference at `base_url`.
+    /// Returns the default settings for text-embeddings-inference at `base_url`.
     pub fn new(base_url: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
@@ -51,7 +50,7 @@ impl RerankConfig {
     }
 }
 
-/// A reranker behind an address.
+/// A reranker that is called over HTTP.
 #[derive(Debug)]
 pub struct RemoteReranker {
     service: Service,
@@ -62,7 +61,7 @@ pub struct RemoteReranker {
     logits: bool,
 }
 
-/// One call, in either dialect.
+/// The body of a call: `Named` for Cohere's API, `Nameless` for text-embeddings-inference.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Question<'a> {
@@ -71,7 +70,7 @@ enum Question<'a> {
 }
 
 impl RemoteReranker {
-    /// Prepares the service, without calling it.
+    /// Checks the settings, without a call.
     pub fn new(config: RerankConfig) -> Result<Self, Error> {
         Self::prepare(config).map_err(Error::of_reranker)
     }
@@ -80,14 +79,14 @@ impl RemoteReranker {
         let wrong = |field, problem: &str| Err(Error::Setting { field, problem: problem.to_owned() });
         let RerankConfig { base_url, model, api_key, deadline, batch_size, logits } = config;
         if model.as_ref().is_some_and(|model| model.trim().is_empty()) {
-            return wrong("model", "the name of the model is empty; leave it out where the service has only one");
+            return wrong("model", "the name of the model is empty; leave it out if the service has only one model");
         }
         let batch_size = batch_size.unwrap_or(if model.is_some() { 100 } else { 32 });
         if batch_size == 0 {
-            return wrong("batch_size", "at least one text must go into a call");
+            return wrong("batch_size", "the batch size must be at least 1");
         }
         if deadline.is_zero() {
-            return wrong("deadline", "no service can answer in no time");
+            return wrong("deadline", "the deadline must be longer than 0");
         }
         let once = Retries { attempts: 1, ..Retries::default() };
         let service = Service::new(&base_url, "rerank", api_key, deadline, once)?.discreet();
@@ -95,7 +94,7 @@ impl RemoteReranker {
         Ok(Self { service, name, model, deadline, batch_size, logits })
     }
 
-    /// As many scores as texts, in their order and as the service means them.
+    /// Returns one score per text, in their order and on the scale of the service.
     async fn scores(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, Error> {
         let query = never_empty(query);
         let mut all = Vec::with_capacity(texts.len());
@@ -119,7 +118,7 @@ impl Reranker for RemoteReranker {
     }
 
     async fn rerank(&self, query: &str, texts: &[String]) -> Result<Vec<f64>, Error> {
-        // Batches are judged together: the logits of one may all look like probabilities.
+        // All batches are converted together, because the logits of a single batch may all look like probabilities.
         match tokio::time::timeout(self.deadline, self.scores(query, texts)).await {
             Ok(Ok(scores)) => Ok(scores::relevances(scores, self.logits)),
             Ok(Err(error)) => Err(Error::of_reranker(error)),

@@ -1,18 +1,17 @@
-//! What did the reranking service say?
+//! Parsing of the answer to a rerank call.
 //!
-//! Services agree on an index and a score for each text, and on little else: the list stands alone
-//! or under `results` or `data`, and the score is called `score` or `relevance_score`. Any of these
-//! is understood. What is needed is checked strictly: every text has exactly one finite score.
+//! Services agree on an index and a score for each text, and on little else: the list is the whole answer or is in
+//! `results` or `data`, and the score is called `score` or `relevance_score`. All of these are accepted. The needed
+//! fields are checked strictly: every text has exactly one finite score.
 //!
-//! **Invariant: nothing of the answer is quoted in what is said about it**, because answers may
-//! repeat the texts.
+//! **Invariant: no error quotes the answer**, because answers may repeat the texts.
 
 use serde_json::Value;
 
-/// How far beyond 0..=1 the rounding of a probability may lie. What lies further out is a logit.
+/// Tolerance for the rounding of probabilities. A score further outside of 0..=1 is a logit.
 const ROUNDING: f64 = 1e-6;
 
-/// The scores in the order of the `count` texts, or what is wrong with them.
+/// Returns the scores in the order of the `count` texts, or what is wrong with the answer.
 pub(super) fn read(answer: &Value, count: usize) -> Result<Vec<f64>, String> {
     let list = [answer, &answer["results"], &answer["data"]].into_iter().find_map(Value::as_array);
     let mut scores = vec![None; count];
@@ -24,7 +23,7 @@ pub(super) fn read(answer: &Value, count: usize) -> Result<Vec<f64>, String> {
         let place = usize::try_from(index).ok().and_then(|index| scores.get_mut(index));
         let place = place.ok_or_else(|| wrong(&format!("its index is {index}, for {count} texts")))?;
         if place.replace(score).is_some() {
-            return Err(wrong(&format!("its index is {index}, which was there before")));
+            return Err(wrong(&format!("its index is {index}, which is repeated")));
         }
     }
     let missing = scores.iter().position(Option::is_none);
@@ -32,10 +31,10 @@ pub(super) fn read(answer: &Value, count: usize) -> Result<Vec<f64>, String> {
         .map_or_else(|| Ok(scores.into_iter().flatten().collect()), |index| Err(format!("text {index} has no score")))
 }
 
-/// The scores of one question as relevances in 0..=1.
+/// Converts the scores of one question to relevances in 0..=1.
 ///
-/// They are probabilities unless they are said to be `logits` or one of them can be nothing else;
-/// then all of them are, and all go through the logistic function, so that their order stays.
+/// The scores are probabilities unless `logits` is set or one of them is outside of 0..=1. Then all of them are treated
+/// as logits and go through the logistic function, so that their order stays.
 pub(super) fn relevances(mut scores: Vec<f64>, logits: bool) -> Vec<f64> {
     let logits = logits || scores.iter().any(|score| !(-ROUNDING..=1.0 + ROUNDING).contains(score));
     for score in &mut scores {
@@ -85,7 +84,7 @@ mod tests {
         check(3, two, Err("text 1 has no score"));
         check(2, "[]", Err("text 0 has no score"));
         let twice = r#"[{"index":0,"score":1},{"index":0,"score":1}]"#;
-        check(2, twice, Err("item 1: its index is 0, which was there before"));
+        check(2, twice, Err("item 1: its index is 0, which is repeated"));
     }
 
     #[test]

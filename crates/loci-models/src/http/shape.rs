@@ -1,25 +1,24 @@
-//! Is the answer of the shape that was asked for?
+//! Validation of the answer of a language model against a JSON schema.
 //!
-//! A model's text is JSON, or JSON in a fence, or JSON with prose around it. What is found is held
-//! against the schema, and a complaint names the place and what belongs there, never what stands
-//! there: complaints reach logs, and the words are someone's.
+//! The answer is JSON, JSON in a code fence or JSON with prose around it. A message about a mismatch names the place
+//! and what is expected there, and never the value, because messages are logged and values are private.
 //!
-//! The validator is our own because the schemas are: a dozen keywords, no references, no formats. The
-//! ready-made crates bring a regex engine, a URI resolver and messages that quote the value.
+//! The validator is written here because our schemas need only a dozen keywords, without references and formats. The
+//! available crates bring a regex engine, a URI resolver and messages that quote the value.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How many places of a text are tried. Prose has few braces; a text with more is not an answer.
+/// Maximum number of opening braces at which parsing is tried. A text with more is not an answer.
 const PLACES: usize = 64;
 
-/// Bounds that strict decoding does not know everywhere. They are left out of what a service is sent
-/// and checked here.
+/// Keywords that strict decoding does not support everywhere. They are removed from the schema that a service gets, and
+/// checked here.
 const BOUNDS: &[&str] = &["minimum", "maximum", "maxLength", "maxItems"];
 
-/// The object in `text` that has the shape of `schema`, or what is wrong with the first one.
+/// Returns the first object in `text` that matches `schema`, or what is wrong with the first candidate.
 pub(super) fn read(text: &str, schema: &Value) -> Result<Value, String> {
-    // Models that think aloud may draft an answer there; what counts comes after.
+    // Reasoning before the answer may contain drafts; only the text after it counts.
     let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer);
     let mut first = None;
     for (place, _) in text.match_indices('{').take(PLACES) {
@@ -36,7 +35,7 @@ pub(super) fn read(text: &str, schema: &Value) -> Result<Value, String> {
     Err(first.unwrap_or_else(|| "it has no JSON object".to_owned()))
 }
 
-/// What about `value` is not as `schema` says; nothing where it fits.
+/// Returns what does not match, or `None` if `value` matches `schema`.
 fn misfit(value: &Value, schema: &Value) -> Option<String> {
     problem_at("the answer", value, schema)
 }
@@ -69,7 +68,7 @@ fn is_of(value: &Value, name: &str) -> bool {
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
         "number" => value.is_number(),
-        // As JSON Schema has it, 3.0 is an integer.
+        // In JSON Schema, 3.0 is an integer.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         _ => true,
     }
@@ -101,7 +100,7 @@ fn out_of_bounds(value: &Value, schema: &Value) -> Option<String> {
     }
 }
 
-/// Fields that the schema does not know are let pass: nobody reads them.
+/// Fields that are not in the schema are allowed, because nothing reads them.
 fn problem_in_fields(place: &str, value: &Value, schema: &Value) -> Option<String> {
     let fields = value.as_object()?;
     let missing = |name: &&str| !fields.contains_key(*name);
@@ -119,7 +118,7 @@ fn problem_in_items(place: &str, value: &Value, schema: &Value) -> Option<String
     numbered.into_iter().find_map(|(number, item)| problem_at(&format!("item {number} of {place}"), item, schema))
 }
 
-/// The schema as services are sent it: without the bounds.
+/// Returns the schema without the keywords in [`BOUNDS`], as services get it.
 pub(super) fn without_bounds(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
@@ -236,7 +235,7 @@ mod tests {
         assert_eq!(item.get("maxItems"), None);
         assert_eq!(item["items"]["properties"]["weight"], json!({ "type": "integer" }));
         assert_eq!(item["items"]["properties"]["kind"]["enum"], json!(["fact", "opinion"]));
-        // A field that happens to be called like a bound stays.
+        // A field with the name of such a keyword stays.
         let named = json!({ "properties": { "maximum": { "type": "number", "maximum": 3 } } });
         assert_eq!(without_bounds(&named), json!({ "properties": { "maximum": { "type": "number" } } }));
     }

@@ -1,9 +1,8 @@
-//! How does a BERT sentence model embed?
+//! A BERT sentence model with mean pooling.
 //!
-//! Texts are packed, not padded: the tokens of all texts of a pack stand one below the other in
-//! one matrix, which the dense layers treat row by row. Only attention must know where a text
-//! begins and ends, and runs once per text. So no text costs more for standing beside a longer
-//! one, there is no mask to get wrong, and a text's vector does not depend on its company.
+//! Texts are packed, not padded: the tokens of all texts of a pack are the rows of one matrix, which the dense layers
+//! process row by row. Only attention depends on where a text begins and ends, and it runs once per text. So a text
+//! does not cost more beside a longer one, no mask is needed, and the vector of a text does not depend on other texts.
 
 use rayon::prelude::*;
 
@@ -18,20 +17,20 @@ use crate::error::Error;
 /// A BERT encoder with mean pooling.
 #[derive(Debug)]
 pub(super) struct Bert {
-    /// One row per piece of the vocabulary.
+    /// The word embeddings, one row per token of the vocabulary.
     pieces: Vec<f32>,
-    /// One row per position, with the one segment that Loci uses already added.
+    /// The position embeddings, one row per position, with the segment embedding already added.
     positions: Vec<f32>,
     join: ResidualNorm,
     layers: Vec<Layer>,
-    /// The length of a state, and of a vector.
+    /// The hidden size, which is also the number of dimensions of a vector.
     pub(super) size: usize,
 }
 
-/// One layer: attention, then two dense steps, each joined to its own input.
+/// One encoder layer: attention and a feed-forward block, each with a residual connection.
 #[derive(Debug)]
 struct Layer {
-    /// Query, key and value are one matrix, so that one large product replaces three small ones.
+    /// Query, key and value weights as one matrix, so that one large product replaces three small ones.
     views: Dense,
     views_bias: Vec<f32>,
     mixed: Dense,
@@ -43,7 +42,7 @@ struct Layer {
     heads: usize,
 }
 
-/// What a pack needs on its way through the layers, used again by each.
+/// Buffers that all layers of a pack reuse.
 #[derive(Debug, Default)]
 struct LayerBuffers {
     scratch: Scratch,
@@ -53,13 +52,13 @@ struct LayerBuffers {
 }
 
 impl Bert {
-    /// The network of `folder`.
+    /// Loads the network of `folder`.
     pub(super) fn load(folder: &Folder, config: &BertConfig, precision: Precision) -> Result<Self, Error> {
         let file = File::open(folder, config)?;
         let size = config.hidden_size;
         let mut positions =
             file.tensor("embeddings.position_embeddings.weight", &[config.max_position_embeddings, size])?;
-        // Every text is the first segment, so the segment's vector is part of each position.
+        // Every text is the first segment, so its embedding is added to each position.
         let segments = file.tensor("embeddings.token_type_embeddings.weight", &[2, size])?;
         for position in positions.chunks_exact_mut(size) {
             for (x, segment) in position.iter_mut().zip(&segments) {
@@ -79,7 +78,7 @@ impl Bert {
         })
     }
 
-    /// One embedding per text of the pack.
+    /// Returns one embedding per text of the pack.
     pub(super) fn embed(&self, pack: &[Encoded], detail: Detail) -> Result<Vec<Embedding>, Error> {
         let states = self.states(pack)?;
         let mut rest = states.as_slice();
@@ -92,7 +91,7 @@ impl Bert {
         Ok(embeddings)
     }
 
-    /// The last hidden state of every token of the pack.
+    /// Returns the last hidden state of every token of the pack.
     fn states(&self, pack: &[Encoded]) -> Result<Vec<f32>, Error> {
         let lengths: Vec<usize> = pack.iter().map(|text| text.ids.len()).collect();
         let count: usize = lengths.iter().sum();
@@ -111,7 +110,7 @@ impl Bert {
         Ok(states)
     }
 
-    /// The mean of all states, markers included, as the model was trained.
+    /// Pools by the mean of all states, including special tokens, as in the training of the model.
     fn pool(&self, text: &Encoded, states: &[f32], detail: Detail) -> Embedding {
         let mut vector = vec![0.0; self.size];
         for state in states.chunks_exact(self.size) {
@@ -142,7 +141,7 @@ impl Layer {
         let (query, query_bias) = file.dense(&name("attention.self.query"), size, size)?;
         let (key, key_bias) = file.dense(&name("attention.self.key"), size, size)?;
         let (value, value_bias) = file.dense(&name("attention.self.value"), size, size)?;
-        // The scale of the attention is part of the query.
+        // The scale of the attention is folded into the query weights.
         let scale = 1.0 / ((size / heads) as f32).sqrt();
         let scaled = |numbers: Vec<f32>| numbers.into_iter().map(|x| x * scale).collect::<Vec<_>>();
         let (mixed, mixed_bias) = file.dense(&name("attention.output.dense"), size, size)?;
@@ -174,7 +173,7 @@ impl Layer {
         Ok(())
     }
 
-    /// Lets the tokens of each text look at each other.
+    /// Computes self-attention for each text.
     fn attention(&self, views: &[f32], lengths: &[usize], mixed: &mut Vec<f32>) {
         let wide = self.views_bias.len();
         mixed.clear();
@@ -189,11 +188,11 @@ impl Layer {
     }
 }
 
-/// The weights' file, which is asked for tensors of a given shape.
+/// The file of weights, from which tensors of a given shape are read.
 struct File<'a> {
     config: &'a BertConfig,
     tensors: Tensors<'a>,
-    /// Some exports put the whole encoder below one name.
+    /// The prefix of all tensor names, which some exports have.
     prefix: &'static str,
 }
 
@@ -204,23 +203,23 @@ impl<'a> File<'a> {
         Ok(Self { config, tensors, prefix: if prefixed { "bert." } else { "" } })
     }
 
-    /// The numbers of the tensor `name`, if it has the shape that the config promises.
+    /// Returns the numbers of the tensor `name`, or an error if its shape does not follow from the config.
     fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let name = format!("{}{name}", self.prefix);
         let (found, numbers) = self.tensors.floats(&name)?;
         if found != shape {
-            let problem = format!("has the shape {found:?}, but config.json promises {shape:?}");
+            let problem = format!("has the shape {found:?}, but config.json requires {shape:?}");
             return Err(self.tensors.invalid(&name, format!("{problem} ({})", self.fields())));
         }
         Ok(numbers)
     }
 
-    /// The weight, one row per output, and the bias of a dense step.
+    /// Returns the weights, one row per output, and the bias of a dense layer.
     fn dense(&self, name: &str, from: usize, to: usize) -> Result<(Vec<f32>, Vec<f32>), Error> {
         Ok((self.tensor(&format!("{name}.weight"), &[to, from])?, self.tensor(&format!("{name}.bias"), &[to])?))
     }
 
-    /// The norm `name`, with the bias of the step before it.
+    /// Returns the layer norm `name` with the bias of the dense layer before it.
     fn join(&self, bias: Vec<f32>, name: &str) -> Result<ResidualNorm, Error> {
         let size = self.config.hidden_size;
         let weight = self.tensor(&format!("{name}.weight"), &[size])?;
@@ -228,7 +227,7 @@ impl<'a> File<'a> {
         Ok(ResidualNorm { bias, weight, shift, epsilon: self.config.layer_norm_eps })
     }
 
-    /// The fields of the config that shape the tensors, so that the wrong one can be found.
+    /// Returns the fields of the config that determine the shapes, for error messages.
     fn fields(&self) -> String {
         let BertConfig { hidden_size, intermediate_size, vocab_size, max_position_embeddings, .. } = self.config;
         format!(

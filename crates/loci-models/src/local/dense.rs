@@ -1,11 +1,11 @@
-//! How is a matrix of states multiplied by a matrix of weights?
+//! Multiplication of a matrix of states by a matrix of weights.
 //!
-//! By default in whole numbers of eight bits, which processors multiply four at a time where they do one float, and
-//! which leave the weights small enough to stay near the core. Each column of weights has its own scale, set when the
-//! model is loaded; each row of states has its own scale and zero, found anew for every row. So a row's product
-//! depends on that row alone: a text's vector does not change with its company.
+//! By default it uses 8-bit integers: a processor multiplies four of them in the time of one float, and the weights are
+//! small enough to stay in the cache. Each column of weights has its own scale, computed when the model is loaded; each
+//! row of states has its own scale and zero point. So the product of a row depends on that row alone, and the vector of
+//! a text does not depend on the other texts.
 //!
-//! [`Precision::Full`] multiplies floats instead: slower, and equal to the reference to six digits.
+//! [`Precision::Full`] multiplies floats instead. It is slower and equals the reference to six digits.
 
 use std::fmt;
 
@@ -16,25 +16,25 @@ use serde::{Deserialize, Serialize};
 use super::kernels::{Columns, Rounded, dequantise, round_row};
 use crate::error::Error;
 
-/// How exactly a network multiplies.
+/// The number format in which a network multiplies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Precision {
-    /// In whole numbers of eight bits.
+    /// 8-bit integers.
     #[default]
     Eight,
-    /// In 32-bit floats.
+    /// 32-bit floats.
     Full,
 }
 
 thread_local! {
-    /// Multiplies whole numbers with the best kernel of this processor, which is asked for once: it is slow to tell.
+    /// Multiplies 8-bit integers with the best kernel of this processor. It is kept because the detection is slow.
     static EIGHT: GemmExecutor<u8, i8, i32> = GemmExecutor::new();
     /// Multiplies floats.
     static FULL: GemmExecutor = GemmExecutor::new();
 }
 
-/// The weights of a dense step, ready to be multiplied by.
+/// The packed weights of a dense layer.
 pub(super) struct Dense {
     from: usize,
     to: usize,
@@ -44,16 +44,16 @@ pub(super) struct Dense {
 enum Weights {
     Eight {
         packed: PackedBMatrix<i8>,
-        /// What one step of each column is worth.
+        /// The scale of each column.
         scales: Vec<f32>,
-        /// The sum of each column: what a state's zero adds to the product, and is taken off again.
+        /// The sum of each column, with which the effect of the zero point of a state is subtracted.
         totals: Vec<i32>,
     },
     Full(PackedBMatrix<f32>),
 }
 
 impl Dense {
-    /// Weights with one row of `from` numbers per output, as files have them.
+    /// Packs weights that have one row of `from` numbers per output.
     pub(super) fn new(rows: &[f32], from: usize, precision: Precision) -> Self {
         let to = rows.len() / from;
         let weights = match precision {
@@ -62,8 +62,8 @@ impl Dense {
                 Weights::Full(FULL.with(|full| full.prepack_b(matrix)))
             }
             Precision::Eight => {
-                // Processors without the right instruction add pairs of products in 16 bits, which the full range
-                // would overflow.
+                // Processors without the dot-product instruction add pairs of products in 16 bits, which would overflow
+                // with the full range.
                 let most = if EIGHT.with(GemmExecutor::may_saturate) { 63.0 } else { 127.0 };
                 let mut whole: Vec<i8> = Vec::with_capacity(rows.len());
                 let mut scales = Vec::with_capacity(to);
@@ -81,7 +81,7 @@ impl Dense {
         Self { from, to, weights }
     }
 
-    /// Each row of `states` times the weights, into `product`.
+    /// Multiplies each row of `states` by the weights and writes the result to `product`.
     pub(super) fn multiply(&self, states: &[f32], scratch: &mut Scratch, product: &mut Vec<f32>) -> Result<(), Error> {
         let count = states.len() / self.from;
         product.clear();
@@ -106,7 +106,7 @@ impl Dense {
     }
 }
 
-/// Room for the states of one product as whole numbers, used again by the next.
+/// Buffers for the quantised states, reused by each product.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     whole: Vec<u8>,
@@ -115,7 +115,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Rounds each row of `states` to eight bits, with a scale and a zero of its own.
+    /// Quantises each row of `states` to 8 bits with its own scale and zero point.
     fn round(&mut self, states: &[f32], from: usize) {
         self.whole.clear();
         self.whole.resize(states.len(), 0);
@@ -152,7 +152,7 @@ mod tests {
             (300, 1536, 384),
         ] {
             let weights = numbers(to * from, 5);
-            // Each row lies elsewhere, so that its zero and its scale are its own.
+            // Each row has another range, so that its zero point and its scale differ.
             let mut states = numbers(count * from, 1);
             for (n, row) in states.chunks_exact_mut(from).enumerate() {
                 row.iter_mut().for_each(|x| *x = (*x + n as f32 % 7.0 - 3.0) * (1.0 + n as f32));

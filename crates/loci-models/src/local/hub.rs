@@ -1,8 +1,8 @@
-//! How do the weights come over the network?
+//! Download of a model from a hub.
 //!
-//! File by file into a folder beside the one they are meant for, which takes its name only when
-//! all of them are there and the weights have the right hash. Whoever looks sees a whole model or
-//! none, even when several processes fetch at once or one of them dies.
+//! The files are fetched into a temporary folder beside the target. It is renamed to the target only when all files are
+//! complete and the weights have the right hash, so a reader sees a complete model or none, even if several processes
+//! fetch at once or one of them crashes.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,23 +14,23 @@ use super::find::ORIGINAL_SHA256;
 use super::folder::{WEIGHTS, is_complete};
 use crate::error::Error;
 
-/// Told how many bytes of how many have come, if the whole is known.
+/// A callback that gets the number of received bytes of the weights, and the total if it is known.
 pub type Progress<'a> = &'a (dyn Fn(u64, Option<u64>) + Send + Sync);
 
-/// What is fetched; the weights come last, so that a wrong address fails early.
+/// The files to fetch. The weights are last, so that a wrong address fails early.
 const FILES: [&str; 5] =
     ["config.json", "tokenizer.json", "sentence_bert_config.json", "1_Pooling/config.json", WEIGHTS];
 
-/// A place that serves model files by name.
+/// A server of model files.
 #[derive(Debug, Clone)]
 pub struct Hub {
-    /// The address below which the files lie.
+    /// The base URL, to which the file names are appended.
     pub base_url: String,
-    /// The hash that the weights must have.
+    /// The sha256 that the weights must have.
     pub sha256: String,
-    /// How long to wait for a connection.
+    /// Maximum time to open a connection. Default: 5 s.
     pub connect_timeout: Duration,
-    /// How long the stream may stand still.
+    /// Maximum time without any received data. Default: 30 s.
     pub stall_timeout: Duration,
 }
 
@@ -58,7 +58,7 @@ impl Hub {
             .connect_timeout(self.connect_timeout)
             .read_timeout(self.stall_timeout)
             .build()
-            .map_err(|error| self.lost(error))?;
+            .map_err(|error| self.network_error(error))?;
         for file in FILES {
             let path = scratch.path().join(file);
             let sha256 = self.fetch_file(&client, file, &path, progress).await?;
@@ -70,10 +70,10 @@ impl Hub {
                 });
             }
         }
-        self.settle(scratch.path(), folder)
+        self.move_into_place(scratch.path(), folder)
     }
 
-    /// Streams one file to the disk and returns its hash.
+    /// Streams one file to disk and returns its sha256.
     async fn fetch_file(
         &self,
         client: &reqwest::Client,
@@ -82,10 +82,10 @@ impl Hub {
         progress: Progress<'_>,
     ) -> Result<String, Error> {
         let url = format!("{}/{name}", self.base_url.trim_end_matches('/'));
-        let mut response = client.get(url).send().await.map_err(|error| self.lost(error))?;
+        let mut response = client.get(url).send().await.map_err(|error| self.network_error(error))?;
         let status = response.status();
         if !status.is_success() {
-            let message = format!("{name} is not to be had");
+            let message = format!("{name} cannot be fetched");
             return Err(Error::Http { service: self.base_url.clone(), status: status.as_u16(), message });
         }
         let wrong = |error: std::io::Error| Error::file(path, error);
@@ -93,34 +93,34 @@ impl Hub {
             std::fs::create_dir_all(parent).map_err(wrong)?;
         }
         let mut file = std::fs::File::create(path).map_err(wrong)?;
-        let (mut hasher, mut got) = (Sha256::new(), 0);
-        let whole = response.content_length();
-        while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error))? {
+        let (mut hasher, mut received) = (Sha256::new(), 0);
+        let total = response.content_length();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.network_error(error))? {
             file.write_all(&chunk).map_err(wrong)?;
             hasher.update(&chunk);
-            got += chunk.len() as u64;
+            received += chunk.len() as u64;
             if name == WEIGHTS {
-                progress(got, whole);
+                progress(received, total);
             }
         }
         file.sync_all().map_err(wrong)?;
         Ok(data_encoding::HEXLOWER.encode(&hasher.finalize()))
     }
 
-    /// Gives the scratch folder its final name.
-    fn settle(&self, scratch: &Path, folder: &Path) -> Result<(), Error> {
+    /// Renames the temporary folder to the target.
+    fn move_into_place(&self, scratch: &Path, folder: &Path) -> Result<(), Error> {
         if folder.exists() && !is_complete(folder) {
             std::fs::remove_dir_all(folder).map_err(|error| Error::file(folder, error))?;
         }
         match std::fs::rename(scratch, folder) {
-            // Another process was quicker; its model is as good as ours.
+            // Another process has fetched the same model in the meantime.
             Err(_) if is_complete(folder) => Ok(()),
             Err(error) => Err(Error::file(folder, error)),
             Ok(()) => Ok(()),
         }
     }
 
-    fn lost(&self, error: reqwest::Error) -> Error {
+    fn network_error(&self, error: reqwest::Error) -> Error {
         let service = self.base_url.clone();
         if error.is_timeout() {
             return Error::Timeout { service, after: self.stall_timeout };

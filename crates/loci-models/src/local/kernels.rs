@@ -1,21 +1,20 @@
-//! What does a layer do between its matrix products?
+//! The operations of a layer between its matrix products.
 //!
-//! Plain loops over rows of numbers, written so that the compiler can use the widest vectors the
-//! processor has: sums run in fixed lanes, and exponentials are polynomials. The general tensor
-//! operations do the same in five passes over memory where these need one, and took more time
-//! than the products themselves.
+//! These are plain loops over rows of numbers, written so that the compiler can use the widest SIMD registers: sums run
+//! in fixed lanes, and exponentials are polynomials. General tensor operations need five passes over memory where these
+//! need one, and took more time than the matrix products.
 
 use multiversion::multiversion;
 use rten_simd::ops::{BitOps, NumOps};
 use rten_simd::{Isa, SimdOp};
 
-/// The width in which sums are kept apart: two of the widest registers.
+/// Number of partial sums: two of the widest registers.
 const LANES: usize = 32;
 
-/// How many tokens look around at once: what they look at is read once for all of them.
+/// Number of tokens that attention processes at once. Keys and values are read once for all of them.
 const TOGETHER: usize = 4;
 
-/// Adds `bias` to each row, then applies the Gaussian error linear unit.
+/// Adds `bias` to each row, then applies GELU.
 #[multiversion(targets = "simd")]
 pub(super) fn bias_gelu(rows: &mut [f32], bias: &[f32]) {
     for row in rows.chunks_exact_mut(bias.len()) {
@@ -25,7 +24,7 @@ pub(super) fn bias_gelu(rows: &mut [f32], bias: &[f32]) {
     }
 }
 
-/// Adds `bias` to each row, cuts off what is below zero, then adds `before`.
+/// Adds `bias` to each row, applies ReLU, then adds `before`.
 #[multiversion(targets = "simd")]
 pub(super) fn bias_relu_add(rows: &mut [f32], bias: &[f32], before: &[f32]) {
     let size = bias.len();
@@ -37,20 +36,20 @@ pub(super) fn bias_relu_add(rows: &mut [f32], bias: &[f32], before: &[f32]) {
     }
 }
 
-/// What follows a product and joins it to what came before.
+/// A residual connection with layer norm.
 #[derive(Debug)]
 pub(super) struct ResidualNorm {
-    /// Added to the product.
+    /// The bias of the product, added before the norm.
     pub(super) bias: Vec<f32>,
-    /// The norm's scale.
+    /// The scale of the norm.
     pub(super) weight: Vec<f32>,
-    /// The norm's shift.
+    /// The shift of the norm.
     pub(super) shift: Vec<f32>,
-    /// Keeps the norm from dividing by nothing.
+    /// The constant that prevents a division by zero.
     pub(super) epsilon: f32,
 }
 
-/// Adds the bias and `before` to each row, then normalises it.
+/// Adds the bias and `before` to each row, then applies layer norm.
 #[multiversion(targets = "simd")]
 pub(super) fn join_norm(rows: &mut [f32], before: &[f32], join: &ResidualNorm) {
     let size = join.bias.len();
@@ -67,18 +66,16 @@ pub(super) fn join_norm(rows: &mut [f32], before: &[f32], join: &ResidualNorm) {
     }
 }
 
-/// How a row was rounded.
+/// The scale and zero point of a quantised row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rounded {
-    /// What one step is worth.
+    /// The scale of one step.
     scale: f32,
-    /// Which number means zero.
+    /// The integer that represents 0.0.
     zero: i32,
 }
 
-/// Rounds a row to eight bits.
-///
-/// Zero is always among the numbers, so that it is exact.
+/// Quantises a row to 8 bits. 0.0 is always represented exactly.
 #[multiversion(targets = "simd")]
 pub(super) fn round_row(row: &[f32], whole: &mut [u8]) -> Rounded {
     let (mut least, mut most) = ([0.0_f32; LANES], [0.0_f32; LANES]);
@@ -94,27 +91,27 @@ pub(super) fn round_row(row: &[f32], whole: &mut [u8]) -> Rounded {
     let scale = if most > least { (most - least) / 255.0 } else { 1.0 };
     let zero = (-least / scale).round();
     let inverse = 1.0 / scale;
-    // Adding this number rounds to a whole one, which then stands in the lowest bits.
+    // Adding this number rounds to an integer, which is then in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     for (x, whole) in row.iter().zip(whole) {
         let shifted = x * inverse + zero;
-        let held = if shifted < 0.0 { 0.0 } else { shifted };
-        let held = if held > 255.0 { 255.0 } else { held };
-        *whole = (held + ROUND).to_bits() as u8;
+        let clamped = if shifted < 0.0 { 0.0 } else { shifted };
+        let clamped = if clamped > 255.0 { 255.0 } else { clamped };
+        *whole = (clamped + ROUND).to_bits() as u8;
     }
     Rounded { scale, zero: zero as i32 }
 }
 
-/// What the sums of whole numbers need to become products again.
+/// The scales and sums of the quantised weight columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns<'a> {
-    /// What one step of each column is worth.
+    /// The scale of each column.
     pub(super) scales: &'a [f32],
-    /// The sum of each column's whole numbers.
+    /// The sum of the integers of each column.
     pub(super) totals: &'a [i32],
 }
 
-/// Turns sums of whole numbers back: takes off what the row's zero added, and scales.
+/// Converts integer sums to floats: subtracts the effect of the zero point of the row, and scales.
 #[multiversion(targets = "simd")]
 pub(super) fn dequantise(sums: &[i32], rows: &[Rounded], columns: Columns<'_>, numbers: &mut [f32]) {
     let count = columns.scales.len();
@@ -126,24 +123,24 @@ pub(super) fn dequantise(sums: &[i32], rows: &[Rounded], columns: Columns<'_>, n
     }
 }
 
-/// The views of one text: per token a query, a key and a value for each head.
+/// The queries, keys and values of one text, for each token and head.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Qkv<'a> {
     /// The rows of the text, without the bias.
     pub(super) rows: &'a [f32],
     /// The bias of a row.
     pub(super) bias: &'a [f32],
-    /// How many heads share a row.
+    /// The number of attention heads.
     pub(super) heads: usize,
 }
 
-/// Lets each token of the text look at all of them.
+/// Computes the self-attention of one text.
 pub(super) fn attend(views: Qkv<'_>, mixed: &mut [f32]) {
     Attend { views, mixed }.dispatch();
 }
 
-/// Written with registers and not as plain loops: sums of several tokens at once are more than the compiler keeps in
-/// registers by itself.
+/// Attention as an explicit SIMD operation. The compiler does not keep the sums of several tokens in registers if it is
+/// written as plain loops.
 struct Attend<'a> {
     views: Qkv<'a>,
     mixed: &'a mut [f32],
@@ -158,7 +155,7 @@ impl SimdOp for Attend<'_> {
         let size = views.bias.len() / 3;
         let width = size / views.heads;
         let length = views.rows.len() / (3 * size);
-        // Rounded up to whole lanes; what is beyond the end stays zero.
+        // The sizes are rounded up to a multiple of the lanes; the padding stays zero.
         let (long, wide) = (length.next_multiple_of(LANES), width.next_multiple_of(LANES));
         let (mut keys, mut values) = (vec![0.0; width * long], vec![0.0; length * wide]);
         let (mut queries, mut weights) = (vec![[0.0; TOGETHER]; width], vec![[0.0; TOGETHER]; length]);
@@ -176,7 +173,7 @@ impl SimdOp for Attend<'_> {
                 }
                 combine(isa, &queries, &keys, &mut scores);
                 for (one, scores) in scores.chunks_exact_mut(long).enumerate() {
-                    soften(scores, length);
+                    softmax(scores, length);
                     for (weight, score) in weights.iter_mut().zip(&*scores) {
                         weight[one] = *score;
                     }
@@ -191,7 +188,7 @@ impl SimdOp for Attend<'_> {
 }
 
 impl Qkv<'_> {
-    /// The keys of a head, one column per token, and its values, one row per token.
+    /// Copies the keys of a head, one column per token, and its values, one row per token.
     #[inline(always)]
     fn keys_and_values(&self, at: usize, width: usize, keys: &mut [f32], values: &mut [f32]) {
         let size = self.bias.len() / 3;
@@ -210,7 +207,7 @@ impl Qkv<'_> {
     }
 }
 
-/// For each of several tokens, the sum of all rows by that token's factors.
+/// Computes, for each of several tokens, the sum of all rows weighted by the factors of that token.
 #[inline(always)]
 fn combine<I: Isa>(isa: I, factors: &[[f32; TOGETHER]], rows: &[f32], sums: &mut [f32]) {
     let ops = isa.f32();
@@ -231,9 +228,9 @@ fn combine<I: Isa>(isa: I, factors: &[[f32; TOGETHER]], rows: &[f32], sums: &mut
     }
 }
 
-/// The softmax of the first `length` scores; the others become nothing.
+/// Applies softmax to the first `length` scores and sets the others to 0.
 #[inline(always)]
-fn soften(scores: &mut [f32], length: usize) {
+fn softmax(scores: &mut [f32], length: usize) {
     let mut highest = [f32::NEG_INFINITY; LANES];
     let (whole, rest) = scores[..length].as_chunks::<LANES>();
     for chunk in whole {
@@ -252,7 +249,7 @@ fn soften(scores: &mut [f32], length: usize) {
     }
 }
 
-/// The sum over `row`, in lanes.
+/// Sums over `row` in parallel lanes.
 #[inline(always)]
 fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0; LANES];
@@ -265,8 +262,8 @@ fn sum(row: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     lanes.iter().sum::<f32>() + rest.iter().map(|x| of(*x)).sum::<f32>()
 }
 
-/// The exact unit, not its common tangent approximation; its error function is that of Abramowitz
-/// and Stegun, 7.1.26, right to 1.5e-7.
+/// Computes GELU with the error function, not with the common tanh approximation. The error function is the
+/// approximation 7.1.26 of Abramowitz and Stegun, with an error of at most 1.5e-7.
 #[inline(always)]
 fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
@@ -276,16 +273,16 @@ fn gelu(x: f32) -> f32 {
     0.5 * x + 0.5 * x.abs() * error
 }
 
-/// The exponential for x ≤ 0, right to a few units in the last place; below -87 it is as good as
-/// nothing.
+/// Computes the exponential for x ≤ 0, with an error of a few units in the last place. Below -87 it stays at the value
+/// for -87, which is less than 1e-37.
 #[inline(always)]
 fn exp(x: f32) -> f32 {
-    // Adding this number rounds to a whole one, which then stands in the lowest bits.
+    // Adding this number rounds to an integer, which is then in the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     let x = if x < -87.0 { -87.0 } else { x };
     let shifted = x * std::f32::consts::LOG2_E + ROUND;
     let whole = shifted - ROUND;
-    // The logarithm of two in two parts, so that the rest keeps all its digits.
+    // The natural logarithm of 2 is split into two parts, so that the remainder keeps all its digits.
     let r = (x - whole * 0.693_359_4) + whole * 2.121_944_4e-4;
     let series = ((((1.987_569_1e-4 * r + 1.398_199_9e-3) * r + 8.333_452e-3) * r + 4.166_579_6e-2) * r + 0.166_666_66)
         * r
@@ -334,7 +331,7 @@ mod tests {
 
     #[test]
     fn attention_equals_its_definition() {
-        // Odd sizes, so that nothing fills its lanes.
+        // Odd sizes, so that no row fills the lanes.
         let (length, heads, width) = (37, 2, 5);
         let size = heads * width;
         let number = |n: usize| ((n * 7919 % 101) as f32 - 50.0) / 40.0;

@@ -1,7 +1,7 @@
-//! What of a model that may never be needed?
+//! The multilingual model, loaded on first use.
 //!
-//! The model for other languages is asked only where there are texts in other languages. Until then it takes neither time nor
-//! memory; its name is known without reading it.
+//! It is needed only for texts that the main model cannot read. Until then it takes neither time nor memory; its name
+//! and dimensions are known without loading it.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,12 @@ use super::{Local, Precision};
 use crate::embedder::{Detail, Embedder, Embedding, Model, SIMILARITY_THRESHOLD};
 use crate::error::Error;
 
-/// The length of its vectors, and how many tokens it reads.
+/// The dimensions of its vectors.
 const DIMENSIONS: usize = 512;
+/// Maximum number of tokens that it reads.
 const MAX_TOKENS: usize = 512;
 
-/// The multilingual model of a folder, read when it is first asked.
+/// The multilingual model of a folder, loaded by the first call.
 #[derive(Debug)]
 pub struct Lazy {
     folder: PathBuf,
@@ -27,7 +28,7 @@ pub struct Lazy {
 }
 
 impl Lazy {
-    /// The multilingual model in `folder`.
+    /// Makes the embedder for the multilingual model in `folder`, without reading it.
     pub fn multilingual(folder: PathBuf, precision: Precision) -> Self {
         let model = Model {
             name: USE_MULTILINGUAL.to_owned(),
@@ -46,7 +47,7 @@ impl Lazy {
             if local.model().name == self.model.name {
                 return Ok(local);
             }
-            let problem = "these are not the files of the multilingual model; `loci model fetch` fetches them";
+            let problem = "the files are not those of the multilingual model; run `loci model fetch` to fetch them";
             Err(Error::invalid(&self.folder, "weights.npz", problem))
         };
         self.loaded.get_or_try_init(load).await

@@ -1,12 +1,10 @@
-//! How does Loci embed without anyone's help?
+//! Local embedding models, which run in this process on the CPU.
 //!
-//! [`Local`] runs a model from a folder on this machine's processor: a BERT sentence model such as
-//! all-MiniLM-L6-v2, a static model2vec table, or the multilingual Universal Sentence Encoder. The
-//! folder's files decide which.
+//! [`Local`] loads a model from a folder: a BERT sentence model such as all-MiniLM-L6-v2, a static model2vec table, or
+//! the multilingual Universal Sentence Encoder. The files in the folder determine which.
 //!
-//! Inference is heavy, so it never runs on the async threads. Work is cut into packs of bounded
-//! size, so that memory stays bounded however many texts come at once; results come back in the
-//! order of the texts.
+//! Inference never runs on the async threads. The texts are divided into packs of bounded size, so memory does not grow
+//! with the number of texts; the results are in the order of the texts.
 
 mod bert;
 mod dense;
@@ -44,8 +42,8 @@ pub use find::{ModelLocations, Weights, find, look, look_multilingual, verify, v
 pub use hub::{Hub, Progress};
 pub use lazy::Lazy;
 
-/// The most tokens that go through the model at once. Cores take whole packs, and what a pack needs on its way stays
-/// near its core: the widest intermediate value is 6 kB per token.
+/// Maximum number of tokens of a pack. One core processes a pack, and its buffers fit into the cache of the core: the
+/// widest intermediate value has 6 kB per token.
 const PACK_TOKENS: usize = 256;
 
 /// An embedder that runs in this process.
@@ -60,7 +58,7 @@ struct Inner {
     network: Network,
 }
 
-/// What embeds: the way from a text to numbers, and from these to a vector.
+/// A tokenizer with the network that computes vectors from its tokens.
 #[derive(Debug)]
 enum Network {
     Bert(TextEncoder, Bert),
@@ -69,12 +67,12 @@ enum Network {
 }
 
 impl Local {
-    /// Loads the model in `folder`. Reads the disk; call it where blocking is welcome.
+    /// Loads the model in `folder`. Blocks the calling thread while it reads the disk.
     pub fn load(folder: &Path) -> Result<Self, Error> {
         Self::load_with(folder, Precision::default())
     }
 
-    /// The same, with the given precision; a static table has only one.
+    /// Loads the model with the given precision, which a static table ignores.
     pub fn load_with(folder: &Path, precision: Precision) -> Result<Self, Error> {
         let folder = Folder::open(folder)?;
         let (name, network) = rayon::join(|| folder.model_name(), || Network::load(&folder, precision));
@@ -85,7 +83,7 @@ impl Local {
         Ok(Self { inner: Arc::new(Inner { model, network }) })
     }
 
-    /// The ids of the text's tokens, with the model's own markers, as far as the model sees the text.
+    /// Returns the token ids of a text with the special tokens of the model, cut at its limit.
     pub fn token_ids(&self, text: &str) -> Result<Vec<u32>, Error> {
         match &self.inner.network {
             Network::Bert(words, _) | Network::StaticModel(words, _) => {
@@ -96,7 +94,7 @@ impl Local {
         }
     }
 
-    /// Embeds on the calling thread and the processor's other cores.
+    /// Embeds with all cores and blocks the calling thread.
     pub fn embed_blocking(&self, texts: &[String], detail: Detail) -> Result<Vec<Embedding>, Error> {
         self.inner.embed(texts, detail)
     }
@@ -160,7 +158,7 @@ impl Inner {
     }
 }
 
-/// Embeds pack by pack, on all cores.
+/// Embeds all packs in parallel.
 fn in_packs(
     texts: &[Encoded],
     embed: impl Fn(&[Encoded]) -> Result<Vec<Embedding>, Error> + Send + Sync,
@@ -170,7 +168,7 @@ fn in_packs(
     Ok(embeddings.into_iter().flatten().collect())
 }
 
-/// Cuts the texts into runs of at most [`PACK_TOKENS`] tokens, or of one text if that is longer.
+/// Divides the texts into packs of at most [`PACK_TOKENS`] tokens. A longer text is a pack of its own.
 fn packs(mut texts: &[Encoded]) -> impl Iterator<Item = &[Encoded]> {
     std::iter::from_fn(move || {
         let mut tokens = 0;

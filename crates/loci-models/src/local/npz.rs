@@ -1,10 +1,10 @@
-//! What arrays does an `.npz` file hold?
+//! Reading of arrays from an `.npz` file.
 //!
-//! An `.npz` is a zip archive with one `.npy` file per array. Both formats are simple enough to be read here: the
-//! archive's directory at the end of the file, an entry's bytes (stored or deflated), and the short header of an array.
+//! An `.npz` file is a zip archive with one `.npy` file per array. Both formats are simple enough to be read here: the
+//! directory at the end of the archive, the bytes of an entry (stored or deflated), and the short header of an array.
 //!
-//! The file comes from outside. Every offset and length in it is checked before it is used, and no array is unpacked
-//! beyond the size that its caller expects, so a damaged or hostile file gives an error and costs no memory.
+//! The file is not trusted. Every offset and length is checked before use, and no array is unpacked beyond the size
+//! that the caller expects, so a damaged or hostile file gives an error and does not exhaust memory.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -20,13 +20,13 @@ const END: ([u8; 4], usize) = (*b"PK\x05\x06", 22);
 /// An entry of the directory: its signature, and its length without name, extra field and comment.
 const ENTRY: ([u8; 4], usize) = (*b"PK\x01\x02", 46);
 
-/// What stands before an entry's bytes: its signature, and its length without name and extra field.
+/// The local header before the bytes of an entry: its signature, and its length without name and extra field.
 const LOCAL: ([u8; 4], usize) = (*b"PK\x03\x04", 30);
 
-/// The longest comment that may follow the directory.
+/// Maximum length of the comment after the directory.
 const LONGEST_COMMENT: usize = u16::MAX as usize;
 
-/// More than the header of any array takes.
+/// An upper bound for the length of the header of an array.
 const LONGEST_HEADER: usize = 1 << 12;
 
 /// An `.npz` file whose directory has been read.
@@ -36,7 +36,7 @@ pub(super) struct Npz<'a> {
     entries: HashMap<&'a str, Entry>,
 }
 
-/// Where an array stands in the file.
+/// The directory entry of an array.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     method: u16,
@@ -46,7 +46,7 @@ struct Entry {
     at: usize,
 }
 
-/// How an array's numbers are written.
+/// The number format of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     Byte,
@@ -58,12 +58,12 @@ impl<'a> Npz<'a> {
     /// Reads the directory of the file at `path`, whose content is `bytes`.
     pub(super) fn open(path: &'a Path, bytes: &'a [u8]) -> Result<Self, Error> {
         let entries = directory(bytes).ok_or_else(|| {
-            Error::invalid(path, "npz", "the archive has no sound directory; the file is cut off or damaged")
+            Error::invalid(path, "npz", "the archive has no valid directory; the file is cut off or damaged")
         })?;
         Ok(Self { path, bytes, entries })
     }
 
-    /// The floats of the array `name`, which must have exactly this shape. Doubles are rounded.
+    /// Returns the floats of the array `name`, which must have exactly this shape. Doubles are rounded.
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, Error> {
         let (numbers, data) = self.array(name, shape)?;
         let floats: Vec<f32> = match numbers {
@@ -77,7 +77,7 @@ impl<'a> Npz<'a> {
         Ok(floats)
     }
 
-    /// The bytes of the array `name`, which must have exactly this shape.
+    /// Returns the bytes of the array `name`, which must have exactly this shape.
     pub(super) fn bytes(&self, name: &str, shape: &[usize]) -> Result<Vec<u8>, Error> {
         match self.array(name, shape)? {
             (Numbers::Byte, data) => Ok(data),
@@ -85,17 +85,17 @@ impl<'a> Npz<'a> {
         }
     }
 
-    /// A complaint about the array `name`.
+    /// Makes the error for the array `name`.
     pub(super) fn invalid(&self, name: &str, problem: impl Into<String>) -> Error {
         Error::invalid(self.path, name, problem)
     }
 
-    /// How the numbers of an array are written, and their bytes.
+    /// Returns the number format of an array and its bytes.
     fn array(&self, name: &str, shape: &[usize]) -> Result<(Numbers, Vec<u8>), Error> {
         let count: usize = shape.iter().product();
         let mut file = self.unpack(name, LONGEST_HEADER + count * size_of::<f64>())?;
         let Some((header, start)) = split_header(&file) else {
-            return Err(self.invalid(name, "is no array: its header is damaged"));
+            return Err(self.invalid(name, "is not an array: its header is damaged"));
         };
         let (numbers, found) = parse_header(header).map_err(|problem| self.invalid(name, problem))?;
         if found != shape {
@@ -109,7 +109,7 @@ impl<'a> Npz<'a> {
         Ok((numbers, file))
     }
 
-    /// The unpacked bytes of an entry, of which there must be at most `limit`.
+    /// Returns the unpacked bytes of an entry, or an error if they are more than `limit`.
     fn unpack(&self, name: &str, limit: usize) -> Result<Vec<u8>, Error> {
         let entry = *self
             .entries
@@ -119,24 +119,24 @@ impl<'a> Npz<'a> {
             return Err(self.invalid(name, format!("takes {} bytes, but at most {limit} are needed", entry.unpacked)));
         }
         let packed = local_bytes(self.bytes, entry)
-            .ok_or_else(|| self.invalid(name, "the array's place in the archive is damaged"))?;
+            .ok_or_else(|| self.invalid(name, "the local header of the array is damaged"))?;
         let unpacked = match entry.method {
             0 => packed.to_vec(),
             8 => {
                 let mut unpacked = Vec::with_capacity(entry.unpacked);
-                // One byte more than there should be shows that there are too many, without reading them all.
+                // Reading one byte more than expected detects a longer entry without unpacking all of it.
                 let mut reader = DeflateDecoder::new(packed).take(entry.unpacked as u64 + 1);
                 reader
                     .read_to_end(&mut unpacked)
                     .map_err(|error| self.invalid(name, format!("cannot be unpacked: {error}")))?;
                 unpacked
             }
-            other => return Err(self.invalid(name, format!("is packed by method {other}, which is not known"))),
+            other => return Err(self.invalid(name, format!("has the unknown compression method {other}"))),
         };
         let mut crc = flate2::Crc::new();
         crc.update(&unpacked);
         if unpacked.len() != entry.unpacked || crc.sum() != entry.crc {
-            return Err(self.invalid(name, "does not have the checksum that the archive promises"));
+            return Err(self.invalid(name, "does not match the length and checksum in the archive"));
         }
         Ok(unpacked)
     }
@@ -152,10 +152,10 @@ impl Numbers {
     }
 }
 
-/// The entries of the archive by name.
+/// Returns the entries of the archive by name.
 fn directory(bytes: &[u8]) -> Option<HashMap<&str, Entry>> {
     let (signature, length) = END;
-    // A comment may follow, so the end is looked for backwards.
+    // A comment may follow, so the end record is searched backwards.
     let last = bytes.len().checked_sub(length)?;
     let end = (last.saturating_sub(LONGEST_COMMENT)..=last).rev().find(|&at| bytes[at..].starts_with(&signature))?;
     let count = u16_at(bytes, end + 10)?;
@@ -180,7 +180,8 @@ fn directory(bytes: &[u8]) -> Option<HashMap<&str, Entry>> {
     Some(entries)
 }
 
-/// The packed bytes of an entry. Sizes are taken from the directory: writers that stream leave them out here.
+/// Returns the packed bytes of an entry. The sizes come from the directory, because streaming writers omit them in the
+/// local header.
 fn local_bytes(bytes: &[u8], entry: Entry) -> Option<&[u8]> {
     let local = bytes.get(entry.at..)?;
     local.starts_with(&LOCAL.0).then_some(())?;
@@ -188,10 +189,10 @@ fn local_bytes(bytes: &[u8], entry: Entry) -> Option<&[u8]> {
     local.get(start..start.checked_add(entry.packed)?)
 }
 
-/// The header of an array, and where its numbers begin.
+/// Returns the header of an array and the offset of its numbers.
 fn split_header(file: &[u8]) -> Option<(&str, usize)> {
     let rest = file.strip_prefix(b"\x93NUMPY")?;
-    // The first version counts the header's bytes in two bytes, later ones in four.
+    // Version 1 stores the length of the header in two bytes, later versions in four.
     let (start, length): (usize, usize) = match rest.first()? {
         1 => (10, usize::from(u16_at(file, 8)?)),
         2 | 3 => (12, u32_at(file, 8)? as usize),
@@ -201,7 +202,7 @@ fn split_header(file: &[u8]) -> Option<(&str, usize)> {
     Some((std::str::from_utf8(file.get(start..end)?).ok()?, end))
 }
 
-/// What a header such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }` says.
+/// Parses a header such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`.
 fn parse_header(header: &str) -> Result<(Numbers, Vec<usize>), String> {
     let after = |key: &str| {
         let (_, rest) = header.split_once(&format!("'{key}':")).ok_or_else(|| format!("its header has no `{key}`"))?;
@@ -212,10 +213,10 @@ fn parse_header(header: &str) -> Result<(Numbers, Vec<usize>), String> {
         "|u1" | "|i1" => Numbers::Byte,
         "<f4" => Numbers::Float,
         "<f8" => Numbers::Double,
-        other => return Err(format!("its numbers are written as `{other}`, which is not known")),
+        other => return Err(format!("it has the unknown number format `{other}`")),
     };
     if !after("fortran_order")?.starts_with("False") {
-        return Err("its numbers stand column by column, but row by row is needed".to_owned());
+        return Err("it is in column-major order, but row-major order is needed".to_owned());
     }
     let shape = after("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(shape, _)| shape);
     let sizes = shape.unwrap_or("?").split(',').map(str::trim).filter(|size| !size.is_empty());
@@ -237,7 +238,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// An `.npz` file with these arrays: name, how the numbers are written, shape, numbers.
+    /// Makes an `.npz` file with these arrays: name, number format, shape, numbers.
     pub(in crate::local) fn archive(arrays: &[(&str, &str, &[usize], &[u8])], deflate: bool) -> Vec<u8> {
         let (mut file, mut directory) = (Vec::new(), Vec::new());
         for (name, descr, shape, data) in arrays {
@@ -300,7 +301,7 @@ pub(super) mod tests {
         )
     }
 
-    /// All numbers of the small archive.
+    /// Returns all numbers of the small archive.
     fn read(bytes: &[u8]) -> Result<Vec<f32>, Error> {
         let npz = Npz::open(Path::new("weights.npz"), bytes)?;
         let bytes = npz.bytes("bytes", &[4])?.into_iter().map(f32::from).collect();

@@ -1,7 +1,7 @@
-//! How does a static model embed?
+//! A static model2vec model: a table with one vector per token, independent of context.
 //!
-//! A model2vec folder is a table: each piece has one vector, whatever stands around it. A text is
-//! the mean of its pieces, thousands of times cheaper than a network and less exact.
+//! The vector of a text is the weighted mean of its tokens. This is thousands of times cheaper than a network and less
+//! accurate.
 
 use super::folder::Folder;
 use super::tensors::Tensors;
@@ -9,19 +9,19 @@ use super::text_encoder::Encoded;
 use crate::embedder::{Detail, Embedding, Token, normalise};
 use crate::error::Error;
 
-/// One vector per piece.
+/// The table of token vectors.
 #[derive(Debug)]
 pub(super) struct StaticModel {
     pub(super) dimensions: usize,
     rows: Vec<f32>,
-    /// Which row a piece has, where pieces share rows.
+    /// The row of each token, if tokens share rows.
     mapping: Option<Vec<usize>>,
-    /// How much a piece counts, where the model keeps that apart from the rows.
+    /// The weight of each token, if the weights are not contained in the rows.
     weights: Option<Vec<f32>>,
 }
 
 impl StaticModel {
-    /// The table of `folder`; `expected` is the length of the vectors by its config.
+    /// Loads the table of `folder`. `expected` is the number of dimensions in its config.
     pub(super) fn load(folder: &Folder, expected: Option<usize>) -> Result<Self, Error> {
         let tensors = Tensors::open(folder)?;
         let invalid = |field: &str, problem: String| tensors.invalid(field, problem);
@@ -49,12 +49,12 @@ impl StaticModel {
         Ok(Self { dimensions, rows, mapping, weights })
     }
 
-    /// How many pieces have a vector.
+    /// Returns the number of tokens with a vector.
     pub(super) fn vocabulary(&self) -> usize {
         self.mapping.as_ref().map_or(self.rows.len() / self.dimensions, Vec::len)
     }
 
-    /// The mean of the text's pieces. A text without any gets a vector of zeros, near to nothing.
+    /// Returns the weighted mean of the tokens. A text without tokens gets a vector of zeros.
     pub(super) fn embed(&self, text: &Encoded, detail: Detail) -> Embedding {
         let mut vector = vec![0.0; self.dimensions];
         for &id in &text.ids {

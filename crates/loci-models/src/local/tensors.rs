@@ -1,7 +1,6 @@
-//! What numbers does the file of weights hold?
+//! Reading of tensors from a safetensors file.
 //!
-//! A safetensors file names its tensors and says how each number is written. Whatever it is on disk, the networks
-//! get 32-bit floats, of the shape they expect or not at all.
+//! Whatever the number format on disk is, the networks get 32-bit floats. Numbers that are not finite are refused.
 
 use half::{bf16, f16};
 use safetensors::tensor::TensorView;
@@ -17,19 +16,19 @@ pub(super) struct Tensors<'a> {
 }
 
 impl<'a> Tensors<'a> {
-    /// The file of `folder`, whose head is read and checked here.
+    /// Opens the weights of `folder`, and reads and checks the header of the file.
     pub(super) fn open(folder: &'a Folder) -> Result<Self, Error> {
         let file = SafeTensors::deserialize(&folder.weights)
             .map_err(|error| Error::invalid(&folder.weights_path, "safetensors", error.to_string()))?;
         Ok(Self { folder, file })
     }
 
-    /// Whether there is a tensor of that name.
+    /// Returns true if the file has a tensor of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.file.tensor(name).is_ok()
     }
 
-    /// The shape and the numbers of a tensor.
+    /// Returns the shape and the numbers of a tensor.
     pub(super) fn floats(&self, name: &str) -> Result<(Vec<usize>, Vec<f32>), Error> {
         let view = self.view(name)?;
         let numbers: Vec<f32> = match view.dtype() {
@@ -39,29 +38,27 @@ impl<'a> Tensors<'a> {
             Dtype::BF16 => each(view.data(), |bytes| bf16::from_le_bytes(bytes).to_f32()),
             other => return Err(self.invalid(name, format!("holds {other:?}, but floats are needed"))),
         };
-        // Rounded to whole numbers, they would become plausible vectors of no use.
+        // Quantised to integers, they would give plausible but useless vectors.
         if numbers.iter().any(|x| !x.is_finite()) {
-            return Err(
-                self.invalid(name, "holds numbers that are none (NaN or infinite); fetch the model again".into())
-            );
+            return Err(self.invalid(name, "holds numbers that are NaN or infinite; fetch the model again".into()));
         }
         Ok((view.shape().to_vec(), numbers))
     }
 
-    /// The whole numbers of a tensor, which must not be negative.
+    /// Returns the integers of a tensor, which must not be negative.
     pub(super) fn indices(&self, name: &str) -> Result<Vec<usize>, Error> {
         let view = self.view(name)?;
         let numbers: Vec<i64> = match view.dtype() {
             Dtype::I64 => each(view.data(), i64::from_le_bytes),
             Dtype::I32 => each(view.data(), |bytes| i32::from_le_bytes(bytes).into()),
             Dtype::U32 => each(view.data(), |bytes| u32::from_le_bytes(bytes).into()),
-            other => return Err(self.invalid(name, format!("holds {other:?}, but whole numbers are needed"))),
+            other => return Err(self.invalid(name, format!("holds {other:?}, but integers are needed"))),
         };
-        let negative = |number: i64| self.invalid(name, format!("points at row {number}, but there is none"));
+        let negative = |number: i64| self.invalid(name, format!("points at row {number}, which does not exist"));
         numbers.into_iter().map(|number| usize::try_from(number).map_err(|_| negative(number))).collect()
     }
 
-    /// A complaint about the tensor `name`.
+    /// Makes the error for the tensor `name`.
     pub(super) fn invalid(&self, name: &str, problem: String) -> Error {
         Error::invalid(&self.folder.weights_path, name, problem)
     }

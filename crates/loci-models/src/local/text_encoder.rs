@@ -1,8 +1,7 @@
-//! How does a text become numbers?
+//! Tokenisation with the `tokenizer.json` of a model folder.
 //!
-//! The folder's own `tokenizer.json`, with its padding and truncation replaced: Loci packs texts
-//! without padding, and cuts at the model's limit rather than at the limit of the file. Nothing here
-//! depends on how the pieces are found: WordPiece with `##` and unigram with `▁` both work.
+//! Padding and truncation of the file are replaced: Loci packs texts without padding, and cuts at the limit of the
+//! model instead of that of the file. Any tokenizer model works, for example WordPiece with `##` and unigram with `▁`.
 
 use std::fmt;
 
@@ -15,24 +14,24 @@ use crate::error::Error;
 /// The tokenizer of a model.
 pub(super) struct TextEncoder {
     tokenizer: Tokenizer,
-    /// Whether the model puts its markers around a text.
+    /// Whether special tokens are added around a text.
     markers: bool,
-    /// The piece for the unknown, which a static model has no vector for.
+    /// The id of the unknown token, which is dropped because a static model has no vector for it.
     dropped: Option<u32>,
 }
 
-/// A text as the model reads it.
+/// A tokenised text.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Encoded {
     pub(super) ids: Vec<u32>,
-    /// The ids as words, where they are asked for.
+    /// The tokens as text, if requested.
     pub(super) pieces: Vec<String>,
-    /// Which of the ids are the model's own markers and not the text's tokens.
+    /// For each id, whether it is a special token of the model.
     pub(super) markers: Vec<bool>,
 }
 
 impl TextEncoder {
-    /// The tokenizer of `folder`.
+    /// Loads the tokenizer of `folder`.
     pub(super) fn load(folder: &Folder) -> Result<Self, Error> {
         let invalid = |error: tokenizers::Error| Error::invalid(&folder.tokenizer_path, "tokenizer", error.to_string());
         let mut tokenizer = Tokenizer::from_bytes(&folder.tokenizer).map_err(invalid)?;
@@ -43,17 +42,17 @@ impl TextEncoder {
         Ok(Self { tokenizer, markers, dropped })
     }
 
-    /// Refuses a vocabulary with more pieces than the model has rows for them.
+    /// Returns an error if the vocabulary has an id for which the model has no row.
     pub(super) fn fits(&self, folder: &Folder, rows: usize) -> Result<(), Error> {
         let last = self.tokenizer.get_vocab(true).into_values().max().unwrap_or(0) as usize;
         if last < rows {
             return Ok(());
         }
-        let problem = format!("the tokenizer counts up to {last}, but the model knows {rows} pieces");
+        let problem = format!("the tokenizer has ids up to {last}, but the model has {rows} pieces");
         Err(Error::invalid(&folder.tokenizer_path, "vocab", problem))
     }
 
-    /// Each text as ids, in order.
+    /// Tokenises each text, in order.
     pub(super) fn write(&self, texts: &[String], detail: Detail) -> Result<Vec<Encoded>, Error> {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let encodings = self
@@ -78,11 +77,11 @@ impl TextEncoder {
     }
 }
 
-/// The id of the tokenizer's word for the unknown, if it has one.
+/// Returns the id of the unknown token, if the tokenizer has one.
 fn unknown(file: &[u8], tokenizer: &Tokenizer) -> Option<u32> {
     let file: serde_json::Value = serde_json::from_slice(file).ok()?;
     let model = &file["model"];
-    // Unigram models name it by its number, the others by its text.
+    // Unigram models give its id, the others its text.
     match model["unk_token"].as_str() {
         Some(text) => tokenizer.token_to_id(text),
         None => model["unk_id"].as_u64().and_then(|id| u32::try_from(id).ok()),

@@ -1,14 +1,14 @@
-//! How does the multilingual Universal Sentence Encoder embed?
+//! The multilingual Universal Sentence Encoder.
 //!
-//! A text's tokens become vectors of a table. Three small convolutions look at each token together with its
-//! neighbours, two, three and five tokens wide, twice. The token's own vector and the three views of it are
-//! normalised, added up over the text and divided by the root of its length; a small network turns the sum into
-//! the text's vector. Sixteen languages share one space, so a question finds a text in another language.
+//! Each token gets a vector from a table. Three convolutions with windows of two, three and five tokens are applied
+//! twice. The vector of the token and the outputs of the three convolutions are normalised, summed over the text and
+//! divided by the square root of its length; a small network computes the vector of the text from the sum. Sixteen
+//! languages share one vector space, so a question finds texts in other languages.
 //!
-//! As with BERT, the tokens of all texts of a pack stand one below the other in one matrix; only the convolutions must
-//! know where a text begins and ends. Beyond its ends are zeros, so a text's vector does not depend on its company.
+//! As with BERT, the tokens of all texts of a pack are the rows of one matrix; only the convolutions depend on where a
+//! text begins and ends. They read zeros beyond its ends, so the vector of a text does not depend on the other texts.
 //!
-//! The encoder has no states of tokens that could be compared: [`Embedding::tokens`] stays empty.
+//! The encoder has no token states that could be compared, so [`Embedding::tokens`] is empty.
 
 use rayon::prelude::*;
 
@@ -20,42 +20,42 @@ use super::text_encoder::Encoded;
 use crate::embedder::{Embedding, normalise};
 use crate::error::Error;
 
-/// The length of a vector, and of a token's own vector.
+/// Dimensions of the vector of a text, and of the vector of a token.
 pub(super) const DIMENSIONS: usize = 512;
 
-/// How many pieces have a vector.
+/// Number of tokens with a vector.
 pub(super) const PIECES: usize = PARTS * PART_ROWS;
 
-/// The cosine below which two texts are as good as unrelated. Between the sentences of our reference, unrelated ones
-/// have 0.03 in the median and 0.26 at most, and translations of one sentence into fifteen languages 0.34 at least.
+/// The cosine below which two texts count as unrelated. Among our reference sentences, unrelated ones have a median of
+/// 0.03 and a maximum of 0.26; translations of one sentence into fifteen languages have a minimum of 0.34.
 pub(super) const SIMILARITY_THRESHOLD: f32 = 0.30;
 
-/// The table of pieces comes in so many parts, each with its own scale. Piece `n` is in part `n % PARTS`.
+/// Number of parts of the token table, each with its own scale. Token `n` is in part `n % PARTS`.
 const PARTS: usize = 17;
 
-/// The rows of a part.
+/// Number of rows of a part.
 const PART_ROWS: usize = 7530;
 
-/// The bytes of a row: 6 bits a number.
+/// Size of a row in bytes, with 6 bits per number.
 const ROW_BYTES: usize = DIMENSIONS / 4 * 3;
 
-/// The length of a token's view in one convolution.
+/// Number of channels of one convolution.
 const VIEW: usize = 256;
 
-/// The convolutions: how many tokens wide each is, and how many of them stand before the token.
+/// The convolutions: the width of the window in tokens, and how many of them are before the token.
 const WINDOWS: [(usize, usize); 3] = [(2, 0), (3, 1), (5, 2)];
 
-/// The length of all that is known of a token: its own vector and its views.
+/// Number of features of a token: its own vector and the outputs of the convolutions.
 const FEATURES: usize = DIMENSIONS + WINDOWS.len() * VIEW;
 
-/// The width of the narrow steps at the end.
+/// Width of the bottleneck layers at the end.
 const NARROW: usize = 320;
 
 /// The network.
 #[derive(Debug)]
 pub(super) struct UseMultilingual {
     table: StaticModel,
-    /// A token's own vector becomes the input of all three convolutions at once.
+    /// One matrix that computes the inputs of all three convolutions from the vector of a token.
     inputs: Dense,
     inputs_join: ResidualNorm,
     convolutions: Vec<Convolution>,
@@ -63,7 +63,7 @@ pub(super) struct UseMultilingual {
     head: Head,
 }
 
-/// Two steps over a window of tokens.
+/// A convolution of two layers over a window of tokens.
 #[derive(Debug)]
 struct Convolution {
     width: usize,
@@ -71,12 +71,12 @@ struct Convolution {
     steps: [(Dense, Vec<f32>); 2],
 }
 
-/// From the sum of a text's tokens to its vector.
+/// The network that computes the vector of a text from the sum of its tokens.
 #[derive(Debug)]
 struct Head {
     sum: Dense,
     sum_bias: Vec<f32>,
-    /// Two pairs of steps; the second of a pair takes the first's output and a shortcut around it.
+    /// Two pairs of layers. The second layer of a pair adds a shortcut from the input of the first.
     first: Dense,
     second: Dense,
     second_shortcut: Dense,
@@ -85,7 +85,7 @@ struct Head {
     fourth_shortcut: Dense,
 }
 
-/// One row per piece. Numbers have 6 bits, four in three bytes, which keeps 16 of 64 megabytes out of memory.
+/// The token table, one row per token. Numbers have 6 bits, four in three bytes, which saves 16 of 64 megabytes.
 #[derive(Debug)]
 struct StaticModel {
     rows: Vec<u8>,
@@ -93,7 +93,7 @@ struct StaticModel {
     lows: Vec<f32>,
 }
 
-/// What a pack needs on its way, used again by each step.
+/// Buffers that all layers of a pack reuse.
 #[derive(Debug, Default)]
 struct LayerBuffers {
     scratch: Scratch,
@@ -103,7 +103,7 @@ struct LayerBuffers {
 }
 
 impl UseMultilingual {
-    /// The network of `folder`.
+    /// Loads the network of `folder`.
     pub(super) fn load(folder: &Folder, precision: Precision) -> Result<Self, Error> {
         let file = File { npz: Npz::open(&folder.weights_path, &folder.weights)?, precision };
         let [epsilon] = file.npz.floats("eps", &[])?[..] else {
@@ -147,7 +147,7 @@ impl UseMultilingual {
         })
     }
 
-    /// One embedding per text of the pack.
+    /// Returns one embedding per text of the pack.
     pub(super) fn embed(&self, pack: &[Encoded]) -> Result<Vec<Embedding>, Error> {
         let mut buffers = LayerBuffers::default();
         let features = self.features(pack, &mut buffers)?;
@@ -171,7 +171,7 @@ impl UseMultilingual {
         Ok(vectors.chunks_exact(DIMENSIONS).map(embedding).collect())
     }
 
-    /// All that is known of each token of the pack, one row per token.
+    /// Returns the features of each token of the pack, one row per token.
     fn features(&self, pack: &[Encoded], buffers: &mut LayerBuffers) -> Result<Vec<f32>, Error> {
         let count: usize = pack.iter().map(|text| text.ids.len()).sum();
         let ids = pack.iter().flat_map(|text| &text.ids);
@@ -180,7 +180,7 @@ impl UseMultilingual {
         let LayerBuffers { scratch, windows, views, product } = buffers;
         let mut inputs = Vec::new();
         self.inputs.multiply(&own, scratch, &mut inputs)?;
-        // One buffer of zeros serves both norms: nothing is joined to what they normalise.
+        // Both norms have no residual input, so they share one buffer of zeros.
         let nothing = vec![0.0; count * FEATURES];
         join_norm(&mut inputs, &nothing, &self.inputs_join);
         let mut features = vec![0.0; count * FEATURES];
@@ -208,7 +208,7 @@ impl UseMultilingual {
 }
 
 impl Convolution {
-    /// For each token the views of its window, one after the other, with zeros beyond the ends of its text.
+    /// Copies, for each token, the rows of its window, with zeros beyond the ends of its text.
     fn gather(&self, pack: &[Encoded], views: &[f32], windows: &mut Vec<f32>) {
         let wide = self.width * VIEW;
         windows.clear();
@@ -221,7 +221,7 @@ impl Convolution {
             (views, windows) = (other_views, other_windows);
             for (token, row) in rows.chunks_exact_mut(wide).enumerate() {
                 let (first, last) = (token.saturating_sub(self.before), (token + self.width - self.before).min(length));
-                // What the window lacks at its beginning because the text begins there.
+                // The number of window positions before the beginning of the text.
                 let skipped = self.before - (token - first);
                 row[skipped * VIEW..][..(last - first) * VIEW].copy_from_slice(&own[first * VIEW..last * VIEW]);
             }
@@ -230,7 +230,7 @@ impl Convolution {
 }
 
 impl Head {
-    /// The vector of each text, not yet of unit length, from the sum of its tokens.
+    /// Returns the vector of each text, not yet normalised, from the sum of its tokens.
     fn apply(&self, sums: &[f32], pack: &[Encoded], scratch: &mut Scratch) -> Result<Vec<f32>, Error> {
         let mut means = Vec::new();
         self.sum.multiply(sums, scratch, &mut means)?;
@@ -264,7 +264,7 @@ fn add(mut numbers: Vec<f32>, others: &[f32]) -> Vec<f32> {
 impl StaticModel {
     fn load(npz: &Npz<'_>) -> Result<Self, Error> {
         let mut rows = vec![0; PIECES * ROW_BYTES];
-        // Part by part, since unpacked they take more memory than the table.
+        // Each part is unpacked and packed separately, because all parts unpacked take more memory than the table.
         let mut places: Vec<Vec<&mut [u8]>> = (0..PARTS).map(|_| Vec::with_capacity(PART_ROWS)).collect();
         for (piece, row) in rows.chunks_exact_mut(ROW_BYTES).enumerate() {
             places[piece % PARTS].push(row);
@@ -281,7 +281,7 @@ impl StaticModel {
         Ok(Self { rows, scales: npz.floats("scale", &[PARTS])?, lows: npz.floats("lo", &[PARTS])? })
     }
 
-    /// The vector of a piece.
+    /// Reads the vector of a token.
     fn read(&self, id: u32, vector: &mut [f32]) {
         let id = id as usize;
         let (scale, low) = (self.scales[id % PARTS], self.lows[id % PARTS]);
@@ -292,19 +292,19 @@ impl StaticModel {
     }
 }
 
-/// Writes numbers of 6 bits, four in three bytes.
+/// Packs 6-bit numbers, four in three bytes.
 fn pack(numbers: &[u8], row: &mut [u8]) {
     for ([a, b, c, d], bytes) in numbers.as_chunks::<4>().0.iter().zip(row.as_chunks_mut::<3>().0) {
         *bytes = [a | d << 6, b | (d << 4) & 0xc0, c | (d << 2) & 0xc0];
     }
 }
 
-/// Reads four numbers of 6 bits from three bytes.
+/// Unpacks four 6-bit numbers from three bytes.
 fn unpack([a, b, c]: [u8; 3]) -> [u8; 4] {
     [a & 63, b & 63, c & 63, a >> 6 | (b >> 6) << 2 | (c >> 6) << 4]
 }
 
-/// The file of weights, which has one row per input where [`Dense`] wants one per output.
+/// The file of weights. Its matrices have one row per input, whereas [`Dense`] needs one row per output.
 struct File<'a> {
     npz: Npz<'a>,
     precision: Precision,
@@ -315,8 +315,8 @@ impl File<'_> {
         Ok(Dense::new(&self.rows(name, from, to)?, from, self.precision))
     }
 
-    /// The same in floats, whatever the precision. The steps at the end run once per text, not once per token, so
-    /// they cost little, and most of what rounding would move a vector comes from them.
+    /// Loads a layer in floats, whatever the precision is. The layers at the end run once per text, not once per token,
+    /// so they cost little, and quantising them would cause most of the error of a vector.
     fn exact(&self, name: &str, from: usize, to: usize) -> Result<Dense, Error> {
         Ok(Dense::new(&self.rows(name, from, to)?, from, Precision::Full))
     }
@@ -344,7 +344,7 @@ mod tests {
     fn windows_end_with_their_text() {
         let zero = || Dense::new(&vec![0.0; VIEW], VIEW, Precision::Full);
         let texts = [3, 1, 2].map(|length| Encoded { ids: vec![0; length], ..Encoded::default() });
-        // The views of token n are all n + 1.
+        // All channels of token n are n + 1.
         let views: Vec<f32> = (0..6).flat_map(|token| [token as f32 + 1.0; VIEW]).collect();
         for ((width, before), expected) in WINDOWS.into_iter().zip([
             [[1, 2], [2, 3], [3, 0], [4, 0], [5, 6], [6, 0]].concat(),

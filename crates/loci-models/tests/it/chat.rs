@@ -244,7 +244,7 @@ async fn a_refusal_for_another_reason_is_passed_on_and_not_remembered() {
     let server = script(&[refusal.clone(), refusal, says(GOOD)]).await;
     let chat = RemoteChat::new(config(&server)).unwrap();
     let error = chat.ask(&question()).await.unwrap_err();
-    assert!(error.to_string().ends_with("answered 422: it does not take `response_format`"), "{error}");
+    assert!(error.to_string().ends_with("answered 422: it does not support `response_format`"), "{error}");
     assert!(!format!("{error:?}").contains("kite"));
     chat.ask(&question()).await.unwrap();
     let sent = sent(&server).await;
@@ -391,8 +391,7 @@ async fn every_question_is_logged_without_a_word_of_it() {
         assert!(!text.contains(secret), "{secret}: {text}");
     }
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let lines: Vec<&Value> =
-        lines.iter().filter(|line| line["fields"]["message"] == "a language model was asked").collect();
+    let lines: Vec<&Value> = lines.iter().filter(|line| line["fields"]["message"] == "language model call").collect();
     assert_eq!(lines.len(), 3, "{text}");
     for (line, tokens, cost, repaired) in
         [(lines[0], [100, 10], 0.0003, false), (lines[1], [200, 20], 0.0006, true), (lines[2], [0, 0], 0.0, false)]

@@ -108,7 +108,7 @@ fn broken_files_are_refused() {
     let more = |folder: &Path| {
         edit(&folder.join("tokenizer.json"), |tokenizer| tokenizer["model"]["vocab"]["west"] = json!(5));
     };
-    refused(more, &["tokenizer.json", "vocab", "knows 5 pieces"]);
+    refused(more, &["tokenizer.json", "vocab", "has 5 pieces"]);
     refused(|folder| std::fs::remove_file(folder.join("tokenizer.json")).unwrap(), &["no embedding model"]);
 }
 
@@ -138,6 +138,6 @@ fn weights_that_are_no_numbers_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         small_table(folder.path(), 2, &[("weights", Tensor::floats(&[5], &[1.0, 1.0, bad, 1.0, 1.0]))]);
         let error = Local::load(folder.path()).unwrap_err();
-        assert!(error.to_string().contains("weights: holds numbers that are none"), "{error}");
+        assert!(error.to_string().contains("weights: holds numbers that are NaN or infinite"), "{error}");
     }
 }

@@ -164,7 +164,7 @@ async fn nonsense_is_told_apart() {
         (answer(&[vec![1.0, 1.0]]), "1 vectors for 2 texts"),
         (answer(&[]), "0 vectors for 2 texts"),
         (answer(&[vec![1.0, 1.0], vec![1.0]]), "vectors of 1 dimensions, but 2 are expected"),
-        (ResponseTemplate::new(200).set_body_string("<html>"), "cannot be used"),
+        (ResponseTemplate::new(200).set_body_string("<html>"), "sent an invalid answer"),
         (ResponseTemplate::new(200).set_body_json(json!({ "ok": true })), "missing field `data`"),
     ] {
         let server = ill(nonsense, 9).await;

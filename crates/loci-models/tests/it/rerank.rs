@@ -178,7 +178,7 @@ async fn a_refused_key_is_named_and_never_shown() {
         assert!(shown.iter().all(|shown| !shown.contains(KEY)), "{shown:?}");
 
         let error = ask(RerankConfig { api_key: None, ..named(&server) }, &["a"]).await.unwrap_err();
-        assert!(error.to_string().ends_with("it wants an API key"), "{error}");
+        assert!(error.to_string().ends_with("it requires an API key"), "{error}");
     }
 }
 
@@ -218,7 +218,7 @@ async fn nonsense_is_told_apart() {
         (text(r#"[{"score":0.5},{"score":0.25}]"#), "item 0: it has no index"),
         (text(r#"[{"index":1,"score":0.5}]"#), "text 0 has no score"),
         (text(r#"[{"index":0,"score":0.5},{"index":2,"score":0.5}]"#), "item 1: its index is 2, for 2 texts"),
-        (text(r#"[{"index":1,"score":0.5},{"index":1,"score":0.5}]"#), "item 1: its index is 1, which was there"),
+        (text(r#"[{"index":1,"score":0.5},{"index":1,"score":0.5}]"#), "item 1: its index is 1, which is repeated"),
     ] {
         let server = always(nonsense).await;
         let error = failure(config(&server), &["a", "b"]).await;

@@ -1,4 +1,4 @@
-//! Do agents come and go cleanly?
+//! Contract: agents are created, listed and dropped with all their data.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn bot(slug: &str, config: serde_json::Value) -> Agent {
     Agent { slug: slug.to_owned(), config, created_at: at(3) }
 }
 
-/// Created once, listed by name, with the newest configuration; writing registers one too.
+/// An agent is created once and listed by name with its latest configuration. Writing to its space registers it too.
 pub async fn agents_are_created_and_listed(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     assert_eq!(good(store.agents(&tenant, None).await), []);
@@ -36,11 +36,11 @@ pub async fn agents_are_created_and_listed(store: &dyn Store) {
         .expect_err("not a slug");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     store.change_catalogue(&tenant, CatalogueChange::DropAgent("../x".to_owned())).await.expect_err("not a slug");
-    // An agent that was never written to has nothing to be read.
+    // A registered agent without memories is read as empty.
     driver.sees(&visible(&[agent("ant")]), "lantern", &[]).await;
 }
 
-/// Its space goes with all that is in it, others stay, and it can begin anew.
+/// Dropping an agent removes its space with all data. Other spaces stay, and the agent can be created again.
 pub async fn dropping_an_agent_removes_everything(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     let gone = driver.remember(&agent("bot"), "lantern of the bot").await;
@@ -64,7 +64,7 @@ pub async fn dropping_an_agent_removes_everything(store: &dyn Store) {
     }
 }
 
-/// Who comes back with the work of an agent that is gone is told that it is nobody's.
+/// Updating a claimed job of a dropped agent returns false.
 pub async fn a_job_of_a_dropped_agent_is_nobodys(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     let spec = JobSpec { kind: JobKind::Embed, payload: json!({}), unique: None, run_after: at(0) };

@@ -1,4 +1,4 @@
-//! What does a decision on a proposal do?
+//! Contract: accepting and rejecting proposals.
 
 use loci_store::{Applied, LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, LedgerEntry, Memory, MemoryId, Outcome, Relation, Scope, State};
@@ -15,15 +15,15 @@ fn decide(id: MemoryId, accept: bool, over: Option<MemoryId>) -> Action {
     Action::Decide { id, accept, over, purge_at: at(50_000) }
 }
 
-/// The last line of a memory's history, which must be the one that the change told of.
-async fn told(driver: &Driver<'_>, id: MemoryId, applied: Applied) -> LedgerEntry {
+/// Returns the last ledger entry of a memory, which must have the sequence number of `applied`.
+async fn last_entry(driver: &Driver<'_>, id: MemoryId, applied: Applied) -> LedgerEntry {
     match good(driver.store.ledger(&whole(), &LedgerQuery::Memory(id), 99).await).entries.pop() {
-        Some(line) if Some(line.sequence) == applied.sequence => line,
-        other => panic!("{applied:?} is not told by {other:?}"),
+        Some(entry) if Some(entry.sequence) == applied.sequence => entry,
+        other => panic!("{applied:?} is not the last entry: {other:?}"),
     }
 }
 
-/// An accepted one holds from now on and no longer lapses.
+/// An accepted proposal becomes active and no longer lapses.
 pub async fn an_accepted_proposal_holds(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let id = propose(&driver, &anna, "lantern").await;
@@ -33,16 +33,16 @@ pub async fn an_accepted_proposal_holds(store: &dyn Store) {
     let expect = Memory { state: State::Active, purge_at: None, version: 2, updated_at: driver.clock(), ..before };
     assert_eq!(driver.must_get(id).await, expect);
     driver.sees(&whole(), "lantern", &[id]).await;
-    let line = told(&driver, id, applied).await;
+    let line = last_entry(&driver, id, applied).await;
     let (old, new) = (line.old.unwrap_or_default(), line.new.unwrap_or_default());
     assert_eq!((line.event.as_str(), line.version), ("CONSENT", Some(2)));
     assert_eq!((old["state"].as_str(), new["state"].as_str()), (Some("proposed"), Some("active")));
-    // It counts for its key now.
+    // Its deduplication key counts now.
     let again = driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern"))))).await;
     assert_eq!((again.id, again.outcome), (Some(id), Outcome::None));
 }
 
-/// One that is accepted in place of another replaces it, and gives the place back when it goes.
+/// A proposal that is accepted over another memory supersedes it. Deleting it reinstates the other memory.
 pub async fn an_accepted_proposal_takes_the_place_of_another(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern in Berlin").await;
@@ -72,7 +72,7 @@ pub async fn an_accepted_proposal_takes_the_place_of_another(store: &dyn Store) 
     driver.sees(&whole(), "lantern", &[new]).await;
 }
 
-/// A rejected one is deleted, and gone for good on its day.
+/// A rejected proposal is soft-deleted, and can then be purged.
 pub async fn a_rejected_proposal_is_deleted(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern of old").await;
@@ -81,7 +81,7 @@ pub async fn a_rejected_proposal_is_deleted(store: &dyn Store) {
     assert_eq!((applied.id, applied.outcome, applied.version), (Some(id), Outcome::Deleted, 2));
     let read = driver.must_get(id).await;
     assert_eq!((read.state, read.purge_at), (State::SoftDeleted, Some(at(50_000))));
-    let line = told(&driver, id, applied).await;
+    let line = last_entry(&driver, id, applied).await;
     let (before, after) = (line.old.unwrap_or_default(), line.new.unwrap_or_default());
     assert_eq!(line.event, "CONSENT");
     assert_eq!((before["state"].as_str(), after["state"].as_str()), (Some("proposed"), Some("soft_deleted")));
@@ -91,7 +91,7 @@ pub async fn a_rejected_proposal_is_deleted(store: &dyn Store) {
     assert_eq!(driver.get(id).await, None);
 }
 
-/// A decision stands.
+/// A decision is final: a second one is refused.
 pub async fn nothing_is_decided_twice(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let plain = driver.remember(&anna, "lantern of all").await;
@@ -108,7 +108,7 @@ pub async fn nothing_is_decided_twice(store: &dyn Store) {
     assert_eq!(driver.must_get(plain).await.superseded_by_id, None);
 }
 
-/// A place can be taken where there is one: not its own, not a replaced one's, not nobody's.
+/// A proposal cannot be accepted over itself, over a superseded memory or over an unknown one. It stays a proposal.
 pub async fn a_place_that_cannot_be_taken_leaves_the_proposal(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let old = driver.remember(&anna, "lantern one").await;

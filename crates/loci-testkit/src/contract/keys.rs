@@ -1,4 +1,4 @@
-//! Are credentials kept, found and refused as they should be?
+//! Contract: API keys are stored, found and revoked within their tenant.
 
 use loci_store::{CatalogueChange, KeyQuery, Store};
 use loci_types::{Bounds, Grant, Key, Role, Tenant};
@@ -20,7 +20,7 @@ fn key(id: &str, tenant: &Tenant) -> Key {
     }
 }
 
-/// A key comes back as it was made, is found by its id alone, and listed within its tenant only.
+/// A key is read back unchanged, is found by its id alone, and is listed only within its tenant.
 pub async fn keys_are_kept_within_their_tenant(store: &dyn Store) {
     let (ours, theirs) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
     assert_eq!(good(store.keys(KeyQuery::Any).await), []);
@@ -40,7 +40,7 @@ pub async fn keys_are_kept_within_their_tenant(store: &dyn Store) {
     assert_eq!(good(store.keys(KeyQuery::Id("a")).await), [key("a", &ours)]);
 }
 
-/// What was revoked stays revoked from the earliest instant on; another tenant cannot do it.
+/// A second revocation can only move the time to an earlier instant. Another tenant cannot revoke a key.
 pub async fn a_revoked_key_stays_revoked(store: &dyn Store) {
     let (ours, theirs) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
     good(store.change_catalogue(&key("a", &ours).grant.tenant.clone(), CatalogueChange::PutKey(key("a", &ours))).await);

@@ -1,4 +1,4 @@
-//! Is work that only one may do at a time done by one?
+//! Contract: a lease has one holder at a time.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ async fn take(store: &dyn Store, tenant: &Tenant, name: &str, holder: &str, seco
     good(store.lease(tenant, name, holder, at(seconds), Duration::from_secs(60)).await)
 }
 
-/// Whoever comes first has it until it is over, and may stay on.
+/// The first holder has the lease until it ends, and may renew it.
 pub async fn one_holder_at_a_time(store: &dyn Store) {
     let here = Tenant::default();
     for (name, holder, seconds, expect) in [
@@ -31,7 +31,7 @@ pub async fn one_holder_at_a_time(store: &dyn Store) {
     }
 }
 
-/// What is given back is free at once; nobody gives back what another has.
+/// A released lease is free at once. Only the holder can release it.
 pub async fn a_lease_is_given_back_by_its_holder(store: &dyn Store) {
     let here = Tenant::default();
     assert!(take(store, &here, "night", "one", 0).await);
@@ -44,7 +44,7 @@ pub async fn a_lease_is_given_back_by_its_holder(store: &dyn Store) {
     assert!(!take(store, &here, "night", "one", 2).await);
 }
 
-/// The same work of another tenant is other work.
+/// Leases of the same name in different tenants are independent.
 pub async fn leases_keep_to_their_tenant(store: &dyn Store) {
     let (here, there) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
     assert!(take(store, &here, "night", "one", 0).await);

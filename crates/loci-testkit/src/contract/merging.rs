@@ -1,4 +1,4 @@
-//! Can what became one become several again?
+//! Contract: a merge can be undone by a split.
 
 use loci_store::{LedgerQuery, Store};
 use loci_types::{Action, ErrorKind, Memory, MemoryId, Outcome, Patch};
@@ -16,7 +16,8 @@ fn split(into: MemoryId, from: &[MemoryId]) -> Action {
     Action::Split { into, from: from.to_vec() }
 }
 
-/// What was taken up holds again, with its own end if it had one; the merger keeps its text.
+/// A split makes the merged memories live again, with their own end of validity if they had one. The memory that they
+/// were merged into keeps its new text.
 pub async fn a_split_undoes_a_merge(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -39,13 +40,13 @@ pub async fn a_split_undoes_a_merge(store: &dyn Store) {
         assert_eq!((line.event.as_str(), line.version), ("RESTORE", Some(expect.version)));
     }
     assert_eq!(driver.must_get(one).await.content, "lantern of all", "its old text is another change's to bring back");
-    // They can be merged again, and one of them alone be split off.
+    // They can be merged again, and one of them can be split off alone.
     merge(&driver, one, "lantern again", &[two, three]).await;
     driver.must(&anna.space(), split(one, &[three])).await;
     driver.sees(&whole(), "lantern", &[one, three]).await;
 }
 
-/// Only what this one took up is split off it; if any of them is not, all of them stay.
+/// A memory can be split off only from the memory that it was merged into. If one of several was not, nothing is split.
 pub async fn what_was_not_taken_up_is_not_split(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let one = driver.remember(&anna, "lantern one").await;
@@ -57,9 +58,9 @@ pub async fn what_was_not_taken_up_is_not_split(store: &dyn Store) {
     merge(&driver, one, "lantern of both", &[two]).await;
     merge(&driver, other, "lantern of others", &[taken]).await;
     let refused = async |action: Action, kind: ErrorKind| {
-        let told = format!("{action:?}");
-        let error = driver.act(&anna.space(), action).await.expect_err("not taken up");
-        assert_eq!(error.kind(), kind, "{told}");
+        let context = format!("{action:?}");
+        let error = driver.act(&anna.space(), action).await.expect_err("not merged into it");
+        assert_eq!(error.kind(), kind, "{context}");
     };
     for from in [vec![other], vec![taken], vec![one], vec![two, taken], vec![two, two]] {
         refused(split(one, &from), ErrorKind::InvalidInput).await;
@@ -72,7 +73,7 @@ pub async fn what_was_not_taken_up_is_not_split(store: &dyn Store) {
     refused(split(one, &[two]), ErrorKind::InvalidInput).await;
 }
 
-/// The line of a merge tells what it would take to undo it.
+/// The ledger entry of a merge contains what is needed to undo it.
 pub async fn a_merge_tells_what_it_took_and_where_it_was_revised(store: &dyn Store) {
     let (driver, anna) = (Driver::on(store), user("anna"));
     let mut ids = Vec::new();
@@ -85,7 +86,7 @@ pub async fn a_merge_tells_what_it_took_and_where_it_was_revised(store: &dyn Sto
     assert_eq!((revised.event.as_str(), merged.event.as_str()), ("UPDATE", "MERGE"));
     assert_eq!(merged.new, Some(json!({ "from": ids[1..3], "revised": revised.sequence })));
     assert_eq!(applied.sequence, Some(merged.sequence));
-    // Where the text stayed as it was, there is no such line.
+    // If the text did not change, there is no entry of a revision.
     let as_it_is = Box::new(revision(ids[0], Patch::default()));
     let applied = driver.must(&anna.space(), Action::Merge { into: as_it_is, from: vec![ids[3]] }).await;
     let line = line(store, &whole(), &anna.space(), applied.sequence).await;

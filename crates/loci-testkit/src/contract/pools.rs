@@ -1,4 +1,4 @@
-//! Do pools come and go cleanly, and is only in them who joined?
+//! Contract: pools and their members.
 
 use loci_store::{CatalogueChange, LedgerQuery, Pool, PoolFilter, Store};
 use loci_types::{ErrorKind, Layer, Scope, Tenant};
@@ -27,7 +27,7 @@ async fn slugs_of(store: &dyn Store, tenant: &Tenant, agent: &str) -> Vec<String
     good(store.pools(tenant, &PoolFilter::of_member(agent)).await).into_iter().map(|record| record.pool.slug).collect()
 }
 
-/// Made once, listed by name; making one of the same name again changes nothing of it.
+/// A pool is created once and listed by name. Creating it again changes nothing.
 pub async fn pools_are_made_once_and_listed(store: &dyn Store) {
     let tenant = Tenant::default();
     assert_eq!(good(store.pools(&tenant, &PoolFilter::default()).await), []);
@@ -84,7 +84,7 @@ pub async fn pools_are_made_once_and_listed(store: &dyn Store) {
     store.change_catalogue(&tenant, CatalogueChange::DropPool("../x".to_owned())).await.expect_err("not a slug");
 }
 
-/// Who joins is in, once; who leaves is out; nobody joins what is not there.
+/// An agent joins a pool once and can leave it. Joining a pool that does not exist has no effect.
 pub async fn members_come_and_go(store: &dyn Store) {
     let tenant = Tenant::default();
     assert!(
@@ -195,7 +195,7 @@ pub async fn members_come_and_go(store: &dyn Store) {
         .expect_err("not a slug");
 }
 
-/// The same name in another tenant is another pool.
+/// Pools of the same name in different tenants are independent.
 pub async fn a_pool_is_its_tenants_own(store: &dyn Store) {
     let (ours, theirs) = (Tenant::default(), Tenant::new("other").unwrap_or_default());
     assert!(
@@ -227,7 +227,8 @@ pub async fn a_pool_is_its_tenants_own(store: &dyn Store) {
     assert_eq!(members(store, &ours, "physics").await, ["owl"]);
 }
 
-/// Its space goes with all that is in it and with its members, others stay, and it can begin anew without them.
+/// Dropping a pool removes its space with all data and its members. Other pools stay, and a new pool of the same name
+/// starts empty.
 pub async fn dropping_a_pool_removes_everything(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     for slug in ["physics", "chemistry"] {
@@ -266,7 +267,7 @@ pub async fn dropping_a_pool_removes_everything(store: &dyn Store) {
     driver.sees(&visible(&[of("physics")]), "lantern", &[fresh]).await;
 }
 
-/// Whoever takes its name later does not take its place.
+/// Dropping an agent removes it from all pools. A new agent of the same name is not a member.
 pub async fn an_agent_that_is_dropped_is_in_no_pool(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     driver.remember(&agent("owl"), "lantern").await;
@@ -286,7 +287,7 @@ pub async fn an_agent_that_is_dropped_is_in_no_pool(store: &dyn Store) {
     assert!(good(store.pools(&tenant, &PoolFilter::shared("physics", "owl")).await).is_empty());
 }
 
-/// An import may bring a pool in before anyone made it: it is listed, and nobody is in it.
+/// Writing to the space of an unknown pool, as an import does, registers the pool without members.
 pub async fn a_pool_that_is_written_to_is_known_and_has_no_members(store: &dyn Store) {
     let (driver, tenant) = (Driver::on(store), Tenant::default());
     driver.remember(&of("physics"), "lantern").await;

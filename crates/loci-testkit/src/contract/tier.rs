@@ -1,7 +1,7 @@
-//! What must every tier keep?
+//! The contract that every tier must pass.
 //!
-//! Each obligation is one function of a [`Subject`]: a tier, and a way to let time pass in it.
-//! [`tier_contract!`](crate::tier_contract) makes one test of each, on a tier of its own.
+//! Each obligation is one function of a [`Subject`]: a tier with a clock that the test can advance.
+//! [`tier_contract!`](crate::tier_contract) makes one test of each, with a separate tier.
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,13 +15,13 @@ pub trait Subject {
     /// The tier.
     fn tier(&self) -> &dyn Tier;
 
-    /// Lets this much time pass in it, without waiting.
+    /// Advances the time of the tier without waiting.
     fn pass(&self, time: Duration) -> impl Future<Output = ()>;
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Bounds so small that a test reaches them.
+/// Returns limits that are small enough to be reached by a test.
 pub fn options() -> TierOptions {
     TierOptions {
         working_entries: 4,
@@ -31,7 +31,7 @@ pub fn options() -> TierOptions {
     }
 }
 
-/// Names that look alike once they are joined carelessly.
+/// Names that would collide if their parts were joined without escaping.
 const NAMES: [(&str, &str, Option<&str>); 11] = [
     ("t", "a", None),
     ("t", "a", Some("")),
@@ -71,7 +71,7 @@ async fn ids(tier: &dyn Tier, key: &SessionKey, limit: usize) -> Vec<String> {
     tier.latest(key, limit).await.expect("to read").into_iter().map(|entry| entry.id).collect()
 }
 
-/// It says who it is, and that it is well.
+/// A tier reports its name and version, and that it is not degraded.
 pub async fn it_says_how_it_is(subject: &impl Subject) {
     let health = subject.tier().health().await.expect("to answer");
     assert_eq!(health.name, subject.tier().name());
@@ -79,7 +79,7 @@ pub async fn it_says_how_it_is(subject: &impl Subject) {
     assert!(health.version.starts_with(|digit: char| digit.is_ascii_digit()), "{}", health.version);
 }
 
-/// Everything that is noted comes back as it was, in its order.
+/// Entries are read back unchanged and in order.
 pub async fn what_is_noted_is_read_in_order(subject: &impl Subject) {
     let (tier, key) = (subject.tier(), working_key(("t", "a", None)));
     assert_eq!(values(tier, &key).await, [] as [Value; 0]);
@@ -94,7 +94,7 @@ pub async fn what_is_noted_is_read_in_order(subject: &impl Subject) {
     assert_eq!(tier.read(&key).await.as_deref(), Ok(&noted[..]));
 }
 
-/// Whose it is, is told by all parts of the name.
+/// Working memories with different keys are independent, whichever part of the key differs.
 pub async fn working_memories_do_not_meet(subject: &impl Subject) {
     let tier = subject.tier();
     for (number, name) in NAMES.into_iter().enumerate() {
@@ -110,7 +110,7 @@ pub async fn working_memories_do_not_meet(subject: &impl Subject) {
     assert_eq!(values(tier, &working_key(NAMES[1])).await, [json!(1)]);
 }
 
-/// Trimming keeps a run of the newest.
+/// Trimming keeps the newest entries that fit into the token limit, without gaps.
 pub async fn the_newest_that_fit_are_kept(subject: &impl Subject) {
     let tier = subject.tier();
     let tokens = [1, 50, 2, 3];
@@ -125,7 +125,7 @@ pub async fn the_newest_that_fit_are_kept(subject: &impl Subject) {
     assert_eq!(tier.trim(&working_key(("t", "nobody", None)), 5).await, Ok(0));
 }
 
-/// A working memory has an end.
+/// A working memory has a maximum number of entries. New ones push out the oldest.
 pub async fn too_many_notes_push_out_the_oldest(subject: &impl Subject) {
     let (tier, key) = (subject.tier(), working_key(("t", "a", None)));
     for number in 0..3 {
@@ -138,7 +138,7 @@ pub async fn too_many_notes_push_out_the_oldest(subject: &impl Subject) {
     assert_eq!(values(tier, &key).await, [json!(16), json!(17), json!(18), json!(19)]);
 }
 
-/// What is taken out is gone, once for each time it is named; the rest keeps its order.
+/// Removing an entry removes one occurrence for each time that it is listed. The others keep their order.
 pub async fn what_is_taken_out_is_gone(subject: &impl Subject) {
     let (tier, key) = (subject.tier(), working_key(("t", "a", None)));
     assert_eq!(tier.remove(&key, &[note(1, 1)]).await, Ok(0), "nothing is there");
@@ -153,7 +153,7 @@ pub async fn what_is_taken_out_is_gone(subject: &impl Subject) {
     assert_eq!(tier.append(&key, &[note(1, "z")]).await, Ok(1));
 }
 
-/// A working memory that nobody uses goes; reading is use.
+/// An idle working memory expires. Reading it counts as use.
 pub async fn an_idle_working_memory_is_cleared(subject: &impl Subject) {
     let (tier, used, idle) = (subject.tier(), working_key(("t", "used", None)), working_key(("t", "idle", None)));
     let day = TierOptions::default().working_idle;
@@ -169,7 +169,7 @@ pub async fn an_idle_working_memory_is_cleared(subject: &impl Subject) {
     assert_eq!(values(tier, &used).await.len(), 0, "now it was idle");
 }
 
-/// A session is read from its end, whatever the order of writing.
+/// Session entries are read newest first, in whatever order they were written.
 pub async fn the_newest_of_a_session_come_first(subject: &impl Subject) {
     let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
     assert_eq!(ids(tier, &session, 10).await, [] as [&str; 0]);
@@ -183,30 +183,30 @@ pub async fn the_newest_of_a_session_come_first(subject: &impl Subject) {
     assert_eq!(tier.latest(&session, 1).await.as_deref(), Ok(&written[1..2]), "as it was written");
 }
 
-/// The same id is the same entry.
+/// An entry with the same id replaces the earlier one.
 pub async fn an_entry_takes_the_place_of_its_like(subject: &impl Subject) {
     let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
     for entry in [entry("x", 5, "first"), entry("y", 6, "other"), entry("x", 7, "second")] {
         tier.put(&session, &entry, None).await.expect("to put");
     }
     let found = tier.latest(&session, 10).await.expect("to read");
-    let told: Vec<(&str, &Value)> = found.iter().map(|entry| (entry.id.as_str(), &entry.value)).collect();
-    assert_eq!(told, [("x", &json!("second")), ("y", &json!("other"))]);
+    let pairs: Vec<(&str, &Value)> = found.iter().map(|entry| (entry.id.as_str(), &entry.value)).collect();
+    assert_eq!(pairs, [("x", &json!("second")), ("y", &json!("other"))]);
 }
 
-/// A session has an end.
+/// A session has a maximum number of entries. New ones push out the oldest.
 pub async fn too_many_entries_push_out_the_oldest(subject: &impl Subject) {
     let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
     for (id, second) in [("a", 4), ("b", 1), ("c", 3), ("d", 2)] {
         tier.put(&session, &entry(id, second, id), None).await.expect("to put");
     }
     assert_eq!(ids(tier, &session, 10).await, ["a", "c", "d"]);
-    // What is older than all that there is has no place.
+    // An entry that is older than all of a full session is not kept.
     tier.put(&session, &entry("e", 0, "e"), None).await.expect("to put");
     assert_eq!(ids(tier, &session, 10).await, ["a", "c", "d"]);
 }
 
-/// Whose it is, is told by all parts of the name, and only one session is dropped.
+/// Sessions with different keys are independent, and ending one does not affect the others.
 pub async fn sessions_do_not_meet(subject: &impl Subject) {
     let tier = subject.tier();
     let sessions = [
@@ -228,7 +228,7 @@ pub async fn sessions_do_not_meet(subject: &impl Subject) {
     }
 }
 
-/// A session lives an hour from the last entry on; reading does not prolong it.
+/// A session expires one hour after its last entry. Reading does not extend it.
 pub async fn a_session_lives_as_long_as_it_is_written_to(subject: &impl Subject) {
     let (tier, session) = (subject.tier(), session_key("t", "a", "s"));
     let hour = TierOptions::default().session_idle;
@@ -241,7 +241,7 @@ pub async fn a_session_lives_as_long_as_it_is_written_to(subject: &impl Subject)
     assert_eq!(ids(tier, &session, 10).await, [] as [&str; 0]);
 }
 
-/// Who puts an entry in may say how long the session lives from then on; it never lives shorter for it.
+/// A write may set how long the session lives from then on. It never shortens an earlier lifetime.
 pub async fn a_session_lives_as_long_as_was_promised(subject: &impl Subject) {
     let (tier, hour) = (subject.tier(), TierOptions::default().session_idle);
     let (short, long) = (session_key("t", "a", "short"), session_key("t", "a", "long"));
@@ -259,7 +259,7 @@ pub async fn a_session_lives_as_long_as_was_promised(subject: &impl Subject) {
     assert_eq!(ids(tier, &long, 10).await, [] as [&str; 0]);
 }
 
-/// Everything of one user goes at once, whichever agent and session it was for, and nobody else's.
+/// Erasing a user removes all entries of the user, for every agent and session, and no entries of other users.
 pub async fn a_user_is_erased_and_nobody_else(subject: &impl Subject) {
     let tier = subject.tier();
     let keys = NAMES.map(working_key);
@@ -289,7 +289,7 @@ pub async fn a_user_is_erased_and_nobody_else(subject: &impl Subject) {
     assert_eq!(ids(tier, &other, 10).await, ["x"]);
     assert_eq!((tier.erased("t", "u").await, tier.erased("t", "v:u").await), (Ok(Some(at)), Ok(None)));
     assert_eq!(tier.erase_user("t", "u", at).await, Ok(0), "nothing is left");
-    // Whoever was erased may come back.
+    // An erased user can write again.
     assert_eq!(tier.append(&keys[0], &[note(1, 2)]).await, Ok(1));
     assert_eq!(values(tier, &keys[0]).await, [json!(2)]);
     assert_eq!(tier.erase_user("t", "u", at).await, Ok(1));
@@ -297,7 +297,7 @@ pub async fn a_user_is_erased_and_nobody_else(subject: &impl Subject) {
     assert_eq!(tier.erased("t", "u").await, Ok(None), "nobody can hold anything of it still");
 }
 
-/// Bytes come back as they were, each in its place.
+/// Embeddings are read back unchanged and in the order of the keys.
 pub async fn embeddings_come_back_in_the_order_asked(subject: &impl Subject) {
     let tier = subject.tier();
     let keys = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
@@ -312,7 +312,7 @@ pub async fn embeddings_come_back_in_the_order_asked(subject: &impl Subject) {
     assert_eq!(tier.embeddings(&keys(&["a"])).await, Ok(vec![Some(vec![1])]));
 }
 
-/// An embedding is kept for its time, read or not.
+/// An embedding expires after its lifetime, whether it is read or not.
 pub async fn an_embedding_has_its_time(subject: &impl Subject) {
     let (tier, keys, week) = (subject.tier(), ["a".to_owned()], TierOptions::default().embedding_life);
     tier.keep_embeddings(&[(keys[0].clone(), vec![1])]).await.expect("to keep");
@@ -322,7 +322,7 @@ pub async fn an_embedding_has_its_time(subject: &impl Subject) {
     assert_eq!(tier.embeddings(&keys).await, Ok(vec![None]));
 }
 
-/// A burst goes through, then one for each gap of the rate.
+/// A burst is allowed, and then one request for each interval of the rate.
 pub async fn a_burst_and_then_the_rate(subject: &impl Subject) {
     let tier = subject.tier();
     let second = Duration::from_secs(1);
@@ -332,7 +332,7 @@ pub async fn a_burst_and_then_the_rate(subject: &impl Subject) {
         assert!(taken.left == left || taken.left == left + 1, "{left}: {taken:?}");
     }
     let refused = loop {
-        // On a slow machine one more may have come due meanwhile; three at once never.
+        // On a slow machine one more request may have become due in the meantime.
         let taken = tier.take("a", 1, 3).await.expect("to take");
         if !taken.allowed {
             break taken;
@@ -348,7 +348,7 @@ pub async fn a_burst_and_then_the_rate(subject: &impl Subject) {
     assert_eq!((taken.allowed, taken.left), (true, 2), "a burst is full after its time, and not fuller");
 }
 
-/// Who is refused does not wait longer for having asked.
+/// A refused request does not extend the waiting time.
 pub async fn refusals_do_not_count(subject: &impl Subject) {
     let tier = subject.tier();
     while tier.take("a", 1, 1).await.expect("to take").allowed {}
@@ -359,7 +359,7 @@ pub async fn refusals_do_not_count(subject: &impl Subject) {
     assert!(tier.take("a", 1, 1).await.expect("to take").allowed);
 }
 
-/// Each caller has a rate of its own, and nothing is divided by.
+/// Each caller has its own rate, and a rate of 0 does not cause a division by zero.
 pub async fn callers_do_not_share(subject: &impl Subject) {
     let tier = subject.tier();
     for key in ["a", "b", "a:b", "", "a%3Ab"] {
@@ -367,7 +367,7 @@ pub async fn callers_do_not_share(subject: &impl Subject) {
     }
 }
 
-/// However many come at once, no more go through than there is room for.
+/// Concurrent requests never exceed the limit.
 pub async fn many_at_once_take_what_there_is(subject: &impl Subject) {
     let tier = subject.tier();
     let started = std::time::Instant::now();
@@ -381,7 +381,7 @@ pub async fn many_at_once_take_what_there_is(subject: &impl Subject) {
 }
 
 /// Makes one test per obligation. `$make` is an async function of [`TierOptions`] that returns an empty
-/// tier as a [`Subject`], or nothing where there is no server to test with.
+/// tier as a [`Subject`], or `None` if there is no server to test with.
 #[macro_export]
 macro_rules! tier_contract {
     ($make:path) => {

@@ -1,4 +1,4 @@
-//! Does a store say what its model says?
+//! Comparison of a store with its model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,22 +11,22 @@ use super::steps::{Op, WORDS, scopes};
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
-/// Applies the steps to the store and to a model of it. Each answer must be the same, and in the
-/// end everything that can be read.
+/// Applies the steps to the store and to a model of it. Each result must be equal, and at the end everything that can
+/// be read.
 pub async fn agrees(store: &dyn Store, ops: &[Op]) {
     let mut model = Model::default();
     for (number, op) in (1..).zip(ops) {
         let (space, change) = model.change(number, op);
         let expect = model.apply(&space, &change);
-        let told = format!("step {number}, {op:?}: {change:?}");
+        let context = format!("step {number}, {op:?}: {change:?}");
         let answer = store.apply(batch(&space, vec![change])).await;
         let answer = match answer {
             Ok(applied) => Ok((applied[0].id, applied[0].outcome, applied[0].version)),
-            Err(Error::Database { problem, .. }) => panic!("{told}: {problem}"),
+            Err(Error::Database { problem, .. }) => panic!("{context}: {problem}"),
             Err(error) => Err(error.kind()),
         };
-        assert_eq!(answer, expect, "{told}");
-        chains_are_sound(store, &told).await;
+        assert_eq!(answer, expect, "{context}");
+        chains_are_sound(store, &context).await;
     }
     let all = scopes();
     let categories: &[&str] = &["c1", "c2"];
@@ -39,9 +39,9 @@ pub async fn agrees(store: &dyn Store, ops: &[Op]) {
     }
 }
 
-/// Checks the chains of everything that the store holds. It reads the pointers of the stored memories only and knows
-/// nothing of the rules by which they were set: a chain is all that is joined by pointers in either direction. It has
-/// no circle and at most one head that is neither deleted nor proposed.
+/// Checks the chains of all stored memories. It reads only the pointers of the memories and does not use the rules by
+/// which they were set: a chain is the set of memories that are connected by pointers in either direction. A chain has
+/// no cycle and at most one head that is neither deleted nor proposed.
 async fn chains_are_sound(store: &dyn Store, after: &str) {
     let all = good(store.scan(&whole(), &everything(), Page { after: None, limit: 1_000 }).await).memories;
     let by_id: BTreeMap<MemoryId, &Memory> = all.iter().map(|memory| (memory.id, memory)).collect();
@@ -58,7 +58,7 @@ async fn chains_are_sound(store: &dyn Store, after: &str) {
             }
         }
     }
-    // The smallest id that a memory is joined to names its chain.
+    // A chain is identified by the smallest id that is connected to it.
     let mut chain: BTreeMap<MemoryId, MemoryId> = by_id.keys().map(|id| (*id, *id)).collect();
     loop {
         let before = chain.clone();
@@ -91,7 +91,7 @@ async fn same(store: &dyn Store, model: &Model, visible: &Visible) {
     let fetched = good(store.fetch(visible, &ids).await);
     assert_eq!(fetched.iter().collect::<Vec<_>>(), expect, "fetch");
     for filter in [now(), everything(), Filter { as_of: Some(at(12)), ..now() }] {
-        let expect = model.meant(visible, &filter);
+        let expect = model.matching(visible, &filter);
         let listing = good(store.scan(visible, &filter, Page { after: None, limit: 1_000 }).await);
         let plain: Vec<&Memory> = expect.iter().map(|stored| &stored.memory).collect();
         assert_eq!(listing.memories.iter().collect::<Vec<_>>(), plain, "scan");

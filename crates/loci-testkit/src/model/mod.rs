@@ -1,7 +1,7 @@
-//! What would the simplest store do?
+//! A model-based test of stores.
 //!
-//! A plain list of memories under the same rules, random sequences of changes, and the law that a
-//! store equals its model after any of them.
+//! The model keeps memories in plain collections and applies the same rules as a store. Random sequences of changes are
+//! applied to both; after each sequence the store must equal its model.
 
 mod law;
 mod steps;
@@ -16,7 +16,7 @@ use loci_types::{
 pub use self::law::agrees;
 pub use self::steps::{Op, chain_sequences, changes, sequences};
 
-/// The model: all that a store holds, in plain collections.
+/// The model: the content of a store in plain collections.
 #[derive(Debug, Default)]
 pub struct Model {
     known: Vec<(MemoryId, Space)>,
@@ -29,17 +29,17 @@ struct ModelMemory {
     memory: Memory,
     unless: Option<ContentHash>,
     embedded: bool,
-    /// Whether the end of its validity was set by its replacement.
+    /// Whether its `valid_until` was set because it was superseded or merged.
     ended: bool,
 }
 
-/// What the model says to a change: what a store must say.
+/// The result of a change: id, outcome and version, or the kind of the error. A store must return the same.
 type Answer = Result<(Option<MemoryId>, Outcome, u64), ErrorKind>;
 
 impl Model {
     /// Applies one change to a space.
     pub fn apply(&mut self, space: &Space, change: &Change) -> Answer {
-        // A change that is refused leaves nothing behind.
+        // A refused change is rolled back.
         let (stored, edges) = (self.stored.clone(), self.edges.clone());
         let answer = self.attempt(space, change);
         if answer.is_err() {
@@ -249,7 +249,7 @@ impl Model {
         Ok((Some(into), Outcome::Restored, kept.version))
     }
 
-    /// Whether this one waits for a decision.
+    /// Returns true if the memory is a proposal.
     fn is_proposal(&self, id: MemoryId) -> bool {
         self.stored.get(&id).is_some_and(|stored| stored.memory.state == State::Proposed)
     }
@@ -266,7 +266,7 @@ impl Model {
         self.stored.entry(old).and_modify(|stored| stored.ended = until != before);
     }
 
-    /// A deleted memory holds again: as history behind a head that is not deleted, or as the head.
+    /// Restores a deleted memory: as history if its chain has a head that is not deleted, or else as the head.
     fn revive(&mut self, change: &Change, id: MemoryId, edit: impl FnOnce(&mut Memory)) -> Result<bool, ErrorKind> {
         let (mut end, ended) = (&self.stored[&id], self.stored[&id].ended);
         while let Some(newer) = end.memory.superseded_by_id.and_then(|newer| self.stored.get(&newer)) {
@@ -287,7 +287,7 @@ impl Model {
         Ok(changed)
     }
 
-    /// A memory that nothing replaces leads its chain, if no other does.
+    /// Makes a memory that is not superseded the head of its chain. Refused if the chain has another head.
     fn re_supersede(&mut self, change: &Change, id: MemoryId) -> Result<(), ErrorKind> {
         let mut line = vec![id];
         while let Some(older) = self.stored[&line[line.len() - 1]].memory.supersedes_id
@@ -307,7 +307,7 @@ impl Model {
         Ok(())
     }
 
-    /// The heads of a memory's chain, as if the one named by `without` were not there.
+    /// Returns the heads of the chain of a memory, ignoring the memory `without`.
     fn heads_of(&self, id: MemoryId, without: Option<MemoryId>) -> Vec<MemoryId> {
         let mut chain = BTreeSet::from([id]);
         loop {
@@ -412,18 +412,19 @@ impl Model {
         (id, self.stored.get(&id).map_or(0, |stored| stored.memory.version))
     }
 
-    /// What is visible and meant, newest first.
-    fn meant(&self, visible: &Visible, filter: &Filter) -> Vec<&ModelMemory> {
-        let meant = |stored: &&ModelMemory| visible.admits(&stored.memory) && filter.matches(&stored.memory);
-        self.stored.values().rev().filter(meant).collect()
+    /// Returns the memories that are visible and match the filter, newest first.
+    fn matching(&self, visible: &Visible, filter: &Filter) -> Vec<&ModelMemory> {
+        let matches = |stored: &&ModelMemory| visible.admits(&stored.memory) && filter.matches(&stored.memory);
+        self.stored.values().rev().filter(matches).collect()
     }
 }
 
 impl Model {
-    /// Of each session the stretches that lie within reach of one of these, as far as they are
-    /// visible and meant.
+    /// Returns, for each session, the runs of turns within `reach` of one of these ids, limited to turns that are
+    /// visible and match the filter.
     fn turn_runs(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Vec<Vec<MemoryId>> {
-        let meant: BTreeSet<MemoryId> = self.meant(visible, filter).iter().map(|stored| stored.memory.id).collect();
+        let matching: BTreeSet<MemoryId> =
+            self.matching(visible, filter).iter().map(|stored| stored.memory.id).collect();
         let mut sessions: BTreeMap<_, Vec<MemoryId>> = BTreeMap::new();
         for (id, ModelMemory { memory, .. }) in &self.stored {
             let scope = memory.scope().map(|scope| scope.key()).ok();
@@ -433,20 +434,20 @@ impl Model {
         }
         let mut turn_runs = Vec::new();
         for turns in sessions.values() {
-            let asked = |at: &usize| ids.contains(&turns[*at]) && meant.contains(&turns[*at]);
-            let asked: Vec<usize> = (0..turns.len()).filter(asked).collect();
-            let near = |at: &usize| asked.iter().any(|asked| asked.abs_diff(*at) <= reach);
+            let is_centre = |at: &usize| ids.contains(&turns[*at]) && matching.contains(&turns[*at]);
+            let centres: Vec<usize> = (0..turns.len()).filter(is_centre).collect();
+            let near = |at: &usize| centres.iter().any(|centre| centre.abs_diff(*at) <= reach);
             let near: Vec<usize> = (0..turns.len()).filter(near).collect();
             for run in near.chunk_by(|one, next| one + 1 == *next) {
-                turn_runs.push(run.iter().map(|at| turns[*at]).filter(|id| meant.contains(id)).collect());
+                turn_runs.push(run.iter().map(|at| turns[*at]).filter(|id| matching.contains(id)).collect());
             }
         }
-        turn_runs.retain(|strip: &Vec<MemoryId>| !strip.is_empty());
+        turn_runs.retain(|run: &Vec<MemoryId>| !run.is_empty());
         turn_runs.sort();
         turn_runs
     }
 
-    /// How many memories of the visible scopes hold a word, in whatever state.
+    /// Returns the number of memories of the visible scopes, in any state, that contain a word.
     fn holding(&self, visible: &Visible, word: &str) -> u64 {
         let near = |memory: &Memory| match visible.reach() {
             Reach::Whole => true,
@@ -457,7 +458,7 @@ impl Model {
     }
 }
 
-/// Whether a memory in this state can be the head of a chain.
+/// Returns true if a memory in this state can be the head of a chain.
 fn is_settled(state: State) -> bool {
     !matches!(state, State::SoftDeleted | State::Proposed)
 }

@@ -1,6 +1,4 @@
-//! What could happen to a store?
-//!
-//! Steps that chance can pick, and the change that each stands for in the state that the model is in.
+//! Random steps for the model test, and the change that each step makes in the present state of the model.
 
 use loci_types::{AccessPolicy, Action, Bookkeeping, Change, Layer, MemoryId, Relation, Revision, Scope, Space, State};
 use proptest::prelude::*;
@@ -8,44 +6,44 @@ use proptest::prelude::*;
 use super::Model;
 use crate::samples::*;
 
-/// One step of a random sequence. Numbers pick among what there is.
+/// One step of a random sequence. The numbers select among the existing memories, texts and states.
 #[derive(Debug, Clone)]
 pub enum Op {
-    /// A new memory, now and then a proposal; a text that comes twice is a twin.
+    /// Adds a memory, sometimes a proposal. A repeated text is a duplicate.
     Add(u8, u8),
-    /// New text, with its vector or without.
+    /// Sets a new text, with or without its vector.
     Revise(u8, u8, bool),
-    /// New values other than the text, with the version seen or a stale one.
+    /// Sets fields other than the text, with the present version or a stale one.
     Label(u8, u8, bool),
-    /// A new memory in place of an old one.
+    /// Adds a memory that supersedes an old one.
     Supersede(u8, u8),
-    /// The first takes up the others.
+    /// Merges the others into the first.
     Merge(u8, Vec<u8>, u8),
-    /// Undoes a merge, perhaps one that never was.
+    /// Undoes a merge, sometimes one that did not happen.
     Split(u8, u8),
-    /// A decision on a proposal, perhaps in place of another memory.
+    /// Decides on a proposal, sometimes with a memory that it supersedes.
     Decide(u8, u8, bool),
-    /// Soft delete.
+    /// Soft-deletes a memory.
     Forget(u8),
-    /// Back again.
+    /// Restores a memory.
     Restore(u8),
-    /// A new state.
+    /// Sets a new state.
     Fade(u8, u8),
-    /// Removes what is soft-deleted.
+    /// Purges a memory, which has an effect only if it is soft-deleted.
     Purge(u8),
-    /// Removes at once.
+    /// Erases a memory.
     Erase(u8),
-    /// Counts a recall.
+    /// Counts an access.
     Touch(u8),
-    /// An edge.
+    /// Adds a link.
     Link(u8, u8, u8),
-    /// No edge.
+    /// Removes a link.
     Unlink(u8, u8, u8),
-    /// A vector, perhaps of an old text.
+    /// Sets a vector, sometimes of an old text.
     Embed(u8, bool),
 }
 
-/// Sequences of up to `longest` steps.
+/// Generates sequences of up to `longest` steps.
 pub fn sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
     let n = any::<u8>;
     let op = prop_oneof![
@@ -69,8 +67,8 @@ pub fn sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..=longest)
 }
 
-/// Sequences of up to `longest` steps that replace, merge, forget and restore memories of one scope: what could make a
-/// chain fork or close in a circle.
+/// Generates sequences of up to `longest` steps that supersede, merge, forget and restore memories of one scope. These
+/// are the steps that could make a chain fork or form a cycle.
 pub fn chain_sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
     let n = any::<u8>;
     let op = prop_oneof![
@@ -88,14 +86,14 @@ pub fn chain_sequences(longest: usize) -> impl Strategy<Value = Vec<Op>> {
     prop::collection::vec(op, 1..=longest)
 }
 
-/// The changes that steps stand for, each with its space, on a store that was empty before.
+/// Returns the changes of the steps, each with its space, for a store that is empty at the start.
 pub fn changes(ops: &[Op]) -> Vec<(Space, Change)> {
     let mut model = Model::default();
     (1..)
         .zip(ops)
         .map(|(number, op)| {
             let (space, change) = model.change(number, op);
-            // Refused ones are of use too: they must leave nothing behind.
+            // Refused changes are kept: they must leave the store unchanged.
             let _ = model.apply(&space, &change);
             (space, change)
         })
@@ -109,7 +107,7 @@ pub(super) fn scopes() -> [Scope; 4] {
 }
 
 impl Model {
-    /// The change that a step stands for, and the space it is for.
+    /// Returns the change of a step, and the space that it applies to.
     pub(super) fn change(&self, number: u64, op: &Op) -> (Space, Change) {
         let all = scopes();
         let pick = |n: &u8| match self.known.len() {
@@ -170,14 +168,14 @@ impl Model {
                 (space, Action::Merge { into: Box::new(new_text(into, &text(n), n % 2 == 0)), from })
             }
             Op::Split(which, n) => {
-                // The one that took it up, if one did; now and then any other.
-                let (taken, space) = pick(which);
-                let newer = self.stored.get(&taken).and_then(|stored| stored.memory.superseded_by_id);
+                // The memory that it was merged into, if there is one; sometimes any other.
+                let (merged, space) = pick(which);
+                let newer = self.stored.get(&merged).and_then(|stored| stored.memory.superseded_by_id);
                 let into = newer.filter(|_| !n.is_multiple_of(4)).unwrap_or(pick(n).0);
-                (space, Action::Split { into, from: vec![taken] })
+                (space, Action::Split { into, from: vec![merged] })
             }
             Op::Decide(which, n, accept) => {
-                // A proposal, if there is one; now and then anything.
+                // A proposal, if there is one; sometimes any memory.
                 let proposals: Vec<_> = self.known.iter().filter(|(id, _)| self.is_proposal(*id)).collect();
                 let (id, space) = match proposals.len() {
                     0 => pick(which),

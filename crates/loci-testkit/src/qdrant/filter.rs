@@ -1,7 +1,7 @@
-//! Which points does a filter let pass?
+//! Filters of the stand-in.
 //!
-//! `must`, `should`, `must_not` of conditions: `match` (`value`, `any`), `is_null`, `is_empty`, `has_id`. A field
-//! without a payload index is refused.
+//! Supported are `must`, `should` and `must_not` with the conditions `match` (`value`, `any`), `is_null`, `is_empty`
+//! and `has_id`. A field without a payload index is refused.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::strict::{Refused, bad, field, id, object};
 
-/// A filter that was understood.
+/// A parsed filter.
 #[derive(Debug, Default)]
 pub(super) struct Filter {
     must: Vec<Condition>,
@@ -27,7 +27,7 @@ enum Condition {
 }
 
 impl Filter {
-    /// Reads a filter; the fields that it names must have indexes.
+    /// Parses a filter. Every field in it must have a payload index.
     pub(super) fn read(value: Option<&Value>, indexes: &BTreeMap<String, Value>) -> Result<Self, Refused> {
         let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(Self::default()) };
         let object = object(value, "filter", &["must", "should", "must_not"])?;
@@ -39,7 +39,7 @@ impl Filter {
         Ok(Self { must: conditions("must")?, should: conditions("should")?, must_not: conditions("must_not")? })
     }
 
-    /// Whether a point passes.
+    /// Returns true if a point matches the filter.
     pub(super) fn passes(&self, id: &str, payload: &Value) -> bool {
         let holds = |condition: &Condition| condition.holds(id, payload);
         self.must.iter().all(holds)
@@ -71,7 +71,7 @@ impl Condition {
         }
         let matched = super::strict::object(field(object, "match")?, "match", &["value", "any"])?;
         let values = match (matched.get("value"), matched.get("any")) {
-            // As the real one: nothing equals null, so it is not taken for a value.
+            // As in the real server, null is not a valid value, because nothing equals null.
             (Some(value), None) if value.is_string() || value.is_i64() || value.is_boolean() => vec![value.clone()],
             (None, Some(Value::Array(values))) => values.clone(),
             _ => {

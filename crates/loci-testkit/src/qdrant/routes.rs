@@ -1,4 +1,4 @@
-//! Which requests are answered?
+//! The routes of the stand-in.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -17,7 +17,7 @@ use super::State;
 use super::collection::Held;
 use super::strict::{Refused, bad, missing};
 
-/// All of them.
+/// Returns the router with all routes.
 pub(super) fn router(state: Arc<State>) -> Router {
     Router::new()
         .route("/", get(|| async { Json(json!({ "title": "a stand-in for qdrant", "version": "0.0.0-stand-in" })) }))
@@ -28,7 +28,7 @@ pub(super) fn router(state: Arc<State>) -> Router {
         .with_state(state)
 }
 
-/// The door: the key, the delay, and whether it is having a bad day.
+/// Counts every request, applies the delay and the requested failures, and checks the API key.
 async fn pass(Shared(state): Shared<Arc<State>>, request: Request, next: Next) -> Response {
     state.requests.fetch_add(1, Ordering::SeqCst);
     let delay = state.delay.load(Ordering::SeqCst);
@@ -53,7 +53,7 @@ async fn list(Shared(state): Shared<Arc<State>>) -> Json<Value> {
     answer(json!({ "collections": names }))
 }
 
-/// Makes, describes and removes collections.
+/// Creates, describes and removes collections.
 async fn whole(
     Shared(state): Shared<Arc<State>>,
     Path(name): Path<String>,
@@ -77,7 +77,7 @@ async fn whole(
     }
 }
 
-/// Everything within a collection.
+/// Serves the requests within a collection.
 async fn part(
     Shared(state): Shared<Arc<State>>,
     Path((name, rest)): Path<(String, String)>,

@@ -1,10 +1,10 @@
-//! Is a body exactly what was agreed?
+//! Strict parsing of request bodies: an unknown or missing field is an error.
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-/// A refusal, in the real server's shape.
+/// An error answer in the format of the real server.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) status: StatusCode,
@@ -17,17 +17,17 @@ impl IntoResponse for Refused {
     }
 }
 
-/// The client is wrong.
+/// Makes a 400 answer.
 pub(super) fn bad(error: impl Into<String>) -> Refused {
     Refused { status: StatusCode::BAD_REQUEST, error: error.into() }
 }
 
-/// There is no such collection.
+/// Makes the 404 answer for a missing collection.
 pub(super) fn missing(name: &str) -> Refused {
     Refused { status: StatusCode::NOT_FOUND, error: format!("Not found: Collection `{name}` doesn't exist!") }
 }
 
-/// The fields of an object, of which these and no others may be there.
+/// Returns the fields of an object, or an error if it has a field that is not in `known`.
 pub(super) fn object<'a>(value: &'a Value, what: &str, known: &[&str]) -> Result<&'a Map<String, Value>, Refused> {
     let Some(object) = value.as_object() else {
         return Err(bad(format!("Format error in JSON body: {what} is no object")));
@@ -38,12 +38,12 @@ pub(super) fn object<'a>(value: &'a Value, what: &str, known: &[&str]) -> Result
     }
 }
 
-/// A field that must be there.
+/// Returns a required field.
 pub(super) fn field<'a>(object: &'a Map<String, Value>, name: &str) -> Result<&'a Value, Refused> {
     object.get(name).ok_or_else(|| bad(format!("Format error in JSON body: missing field `{name}`")))
 }
 
-/// The id of a point: a UUID or a number.
+/// Parses the id of a point: a UUID or a number.
 pub(super) fn id(value: &Value) -> Result<String, Refused> {
     if let Some(number) = value.as_u64() {
         return Ok(number.to_string());
@@ -54,7 +54,7 @@ pub(super) fn id(value: &Value) -> Result<String, Refused> {
     })
 }
 
-/// A vector of the right length, of finite numbers.
+/// Parses a vector with the given dimensions and finite numbers.
 pub(super) fn vector(value: &Value, dimensions: usize) -> Result<Vec<f32>, Refused> {
     let numbers = value.as_array().map(|numbers| numbers.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>());
     let Some(Some(numbers)) = numbers else {

@@ -1,28 +1,29 @@
-//! How is a text normalised before it is cut into pieces?
+//! Normalisation of a text before it is split into pieces.
 //!
-//! By the table in the model's file, so that texts become what the model was trained on: NFKC (full-width letters,
-//! ligatures, composed accents), control characters dropped, spaces of all sorts one space. The table is a trie of byte
-//! sequences in the double-array form of darts-clone, followed by the texts that replace them, each ended by a zero.
-//! At each position the longest sequence in the trie is replaced; a character in none stays.
+//! The table in the file of the model defines the normalisation with which the model was trained: NFKC (full-width
+//! letters, ligatures, composed accents), no control characters, and one kind of space. The table is a trie of byte
+//! sequences in the double-array form of darts-clone, followed by the replacement texts, each ended by a zero byte. At
+//! each position the longest sequence in the trie is replaced; a character that is in no sequence stays.
 //!
 //! Spaces then become `▁`: one at the beginning, one for each run of spaces, none at the end.
 
 use super::protobuf::{Field, fields};
 
-/// What stands for a space in pieces.
+/// The mark that represents a space in pieces.
 const SPACE: char = '\u{2581}';
 
-/// The replacements of a model.
+/// The normalisation table of a model.
 #[derive(Debug, Default)]
 pub(super) struct Charsmap {
     /// The nodes of the trie.
     units: Vec<u32>,
-    /// The replacements.
+    /// The replacement texts, each ended by a zero byte.
     texts: Vec<u8>,
 }
 
 impl Charsmap {
-    /// Reads the rules of a model; nothing if they are damaged. Rules without a table replace nothing.
+    /// Reads the normalisation rules of a model. Returns `None` if they are damaged. Rules without a table replace
+    /// nothing.
     pub(super) fn parse(rules: &[u8]) -> Option<Self> {
         let mut table: &[u8] = &[];
         for field in fields(rules) {
@@ -42,11 +43,11 @@ impl Charsmap {
         Some(Self { units: units.iter().map(|unit| u32::from_le_bytes(*unit)).collect(), texts: texts.to_vec() })
     }
 
-    /// The text as the model's pieces have it, or its beginning if that is longer than `limit` bytes.
+    /// Returns the normalised text, or its beginning if it is longer than `limit` bytes.
     pub(super) fn normalise(&self, text: &str, limit: usize) -> String {
         let mut normal = String::with_capacity(text.len().min(limit) + SPACE.len_utf8());
         let mut rest = text;
-        // A space is written only when something follows it.
+        // A space is written only when a character follows it.
         let mut space = true;
         while !rest.is_empty() && normal.len() < limit {
             let (replacement, length) = self.replace(rest);
@@ -62,22 +63,22 @@ impl Charsmap {
             }
             rest = &rest[length..];
         }
-        // The mark itself may stand in a text.
+        // The text may contain the mark itself.
         normal.truncate(normal.trim_end_matches(SPACE).len());
         normal
     }
 
-    /// What the beginning of `text` becomes, and how many bytes of it.
+    /// Returns the replacement of the beginning of `text`, and the number of bytes that it replaces.
     fn replace<'a>(&'a self, text: &'a str) -> (&'a str, usize) {
         let letter = text.chars().next().map_or(0, char::len_utf8);
         match self.longest(text.as_bytes()) {
-            // In a damaged table a sequence may end within a character; it is then as good as none.
+            // In a damaged table a sequence may end within a character; it is then ignored.
             Some((replacement, length)) if text.is_char_boundary(length) => (replacement, length),
             _ => (&text[..letter], letter),
         }
     }
 
-    /// The replacement of the longest sequence in the trie that begins `text`, and the sequence's length.
+    /// Returns the replacement of the longest sequence in the trie that is a prefix of `text`, and its length.
     fn longest(&self, text: &[u8]) -> Option<(&str, usize)> {
         let mut found = None;
         let mut at = offset(*self.units.first()?);
@@ -102,13 +103,13 @@ impl Charsmap {
 /// The bits of a node that must equal the byte that leads to it. The highest is set in values, which no byte leads to.
 const LABEL: u32 = 0x8000_00ff;
 
-/// Whether a sequence ends at a node: its value is then the node's first child.
+/// The bit that is set if a sequence ends at a node. Its value is then the first child of the node.
 const HAS_VALUE: u32 = 0x100;
 
 /// The bits of a value.
 const VALUE: u32 = 0x7fff_ffff;
 
-/// Where a node's children are, relative to it. Far ones are counted in steps of 256.
+/// Returns the offset of the children of a node, relative to it. Large offsets are stored in units of 256.
 fn offset(unit: u32) -> usize {
     ((unit >> 10) << ((unit & 0x200) >> 6)) as usize
 }

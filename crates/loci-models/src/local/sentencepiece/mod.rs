@@ -1,12 +1,12 @@
-//! How does a text become numbers by a SentencePiece model?
+//! Tokenisation with a SentencePiece unigram model.
 //!
-//! The file `sp.model` is a protobuf message with the pieces, each with the logarithm of its probability, and with the
-//! rules by which texts are normalised. A text is normalised (see [`Charsmap`]) and then cut into the pieces whose
-//! probabilities have the greatest product (the unigram model, by Viterbi's algorithm).
+//! The file `sp.model` is a protobuf message with the pieces, each with its log probability, and with the rules of
+//! normalisation. A text is normalised (see [`Charsmap`]) and then split into the pieces with the greatest product of
+//! probabilities, by the Viterbi algorithm.
 //!
-//! The `tokenizers` crate could do this too, but not here: it normalises grapheme by grapheme where SentencePiece takes
-//! the longest prefix, it fuses runs of unknown characters, and its trie of hash maps takes more memory for 128 000
-//! pieces than the whole network does. Here the pieces are one sorted list of three megabytes.
+//! The `tokenizers` crate is not used here: it normalises grapheme by grapheme whereas SentencePiece takes the longest
+//! prefix, it fuses runs of unknown characters, and its trie of hash maps takes more memory for 128,000 pieces than the
+//! whole network. Here the pieces are one sorted list of three megabytes.
 
 mod charsmap;
 mod protobuf;
@@ -19,10 +19,10 @@ use protobuf::{Field, fields};
 use super::text_encoder::Encoded;
 use crate::error::Error;
 
-/// How much less likely an unknown character is than the least likely piece, as a logarithm.
+/// The log probability of an unknown character is this much below that of the least likely piece.
 const UNKNOWN_PENALTY: f64 = 10.0;
 
-/// The pieces of these sorts are the model's own and never stand in a text: unknown, control and unused.
+/// The types of pieces that never occur in a text: unknown, control and unused.
 const NOT_IN_TEXTS: [u64; 3] = [2, 3, 5];
 
 /// A unigram tokenizer.
@@ -35,7 +35,7 @@ pub(super) struct SentencePiece {
     markers: Markers,
 }
 
-/// The numbers of the pieces that the model adds itself.
+/// The ids of the special pieces.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Markers {
     pub(super) unknown: u32,
@@ -44,9 +44,9 @@ pub(super) struct Markers {
 }
 
 impl SentencePiece {
-    /// Reads the model at `path`, whose content is `bytes`, for a network that knows `rows` pieces.
+    /// Reads the model at `path`, whose content is `bytes`, for a network with `rows` pieces.
     ///
-    /// Texts are cut at `max_tokens`, of which two are the markers at both ends.
+    /// Texts are cut at `max_tokens`, including the special pieces at both ends.
     pub(super) fn load(path: &Path, bytes: &[u8], rows: usize, max_tokens: usize) -> Result<Self, Error> {
         let invalid = |field: &str, problem: String| Error::invalid(path, field, problem);
         let damaged = |field: &str| invalid(field, "is cut off or damaged; fetch the model again".to_owned());
@@ -59,7 +59,7 @@ impl SentencePiece {
             }
         }
         if pieces.len() < 3 || pieces.len() > rows {
-            let problem = format!("has {} pieces, but the network knows {rows}", pieces.len());
+            let problem = format!("has {} pieces, but the network has {rows}", pieces.len());
             return Err(invalid("pieces", problem));
         }
         if let Some(piece) = pieces.iter().find(|piece| !piece.score.is_finite()) {
@@ -77,11 +77,11 @@ impl SentencePiece {
         Ok(Self { charsmap, pieces: Pieces::new(&pieces), unknown, max_tokens, markers })
     }
 
-    /// The text as ids between the model's markers.
+    /// Returns the ids of the text between the special pieces for begin and end.
     ///
-    /// A text of nothing, or of spaces only, is one unknown piece, so that it too has a vector.
+    /// An empty text, or one of spaces only, becomes one unknown piece, so that it has a vector too.
     pub(super) fn write(&self, text: &str) -> Encoded {
-        // No piece is longer than `longest`, so what lies beyond this cannot be seen. It bounds the work on long texts.
+        // No piece is longer than `longest`, so text beyond this limit has no effect. This bounds the work.
         let normal = self.charsmap.normalise(text, self.max_tokens * self.pieces.longest);
         let mut ids = vec![self.markers.begin];
         if normal.is_empty() {
@@ -93,9 +93,9 @@ impl SentencePiece {
         Encoded { ids, ..Encoded::default() }
     }
 
-    /// The most likely pieces of a normalised text.
+    /// Returns the most likely pieces of a normalised text.
     fn cut(&self, text: &str) -> Vec<u32> {
-        /// The best way to cut the text before a position.
+        /// The best split of the text before a position.
         #[derive(Clone, Copy)]
         struct Best {
             score: f64,
@@ -108,7 +108,7 @@ impl SentencePiece {
         for (start, letter) in text.char_indices() {
             let (before, letter_end) = (best[start].score, start + letter.len_utf8());
             let mut reach = |end: usize, score: f64, piece: u32| {
-                // Only a greater score wins: of equals, the piece that starts first is taken.
+                // Only a greater score wins: among equal ones the piece that starts first is taken.
                 if before + score > best[end].score {
                     best[end] = Best { score: before + score, from: start, piece };
                 }
@@ -137,7 +137,7 @@ fn marker(pieces: &[Piece<'_>], text: &str) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
-/// A piece as the file has it.
+/// A piece as stored in the file.
 #[derive(Debug, Clone, Copy)]
 struct Piece<'a> {
     text: &'a str,
@@ -160,20 +160,21 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The pieces that may stand in a text, sorted by their bytes.
+/// The pieces that may occur in a text, sorted by their bytes.
 ///
-/// Pieces with a common beginning are neighbours, so those that begin a text are found by narrowing a range byte by byte.
+/// Pieces with a common prefix are adjacent, so the pieces that are prefixes of a text are found by narrowing a range
+/// byte by byte.
 #[derive(Debug)]
 struct Pieces {
-    /// All pieces, one after the other.
+    /// The concatenated pieces.
     text: Vec<u8>,
-    /// Where each begins in `text`, and where the last ends.
+    /// The offset of each piece in `text`, and the end of the last.
     starts: Vec<u32>,
     scores: Vec<f32>,
     ids: Vec<u32>,
-    /// The bytes of the longest piece.
+    /// The length of the longest piece in bytes.
     longest: usize,
-    /// The range of pieces by their first byte, whose narrowing would take the most steps.
+    /// The range of pieces for each first byte, which saves the longest step of the search.
     first: Vec<u32>,
 }
 
@@ -199,13 +200,13 @@ impl Pieces {
         &self.text[self.starts[index] as usize..self.starts[index + 1] as usize]
     }
 
-    /// Gives the length, the score and the id of each piece that begins `text`, the shortest first.
+    /// Passes the length, the score and the id of each piece that is a prefix of `text`, the shortest first.
     fn beginning(&self, text: &[u8], mut give: impl FnMut(usize, f32, u32)) {
         let Some(&byte) = text.first() else { return };
         let byte = usize::from(byte);
         let (mut low, mut high) = (self.first[byte] as usize, self.first[byte + 1] as usize);
         for length in 1..=text.len() {
-            // All pieces from `low` to `high` begin with these `length` bytes. The piece that ends here is the first.
+            // All pieces from `low` to `high` start with these `length` bytes. A piece that ends here is the first.
             if low < high && self.piece(low).len() == length {
                 give(length, self.scores[low], self.ids[low]);
                 low += 1;
@@ -220,7 +221,7 @@ impl Pieces {
         }
     }
 
-    /// How many pieces from `low` on, before `high`, are as `holds` says.
+    /// Returns the number of pieces from `low` on, before `high`, for which `holds` is true.
     fn partition(&self, low: usize, high: usize, holds: impl Fn(&[u8]) -> bool) -> usize {
         let (mut least, mut most) = (low, high);
         while least < most {
@@ -308,7 +309,7 @@ mod tests {
         };
         expect(b"", "0 pieces");
         expect(&model(&[("a", f32::NAN)], &[]), "the score of `a` is not a number");
-        expect(&model(&[("a", -1.0); 200], &[]), "203 pieces, but the network knows 100");
+        expect(&model(&[("a", -1.0); 200], &[]), "203 pieces, but the network has 100");
         let piece = |text: &str| bytes(1, &bytes(1, text.as_bytes()));
         let rules = bytes(3, &bytes(1, b"nmt_nfkc"));
         expect(&[piece("a"), piece("b"), piece("c"), rules].concat(), "`<unk>` is missing");

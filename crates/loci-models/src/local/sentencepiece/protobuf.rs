@@ -1,21 +1,21 @@
-//! What fields does a protobuf message have?
+//! A minimal protobuf reader for the file of a SentencePiece model.
 //!
-//! Only what the file of a SentencePiece model needs: the fields of one message in order, with no schema.
+//! It returns the fields of one message in order, without a schema.
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Field<'a> {
-    /// A whole number.
+    /// An integer.
     Number(u64),
-    /// A text, bytes or a message.
+    /// A string, bytes or a nested message.
     Bytes(&'a [u8]),
     /// A float or another value of four bytes.
     Four([u8; 4]),
-    /// A value of eight bytes, which no field that Loci reads has.
+    /// A value of eight bytes. Loci reads no field of this type.
     Eight,
 }
 
-/// The fields of a message with their numbers; nothing in place of the first one that is damaged, and then the end.
+/// Iterates over the fields of a message with their numbers. At the first damaged field it yields `None` and ends.
 pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = Option<(u64, Field<'_>)>> {
     let mut rest = Some(message);
     std::iter::from_fn(move || {
@@ -47,7 +47,7 @@ fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     Some(taken)
 }
 
-/// A whole number of at most 64 bits, seven bits to a byte, the lowest first.
+/// Reads a varint: an integer of at most 64 bits, seven bits per byte, the lowest first.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
