@@ -12,12 +12,12 @@
 
 use tokio_postgres::Client;
 
-use super::tables::{FIRST, FOURTH, LAST, SECOND, THIRD};
+use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, THIRD};
 use super::{Distance, PostgresOptions};
 use crate::{Error, Result};
 
 /// The migrations, in order.
-const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth];
+const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth];
 
 /// The error code of `open_write` for a space that was removed.
 pub(super) const SPACE_REMOVED: &str = "LC001";
@@ -190,6 +190,19 @@ fn third(_: &PostgresOptions) -> String {
 
 fn fourth(_: &PostgresOptions) -> String {
     FOURTH.to_owned()
+}
+
+fn fifth(options: &PostgresOptions) -> String {
+    let forced = |how: &str| -> String {
+        let tables = OF_SPACES.iter().chain(OF_ALL.iter().map(|(table, _)| table));
+        tables.map(|table| format!("ALTER TABLE {table} {how} ROW LEVEL SECURITY;\n")).collect()
+    };
+    // They are made again with the others.
+    let graphs = options.dimensions.iter().map(|size| format!("DROP INDEX IF EXISTS vectors_near_{size};\n"));
+    FIFTH
+        .replace("TABLES_OPEN", &forced("NO FORCE"))
+        .replace("TABLES_CLOSED", &forced("FORCE"))
+        .replace("GRAPHS", &graphs.collect::<String>())
 }
 
 /// The walls around those tables that are meant.

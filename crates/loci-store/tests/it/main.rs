@@ -21,6 +21,7 @@ mod postgres_round_trips;
 mod postgres_security;
 mod postgres_skew;
 mod postgres_spaces;
+mod shards;
 mod spaces;
 mod sqlite;
 mod stand_in;

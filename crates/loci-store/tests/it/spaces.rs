@@ -339,11 +339,11 @@ async fn the_number_of_an_erased_scope_is_not_given_again() {
     let (store, folder) = fresh();
     let hand = Hand::on(&store);
     hand.remember(&user("anna"), "lantern").await;
-    let raw = Connection::open(folder.path().join("tenants/default/spaces/shared/loci.db")).unwrap();
+    let raw = Connection::open(folder.path().join("tenants/default/spaces/users_38/loci.db")).unwrap();
     let last = || raw.query_row("SELECT max(scope) FROM scopes", [], |row| row.get::<_, i64>(0)).unwrap();
     let before = last();
     hand.must(&user("anna").space(), Action::EraseUser { user: "anna".to_owned() }).await;
-    hand.remember(&user("bo"), "lantern").await;
+    hand.remember(&user("vera"), "lantern").await;
     assert!(last() > before);
 }
 

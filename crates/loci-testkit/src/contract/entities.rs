@@ -131,14 +131,14 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
 
 /// Nobody learns of a thing that only others speak of, and nobody of one that nothing speaks of.
 pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (hand, anna, vera) = (Hand::on(store), user("anna"), user("vera"));
     let harbour = hand.name(&anna, "Harbour", &["port"]).await.id;
     let private =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..hand.sample(&anna, "x") };
     let private = hand.keep(private).await;
     let see = async |who: &Visible| named(store, who, &["harbour", "PORT"]).await;
     let (of_anna, of_ben) =
-        (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
+        (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("vera"), &[anna.clone(), vera.clone()]));
     assert_eq!(see(&whole()).await, [], "nothing speaks of it yet");
     hand.mention(&anna, private, harbour).await;
     assert_eq!((see(&of_anna).await, see(&of_ben).await, see(&whole()).await), (vec![], vec![harbour], vec![harbour]));
@@ -155,15 +155,15 @@ pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
 
 /// What a memory speaks of is told to those who see the memory.
 pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (hand, anna, vera) = (Hand::on(store), user("anna"), user("vera"));
     let harbour = hand.name(&anna, "Harbour", &[]).await.id;
     let boat = hand.name(&anna, "Boat", &[]).await.id;
     let (both, one) = (hand.remember(&anna, "both").await, hand.remember(&anna, "one").await);
     let silent = hand.remember(&anna, "neither").await;
-    let theirs = hand.remember(&ben, "Ben's").await;
-    let ship = hand.name(&ben, "Boat", &[]).await.id;
+    let theirs = hand.remember(&vera, "Ben's").await;
+    let ship = hand.name(&vera, "Boat", &[]).await.id;
     for (scope, memory, entity) in
-        [(&anna, both, boat), (&anna, both, harbour), (&anna, one, boat), (&ben, theirs, ship)]
+        [(&anna, both, boat), (&anna, both, harbour), (&anna, one, boat), (&vera, theirs, ship)]
     {
         hand.mention(scope, memory, entity).await;
     }
@@ -219,16 +219,16 @@ pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
 
 /// The limit is filled from what is seen and meant.
 pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (hand, anna, vera) = (Hand::on(store), user("anna"), user("vera"));
     let harbour = hand.name(&anna, "Harbour", &[]).await.id;
     let kept = hand.keep(Memory { tags: vec!["t".into()], ..hand.sample(&anna, "kept") }).await;
     let old = hand.remember(&anna, "old").await;
     let private =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..hand.sample(&anna, "x") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..hand.sample(&anna, "x") };
     let (forgotten, private) = (hand.remember(&anna, "forgotten").await, hand.keep(private).await);
-    let theirs = hand.remember(&ben, "theirs").await;
-    let haven = hand.name(&ben, "Harbour", &[]).await.id;
-    hand.mention(&ben, theirs, haven).await;
+    let theirs = hand.remember(&vera, "theirs").await;
+    let haven = hand.name(&vera, "Harbour", &[]).await.id;
+    hand.mention(&vera, theirs, haven).await;
     for memory in [kept, old, forgotten, private] {
         hand.mention(&anna, memory, harbour).await;
     }
@@ -245,7 +245,7 @@ pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) 
     assert_eq!(speak(&seen, &now(), 9).await, [new, kept]);
     assert_eq!(speak(&seen, &Filter { tags: vec!["t".into()], ..now() }, 1).await, [kept]);
     assert_eq!(speak(&seen, &everything(), 9).await, [new, forgotten, old, kept]);
-    assert_eq!(speak(&seen_by(Some("ben"), &[anna, ben]), &now(), 9).await, [new, theirs, private, kept]);
+    assert_eq!(speak(&seen_by(Some("vera"), &[anna, vera]), &now(), 9).await, [new, theirs, private, kept]);
     assert_eq!(speak(&visible(&[]), &everything(), 9).await, []);
     hand.must(&user("anna").space(), Action::Erase { id: new }).await;
     assert_eq!(speak(&seen, &now(), 1).await, [old], "the one before it holds again");

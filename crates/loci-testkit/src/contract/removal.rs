@@ -128,9 +128,9 @@ pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
 /// Of the answers that are kept for repeated requests those go that stand under the user's scope or name something of
 /// theirs. Those of others stay, or their repeated requests would be carried out twice.
 pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (hand, anna, vera) = (Hand::on(store), user("anna"), user("vera"));
     let space = anna.space();
-    let (hers, his) = (hand.remember(&anna, "lantern").await, hand.remember(&ben, "candle").await);
+    let (hers, his) = (hand.remember(&anna, "lantern").await, hand.remember(&vera, "candle").await);
     let keep = async |scope: Option<Scope>, key: &str, value: Value| {
         let value = NoteValue::Set(json!({ "fingerprint": "00", "status": 201, "body": value }));
         hand.must(&space, Action::Note { scope, key: key.to_owned(), value, until: Some(at(9_000)) }).await;
@@ -138,7 +138,7 @@ pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
     keep(Some(anna.clone()), "answer 1", json!({ "deleted": true })).await;
     keep(None, "answer 2", json!({ "receipts": [{ "id": hers }] })).await;
     keep(None, "answer 3", json!({ "userId": "anna" })).await;
-    keep(Some(ben), "answer 4", json!({ "deleted": true })).await;
+    keep(Some(vera), "answer 4", json!({ "deleted": true })).await;
     keep(None, "answer 5", json!({ "id": his })).await;
     keep(None, "answer 6", json!({ "deleted": true })).await;
     hand.must(&space, Action::EraseUser { user: "anna".into() }).await;

@@ -154,15 +154,15 @@ fn turn(hand: &Hand<'_>, scope: &Scope, text: &str) -> Memory {
 fn layers() -> Vec<Scope> {
     vec![
         user("anna"),
-        user("ben"),
+        user("vera"),
         scope(Layer::Session, &["anna", "t"]),
-        scope(Layer::Session, &["ben", "t"]),
+        scope(Layer::Session, &["vera", "t"]),
         scope(Layer::Project, &["anna"]),
         scope(Layer::Team, &["anna"]),
         scope(Layer::Org, &["anna"]),
         scope(Layer::Company, &["anna"]),
         agent("bot"),
-        scope(Layer::Agent, &["bot", "ben"]),
+        scope(Layer::Agent, &["bot", "vera"]),
         agent("owl"),
         scope(Layer::Pool, &["anna"]),
     ]
@@ -211,7 +211,7 @@ pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
     let mut plain = Vec::new();
     for scope in [user("anna"), scope(Layer::Team, &["crew"])] {
         for policy in AccessPolicy::ALL {
-            for actor in [None, Some("anna"), Some("ben")] {
+            for actor in [None, Some("anna"), Some("vera")] {
                 let memory = turn(&hand, &scope, &format!("lantern {} {policy} {actor:?}", scope.layer()));
                 plain.push(Memory { access_policy: *policy, actor_id: actor.map(str::to_owned), ..memory });
             }
@@ -219,7 +219,7 @@ pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
     }
     keep_all(&hand, &plain).await;
     let scopes = [user("anna"), scope(Layer::Team, &["crew"])];
-    for viewer in [None, Some("anna"), Some("ben"), Some("eva"), Some("")] {
+    for viewer in [None, Some("anna"), Some("vera"), Some("eva"), Some("")] {
         reads_keep_to(&hand, &seen_by(viewer, &scopes), &plain).await;
         reads_keep_to(&hand, &seen_by(viewer, &scopes[..1]), &plain).await;
     }
@@ -283,11 +283,11 @@ pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
 
 /// Counts of the ledger, the jobs and the disk are for those whose reach is the whole.
 pub async fn numbers_count_only_what_is_seen(store: &dyn Store) {
-    let (hand, anna, ben) = (Hand::on(store), user("anna"), user("ben"));
+    let (hand, anna, vera) = (Hand::on(store), user("anna"), user("vera"));
     hand.remember(&anna, "one").await;
     let two = hand.remember(&anna, "two").await;
     hand.forget(&anna, two).await;
-    hand.remember(&ben, "three").await;
+    hand.remember(&vera, "three").await;
     hand.remember(&agent("bot"), "four").await;
     let all = good(store.stats(&whole()).await);
     assert_eq!((all.memories, all.spaces, all.ledger, all.without_vector), (4, 2, 5, 0));

@@ -146,8 +146,8 @@ async fn follow(hand: &Hand<'_>, before: MemoryId, memory: Memory) -> MemoryId {
 pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
     let hand = Hand::on(store);
     let session = scope(Layer::Session, &["anna", "s"]);
-    let first = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
-    let second = hand.keep(said(&hand, "ben", "Did you see the lighthouse?")).await;
+    let first = hand.keep(said(&hand, "vera", "Have you been to Lisbon?")).await;
+    let second = hand.keep(said(&hand, "vera", "Did you see the lighthouse?")).await;
     for (one, other) in [(first, second), (second, first)] {
         let answer = hand.keep(said(&hand, "anna", &format!("Yes, {}", hand.next()))).await;
         hand.link(&session, one, answer, Relation::Temporal).await;
@@ -160,9 +160,9 @@ pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
 /// "Yes, last week" is about what was asked; a statement before it is not.
 pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
     let hand = Hand::on(store);
-    let question = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
+    let question = hand.keep(said(&hand, "vera", "Have you been to Lisbon?")).await;
     let answer = follow(&hand, question, said(&hand, "anna", "Yes, last week")).await;
-    let statement = follow(&hand, answer, said(&hand, "ben", "The harbour is lovely.")).await;
+    let statement = follow(&hand, answer, said(&hand, "vera", "The harbour is lovely.")).await;
     let reply = follow(&hand, statement, said(&hand, "anna", "Indeed")).await;
     let monologue = follow(&hand, reply, said(&hand, "anna", "Shall we visit Porto?")).await;
     let own = follow(&hand, monologue, said(&hand, "anna", "Perhaps in spring")).await;
@@ -177,7 +177,7 @@ pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
 /// When the question changes or goes, its old words find the answer no more.
 pub async fn an_answer_forgets_the_old_words_of_its_question(store: &dyn Store) {
     let hand = Hand::on(store);
-    let question = hand.keep(said(&hand, "ben", "Have you been to Lisbon?")).await;
+    let question = hand.keep(said(&hand, "vera", "Have you been to Lisbon?")).await;
     let answer = follow(&hand, question, said(&hand, "anna", "Yes, last week")).await;
     let space = scope(Layer::Session, &["anna", "s"]).space();
     hand.must(&space, Action::Revise(Box::new(new_text(question, "Have you been to Madrid?", true)))).await;
