@@ -287,6 +287,11 @@ impl Shard {
         Self(((hash ^ (hash >> 32)) % u64::from(Self::COUNT)) as u8)
     }
 
+    /// All shards.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT).map(Self)
+    }
+
     /// Its number, from 0 to one below [`Shard::COUNT`].
     pub fn number(self) -> u8 {
         self.0
@@ -478,7 +483,7 @@ mod tests {
 
     #[test]
     fn names_of_shards_read_back_and_no_others_do() {
-        let names: Vec<String> = (0..Shard::COUNT).map(|number| Space::Users(Shard(number)).name()).collect();
+        let names: Vec<String> = Shard::all().map(|shard| Space::Users(shard).name()).collect();
         assert_eq!((names[0].as_str(), names[63].as_str()), ("users_00", "users_3f"));
         for (number, name) in (0..).zip(&names) {
             assert_eq!(name.parse::<Space>().unwrap(), Space::Users(Shard(number)));

@@ -50,7 +50,8 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     let told = home.run(&["backup", "--verify", file]);
     assert!(told.out.contains("whole") && told.out.contains("default/agent_memory_scout"), "{told:?}");
     let back = elsewhere.json(&["restore-backup", file]);
-    assert_eq!(back["restored"].as_array().unwrap().len(), 2, "{back}");
+    // The agent, and a space for each of two users.
+    assert_eq!(back["restored"].as_array().unwrap().len(), 3, "{back}");
     assert_eq!(elsewhere.lines(&[]), home.lines(&[]));
     assert_eq!(elsewhere.json(&["key", "list"]), home.json(&["key", "list"]));
     let history = |home: &Home| {

@@ -173,7 +173,7 @@ async fn the_end_writes_what_waits() {
 #[tokio::test]
 async fn what_the_store_does_not_take_is_named_and_tried_again() {
     let waiting = house(Batching { size: 100, milliseconds: NEVER, waiting: 100 });
-    waiting.house.remember(&user("bo"), "The store is there").await;
+    waiting.house.remember(&user("mara"), "The store is there").await;
     waiting.house.break_at("poison");
     waiting.take(&fact(1)).await;
     let bad = waiting.take("The poison is in the shed").await;

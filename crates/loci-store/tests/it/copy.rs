@@ -301,7 +301,7 @@ async fn a_target_with_something_else_is_left_alone() {
     fill(&first).await;
     let id = Hand::on(&last).remember(&user("anna"), "was here before").await;
     let refused = moved!(&first, &last, SMALL).expect_err("occupied");
-    assert!(matches!(&refused, Error::Occupied { place, .. } if place == "default/shared"), "{refused}");
+    assert!(matches!(&refused, Error::Occupied { place, .. } if place == "default/users_38"), "{refused}");
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert_eq!(Hand::on(&last).scan(&whole(), &everything()).await, [id]);
     assert_eq!(good(last.tenants().await), [Tenant::default()], "nothing was written");

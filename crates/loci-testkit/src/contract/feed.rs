@@ -88,7 +88,7 @@ pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
     }
     assert_eq!(ids, [first, last]);
     assert!(looks > 1, "one look is bounded");
-    let stranger = visible(&[user("nobody")]);
+    let stranger = visible(&[user("karl")]);
     assert_eq!(feed(store, &stranger, 0, 10).await, Feed { entries: Vec::new(), position: end }, "at one look");
 }
 
@@ -175,7 +175,7 @@ pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
     for (seen, expect) in [
         (whole(), vec![own.clone(), shared.clone()]),
         (visible(std::slice::from_ref(&anna)), vec![shared.clone()]),
-        (visible(&[user("nobody")]), vec![shared.clone()]),
+        (visible(&[user("karl")]), vec![shared.clone()]),
         (visible(&[bot, agent("nobody")]), vec![own]),
         (visible(&[]), vec![]),
         (grant(theirs, Reach::Whole, None, None), vec![(anna.space(), 1)]),

@@ -112,7 +112,7 @@ pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
         found.into_iter().map(|(_, value)| value.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     for (seen, expect) in [
-        (whole(), &["anna's", "vera's", "nobody's"][..]),
+        (whole(), &["anna's", "nobody's", "vera's"][..]),
         (visible(std::slice::from_ref(&anna)), &["anna's"]),
         (visible(&[vera.clone(), user("nobody")]), &["vera's"]),
         (visible(&[anna.clone(), vera, bot.clone()]), &["anna's", "vera's"]),
