@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use loci_store::{CatalogueChange, Page, Pool, PoolFilter, PoolMember, PoolRecord};
-use loci_types::{Durability, Error, ErrorKind, Filter, Layer, Memory, MemoryId, Outcome, Receipt};
+use loci_types::{Durability, Error, ErrorKind, Filter, Layer, Memory, MemoryId, Outcome, Receipt, Space};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -166,7 +166,12 @@ impl Engine {
         self.pool_named(caller).await?;
         let memory = self.one(&self.visible(caller, None).await?, id).await?;
         may_be_shared(&memory)?;
-        let from = json!({ "space": memory.scope()?.space().name(), "id": memory.id });
+        let space = match memory.scope()?.space() {
+            // Copies that were made before users had shards name the space of then.
+            Space::Users(_) => Space::Shared,
+            space => space,
+        };
+        let from = json!({ "space": space.name(), "id": memory.id });
         let pool = self.visible(caller, Some(&[Layer::Pool])).await?;
         let same = Filter {
             agents: caller.identifiers.agent_id.iter().cloned().collect(),

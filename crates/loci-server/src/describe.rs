@@ -240,9 +240,10 @@ fn parameters(operation: &mut Value) {
                 merge(schema, &json!({ "pattern": IDENTIFIER }));
             }
             "slug" => merge(schema, &json!({ "pattern": SLUG })),
-            "space" => {
-                merge(schema, &json!({ "pattern": r"^(shared|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$" }))
-            }
+            "space" => merge(
+                schema,
+                &json!({ "pattern": r"^(shared|users_[0-3][0-9a-f]|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$" }),
+            ),
             "If-Match" => merge(schema, &json!({ "pattern": r#"^(\*|(W/)?"?[0-9]{1,18}"?)$"# })),
             "reason" => merge(schema, &json!({ "pattern": PLAIN })),
             "tags" | "kinds" | "categories" if schema["type"] == "array" => {

@@ -42,7 +42,8 @@ pub fn scope(layer: Layer, values: &[&str]) -> Scope {
     Scope::new(layer, &identifiers).unwrap_or_else(|error| panic!("{layer} {values:?}: {error}"))
 }
 
-/// What is known of one user, in the shared space.
+/// What is known of one user, in the space of the shard. Anna, Vera,
+/// Karl and Una are in the same one, Anna and Ben are not.
 pub fn user(name: &str) -> Scope {
     scope(Layer::User, &[name])
 }

@@ -47,7 +47,7 @@ pub use memory::{
     unit,
 };
 pub use receipt::{Durability, Outcome, Receipt};
-pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Space, Tenant, slug};
+pub use scope::{IDENTIFIER_BYTES, Identifier, Identifiers, Scope, Shard, Space, Tenant, slug};
 pub use session::{Session, SessionFilter};
 pub use state::State;
 pub use visible::{Reach, Visible};

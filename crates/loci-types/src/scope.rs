@@ -2,14 +2,15 @@
 //!
 //! A [`Scope`] is a layer with exactly the identifiers that the layer requires; every memory has
 //! one. Other identifiers on a memory only say where it came from: they never widen the scope.
-//! A [`Space`] is the physical container of scopes: one per agent, one shared, one per pool.
+//! A [`Space`] is the physical container of scopes: one per agent, one per pool, a fixed number for what belongs to users
+//! ([`Shard`]), and one for the layers that many users share.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, ErrorKind, Layer};
+use crate::{Error, ErrorKind, Layer, fnv1a};
 
 /// One of the names by which scopes are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -246,7 +247,8 @@ impl Scope {
         match self.layer {
             Layer::Agent => Space::Agent(self.values[0].clone()),
             Layer::Pool => Space::Pool(self.values[0].clone()),
-            _ => Space::Shared,
+            Layer::User | Layer::Session => Space::Users(Shard::of(&self.values[0])),
+            Layer::Project | Layer::Team | Layer::Org | Layer::Company => Space::Shared,
         }
     }
 }
@@ -262,10 +264,44 @@ impl fmt::Display for Scope {
 pub enum Space {
     /// One agent's own.
     Agent(String),
-    /// All the layers of a tenant that do not belong to one agent.
+    /// The layers of a tenant that many users share: project, team, organisation and company.
     Shared,
+    /// The user and session layers of those users whose ids fall into this shard.
+    Users(Shard),
     /// One pool's own.
     Pool(String),
+}
+
+/// One of the parts into which the users of a tenant are divided, so that they do not all wait for one writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Shard(u8);
+
+impl Shard {
+    /// Number of shards of a tenant. It is part of the storage format and never changes.
+    pub const COUNT: u8 = 64;
+
+    /// The shard of a user: 64-bit FNV-1a of the id, its halves joined by exclusive or, modulo [`Shard::COUNT`]. It is part of
+    /// the storage format and never changes.
+    pub fn of(user: &str) -> Self {
+        let hash = fnv1a(user.as_bytes());
+        Self(((hash ^ (hash >> 32)) % u64::from(Self::COUNT)) as u8)
+    }
+
+    /// All shards.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT).map(Self)
+    }
+
+    /// Its number, from 0 to one below [`Shard::COUNT`].
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// Reads two hexadecimal digits in lower case.
+    fn from_hex(digits: &str) -> Option<Self> {
+        let number = u8::from_str_radix(digits, 16).ok().filter(|number| *number < Self::COUNT)?;
+        (format!("{number:02x}") == digits).then_some(Self(number))
+    }
 }
 
 impl Space {
@@ -274,6 +310,7 @@ impl Space {
         match self {
             Space::Agent(slug) => format!("agent_memory_{slug}"),
             Space::Shared => "shared".to_owned(),
+            Space::Users(shard) => format!("users_{:02x}", shard.0),
             Space::Pool(slug) => format!("pool_{slug}"),
         }
     }
@@ -297,6 +334,8 @@ impl FromStr for Space {
             Ok(Space::Pool(pool.to_owned()))
         } else if name == "shared" {
             Ok(Space::Shared)
+        } else if let Some(shard) = name.strip_prefix("users_").and_then(Shard::from_hex) {
+            Ok(Space::Users(shard))
         } else {
             Err(Error::invalid("space", format!("`{name}` is not the name of a space")))
         }
@@ -396,12 +435,74 @@ mod tests {
         use Identifier::*;
         let given = identifiers(&[(Agent, "devops-agent"), (User, "u/1"), (Pool, "p")]);
         for (layer, space) in
-            [(Layer::Agent, "agent_memory_devops-agent"), (Layer::User, "shared"), (Layer::Pool, "pool_p")]
+            [(Layer::Agent, "agent_memory_devops-agent"), (Layer::User, "users_0d"), (Layer::Pool, "pool_p")]
         {
             let scope = Scope::new(layer, &given).unwrap();
             assert_eq!(Scope::from_key(&scope.key()).unwrap(), scope);
             assert_eq!(scope.space().name(), space);
             assert_eq!(space.parse::<Space>().unwrap(), scope.space());
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_a_user_lies_in_the_shard_of_the_user() {
+        use Identifier::*;
+        let mut given = identifiers(&[(Agent, "a"), (Session, "s"), (Project, "p"), (Team, "t"), (Org, "o")]);
+        given.set(Company, Some("c".to_owned()));
+        for user in ["ann", "ben"] {
+            given.set(User, Some(user.to_owned()));
+            let space = |layer: Layer| Scope::new(layer, &given).unwrap().space();
+            for layer in [Layer::User, Layer::Session] {
+                assert_eq!(space(layer), Space::Users(Shard::of(user)));
+            }
+            for layer in [Layer::Project, Layer::Team, Layer::Org, Layer::Company] {
+                assert_eq!(space(layer), Space::Shared);
+            }
+            assert_eq!(space(Layer::Agent), Space::Agent("a".to_owned()));
+        }
+    }
+
+    /// Stored data lies where these values say. They were computed by another program.
+    #[test]
+    fn the_shard_of_a_user_never_changes() {
+        for (user, name) in [
+            ("a", "users_00"),
+            ("ann", "users_21"),
+            ("ben", "users_33"),
+            ("anna", "users_38"),
+            ("u/1", "users_0d"),
+            ("Zoë / 7", "users_2d"),
+            ("ana@example.org", "users_08"),
+            ("00000000-0000-0000-0000-000000000001", "users_1c"),
+            ("хххххххх", "users_30"),
+        ] {
+            assert_eq!(Space::Users(Shard::of(user)).name(), name, "{user}");
+        }
+        assert_eq!(Shard::COUNT, 64);
+    }
+
+    #[test]
+    fn names_of_shards_read_back_and_no_others_do() {
+        let names: Vec<String> = Shard::all().map(|shard| Space::Users(shard).name()).collect();
+        assert_eq!((names[0].as_str(), names[63].as_str()), ("users_00", "users_3f"));
+        for (number, name) in (0..).zip(&names) {
+            assert_eq!(name.parse::<Space>().unwrap(), Space::Users(Shard(number)));
+        }
+        for bad in
+            ["users", "users_", "users_0", "users_40", "users_ff", "users_3F", "users_+1", "users_000", "users_0x"]
+        {
+            assert!(bad.parse::<Space>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn users_are_spread_evenly() {
+        let names: [fn(u32) -> String; 3] =
+            [|n| n.to_string(), |n| format!("user-{n}"), |n| format!("u{n:08}@example.org")];
+        for name in names {
+            let mut users = [0; Shard::COUNT as usize];
+            (0..64_000).for_each(|n| users[usize::from(Shard::of(&name(n)).number())] += 1);
+            assert!(users.iter().all(|count| (900..1_100).contains(count)), "{users:?}");
         }
     }
 

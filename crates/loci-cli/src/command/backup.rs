@@ -121,7 +121,7 @@ pub(super) struct PartFlags {
     /// Only this pool's space
     #[arg(long, value_name = "SLUG", conflicts_with = "space")]
     pool: Option<String>,
-    /// Only this space, by its name: shared, agent_memory_SLUG or pool_SLUG
+    /// Only this space, by its name: shared, users_00 to users_3f, agent_memory_SLUG or pool_SLUG
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
 }

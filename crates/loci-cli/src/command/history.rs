@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_types::{LedgerEntry, Space};
+use loci_types::LedgerEntry;
 use serde_json::Value;
 
 use crate::arguments::{ScopeFlags, moment};
@@ -34,7 +34,8 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
     let id = args.id.parse()?;
     let caller = context.caller(&args.scope, false, Nobody::Operator);
     let then = moment("at", args.at.as_deref())?;
-    let mut history = context.engine().await?.history(&caller, id, args.limit).await?;
+    let engine = context.engine().await?;
+    let mut history = engine.history(&caller, id, args.limit).await?;
     history.events.retain(|entry| then.is_none_or(|then| entry.at <= then));
     if context.json {
         output::json(&history);
@@ -52,8 +53,9 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs) -> Result<()> {
         ]
     });
     output::line(&shape::table(&["line", "time", "event", "version", "by", "reason", "change"], rows.collect()));
-    // Lines of the shared space need no name to be undone.
-    if let Some(entry) = history.events.iter().find(|entry| entry.space != Space::Shared.name()) {
+    // Lines of the space that `undo` takes by default need no name.
+    let usual = engine.space_of(&context.caller(&args.scope, false, Nobody::User)).await?.name();
+    if let Some(entry) = history.events.iter().find(|entry| entry.space != usual) {
         output::line(&output::muted(&format!("these lines are of the space {0}: --space {0}", entry.space)));
     }
     Ok(())

@@ -19,7 +19,7 @@ const STATES: [&str; 3] = ["waiting", "running", "dead"];
 #[command(after_help = "Examples:
   loci jobs
   loci jobs list --state dead
-  loci jobs retry shared 42
+  loci jobs retry users_21 42
   loci jobs run --limit 10
 
 Slow work waits as jobs: vectors, the learning from sessions, summaries. One that fails is tried again,

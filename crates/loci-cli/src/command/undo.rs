@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use clap::Args;
-use loci_types::Space;
 
 use crate::arguments::ScopeFlags;
 use crate::context::{Context, Nobody};
@@ -13,6 +12,7 @@ use crate::output;
 #[command(after_help = "Examples:
   loci history 0192f1c2-7d3a-7cc1-9f5e-6b1d2c3e4f50
   loci undo 42
+  loci undo 42 --user ann
   loci undo 7 --space agent_memory_helper
 
 Takes back one line that `loci history` shows, if nothing that came later stands on it. An undo is a
@@ -21,7 +21,7 @@ pub(crate) struct UndoArgs {
     /// Its number within the space
     #[arg(value_name = "LINE", allow_negative_numbers = true)]
     sequence: i64,
-    /// The space [default: that of the most specific layer the names below open, else `shared`]
+    /// The space [default: that of the most specific layer the names below open, else that of your default user]
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
     #[command(flatten)]
@@ -34,8 +34,7 @@ pub(crate) async fn run(context: &Context, args: &UndoArgs) -> Result<()> {
     let engine = context.engine().await?;
     let space = match &args.space {
         Some(name) => name.parse()?,
-        None if caller.operator => Space::Shared,
-        None => engine.space_of(&caller).await?,
+        None => engine.space_of(&context.caller(&args.scope, false, Nobody::User)).await?,
     };
     let undone = engine.undo(&caller, &space, args.sequence).await?;
     if context.json {

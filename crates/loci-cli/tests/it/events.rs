@@ -36,7 +36,7 @@ fn events_go_on_where_they_were_left() {
     assert_eq!(lines(&home, &["events", "--since=now"]), [Value::Null; 0]);
     let run = home.run(&["events", "--memory", &own]);
     assert!(run.out.contains("ADD") && run.out.contains("The door squeaks") && run.out.contains(&own), "{run:?}");
-    assert!(run.err.contains("--since all~agent_memory_bot.1~shared.2"), "{run:?}");
+    assert!(run.err.contains("--since all~agent_memory_bot.1~users_21.2"), "{run:?}");
     check(&home, &["events", "--since=yesterday"], "INVALID_INPUT", 20, "cursor");
     check(&home, &["events", "--event=explode"], "INVALID_INPUT", 20, "event");
     check(&home, &["events", "--limit=0"], "INVALID_INPUT", 20, "limit");

@@ -62,8 +62,9 @@ fn new_memories_are_imported_for_whom_they_name() {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let run = home.feed(&["--json", "import", "-", "--user=zed"], text.as_bytes());
     assert_eq!((&run.value()["imported"], &run.value()["skipped"]), (&json!(3), &json!(1)));
+    // Space by space: the team lies in `shared`, ann in `users_21`, zed in `users_2d`.
     let whose: Vec<Value> = home.export().iter().map(|memory| memory["identifiers"].clone()).collect();
-    assert_eq!(whose, [json!({ "userId": "zed" }), json!({ "userId": "ann" }), json!({ "teamId": "red" })]);
+    assert_eq!(whose, [json!({ "teamId": "red" }), json!({ "userId": "ann" }), json!({ "userId": "zed" })]);
 }
 
 #[test]
@@ -83,7 +84,7 @@ fn a_folder_that_cannot_be_written_is_told() {
 fn a_file_from_the_future_is_refused_and_left_alone() {
     let home = Home::new();
     let id = home.remember(&["from now"]);
-    let connection = || rusqlite::Connection::open(home.shared()).unwrap();
+    let connection = || rusqlite::Connection::open(home.file_of("me")).unwrap();
     let known: i64 = connection().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
     let raise = |version: i64| connection().pragma_update(None, "user_version", version).unwrap();
     raise(999);
@@ -105,24 +106,24 @@ fn a_damaged_file_is_named_and_doctor_is_offered() {
     assert_eq!(home.feed(&["remember", "-"], lines.as_bytes()).code, 0);
     home.remember(&["--agent=helper", "--user=ann", "unharmed"]);
     // Everything into the main file, then noise over its first pages.
-    let connection = rusqlite::Connection::open(home.shared()).unwrap();
+    let connection = rusqlite::Connection::open(home.file_of("me")).unwrap();
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     drop(connection);
-    let mut file = std::fs::OpenOptions::new().write(true).open(home.shared()).unwrap();
+    let mut file = std::fs::OpenOptions::new().write(true).open(home.file_of("me")).unwrap();
     file.seek(SeekFrom::Start(0)).unwrap();
     file.write_all(&[0x5a; 40_000]).unwrap();
     drop(file);
-    let shared = home.shared().display().to_string();
+    let file = home.file_of("me").display().to_string();
     for verb in [&["recall", "number"][..], &["remember", "more"], &["list"]] {
         let run = home.run(verb);
         assert_eq!(run.code, 22, "{verb:?} {run:?}");
-        assert!(run.err.contains("STORE_CORRUPT") && run.err.contains(&shared), "{run:?}");
+        assert!(run.err.contains("STORE_CORRUPT") && run.err.contains(&file), "{run:?}");
         assert!(run.err.contains("loci doctor"), "{run:?}");
     }
     for args in [&["doctor"][..], &["doctor", "--repair"]] {
         let run = home.run(args);
         assert_eq!(run.code, 22, "{run:?}");
-        assert!(run.out.contains(&shared), "{run:?}");
+        assert!(run.out.contains(&file), "{run:?}");
     }
     assert_eq!(home.json(&["list", "--agent=helper", "--user=ann", "--layer=agent"])["totalCount"], 1);
 }
@@ -145,7 +146,7 @@ fn a_damaged_catalogue_is_told_by_the_doctor() {
 fn the_doctor_mends_words_that_were_lost() {
     let home = Home::new();
     home.remember(&["findable by its words"]);
-    let connection = rusqlite::Connection::open(home.shared()).unwrap();
+    let connection = rusqlite::Connection::open(home.file_of("me")).unwrap();
     connection.execute("DELETE FROM words", []).unwrap();
     drop(connection);
     assert_eq!(home.json(&["recall", "findable"])["hits"], json!([]));

@@ -50,7 +50,8 @@ fn a_backup_is_made_looked_through_and_brought_back() {
     let told = home.run(&["backup", "--verify", file]);
     assert!(told.out.contains("whole") && told.out.contains("default/agent_memory_scout"), "{told:?}");
     let back = elsewhere.json(&["restore-backup", file]);
-    assert_eq!(back["restored"].as_array().unwrap().len(), 2, "{back}");
+    // The agent, and a space for each of two users.
+    assert_eq!(back["restored"].as_array().unwrap().len(), 3, "{back}");
     assert_eq!(elsewhere.lines(&[]), home.lines(&[]));
     assert_eq!(elsewhere.json(&["key", "list"]), home.json(&["key", "list"]));
     let history = |home: &Home| {
@@ -111,7 +112,7 @@ fn a_space_goes_back_to_an_earlier_line_and_time() {
     let mut states: Vec<(i64, Vec<Value>)> = Vec::new();
     let id = home.remember(&["--user", "ann", "I live in Bern"]);
     for text in ["I live in Basel", "I live in Chur", "I live in Davos"] {
-        let line = Connection::open(home.shared()).unwrap();
+        let line = Connection::open(home.file_of("ann")).unwrap();
         let line: i64 = line.query_row("SELECT max(sequence) FROM ledger", [], |row| row.get(0)).unwrap();
         states.push((line, home.export()));
         home.json(&["update", &id, text]);
@@ -121,8 +122,15 @@ fn a_space_goes_back_to_an_earlier_line_and_time() {
     let file = file.to_str().unwrap();
     home.json(&["backup", file]);
     for (line, expect) in &states {
-        let back =
-            home.json(&["restore-backup", file, "--space", "shared", "--to-sequence", &line.to_string(), "--replace"]);
+        let back = home.json(&[
+            "restore-backup",
+            file,
+            "--space",
+            "users_21",
+            "--to-sequence",
+            &line.to_string(),
+            "--replace",
+        ]);
         assert_eq!((&back["restored"][0]["sequence"], &back["restored"][0]["lost"]), (&json!(line), &json!(0)));
         assert_eq!(&home.export(), expect, "line {line}");
         // The same text is known again, so the keys went back too.
@@ -263,7 +271,7 @@ fn another_model_comes_in_beside_the_present_one() {
     assert!(estimate["cost"].as_f64().unwrap() > 0.0);
     works("before");
     let vectors = || -> i64 {
-        let connection = Connection::open(home.shared()).unwrap();
+        let connection = Connection::open(home.file_of("ann")).unwrap();
         connection.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0)).unwrap()
     };
     assert_eq!(vectors(), 201);
@@ -286,7 +294,7 @@ fn another_model_comes_in_beside_the_present_one() {
     let found = home.json(&["recall", "--user", "ann", "name of the pet"]);
     assert_eq!(found["hits"][0]["memory"]["content"], "My cat is called Minka");
     assert_eq!(found["degraded"], json!([]));
-    let connection = Connection::open(home.shared()).unwrap();
+    let connection = Connection::open(home.file_of("ann")).unwrap();
     let left: i64 = connection.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 201);
 }
@@ -323,10 +331,10 @@ fn what_has_no_lines_stays_when_nothing_is_taken_back() {
     let file = home.path().join("all").display().to_string();
     let made = home.json(&["backup", &file]);
     let spaces = made["spaces"].as_array().unwrap();
-    let end = spaces.iter().find(|space| space["space"] == "shared").unwrap()["sequence"].to_string();
-    home.json(&["restore-backup", &file, "--space", "shared", "--to-sequence", &end, "--replace"]);
+    let end = spaces.iter().find(|space| space["space"] == "users_21").unwrap()["sequence"].to_string();
+    home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", &end, "--replace"]);
     assert_eq!(home.json(&["checkpoint", "get", "--user", "ann", "--thread", "t"])["id"], "one");
-    home.json(&["restore-backup", &file, "--space", "shared", "--to-sequence", "1", "--replace"]);
+    home.json(&["restore-backup", &file, "--space", "users_21", "--to-sequence", "1", "--replace"]);
     assert_ne!(home.run(&["checkpoint", "get", "--user", "ann", "--thread", "t"]).code, 0, "it came later");
 }
 

@@ -353,7 +353,7 @@ fn a_line_of_the_history_is_taken_back() {
     home.json(&["update", &id, "The office is in Lisbon"]);
     let events = home.json(&["history", &id])["events"].clone();
     let update = events.as_array().unwrap().iter().find(|event| event["event"] == "UPDATE").expect("an update");
-    assert_eq!(update["space"], "shared");
+    assert_eq!(update["space"], "users_20");
     let line = update["sequence"].to_string();
     let table = shown(&home, &["history", &id]);
     assert!(table.lines().next().unwrap().trim_start().starts_with("line"), "{table}");
@@ -363,7 +363,7 @@ fn a_line_of_the_history_is_taken_back() {
     assert_eq!(home.json(&["get", &id])["content"], "The office is in Porto");
     check(&home, &["undo", &line], "VERSION_CONFLICT", 21, "sequence");
     let first = events[0]["sequence"].to_string();
-    says(&shown(&home, &["undo", &first, "--space=shared"]), &["taken back", &id]);
+    says(&shown(&home, &["undo", &first, "--space=users_20"]), &["taken back", &id]);
     assert_eq!(home.json(&["get", &id])["state"], "soft_deleted");
     check(&home, &["undo", "4096"], NOT_FOUND.0, NOT_FOUND.1, "sequence");
     check(&home, &["undo", "1", "--space=nowhere"], INVALID.0, INVALID.1, "space");

@@ -136,7 +136,7 @@ fn a_damaged_copy_is_told() {
     let (data, to) = (home.data(), copy.to_str().unwrap());
     let from = data.to_str().unwrap();
     assert_eq!(migrate(&home, from, to, &[]).code, 0);
-    let file = copy.join("tenants/default/spaces/shared/loci.db");
+    let file = copy.join("tenants/default/spaces/users_21/loci.db");
     Connection::open(file).unwrap().execute("UPDATE memories SET content = 'x' WHERE row = 1", []).unwrap();
     let run = migrate(&home, from, to, &["--verify-only"]);
     let problem = run.problem();

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use loci_types::{Shard, Space};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -50,9 +51,10 @@ impl Home {
         self.folder.path().join("data")
     }
 
-    /// The file of the shared space.
-    pub(crate) fn shared(&self) -> PathBuf {
-        self.data().join("tenants/default/spaces/shared/loci.db")
+    /// The file of the space where a user lies.
+    pub(crate) fn file_of(&self, user: &str) -> PathBuf {
+        let space = Space::Users(Shard::of(user)).name();
+        self.data().join("tenants/default/spaces").join(space).join("loci.db")
     }
 
     /// A command on this data folder, in a clean environment.

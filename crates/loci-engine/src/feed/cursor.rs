@@ -70,7 +70,11 @@ impl FeedCursor {
                 // It ends before the place that was reached: it was made anew.
                 Some(_) => 0,
                 None if self.whole => 0,
-                None => end,
+                None => match (&space, self.positions.get(&Space::Shared)) {
+                    // Before users had shards their lines lay in `shared`; they have kept their numbers.
+                    (Space::Users(_), Some(position)) => end.min(*position),
+                    _ => end,
+                },
             };
             cursor.put(space, place);
         }
@@ -245,19 +249,23 @@ mod tests {
         check("all~shared.5~agent_memory_a.7", &[], "shared.9", "all~shared.5");
         check("all~agent_memory_a.7", &[], "agent_memory_a.4", "all");
         check("shared.5", &[], "shared.9~agent_memory_a.4", "agent_memory_a.4~shared.5");
-        check("shared.5", &ann, "shared.9", "shared.5");
-        check("shared.5", &with_agent, "shared.9~agent_memory_a.4", "agent_memory_a.4~shared.5");
-        check("agent_memory_a.0~shared.5", &with_agent, "shared.9~agent_memory_a.4", "agent_memory_a.0~shared.5");
-        check("agent_memory_a.2~shared.5", &ann, "shared.9", "agent_memory_a.2~shared.5");
-        check("agent_memory_a.2", &with_agent, "shared.9", "agent_memory_a.0~shared.9");
-        check("now", &with_agent, "", "agent_memory_a.0~shared.0");
-        check("all", &with_agent, "shared.9", "all");
+        check("users_21.5", &ann, "users_21.9", "users_21.5");
+        check("users_21.5", &with_agent, "users_21.9~agent_memory_a.4", "agent_memory_a.4~users_21.5");
+        check("agent_memory_a.0~users_21.5", &with_agent, "users_21.9~agent_memory_a.4", "agent_memory_a.0~users_21.5");
+        check("agent_memory_a.2~users_21.5", &ann, "users_21.9", "agent_memory_a.2~users_21.5");
+        check("agent_memory_a.2", &with_agent, "users_21.9", "agent_memory_a.0~users_21.9");
+        check("now", &with_agent, "", "agent_memory_a.0~users_21.0");
+        check("all", &with_agent, "users_21.9", "all");
+        // Made before users had spaces of their own.
+        check("shared.5", &ann, "users_21.9", "shared.5~users_21.5");
+        check("shared.5", &ann, "users_21.3", "shared.5~users_21.3");
+        check("all~shared.5", &[], "shared.9~users_21.9", "all~shared.5");
     }
 
     #[test]
     fn the_end_names_what_was_never_written() {
         let with_agent = seen(&[("userId", "ann"), ("agentId", "a")]);
-        assert_eq!(FeedCursor::end(&with_agent, &ends("shared.9")).to_string(), "agent_memory_a.0~shared.9");
+        assert_eq!(FeedCursor::end(&with_agent, &ends("users_21.9")).to_string(), "agent_memory_a.0~users_21.9");
         assert_eq!(FeedCursor::end(&seen(&[]), &ends("shared.9")).to_string(), "all~shared.9");
         assert_eq!(FeedCursor::end(&seen(&[]), &ends("")).to_string(), "all");
     }

@@ -128,8 +128,9 @@ async fn what_is_wrong_is_told_at_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_comes_when_it_is_full_waits() {
     let waiting = house(Batching { size: 2, milliseconds: NEVER, waiting: 3 });
-    waiting.house.remember(&user("bo"), "The store is there").await;
-    let file = waiting.house.shared_file();
+    // Mara is in the same shard as Ana.
+    waiting.house.remember(&user("mara"), "The store is there").await;
+    let file = waiting.house.file_of("ana");
     // Nobody can write while this is open.
     file.execute_batch("BEGIN IMMEDIATE").unwrap();
     let taken = Arc::new(AtomicUsize::new(0));
@@ -172,7 +173,7 @@ async fn the_end_writes_what_waits() {
 #[tokio::test]
 async fn what_the_store_does_not_take_is_named_and_tried_again() {
     let waiting = house(Batching { size: 100, milliseconds: NEVER, waiting: 100 });
-    waiting.house.remember(&user("bo"), "The store is there").await;
+    waiting.house.remember(&user("mara"), "The store is there").await;
     waiting.house.break_at("poison");
     waiting.take(&fact(1)).await;
     let bad = waiting.take("The poison is in the shed").await;

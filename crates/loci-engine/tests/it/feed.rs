@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loci_engine::{Caller, Engine, FeedCursor, FeedEntry, FeedPage, FeedRequest, NewMemory, Update};
-use loci_types::{AccessPolicy, Action, Batch, Change, Event, Layer, MemoryId, Provenance, Space, State, Tenant};
+use loci_types::{AccessPolicy, Action, Batch, Change, Event, Layer, MemoryId, Provenance, State, Tenant};
 
 use crate::house::{House, new, user};
 
@@ -47,11 +47,12 @@ async fn told(engine: &Engine, caller: &Caller) -> Vec<(String, Option<MemoryId>
     all.into_iter().map(|entry| (entry.event, entry.memory_id)).collect()
 }
 
-/// Does something to the shared space that the engine itself does only at night.
+/// Does something to the space of Ana that the engine itself does only at night.
 async fn act(house: &House, action: Action) {
     let provenance = Provenance { node: "worker".into(), ..Provenance::default() };
     let change = Change { action, reason: "the night".into(), provenance, at: house.engine.now() };
-    let batch = Batch { tenant: Tenant::default(), space: Space::Shared, changes: vec![change] };
+    let space = house.engine.space_of(&user("ana")).await.unwrap();
+    let batch = Batch { tenant: Tenant::default(), space, changes: vec![change] };
     house.engine.store().apply(batch).await.unwrap();
 }
 
@@ -191,15 +192,16 @@ async fn filters_choose_and_lose_nothing() {
 
 #[tokio::test]
 async fn a_long_way_without_news_is_gone_in_bounded_steps() {
-    let (house, ana, ben) = (House::new(), user("ana"), user("ben"));
+    // Mara is in the same shard as Ana.
+    let (house, ana, mara) = (House::new(), user("ana"), user("mara"));
     house.model(false);
+    let scope = loci_engine::policy::target(&mara, None).unwrap();
     let many = (0..40_000).map(|number| {
-        let scope = loci_engine::policy::target(&ben, None).unwrap();
         let memory = loci_testkit::samples::memory(number, &scope, &format!("note {number}"));
         let action = Action::Add(Box::new(loci_types::Addition::new(memory)));
         Change { action, reason: String::new(), provenance: Provenance::default(), at: house.engine.now() }
     });
-    let batch = Batch { tenant: Tenant::default(), space: Space::Shared, changes: many.collect() };
+    let batch = Batch { tenant: Tenant::default(), space: scope.space(), changes: many.collect() };
     house.engine.store().apply(batch).await.unwrap();
     let last = write(&house.engine, &ana, "The lamp is green").await;
     let first = page(&house.engine, &ana, &FeedCursor::start(), 10).await;
@@ -291,7 +293,7 @@ async fn nothing_is_lost_or_repeated_while_others_write() {
     );
     let mut spaces: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     whole.into_iter().for_each(|(space, sequence)| spaces.entry(space).or_default().push(sequence));
-    assert_eq!(spaces.len(), 3);
+    assert_eq!(spaces.len(), 4);
     for (space, sequences) in spaces {
         let end = sequences.len() as i64;
         assert!(end >= EACH as i64);

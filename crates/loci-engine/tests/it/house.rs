@@ -12,7 +12,7 @@ use loci_models::{Detail, Embedder, Embedding, Model, Reranker};
 use loci_store::tier::Tier;
 use loci_store::{SqliteOptions, SqliteStore, Store};
 use loci_testkit::vectors::hashed_vector;
-use loci_types::{Identifiers, Memory, MemoryId, Receipt};
+use loci_types::{Identifiers, Memory, MemoryId, Receipt, Shard, Space};
 
 const DIMENSIONS: usize = 256;
 
@@ -98,24 +98,26 @@ impl House {
         Self { engine: self.engine.with_tier(tier), ..self }
     }
 
-    /// The file of the shared space, to do something to it behind the engine's back.
-    pub(crate) fn shared_file(&self) -> rusqlite::Connection {
-        rusqlite::Connection::open(self.folder.path().join("tenants/default/spaces/shared/loci.db")).unwrap()
+    /// The file of the space where a user lies, to do something to it behind the engine's back.
+    pub(crate) fn file_of(&self, user: &str) -> rusqlite::Connection {
+        let space = Space::Users(Shard::of(user)).name();
+        rusqlite::Connection::open(self.folder.path().join("tenants/default/spaces").join(space).join("loci.db"))
+            .unwrap()
     }
 
-    /// From now on the store cannot keep a memory with this word in it: it fails as a database does that is ill, not as
+    /// From now on the store cannot keep a memory of Ana's with this word in it: it fails as a database does that is ill, not as
     /// one that refuses.
     pub(crate) fn break_at(&self, word: &str) {
         let broken = format!(
             "CREATE TRIGGER broken BEFORE INSERT ON memories WHEN NEW.content LIKE '%{word}%'
              BEGIN SELECT abs(-9223372036854775807 - length(NEW.content) / length(NEW.content)); END"
         );
-        self.shared_file().execute_batch(&broken).unwrap();
+        self.file_of("ana").execute_batch(&broken).unwrap();
     }
 
     /// Now it can again.
     pub(crate) fn heal(&self) {
-        self.shared_file().execute_batch("DROP TRIGGER broken").unwrap();
+        self.file_of("ana").execute_batch("DROP TRIGGER broken").unwrap();
     }
 
     /// The turns that are kept of a caller, oldest first.

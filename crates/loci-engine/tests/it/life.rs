@@ -1,7 +1,7 @@
 //! How knowledge changes: repeats, contradictions, chains, undo.
 
 use loci_engine::{Config, NewMemory, Update};
-use loci_types::{ErrorKind, Layer, Outcome, Space, State};
+use loci_types::{ErrorKind, Layer, Outcome, State};
 
 use crate::house::{House, ask, new, unknown, user};
 
@@ -155,6 +155,7 @@ async fn a_chain_that_grows_too_long_is_distilled() {
 async fn what_was_done_is_taken_back() {
     let (house, ana) = (House::new(), user("ana"));
     let id = house.remember(&ana, "The lamp is green").await.id;
+    let space = house.engine.space_of(&ana).await.unwrap();
     let last = async |event: &str| {
         let lines = house.engine.history(&ana, id, 100).await.unwrap().events;
         lines.into_iter().rev().find(|line| line.event == event).unwrap().sequence
@@ -163,21 +164,21 @@ async fn what_was_done_is_taken_back() {
     let change = Update { content: Some("The lamp is blue".into()), importance: Some(0.9), ..Update::default() };
     house.engine.update(&ana, id, change).await.unwrap();
     let line = last("UPDATE").await;
-    house.engine.undo(&ana, &Space::Shared, line).await.unwrap();
+    house.engine.undo(&ana, &space, line).await.unwrap();
     let back = text().await;
     assert_eq!((back.content.as_str(), back.importance), ("The lamp is green", 0.5));
     assert_eq!(house.recall(&ana, "lamp green").await, ["The lamp is green"], "its words are found again");
     // The same line cannot be taken back again: its values are gone.
-    let twice = house.engine.undo(&ana, &Space::Shared, line).await.unwrap_err();
+    let twice = house.engine.undo(&ana, &space, line).await.unwrap_err();
     assert_eq!(twice.kind(), ErrorKind::Conflict);
     house.engine.forget(&ana, id, None, None).await.unwrap();
-    house.engine.undo(&ana, &Space::Shared, last("DELETE").await).await.unwrap();
+    house.engine.undo(&ana, &space, last("DELETE").await).await.unwrap();
     assert_eq!(text().await.state, State::Active);
-    house.engine.undo(&ana, &Space::Shared, last("ADD").await).await.unwrap();
+    house.engine.undo(&ana, &space, last("ADD").await).await.unwrap();
     assert_eq!(text().await.state, State::SoftDeleted);
-    let none = house.engine.undo(&ana, &Space::Shared, 9_999).await.unwrap_err();
+    let none = house.engine.undo(&ana, &space, 9_999).await.unwrap_err();
     assert_eq!((none.kind(), none.problem("undo").details["field"].as_str()), (ErrorKind::NotFound, Some("sequence")));
-    let hidden = house.engine.undo(&user("bo"), &Space::Shared, line).await.unwrap_err();
+    let hidden = house.engine.undo(&user("bo"), &space, line).await.unwrap_err();
     assert_eq!(hidden.kind(), ErrorKind::NotFound, "nobody takes back what they do not see");
 }
 

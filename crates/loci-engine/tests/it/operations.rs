@@ -1,7 +1,7 @@
 //! What was done, counted; and requests that come again.
 
 use loci_engine::{Answer, Bucket, Caller, NewMemory, OperationsRequest};
-use loci_types::{ErrorKind, Event, MemoryId, Role, Space, Tenant};
+use loci_types::{ErrorKind, Event, MemoryId, Role, Tenant};
 use serde_json::json;
 
 use crate::house::{House, new, user};
@@ -163,5 +163,6 @@ async fn what_cannot_be_kept_is_not_kept() {
     // No line of the ledger, and gone with the night's sweep.
     assert_eq!(engine.stats(&Caller::operator()).await.unwrap().ledger, 0);
     house.later(2);
-    assert_eq!(engine.store().compact(&Tenant::default(), &Space::Shared, engine.now()).await.unwrap(), 2);
+    let space = engine.space_of(&ana).await.unwrap();
+    assert_eq!(engine.store().compact(&Tenant::default(), &space, engine.now()).await.unwrap(), 2);
 }

@@ -318,3 +318,38 @@ async fn what_is_hidden_gives_no_evidence() {
     let clues = &after.hits[0].explain.clues;
     assert!(clues.iter().all(|clue| clue.clue != loci_engine::Clue::Asked), "{clues:?}");
 }
+
+/// User and session lie in one space, user and project in two. What is found, in which order and with how much evidence, is the
+/// same.
+#[tokio::test]
+async fn what_lies_in_two_spaces_ranks_as_what_lies_in_one() {
+    let texts = [
+        "The lantern of the lighthouse keeper hangs by the door",
+        "A lantern hangs in the hall",
+        "The keeper of the lighthouse is called Olaf",
+        "The door of the barn is painted green",
+        "Bees are kept behind the barn",
+        "The lighthouse was built of granite, and its lantern came by ship",
+    ];
+    let mut told = Vec::new();
+    for (layer, spaces) in [(Layer::Session, 1), (Layer::Project, 2)] {
+        let house = House::new();
+        let mut caller = user("ana");
+        match layer {
+            Layer::Session => caller.identifiers.session_id = Some("s".to_owned()),
+            _ => caller.identifiers.project_id = Some("p".to_owned()),
+        }
+        for (number, text) in texts.iter().enumerate() {
+            let layer = if number % 2 == 0 { Layer::User } else { layer };
+            house.engine.remember(&caller, NewMemory { layer: Some(layer), ..new(text) }).await.unwrap();
+        }
+        assert_eq!(house.engine.store().spaces(&caller.tenant).await.unwrap().len(), spaces);
+        let found = house.engine.recall(&caller, ask("Where does the lantern of the lighthouse hang?")).await.unwrap();
+        let hits: Vec<_> = (found.hits.iter())
+            .map(|hit| (hit.memory.content.clone(), format!("{:.9}", hit.explain.evidence), hit.explain.similarity))
+            .collect();
+        assert!(hits.len() > 3, "{hits:?}");
+        told.push((hits, found.answered, format!("{:.9}", found.confidence)));
+    }
+    assert_eq!(told[0], told[1]);
+}

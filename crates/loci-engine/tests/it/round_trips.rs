@@ -1,12 +1,13 @@
-//! How often does one question wait for PostgreSQL?
+//! Counts how often one recall waits for PostgreSQL.
 
 use std::sync::Arc;
 
-use loci_engine::RecallRequest;
+use loci_engine::{Caller, NewMemory, RecallRequest};
 use loci_store::{PostgresOptions, PostgresStore};
 use loci_testkit::servers::Schema;
+use loci_types::Layer;
 
-use crate::house::{House, user};
+use crate::house::{House, new, user};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_recall_waits_twelve_times_at_most() {
@@ -18,17 +19,34 @@ async fn one_recall_waits_twelve_times_at_most() {
     for text in ["The lantern hangs by the door", "Ana keeps bees behind the barn", "The boat is painted green"] {
         house.remember(&ana, text).await;
     }
+    let (alone, with_uses) = round_trips(&house, &store, &ana).await;
+    println!("one recall: {alone} round trips, {with_uses} with the uses that are written behind it");
+    assert!(alone <= 12, "{alone} round trips");
+    assert!(with_uses <= 12, "{with_uses} round trips with what is written behind");
+
+    // A project is in another space. Both spaces are read at the same time, and each costs no more than one alone.
+    let mut both = ana.clone();
+    both.identifiers.project_id = Some("atlas".to_owned());
+    let project = NewMemory { layer: Some(Layer::Project), ..new("The lantern of the project hangs in the hall") };
+    house.engine.remember(&both, project).await.unwrap();
+    let (alone, with_uses) = round_trips(&house, &store, &both).await;
+    println!("one recall in two spaces: {alone} round trips, half of them at the same time; {with_uses} with the uses");
+    assert!(alone <= 24 && with_uses <= 24, "{alone} and {with_uses} round trips");
+}
+
+/// The most round trips of one recall, by itself and with the access counts that are written after its answer.
+async fn round_trips(house: &House, store: &PostgresStore, caller: &Caller) -> (u64, u64) {
     let waited = async |uncounted: bool| {
-        // Nothing of what the question before has left to be written is under way.
+        // What an earlier recall has left to be written is finished first.
         house.engine.flush().await;
         let before = store.round_trips();
         let query = "Where does the lantern hang?".to_owned();
         let request = RecallRequest { query, uncounted, ..RecallRequest::default() };
-        assert!(!house.engine.recall(&ana, request).await.unwrap().hits.is_empty());
+        assert!(!house.engine.recall(caller, request).await.unwrap().hits.is_empty());
         house.engine.flush().await;
         store.round_trips() - before
     };
-    // Every connection of the pool prepares what it is asked for the first time.
+    // Every connection of the pool prepares each statement when it runs it for the first time.
     for _ in 0..60 {
         waited(false).await;
     }
@@ -37,8 +55,6 @@ async fn one_recall_waits_twelve_times_at_most() {
         alone = alone.max(waited(true).await);
         with_uses = with_uses.max(waited(false).await);
     }
-    println!("one recall: {alone} round trips, {with_uses} with the uses that are written behind it");
     assert!(alone < with_uses, "no use was counted");
-    assert!(alone <= 12, "{alone} round trips");
-    assert!(with_uses <= 12, "{with_uses} round trips with what is written behind");
+    (alone, with_uses)
 }

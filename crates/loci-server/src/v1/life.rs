@@ -306,8 +306,8 @@ struct UndoLine {
     /// Whose memories are meant.
     #[serde(default)]
     identifiers: Identifiers,
-    /// The space: `shared`, `agent_memory_SLUG` or `pool_SLUG`.
-    #[schema(pattern = "^(shared|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$")]
+    /// The space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`.
+    #[schema(pattern = "^(shared|users_[0-3][0-9a-f]|(agent_memory|pool)_[A-Za-z0-9][A-Za-z0-9._-]{0,95})$")]
     space: String,
     /// The number of the line, as the history tells it.
     #[schema(minimum = 1)]
@@ -318,7 +318,7 @@ struct UndoLine {
 #[utoipa::path(
     post, path = "/v1/undo", operation_id = "undo", tag = "life",
     request_body(content = UndoLine, example = json!({
-        "identifiers": { "userId": "ann" }, "space": "shared", "sequence": 7
+        "identifiers": { "userId": "ann" }, "space": "users_21", "sequence": 7
     })),
     responses((status = 200, description = "What was taken back", body = Undone), Failures),
     security(("key" = ["writer"]))

@@ -179,7 +179,7 @@ async fn run(
 #[utoipa::path(
     post, path = "/v1/jobs/{space}/{id}/retry", operation_id = "retryJob", tag = "upkeep",
     params(
-        ("space" = String, Path, description = "The space: `shared`, `agent_memory_SLUG` or `pool_SLUG`"),
+        ("space" = String, Path, description = "The space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`"),
         ("id" = i64, Path, description = "The job")
     ),
     responses((status = 204, description = "It waits"), Failures),
@@ -196,7 +196,7 @@ async fn retry(State(app): State<Arc<App>>, who: Who, Pair(space, id): Pair) -> 
 #[utoipa::path(
     delete, path = "/v1/jobs/{space}/{id}", operation_id = "dropJob", tag = "upkeep",
     params(
-        ("space" = String, Path, description = "The space: `shared`, `agent_memory_SLUG` or `pool_SLUG`"),
+        ("space" = String, Path, description = "The space: `shared`, `users_00` to `users_3f`, `agent_memory_SLUG` or `pool_SLUG`"),
         ("id" = i64, Path, description = "The job")
     ),
     responses((status = 204, description = "It is gone"), Failures),

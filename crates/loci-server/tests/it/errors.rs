@@ -155,7 +155,7 @@ async fn a_store_that_fails_has_its_code_and_tells_nothing_of_its_insides() {
     let caller = Caller::new(Identifiers { user_id: Some("ann".to_owned()), ..Identifiers::default() });
     let new = NewMemory { content: "Ann likes tea".to_owned(), ..NewMemory::default() };
     let id = house.engine.remember(&caller, new).await.unwrap().id;
-    let file = house.folder().join("tenants/default/spaces/shared/loci.db");
+    let file = house.folder().join("tenants/default/spaces/users_21/loci.db");
     rusqlite::Connection::open(file).unwrap().execute_batch("ALTER TABLE memories RENAME TO elsewhere").unwrap();
     let answer = house.get(&format!("/v1/memories/{id}?userId=ann")).await;
     told(&answer.body, "PROVIDER_ERROR", Some(answer.status));

@@ -18,8 +18,8 @@ async fn the_store_is_looked_after() {
     // Without a model the vector of the memory waits as a job.
     let jobs = house.get("/v1/jobs?states=waiting").await.expect(200);
     let job = &jobs["jobs"][0];
-    assert_eq!((&job["kind"], &job["space"]), (&json!("embed"), &json!("shared")));
-    let path = format!("/v1/jobs/shared/{}", job["id"]);
+    assert_eq!((&job["kind"], &job["space"]), (&json!("embed"), &json!("users_21")));
+    let path = format!("/v1/jobs/users_21/{}", job["id"]);
     assert_eq!(answer(house.request("POST", &format!("{path}/retry"))).await.status, 204);
     assert_eq!(house.delete(&path).await.status, 204);
     house.delete(&path).await.refused(404, "job");

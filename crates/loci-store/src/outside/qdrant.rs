@@ -1,8 +1,10 @@
 //! How is Qdrant told and asked?
 //!
-//! One collection per space and model, over Qdrant's own REST interface. A point is a memory: its id is the memory's,
-//! so telling of it twice changes nothing. The point [`MARK`] is no memory: it carries how far the collection has read
-//! the ledger, so that a collection which is lost takes its mark along and is filled again by itself.
+//! One collection per space and model, over Qdrant's own REST interface; the shards of a tenant's users share that of its
+//! `shared` space, because a collection costs the server much more than a field of its points does. A point is a memory: its
+//! id is the memory's, so telling of it twice changes nothing. One point per space is no memory, the mark: it carries how far
+//! the ledger of the space has been read, so that a collection which is lost takes its marks along and is filled again by
+//! itself.
 //!
 //! Questions are asked once, because recall does not wait; what is told is repeated as [`Retry`] says.
 
@@ -14,17 +16,13 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use loci_types::MemoryId;
+use loci_types::{MemoryId, Space};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use self::http::{Http, HttpReply};
 use super::index::{Collection, Mark, PointFilter, VectorIndex};
 use super::point::VectorPoint;
 use crate::{Error, Result, Retry};
-
-/// The point that says how far a collection has read.
-const MARK: Uuid = Uuid::nil();
 
 /// So many points go into one request.
 const BATCH: usize = 256;
@@ -86,19 +84,20 @@ impl Qdrant {
         format!("/collections/{}{rest}", self.collection_name(collection))
     }
 
-    /// What the point that is no memory says; none if it is not there.
-    async fn marked(&self, collection: &Collection) -> Result<Option<Value>> {
-        let body = json!({ "ids": [MARK], "with_payload": true, "with_vector": false });
+    /// What the marks of a collection say: that of one space, or those of all spaces that may lie in it.
+    async fn marks(&self, collection: &Collection, ids: &[uuid::Uuid]) -> Result<Vec<Value>> {
+        let body = json!({ "ids": ids, "with_payload": true, "with_vector": false });
         let found = self.http.ask("POST", &self.path(collection, "/points"), Some(&body)).await?;
-        Ok(found.and_then(|found| found.get(0).and_then(|point| point.get("payload")).cloned()))
+        let points = found.as_ref().and_then(Value::as_array).into_iter().flatten();
+        let payloads = points.filter_map(|point| point.get("payload")).filter(|it| it.get("lociMark").is_some());
+        Ok(payloads.cloned().collect())
     }
 
     /// Removes what is in the way of a new collection, if it is ours to remove.
     async fn make_way(&self, collection: &Collection) -> Result<bool> {
         let Some(found) = self.http.ask("GET", &self.path(collection, ""), None).await? else { return Ok(false) };
-        let marked = self.marked(collection).await?;
-        let ours = marked.as_ref().is_some_and(|payload| payload.get("lociMark").is_some());
-        if !ours {
+        let marks = self.marks(collection, &shape::mark_ids(&collection.space)).await?;
+        if marks.is_empty() {
             let points = self.points(collection, &json!({})).await?.unwrap_or(0);
             if points > 0 {
                 return Err(self.http.unavailable(format!(
@@ -107,10 +106,9 @@ impl Qdrant {
                 )));
             }
         }
-        let model = marked.as_ref().and_then(|payload| payload.get("model")).and_then(Value::as_str);
-        let fits = shape::fits(&found, collection) && model.is_none_or(|model| model == collection.model);
+        let fits = shape::fits(&found, collection) && marks.iter().all(|mark| shape::is_mark_of(mark, collection));
         if !fits {
-            self.remove(collection).await?;
+            self.http.tell("DELETE", &self.path(collection, ""), None).await?;
         }
         Ok(fits)
     }
@@ -141,7 +139,11 @@ impl VectorIndex for Qdrant {
     }
 
     fn collection_name(&self, collection: &Collection) -> String {
-        naming::name(&self.prefix, self.usual_model.as_deref(), collection)
+        let space = match &collection.space {
+            Space::Users(_) => Space::Shared,
+            space => space.clone(),
+        };
+        naming::name(&self.prefix, self.usual_model.as_deref(), &Collection { space, ..collection.clone() })
     }
 
     async fn version(&self) -> Result<String> {
@@ -158,8 +160,8 @@ impl VectorIndex for Qdrant {
     }
 
     async fn position(&self, collection: &Collection) -> Result<Option<Mark>> {
-        let payload = self.marked(collection).await?;
-        Ok(payload.and_then(|payload| shape::read_mark(&payload, &collection.model)))
+        let marks = self.marks(collection, &[shape::mark_id(&collection.space)]).await?;
+        Ok(marks.first().and_then(|mark| shape::read_mark(mark, collection)))
     }
 
     async fn prepare(&self, collection: &Collection) -> Result<()> {
@@ -172,7 +174,7 @@ impl VectorIndex for Qdrant {
                 return Err(error);
             }
         }
-        for body in shape::payload_indexes() {
+        for body in shape::payload_indexes(collection) {
             self.tell(collection, "PUT", "/index?wait=true", &body).await?;
         }
         self.advance(collection, Mark::default()).await
@@ -180,7 +182,7 @@ impl VectorIndex for Qdrant {
 
     async fn upsert(&self, collection: &Collection, points: &[VectorPoint]) -> Result<()> {
         for some in points.chunks(BATCH) {
-            let points: Vec<Value> = some.iter().filter_map(shape::point).collect();
+            let points: Vec<Value> = some.iter().filter_map(|point| shape::point(collection, point)).collect();
             self.tell(collection, "PUT", "/points?wait=true", &json!({ "points": points })).await?;
         }
         Ok(())
@@ -205,7 +207,7 @@ impl VectorIndex for Qdrant {
         query: &[f32],
         limit: usize,
     ) -> Result<Option<Vec<(MemoryId, f32)>>> {
-        let body = shape::query(wanted, query, limit);
+        let body = shape::query(collection, wanted, query, limit);
         let found = self.http.ask("POST", &self.path(collection, "/points/query"), Some(&body)).await?;
         let Some(found) = found else { return Ok(None) };
         let points = found.get("points").and_then(Value::as_array);
@@ -214,7 +216,7 @@ impl VectorIndex for Qdrant {
     }
 
     async fn count(&self, collection: &Collection) -> Result<Option<u64>> {
-        self.points(collection, &shape::memories()).await
+        self.points(collection, &shape::memories(collection)).await
     }
 
     async fn ids(
@@ -225,7 +227,8 @@ impl VectorIndex for Qdrant {
     ) -> Result<Vec<(MemoryId, Option<u64>)>> {
         // A page begins with its offset; what was seen is asked for once more and left out.
         let mut body = json!({
-            "limit": limit.saturating_add(2), "with_payload": ["stamp"], "with_vector": false,
+            "limit": limit.saturating_add(1), "with_payload": ["stamp"], "with_vector": false,
+            "filter": shape::memories(collection),
         });
         if let Some(after) = after {
             body["offset"] = json!(after);
@@ -233,11 +236,16 @@ impl VectorIndex for Qdrant {
         let found = self.http.ask("POST", &self.path(collection, "/points/scroll"), Some(&body)).await?;
         let points = found.as_ref().and_then(|found| found.get("points")).and_then(Value::as_array);
         let read = points.into_iter().flatten().filter_map(shape::read_stamp);
-        Ok(read.filter(|(id, _)| id.0 != MARK && Some(*id) != after).take(limit).collect())
+        Ok(read.filter(|(id, _)| Some(*id) != after).take(limit).collect())
     }
 
     async fn remove(&self, collection: &Collection) -> Result<()> {
-        self.http.tell("DELETE", &self.path(collection, ""), None).await.map(drop)
+        let (method, rest, body) = match shape::space(&collection.space) {
+            // The points of the other spaces stay.
+            Some(_) => ("POST", "/points/delete?wait=true", Some(json!({ "filter": shape::points(collection) }))),
+            None => ("DELETE", "", None),
+        };
+        self.http.tell(method, &self.path(collection, rest), body.as_ref()).await.map(drop)
     }
 }
 

@@ -169,8 +169,10 @@ impl Inner {
     }
 
     fn lease_name(&self, collection: &Collection) -> String {
+        // Spaces that share a collection are filled independently of each other.
+        let name = format!("{} {}", self.index.collection_name(collection), collection.space);
         // Becomes the name of a file, and so must stay short.
-        format!("vectors-{:016x}", loci_types::fnv1a(self.index.collection_name(collection).as_bytes()))
+        format!("vectors-{:016x}", loci_types::fnv1a(name.as_bytes()))
     }
 
     /// Drops a collection and fills it from the first line on.

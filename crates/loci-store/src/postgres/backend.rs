@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use loci_types::{JobKind, MemoryId, Space, Tenant, Vector, Visible};
+use loci_types::{JobKind, MemoryId, Shard, Space, Tenant, Vector, Visible};
 use tokio::sync::watch;
 
 use super::commit::{SpaceIds, lock};
@@ -14,7 +14,7 @@ use super::pg_connection::{PgConnection, READ};
 use super::schema::OF_SPACES;
 use super::{PostgresBackend, doctor, near, said, scrub, words};
 use crate::sql::clause::Clause;
-use crate::sql::{self, Backend, Connection, OptionalExtension, blocking, catalogue, jobs, params, turn_runs};
+use crate::sql::{self, Backend, Connection, OptionalExtension, Value, blocking, catalogue, jobs, params, turn_runs};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
@@ -33,25 +33,30 @@ pub(crate) struct SpaceHandle {
 }
 
 impl PostgresBackend {
-    /// The numbers of a space; none if nothing was ever written to it.
+    /// The numbers of a space; none if nothing was ever written to it. Whoever asks for one shard of a tenant asks for all:
+    /// otherwise a tenant whose users write now and then would ask anew for nearly every write.
     fn target(&self, open: &SpaceHandle) -> Result<Option<SpaceIds>> {
         if let Some(known) = self.known(open) {
             return Ok(Some(known));
         }
-        let key = (open.tenant.clone(), open.space.clone());
-        let sql = "SELECT t.number, s.number FROM spaces s JOIN tenants t ON t.name = s.tenant \
-                   WHERE s.tenant = ?1 AND s.name = ?2";
-        let found = self.read_catalogue(|connection| {
-            let read = |row: &dyn sql::Row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-            connection.query_row(sql, params![open.tenant.name(), open.space.name()], read).optional()
+        let spaces = match &open.space {
+            Space::Shared | Space::Users(_) => Shard::all().map(Space::Users).chain([Space::Shared]).collect(),
+            space => vec![space.clone()],
+        };
+        let names = Value::Texts(spaces.iter().map(Space::name).collect());
+        let sql = "SELECT t.number, s.number, s.name FROM spaces s JOIN tenants t ON t.name = s.tenant \
+                   WHERE s.tenant = ?1 AND s.name = ANY(?2::text[])";
+        let found: Vec<(i64, i64, String)> = self.read_catalogue(|connection| {
+            let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            connection.prepare_cached(sql)?.query_map(params![open.tenant.name(), names], read)?.collect()
         })?;
-        let target = found.map(|(tenant, space)| SpaceIds { tenant: tenant as i32, space: space as i32 });
         let mut known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner);
-        match target {
-            Some(target) => drop(known.insert(key, (target, Instant::now()))),
-            None => drop(known.remove(&key)),
+        known.remove(&(open.tenant.clone(), open.space.clone()));
+        for (tenant, space, name) in found {
+            let target = SpaceIds { tenant: tenant as i32, space: space as i32 };
+            known.insert((open.tenant.clone(), name.parse()?), (target, Instant::now()));
         }
-        Ok(target)
+        Ok(known.get(&(open.tenant.clone(), open.space.clone())).map(|(target, _)| *target))
     }
 
     /// The numbers of a space, if they were asked for a moment ago.

@@ -12,12 +12,12 @@
 
 use tokio_postgres::Client;
 
-use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, THIRD};
+use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, SIXTH, THIRD};
 use super::{Distance, PostgresOptions};
 use crate::{Error, Result};
 
 /// The migrations, in order.
-const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth];
+const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth, sixth];
 
 /// The error code of `open_write` for a space that was removed.
 pub(super) const SPACE_REMOVED: &str = "LC001";
@@ -194,6 +194,19 @@ fn fourth(_: &PostgresOptions) -> String {
 
 fn fifth(_: &PostgresOptions) -> String {
     FIFTH.to_owned()
+}
+
+fn sixth(options: &PostgresOptions) -> String {
+    let forced = |how: &str| -> String {
+        let tables = OF_SPACES.iter().chain(OF_ALL.iter().map(|(table, _)| table));
+        tables.map(|table| format!("ALTER TABLE {table} {how} ROW LEVEL SECURITY;\n")).collect()
+    };
+    // They are made again with the others.
+    let graphs = options.dimensions.iter().map(|size| format!("DROP INDEX IF EXISTS vectors_near_{size};\n"));
+    SIXTH
+        .replace("TABLES_OPEN", &forced("NO FORCE"))
+        .replace("TABLES_CLOSED", &forced("FORCE"))
+        .replace("GRAPHS", &graphs.collect::<String>())
 }
 
 /// The walls around those tables that are meant.

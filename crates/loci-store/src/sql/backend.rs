@@ -166,7 +166,12 @@ pub(crate) trait Backend: Send + Sync + 'static {
 
 /// Runs work that waits for a database where it does not hold up others.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    match tokio::task::spawn_blocking(work).await {
+    finished(tokio::task::spawn_blocking(work).await)
+}
+
+/// The result of such work. A panic goes on in the caller.
+pub(crate) fn finished<T>(done: std::result::Result<Result<T>, tokio::task::JoinError>) -> Result<T> {
+    match done {
         Ok(result) => result,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),

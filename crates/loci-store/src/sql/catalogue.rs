@@ -29,7 +29,7 @@ pub(crate) fn register(connection: &dyn Connection, tenant: &Tenant, space: &Spa
         Space::Pool(slug) => {
             ("INSERT INTO pools (tenant, slug, name, created_at) VALUES (?1, ?2, ?2, ?3) ON CONFLICT DO NOTHING", slug)
         }
-        Space::Shared => return Ok(()),
+        Space::Shared | Space::Users(_) => return Ok(()),
     };
     connection.execute(sql, params![tenant, slug, at]).map(drop)
 }
@@ -114,7 +114,7 @@ pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &S
     let (members, owner, slug) = match space {
         Space::Agent(slug) => ("agent = ?2", "agents", slug),
         Space::Pool(slug) => ("pool = ?2", "pools", slug),
-        Space::Shared => return Ok(false),
+        Space::Shared | Space::Users(_) => return Ok(false),
     };
     connection.execute(&format!("DELETE FROM pool_members WHERE tenant = ?1 AND {members}"), params![tenant, slug])?;
     let sql = format!("DELETE FROM {owner} WHERE tenant = ?1 AND slug = ?2");

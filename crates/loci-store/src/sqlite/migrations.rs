@@ -6,7 +6,7 @@
 pub(super) const SPACE: &[&str] = &[SPACE_1, SPACE_2, SPACE_3, SPACE_4, SPACE_5, SPACE_6, SPACE_7];
 
 /// The migrations of the catalogue.
-pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4, CATALOGUE_5];
+pub(super) const CATALOGUE: &[&str] = &[CATALOGUE_1, CATALOGUE_2, CATALOGUE_3, CATALOGUE_4, CATALOGUE_5, CATALOGUE_6];
 
 const SPACE_1: &str = "
 CREATE TABLE scopes (
@@ -442,4 +442,10 @@ CREATE TABLE work (
 CREATE INDEX work_by_time ON work(tenant, kind, at);
 INSERT INTO work SELECT tenant, name, '', 0 FROM spaces;
 DROP TABLE settings;
+";
+
+/// What belongs to users lies in shards, into which an older `shared` space was split (`super::split`). Their jobs are looked for
+/// once.
+const CATALOGUE_6: &str = "
+INSERT INTO work SELECT tenant, name, '', 0 FROM spaces WHERE name GLOB 'users_*' ON CONFLICT DO NOTHING;
 ";

@@ -16,6 +16,7 @@ mod migrations;
 mod schema;
 mod scrub;
 mod space;
+mod split;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -120,6 +121,7 @@ impl SqliteBackend {
         if schema::is_old(&folder.join("catalogue.db"), &schema::CATALOGUE[..FOLDERS_RENAMED]) {
             rename_folders(folder).map_err(unusable)?;
         }
+        split::split_users(folder)?;
         let catalogue = Arc::new(Catalogue::open(folder)?);
         let readers = Arc::new(ReadPool::new(READERS.0, READERS.1));
         let inner = Inner {

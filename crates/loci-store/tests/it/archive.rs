@@ -15,7 +15,7 @@ use loci_testkit::driver::{Driver, good};
 use loci_testkit::model::{self, Op};
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::{Action, Edge, ErrorKind, Memory, MemoryId, Space, Tenant};
+use loci_types::{Action, Edge, ErrorKind, Layer, Memory, MemoryId, Space, Tenant};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
@@ -236,13 +236,14 @@ async fn a_backup_of_a_server_under_eight_writers_is_of_one_moment() {
 
 async fn under_writers(store: Arc<dyn Store>, back_up: impl AsyncFn(&Path) -> Backup) {
     let place = tempfile::tempdir().unwrap();
-    let (stop, space) = (Arc::new(AtomicBool::new(false)), user("anna").space());
-    Driver::on(&*store).remember(&user("anna"), "lantern zero").await;
+    let project = |name: &str| scope(Layer::Project, &[name]);
+    let (stop, space) = (Arc::new(AtomicBool::new(false)), Space::Shared);
+    Driver::on(&*store).remember(&project("anna"), "lantern zero").await;
     let writers: Vec<_> = (1..=8_u64)
         .map(|writer| {
             let (store, stop) = (store.clone(), stop.clone());
             tokio::spawn(async move {
-                let (scope, mut number) = (user(&format!("u{writer}")), writer * 1_000_000);
+                let (scope, mut number) = (project(&format!("u{writer}")), writer * 1_000_000);
                 while !stop.load(Ordering::Relaxed) {
                     number += 2;
                     let memory = memory(number, &scope, &format!("lantern {number}"));

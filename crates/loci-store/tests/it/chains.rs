@@ -61,7 +61,7 @@ async fn repairs_chains(store: &dyn Store, run: impl Fn(&str), literal: fn(Memor
 #[tokio::test]
 async fn the_doctor_repairs_chains_in_a_file() {
     let (store, folder) = crate::copy::folder();
-    let path = folder.path().join("tenants/default/spaces/shared/loci.db");
+    let path = folder.path().join("tenants/default/spaces/users_38/loci.db");
     let run = |sql: &str| {
         rusqlite::Connection::open(&path).unwrap().execute(sql, []).unwrap();
     };

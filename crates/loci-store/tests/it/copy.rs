@@ -23,7 +23,8 @@ use rusqlite::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
-const SHARED: &str = "tenants/default/spaces/shared/loci.db";
+/// Where Anna lies.
+const ANNA: &str = "tenants/default/spaces/users_38/loci.db";
 
 /// A page this small makes many of few rows.
 const SMALL: MigrateOptions = MigrateOptions { verify_only: false, page: 7 };
@@ -253,7 +254,7 @@ async fn a_number_is_never_given_twice_in_a_copied_folder() {
     same_reads(&first, &last).await;
     let row = |folder: &TempDir| {
         let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'memories'";
-        Connection::open(folder.path().join(SHARED)).unwrap().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+        Connection::open(folder.path().join(ANNA)).unwrap().query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
     };
     assert_eq!(row(&_first), row(&_last));
 }
@@ -301,7 +302,7 @@ async fn a_target_with_something_else_is_left_alone() {
     fill(&first).await;
     let id = Driver::on(&last).remember(&user("anna"), "was here before").await;
     let refused = moved!(&first, &last, SMALL).expect_err("occupied");
-    assert!(matches!(&refused, Error::Occupied { place, .. } if place == "default/shared"), "{refused}");
+    assert!(matches!(&refused, Error::Occupied { place, .. } if place == "default/users_38"), "{refused}");
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert_eq!(Driver::on(&last).scan(&whole(), &everything()).await, [id]);
     assert_eq!(good(last.tenants().await), [Tenant::default()], "nothing was written");
@@ -327,7 +328,7 @@ async fn a_copy_that_was_damaged_is_told() {
         let ((first, _first), (last, damaged)) = (folder(), folder());
         fill(&first).await;
         good(moved!(&first, &last, SMALL));
-        let raw = Connection::open(damaged.path().join(SHARED)).unwrap();
+        let raw = Connection::open(damaged.path().join(ANNA)).unwrap();
         // One that chance has left there.
         let row: i64 = raw.query_row("SELECT min(memory) FROM vectors", [], |row| row.get(0)).unwrap();
         let (sql, told) = (sql.replace("ROW", &row.to_string()), told.replace("ROW", &row.to_string()));
@@ -344,7 +345,7 @@ async fn a_copy_that_was_damaged_is_told() {
 async fn a_source_that_is_written_to_is_told() {
     let ((first, _first), (last, _last)) = (folder(), folder());
     Driver::on(&first).remember(&user("anna"), "first").await;
-    let file = _first.path().join(SHARED);
+    let file = _first.path().join(ANNA);
     let mut once = true;
     let error = migrate(&first, &last, SMALL, &mut |step| {
         if step.table == "checkpoint_writes" && std::mem::take(&mut once) {
@@ -368,7 +369,7 @@ async fn what_cannot_be_copied_is_refused() {
     let same = SqliteStore::open(&place.path().join("."), SqliteOptions::default()).unwrap();
     assert_eq!(told(&first, &same).await, "the source and the target are the same store");
     Driver::on(&first).remember(&user("anna"), "lost").await;
-    std::fs::remove_file(place.path().join(SHARED)).unwrap();
+    std::fs::remove_file(place.path().join(ANNA)).unwrap();
     assert!(told(&first, &last).await.contains("it is gone"));
     let Some(schema) = Schema::new() else { return };
     let open = async || {

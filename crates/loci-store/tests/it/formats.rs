@@ -65,7 +65,7 @@ fn format_of(file: &Path) -> u32 {
 async fn newest() -> u32 {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path());
-    Driver::on(&store).remember(&user("anna"), "lantern").await;
+    Driver::on(&store).remember(&scope(Layer::Project, &["atlas"]), "lantern").await;
     drop(store);
     format_of(&folder.path().join(SPACE))
 }
@@ -86,7 +86,7 @@ fn today() -> Filter {
 
 #[test]
 fn old_files_are_kept_as_they_were() {
-    for format in 1..=6 {
+    for format in 1..=7 {
         let folder = kept(format);
         assert_eq!(files(&folder), [Path::new("catalogue.db"), Path::new(SPACE)], "no logs beside them");
         assert_eq!(format_of(&folder.join(SPACE)), format);
@@ -124,6 +124,12 @@ async fn a_file_of_format_6_opens_and_goes_on() {
     opens_and_goes_on(6).await;
 }
 
+/// The file of format 7 is that of format 6, brought up to date by a Loci that knew no later one.
+#[tokio::test]
+async fn a_file_of_format_7_opens_and_goes_on() {
+    opens_and_goes_on(7).await;
+}
+
 /// Until format 6 the number of an erased scope was given to the next one.
 #[tokio::test]
 async fn a_file_of_format_6_gives_no_number_again_that_its_ledger_names() {
@@ -131,7 +137,7 @@ async fn a_file_of_format_6_gives_no_number_again_that_its_ledger_names() {
     let raw = Connection::open(folder.path().join(SPACE)).unwrap();
     raw.execute("UPDATE ledger SET scope = 40 WHERE sequence = 3", []).unwrap();
     let store = open(folder.path());
-    Driver::from(&store, 1_000).remember(&user("bo"), "lantern").await;
+    Driver::from(&store, 1_000).remember(&scope(Layer::Project, &["other"]), "lantern").await;
     let sql = "SELECT max(scope) FROM scopes";
     assert_eq!(raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap(), 41);
     sound(&store).await;
@@ -161,7 +167,8 @@ async fn folders_of_format_6_are_renamed() {
     fs::create_dir_all(folder.path().join("tenants/Acme/spaces/shared")).unwrap();
     fs::rename(folder.path().join(SPACE), folder.path().join("tenants/Acme/spaces/shared/loci.db")).unwrap();
     let store = open(folder.path());
-    assert_eq!(good(store.spaces(&Tenant::new("Acme").unwrap()).await).len(), 1);
+    // The shared space, and the shard of its one user.
+    assert_eq!(good(store.spaces(&Tenant::new("Acme").unwrap()).await).len(), 2);
     assert!(folder.path().join("tenants/~acme/spaces/shared/loci.db").exists());
 }
 
@@ -324,19 +331,21 @@ async fn entities_of_format_1_go_on_in_the_scope_that_speaks_of_them() {
     driver.mention(&ann, memory, cat.id).await;
     driver.must(&ann.space(), Action::Unite { into: cat.id, from: shared.id }).await;
     assert_eq!(named(&store, &of_ann, "atlas").await, [cat.id]);
-    let refused = async |action| {
-        let error = driver.act(&ann.space(), action).await.expect_err("not of this scope");
-        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    let refused = async |scope: &Scope, action, kind| {
+        let error = driver.act(&scope.space(), action).await.expect_err("not of this scope");
+        assert_eq!(error.kind(), kind);
         error.to_string()
     };
-    refused(Action::Mention { memory: theirs, entity: cat.id, counted: true }).await;
+    let mention = |entity| Action::Mention { memory: theirs, entity, counted: true };
+    refused(&ann, mention(cat.id), ErrorKind::NotFound).await;
     // One that nobody spoke of is nobody's until someone names it.
-    let told = refused(Action::Mention { memory: theirs, entity: alone.id, counted: true }).await;
+    let told = refused(&atlas, mention(alone.id), ErrorKind::InvalidInput).await;
     assert!(told.contains("belongs to nobody"), "{told}");
-    refused(Action::Unite { into: cat.id, from: alone.id }).await;
+    refused(&ann, Action::Unite { into: cat.id, from: alone.id }, ErrorKind::InvalidInput).await;
     driver.must(&atlas.space(), name_in(&atlas, alone.clone())).await;
     driver.mention(&atlas, theirs, alone.id).await;
     assert_eq!(named(&store, &of_atlas, "nobody's").await, [alone.id]);
-    refused(name_in(&ann, alone)).await;
+    let other = scope(Layer::Project, &["other"]);
+    refused(&other, name_in(&other, alone), ErrorKind::InvalidInput).await;
     sound(&store).await;
 }

@@ -22,6 +22,7 @@ mod postgres_security;
 mod postgres_skew;
 mod postgres_spaces;
 mod postgres_tls;
+mod shards;
 mod spaces;
 mod sqlite;
 mod stand_in;

@@ -8,7 +8,7 @@ use loci_testkit::driver::good;
 use loci_testkit::proxy::Proxy;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::Tenant;
+use loci_types::{Layer, Tenant};
 
 use crate::postgres::fresh;
 
@@ -26,6 +26,23 @@ async fn one_addition_waits_six_times_at_most() {
     }
     assert!(waited <= 6, "{waited} round trips");
     println!("one addition: {waited} round trips");
+}
+
+/// The numbers of all shards of a tenant are asked for at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_users_do_not_ask_for_their_spaces_one_by_one() {
+    let Some((store, schema)) = fresh().await else { return };
+    let users: Vec<_> = (0..8).map(|number| user(&format!("user-{number}"))).collect();
+    for (number, scope) in (1..).zip(&users) {
+        good(store.apply(batch(&scope.space(), vec![add(memory(number, scope, "lantern"))])).await);
+    }
+    let options = PostgresOptions { schema: schema.name.clone(), ..PostgresOptions::default() };
+    let other = good(PostgresStore::open(&schema.url, options).await);
+    for scope in &users {
+        good(other.lexical(&visible(std::slice::from_ref(scope)), "lantern", &now(), 9).await);
+    }
+    // One for the numbers, one for each user, and two to prepare their statements.
+    assert!(other.round_trips() <= 11, "{} round trips", other.round_trips());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -56,21 +73,23 @@ async fn a_lease_whose_connection_failed_can_be_taken_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn statements_do_not_multiply_with_what_is_asked() {
     let Some((store, schema)) = fresh().await else { return };
-    let anna = user("anna");
-    good(store.apply(batch(&anna.space(), vec![add(memory(1, &anna, "lantern"))])).await);
+    // Projects, because all of them lie in one space.
+    let project = |number: usize| scope(Layer::Project, &[&format!("project-{number}")]);
+    let first = project(0);
+    good(store.apply(batch(&first.space(), vec![add(memory(1, &first, "lantern"))])).await);
     for number in 0..200_usize {
-        let scopes: Vec<_> = (0..=number).map(|other| user(&format!("user-{other}"))).collect();
+        let scopes: Vec<_> = (0..=number).map(project).collect();
         let mut filter = now();
         filter.tags = (0..number % 7).map(|tag| format!("tag-{tag}")).collect();
         filter.users = (0..number % 11).map(|user| format!("user-{user}")).collect();
         good(store.lexical(&visible(&scopes), "lantern", &filter, 10).await);
-        good(store.notes(&visible(&scopes), &anna.space(), &["one".to_owned()], at(0)).await);
+        good(store.notes(&visible(&scopes), &first.space(), &["one".to_owned()], at(0)).await);
     }
     // Other sessions' statements cannot be seen from outside, so the store is asked how often it waited to prepare one: a
     // statement that is known is one round trip.
     let before = store.round_trips();
     for number in 200..210_usize {
-        let scopes: Vec<_> = (0..=number).map(|other| user(&format!("user-{other}"))).collect();
+        let scopes: Vec<_> = (0..=number).map(project).collect();
         good(store.lexical(&visible(&scopes), "lantern", &now(), 10).await);
     }
     assert!(store.round_trips() - before <= 12, "{} round trips", store.round_trips() - before);

@@ -128,7 +128,7 @@ async fn raw_sql_shows_nothing_of_another() {
     }
     let tenant = schema.number("SELECT number::bigint FROM tenants WHERE name = 'default'");
     let other = schema.number("SELECT number::bigint FROM tenants WHERE name = 'other'");
-    let space = schema.number("SELECT number::bigint FROM spaces WHERE tenant = 'default' AND name = 'shared'");
+    let space = schema.number("SELECT number::bigint FROM spaces WHERE tenant = 'default' AND name = 'users_38'");
     let theirs = schema.number("SELECT number::bigint FROM spaces WHERE tenant = 'other'");
     let speaking =
         |tenant: i64, space: i64| format!("SET LOCAL loci.tenant = {tenant}; SET LOCAL loci.space = {space}");
@@ -173,7 +173,7 @@ async fn raw_sql_writes_nothing_for_another() {
     let Some((store, schema)) = fresh().await else { return };
     fill(&store).await;
     let tenant = schema.number("SELECT number::bigint FROM tenants WHERE name = 'default'");
-    let space = schema.number("SELECT number::bigint FROM spaces WHERE tenant = 'default' AND name = 'shared'");
+    let space = schema.number("SELECT number::bigint FROM spaces WHERE tenant = 'default' AND name = 'users_38'");
     let other = schema.number("SELECT number::bigint FROM tenants WHERE name = 'other'");
     let theirs = schema.number("SELECT number::bigint FROM spaces WHERE tenant = 'other'");
     let mut client = served(&schema).await;

@@ -348,11 +348,11 @@ async fn the_number_of_an_erased_scope_is_not_given_again() {
     let (store, folder) = fresh();
     let driver = Driver::on(&store);
     driver.remember(&user("anna"), "lantern").await;
-    let raw = Connection::open(folder.path().join("tenants/default/spaces/shared/loci.db")).unwrap();
+    let raw = Connection::open(folder.path().join("tenants/default/spaces/users_38/loci.db")).unwrap();
     let last = || raw.query_row("SELECT max(scope) FROM scopes", [], |row| row.get::<_, i64>(0)).unwrap();
     let before = last();
     driver.must(&user("anna").space(), Action::EraseUser { user: "anna".to_owned() }).await;
-    driver.remember(&user("bo"), "lantern").await;
+    driver.remember(&user("vera"), "lantern").await;
     assert!(last() > before);
 }
 

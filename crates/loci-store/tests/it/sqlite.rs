@@ -171,7 +171,7 @@ async fn a_file_of_a_newer_loci_is_refused() {
     let driver = Driver::on(&store);
     driver.remember(&user("anna"), "lantern").await;
     let other = driver.remember(&agent("bot"), "lantern").await;
-    let path = file(folder.path(), "shared");
+    let path = file(folder.path(), &user("anna").space().name());
     settle(&path).pragma_update(None, "user_version", 99).unwrap();
     let store = open(folder.path());
     let driver = Driver::from(&store, 10);
@@ -211,7 +211,7 @@ async fn a_damaged_file_is_named_and_found() {
         }
         let other = driver.remember(&agent("bot"), "lantern").await;
         drop(store);
-        let path = file(folder.path(), "shared");
+        let path = file(folder.path(), &user("anna").space().name());
         drop(settle(&path));
         let mut bytes = std::fs::read(&path).unwrap();
         damage(&mut bytes);
@@ -254,7 +254,7 @@ async fn a_damaged_time_is_reported() {
     let attend =
         Action::Bookkeeping(Bookkeeping::Attend { scope: anna.clone(), session: "s".into(), thread: "t".into() });
     driver.must(&anna.space(), attend).await;
-    let path = file(folder.path(), "shared");
+    let path = file(folder.path(), &user("anna").space().name());
     let raw = Connection::open(&path).unwrap();
     raw.execute_batch(&format!(
         "UPDATE edges SET created_at = {max}; UPDATE sessions SET ended_at = {max}; UPDATE memories SET aged_at = {max};",
@@ -283,7 +283,7 @@ async fn the_doctor_mends_what_can_be_made_again() {
     let dangling = driver.remember(&anna, "lantern dangling").await;
     let short = driver.remember(&anna, "lantern short").await;
     let tagged = driver.remember(&anna, "lantern tagged").await;
-    let raw = Connection::open(file(folder.path(), "shared")).unwrap();
+    let raw = Connection::open(file(folder.path(), &user("anna").space().name())).unwrap();
     let row = |id: MemoryId| -> i64 {
         raw.query_row("SELECT row FROM memories WHERE id = ?1", [id.as_bytes()], |row| row.get(0)).unwrap()
     };
@@ -425,7 +425,7 @@ async fn a_file_that_is_lost_is_missed() {
     Driver::on(&store).remember(&user("anna"), "lantern").await;
     sound(&store).await;
     drop(store);
-    let path = file(folder.path(), "shared");
+    let path = file(folder.path(), &user("anna").space().name());
     std::fs::remove_file(&path).unwrap();
     let findings = good(open(folder.path()).check(&whole(), false).await);
     assert_eq!(findings.len(), 1);
@@ -446,7 +446,7 @@ async fn a_closed_store_leaves_whole_files() {
     assert_eq!(good(store.stats(&whole()).await).memories, 3);
     drop(store);
     let copy = folder.path().join("copy.db");
-    std::fs::copy(file(folder.path(), "shared"), &copy).unwrap();
+    std::fs::copy(file(folder.path(), &user("anna").space().name()), &copy).unwrap();
     let count: i64 =
         Connection::open(copy).unwrap().query_row("SELECT count(*) FROM memories", [], |row| row.get(0)).unwrap();
     assert_eq!(count, 3);

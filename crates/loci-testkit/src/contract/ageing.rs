@@ -102,21 +102,21 @@ pub async fn an_age_comes_back_field_by_field(store: &dyn Store) {
 
 /// Within the space asked for, ages are told of what the caller may see.
 pub async fn ages_keep_to_what_is_seen(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let category = |name: &str, memory| Memory { category: Some(name.to_owned()), ..memory };
     let work = driver.keep(category("work", driver.sample(&anna, "one"))).await;
     let home = driver.keep(category("home", driver.sample(&anna, "two"))).await;
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..driver.sample(&anna, "x") };
     let secret = driver.keep(secret).await;
-    let theirs = driver.keep(category("work", driver.sample(&ben, "three"))).await;
+    let theirs = driver.keep(category("work", driver.sample(&vera, "three"))).await;
     let abroad = driver.remember(&agent("bot"), "four").await;
     let reach = |scopes: &[loci_types::Scope]| loci_types::Reach::Scopes(scopes.to_vec());
-    let bound = grant(Default::default(), reach(&[anna.clone(), ben.clone()]), Some(&["work"]), None);
+    let bound = grant(Default::default(), reach(&[anna.clone(), vera.clone()]), Some(&["work"]), None);
     for (seen, expect) in [
         (whole(), vec![work, home, secret, theirs]),
         (visible(std::slice::from_ref(&anna)), vec![work, home]),
-        (seen_by(Some("ben"), &[anna.clone(), ben]), vec![work, home, secret, theirs]),
+        (seen_by(Some("vera"), &[anna.clone(), vera]), vec![work, home, secret, theirs]),
         (bound, vec![work, theirs]),
         (visible(&[user("nobody")]), vec![]),
         (visible(&[agent("bot")]), vec![]),

@@ -80,7 +80,7 @@ pub async fn an_id_is_put_once(store: &dyn Store) {
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "2 1", "what is replaced keeps its place");
     // Elsewhere the same id is another.
     keep(&driver, &Checkpoint { namespace: "n".into(), ..checkpoint(&anna, "t", "1", None, b"n") }).await;
-    keep(&driver, &checkpoint(&user("ben"), "t", "1", None, b"ben's")).await;
+    keep(&driver, &checkpoint(&user("vera"), "t", "1", None, b"vera's")).await;
     assert_eq!(ids(store, &whole(), &all(&anna, "t")).await, "1 2 1");
 }
 
@@ -243,7 +243,7 @@ pub async fn checkpoints_keep_to_their_scopes(store: &dyn Store) {
         (whole(), "anna's", "the bot's"),
         (visible(std::slice::from_ref(&anna)), "anna's", ""),
         (visible(std::slice::from_ref(&bot)), "", "the bot's"),
-        (visible(&[user("ben")]), "", ""),
+        (visible(&[user("vera")]), "", ""),
         (visible(&[]), "", ""),
         (grant(Tenant::default(), scopes(&anna), Some(&["tasks"]), Some("anna")), "", ""),
         (grant(Tenant::default(), Reach::Whole, Some(&["tasks"]), None), "", ""),

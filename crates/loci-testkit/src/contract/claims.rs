@@ -23,11 +23,11 @@ fn about(what: &str) -> Filter {
 
 /// Exactly those that bear the key, where they may be seen, in every lane.
 pub async fn a_claim_is_found_by_its_key(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let one = claim(&driver, &anna, "lantern one", "home").await;
     let two = claim(&driver, &anna, "lantern two", "home").await;
     let job = claim(&driver, &anna, "lantern three", "job").await;
-    let theirs = claim(&driver, &ben, "lantern four", "home").await;
+    let theirs = claim(&driver, &vera, "lantern four", "home").await;
     driver.remember(&anna, "lantern of nothing").await;
     let seen = visible(std::slice::from_ref(&anna));
     let find = async |visible: &Visible, what: &str, expect: &[MemoryId]| {
@@ -37,7 +37,7 @@ pub async fn a_claim_is_found_by_its_key(store: &dyn Store) {
     find(&seen, "job", &[job]).await;
     find(&seen, "nothing", &[]).await;
     find(&whole(), "home", &[one, two, theirs]).await;
-    find(&visible(&[ben]), "home", &[theirs]).await;
+    find(&visible(&[vera]), "home", &[theirs]).await;
     let narrow = Filter { states: vec![State::Archived], ..about("home") };
     driver.sees_with(&whole(), "lantern", &narrow, &[]).await;
     driver.forget(&anna, two).await;

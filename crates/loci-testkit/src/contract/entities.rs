@@ -131,14 +131,14 @@ pub async fn a_renamed_entity_loses_its_old_names(store: &dyn Store) {
 
 /// Nobody learns of a thing that only others speak of, and nobody of one that nothing speaks of.
 pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &["port"]).await.id;
     let private =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..driver.sample(&anna, "x") };
     let private = driver.keep(private).await;
     let see = async |who: &Visible| named(store, who, &["harbour", "PORT"]).await;
     let (of_anna, of_ben) =
-        (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("ben"), &[anna.clone(), ben.clone()]));
+        (seen_by(Some("anna"), std::slice::from_ref(&anna)), seen_by(Some("vera"), &[anna.clone(), vera.clone()]));
     assert_eq!(see(&whole()).await, [], "nothing speaks of it yet");
     driver.mention(&anna, private, harbour).await;
     assert_eq!((see(&of_anna).await, see(&of_ben).await, see(&whole()).await), (vec![], vec![harbour], vec![harbour]));
@@ -155,15 +155,15 @@ pub async fn an_entity_is_seen_where_it_is_spoken_of(store: &dyn Store) {
 
 /// What a memory speaks of is told to those who see the memory.
 pub async fn a_memory_tells_what_it_speaks_of(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &[]).await.id;
     let boat = driver.name(&anna, "Boat", &[]).await.id;
     let (both, one) = (driver.remember(&anna, "both").await, driver.remember(&anna, "one").await);
     let silent = driver.remember(&anna, "neither").await;
-    let theirs = driver.remember(&ben, "Ben's").await;
-    let ship = driver.name(&ben, "Boat", &[]).await.id;
+    let theirs = driver.remember(&vera, "Ben's").await;
+    let ship = driver.name(&vera, "Boat", &[]).await.id;
     for (scope, memory, entity) in
-        [(&anna, both, boat), (&anna, both, harbour), (&anna, one, boat), (&ben, theirs, ship)]
+        [(&anna, both, boat), (&anna, both, harbour), (&anna, one, boat), (&vera, theirs, ship)]
     {
         driver.mention(scope, memory, entity).await;
     }
@@ -219,16 +219,16 @@ pub async fn those_that_speak_of_most_come_first(store: &dyn Store) {
 
 /// The limit is filled from what is seen and meant.
 pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let harbour = driver.name(&anna, "Harbour", &[]).await.id;
     let kept = driver.keep(Memory { tags: vec!["t".into()], ..driver.sample(&anna, "kept") }).await;
     let old = driver.remember(&anna, "old").await;
     let private =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..driver.sample(&anna, "x") };
     let (forgotten, private) = (driver.remember(&anna, "forgotten").await, driver.keep(private).await);
-    let theirs = driver.remember(&ben, "theirs").await;
-    let haven = driver.name(&ben, "Harbour", &[]).await.id;
-    driver.mention(&ben, theirs, haven).await;
+    let theirs = driver.remember(&vera, "theirs").await;
+    let haven = driver.name(&vera, "Harbour", &[]).await.id;
+    driver.mention(&vera, theirs, haven).await;
     for memory in [kept, old, forgotten, private] {
         driver.mention(&anna, memory, harbour).await;
     }
@@ -245,7 +245,7 @@ pub async fn those_that_speak_keep_to_what_is_seen_and_meant(store: &dyn Store) 
     assert_eq!(speak(&seen, &now(), 9).await, [new, kept]);
     assert_eq!(speak(&seen, &Filter { tags: vec!["t".into()], ..now() }, 1).await, [kept]);
     assert_eq!(speak(&seen, &everything(), 9).await, [new, forgotten, old, kept]);
-    assert_eq!(speak(&seen_by(Some("ben"), &[anna, ben]), &now(), 9).await, [new, theirs, private, kept]);
+    assert_eq!(speak(&seen_by(Some("vera"), &[anna, vera]), &now(), 9).await, [new, theirs, private, kept]);
     assert_eq!(speak(&visible(&[]), &everything(), 9).await, []);
     driver.must(&user("anna").space(), Action::Erase { id: new }).await;
     assert_eq!(speak(&seen, &now(), 1).await, [old], "the one before it holds again");

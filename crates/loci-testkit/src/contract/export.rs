@@ -1,21 +1,19 @@
 //! Is everything carried, and does it come back as it was?
 
 use loci_store::{ExportCursor, ExportPage, ExportedMemory, Store};
-use loci_types::{
-    Action, Addition, Bookkeeping, Filter, Memory, Outcome, Relation, Scope, Session, Space, State, Visible,
-};
+use loci_types::{Action, Addition, Bookkeeping, Filter, Memory, Outcome, Relation, Scope, Session, State, Visible};
 
 use crate::driver::{Driver, good};
 use crate::samples::*;
 
 async fn page(store: &dyn Store, visible: &Visible, after: ExportCursor) -> ExportPage {
-    good(store.export_page(visible, &everything(), &Space::Shared, &after, 9).await)
+    good(store.export_page(visible, &everything(), &user("anna").space(), &after, 9).await)
 }
 
 async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<ExportedMemory> {
     let (mut found, mut after) = (Vec::new(), Some(ExportCursor::Memories(0)));
     while let Some(cursor) = after {
-        let page = good(store.export_page(&whole(), filter, &Space::Shared, &cursor, limit).await);
+        let page = good(store.export_page(&whole(), filter, &user("anna").space(), &cursor, limit).await);
         assert!(page.memories.len() <= limit, "a page is no longer than it may be");
         found.extend(page.memories);
         after = page.next;
@@ -25,11 +23,11 @@ async fn memories(store: &dyn Store, filter: &Filter, limit: usize) -> Vec<Expor
 
 /// In the order they came, in whatever state, each once; only what is seen and meant.
 pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let late = driver.sample(&anna, "made first, kept last");
     let mut expect = Vec::new();
     for (number, state) in State::ALL.iter().enumerate() {
-        let memory = driver.sample(if number == 2 { &ben } else { &anna }, &format!("lantern {number}"));
+        let memory = driver.sample(if number == 2 { &vera } else { &anna }, &format!("lantern {number}"));
         expect.push(driver.keep(Memory { state: *state, ..memory }).await);
     }
     expect.push(driver.keep(late).await);
@@ -37,20 +35,20 @@ pub async fn memories_are_carried_in_the_order_they_came(store: &dyn Store) {
         let found = memories(store, &everything(), page).await;
         assert_eq!(found.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), expect, "{page}");
     }
-    let hers = Filter { users: vec!["ben".to_owned()], ..everything() };
+    let hers = Filter { users: vec!["vera".to_owned()], ..everything() };
     assert_eq!(memories(store, &hers, 9).await.len(), 1);
-    let seen = page(store, &visible(std::slice::from_ref(&ben)), ExportCursor::Memories(0)).await.memories;
+    let seen = page(store, &visible(std::slice::from_ref(&vera)), ExportCursor::Memories(0)).await.memories;
     assert_eq!(seen.iter().map(|exported| exported.memory.id).collect::<Vec<_>>(), [expect[2]]);
     let elsewhere = agent("bot").space();
-    let nothing = store.export_page(&visible(&[ben]), &everything(), &elsewhere, &ExportCursor::Memories(0), 9).await;
+    let nothing = store.export_page(&visible(&[vera]), &everything(), &elsewhere, &ExportCursor::Memories(0), 9).await;
     assert_eq!(good(nothing), ExportPage::default());
 }
 
 /// An edge is carried if both its ends are.
 pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
-    let three = driver.remember(&ben, "three").await;
+    let three = driver.remember(&vera, "three").await;
     driver.link(&anna, one, two, Relation::Causal).await;
     driver.link(&anna, two, three, Relation::RelatedTo).await;
     let all = page(store, &whole(), ExportCursor::Edges(None)).await.edges;
@@ -64,7 +62,7 @@ pub async fn edges_are_carried_with_both_their_ends(store: &dyn Store) {
 
 /// An entity is carried with its own names and whom it was united with, not as its family is known.
 pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (lab, labs) = (driver.name(&anna, "Acme Lab", &["lab"]).await, driver.name(&anna, "Acme Labs", &[]).await);
     let memory = driver.remember(&anna, "works at Acme Labs").await;
     driver.mention(&anna, memory, labs.id).await;
@@ -75,7 +73,7 @@ pub async fn entities_are_carried_each_by_itself(store: &dyn Store) {
     assert_eq!((all[0].entity.aliases.as_slice(), &all[0].scope), (&["lab".to_owned()][..], &anna));
     let hers = page(store, &visible(&[anna]), ExportCursor::Entities(None)).await.entities;
     assert_eq!(hers.iter().map(|one| one.entity.id).collect::<Vec<_>>(), [labs.id], "those that are spoken of");
-    assert_eq!(page(store, &visible(&[ben]), ExportCursor::Entities(None)).await.entities, []);
+    assert_eq!(page(store, &visible(&[vera]), ExportCursor::Entities(None)).await.entities, []);
 }
 
 /// A record takes the place of the one with its id: found by its words, and by the old ones no more.
@@ -92,7 +90,7 @@ pub async fn a_record_takes_the_place_of_its_own(store: &dyn Store) {
     assert_eq!(driver.words(&whole(), "lantern", &now()).await, []);
     assert_eq!(driver.words(&whole(), "harbour", &now()).await, [old.id]);
     assert_eq!(memories(store, &everything(), 9).await[0].aged_at, Some(at(5)));
-    let other = Memory { identifiers: user("ben").identifiers(), ..new.clone() };
+    let other = Memory { identifiers: user("vera").identifiers(), ..new.clone() };
     assert!(driver.act(&anna.space(), Action::Replace(Box::new(addition(other)))).await.is_err(), "of another scope");
     let born = Memory { state: State::Proposed, ..new };
     assert!(driver.act(&anna.space(), Action::Replace(Box::new(addition(born)))).await.is_err(), "no such step");
@@ -169,7 +167,7 @@ pub async fn a_session_comes_back_as_it_was(store: &dyn Store) {
     assert_eq!(all, [session("a", None), kept.clone()]);
     let place: Option<(Scope, String)> = Some((anna.clone(), "a".into()));
     assert_eq!(page(store, &whole(), ExportCursor::Sessions(place)).await.sessions, std::slice::from_ref(&kept));
-    assert_eq!(page(store, &visible(&[user("ben")]), ExportCursor::Sessions(None)).await.sessions, []);
+    assert_eq!(page(store, &visible(&[user("vera")]), ExportCursor::Sessions(None)).await.sessions, []);
     let waiting = good(store.pending_turns(&whole(), &anna, "t", 9).await);
     assert_eq!(waiting.iter().map(|turn| turn.id).collect::<Vec<_>>(), [turns[2]]);
     // The turn that it was learned from up to is gone: those before it are not learned again.

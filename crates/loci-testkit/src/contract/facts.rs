@@ -74,7 +74,7 @@ pub async fn a_fact_said_again_is_one(store: &dyn Store) {
     // Another sort, another scope or other words make another triple.
     for (number, other) in [
         (2, Fact { fact_type: "has".into(), ..fact(2, &anna, ["api", "port", "80"]) }),
-        (3, fact(3, &user("ben"), ["api", "port", "80"])),
+        (3, fact(3, &user("vera"), ["api", "port", "80"])),
         (4, fact(4, &anna, ["API", "port", "80"])),
     ] {
         assert_eq!(state(&driver, &other).await, Outcome::Created, "{number}");
@@ -114,14 +114,14 @@ pub async fn facts_are_found_by_any_of_their_words(store: &dyn Store) {
 
 /// A triple is seen where its scope is; another tenant has its own.
 pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
-    let (driver, anna, ben, bot) = (Driver::on(store), user("anna"), user("ben"), agent("bot"));
-    for (number, scope, word) in [(1, &anna, "a"), (2, &ben, "b"), (3, &bot, "c")] {
+    let (driver, anna, vera, bot) = (Driver::on(store), user("anna"), user("vera"), agent("bot"));
+    for (number, scope, word) in [(1, &anna, "a"), (2, &vera, "b"), (3, &bot, "c")] {
         state(&driver, &fact(number, scope, ["s", "p", word])).await;
     }
     for (seen, expect) in [
         (whole(), "c b a"),
         (visible(std::slice::from_ref(&anna)), "a"),
-        (visible(&[ben.clone(), user("nobody")]), "b"),
+        (visible(&[vera.clone(), user("nobody")]), "b"),
         (visible(&[anna.clone(), bot.clone()]), "c a"),
         (visible(&[user("nobody")]), ""),
         (visible(&[]), ""),
@@ -130,7 +130,7 @@ pub async fn facts_keep_to_their_scopes(store: &dyn Store) {
         assert_eq!(objects(store, &seen, &holding()).await.join(" "), expect, "{seen:?}");
     }
     // A source of another scope would show it to strangers.
-    let strange = driver.remember(&ben, "lantern").await;
+    let strange = driver.remember(&vera, "lantern").await;
     let wrong = Fact { sources: vec![strange], ..fact(9, &anna, ["s", "p", "d"]) };
     let error = driver.act(&anna.space(), Action::State(Box::new(wrong.clone()))).await.expect_err("not its scope");
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
@@ -147,7 +147,7 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
     let of = |category: Option<&str>, policy: AccessPolicy, text: &str| Memory {
         category: category.map(str::to_owned),
         access_policy: policy,
-        actor_id: Some("ben".into()),
+        actor_id: Some("vera".into()),
         ..driver.sample(&anna, text)
     };
     let tasks = driver.keep(of(Some("tasks"), AccessPolicy::Shared, "lantern")).await;
@@ -167,13 +167,13 @@ pub async fn a_fact_is_seen_with_one_of_its_sources(store: &dyn Store) {
     let seen = |categories: Option<&[&str]>, viewer: &str| grant(Tenant::default(), scopes(), categories, Some(viewer));
     for (seen, expect) in [
         (whole(), "both private secrets tasks alone"),
-        (seen(None, "ben"), "both private secrets tasks alone"),
+        (seen(None, "vera"), "both private secrets tasks alone"),
         (seen(None, "anna"), "both secrets tasks alone"),
         (seen(Some(&["tasks"]), "anna"), "both tasks"),
-        (seen(Some(&["tasks"]), "ben"), "both private tasks"),
+        (seen(Some(&["tasks"]), "vera"), "both private tasks"),
         (seen(Some(&["secrets"]), "anna"), "both secrets"),
-        (seen(Some(&["other"]), "ben"), ""),
-        (seen(Some(&[]), "ben"), ""),
+        (seen(Some(&["other"]), "vera"), ""),
+        (seen(Some(&[]), "vera"), ""),
         (grant(Tenant::default(), Reach::Whole, Some(&["tasks"]), None), "both private tasks"),
     ] {
         assert_eq!(objects(store, &seen, &holding()).await.join(" "), expect, "{seen:?}");
@@ -237,7 +237,7 @@ pub async fn a_fact_is_retracted(store: &dyn Store) {
     let one = Fact { sources: vec![source], ..fact(1, &anna, ["s", "p", "o"]) };
     state(&driver, &one).await;
     let retract = |scope: &Scope| Action::Retract { scope: scope.clone(), id: one.id };
-    assert_eq!(driver.must(&anna.space(), retract(&user("ben"))).await.outcome, Outcome::None, "not ben's");
+    assert_eq!(driver.must(&anna.space(), retract(&user("vera"))).await.outcome, Outcome::None, "not vera's");
     assert_eq!(objects(store, &whole(), &past()).await, ["o"]);
     let gone = driver.must(&anna.space(), retract(&anna)).await;
     assert_eq!((gone.outcome, gone.sequence.is_some()), (Outcome::Deleted, true));

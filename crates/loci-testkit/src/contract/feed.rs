@@ -72,10 +72,10 @@ pub async fn the_earliest_lines_come_first(store: &dyn Store) {
 
 /// Lines that may not be told are looked at once, and a bounded number in one call.
 pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let first = driver.remember(&anna, "first").await;
-    let many = (0..2_500).map(|number| add(memory(10_000 + number, &ben, &format!("other {number}"))));
-    good(store.apply(batch(&ben.space(), many.collect())).await);
+    let many = (0..2_500).map(|number| add(memory(10_000 + number, &vera, &format!("other {number}"))));
+    good(store.apply(batch(&vera.space(), many.collect())).await);
     let last = driver.remember(&anna, "last").await;
     let seen = visible(std::slice::from_ref(&anna));
     let end = good(store.ledger_heads(&seen).await)[&anna.space()];
@@ -89,26 +89,26 @@ pub async fn what_may_not_be_told_is_passed_over(store: &dyn Store) {
     }
     assert_eq!(ids, [first, last]);
     assert!(looks > 1, "one look is bounded");
-    let stranger = visible(&[user("nobody")]);
+    let stranger = visible(&[user("karl")]);
     assert_eq!(feed(store, &stranger, 0, 10).await, Feed { entries: Vec::new(), position: end }, "at one look");
 }
 
 /// A line is for those who may see the memory it is about, whatever state that is in.
 pub async fn a_line_of_the_feed_is_for_those_who_see_its_memory(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let plain = driver.keep(Memory { category: Some("work".into()), ..driver.sample(&anna, "one") }).await;
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "two") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..driver.sample(&anna, "two") };
     let secret = driver.keep(secret).await;
-    let other = driver.remember(&ben, "three").await;
+    let other = driver.remember(&vera, "three").await;
     driver.forget(&anna, plain).await;
     let add = |id| line("ADD", id);
     let theirs = grant(Tenant::new("other").unwrap_or_default(), Reach::Whole, None, None);
     for (seen, expect) in [
         (whole(), vec![add(plain), add(secret), add(other), line("DELETE", plain)]),
         (visible(std::slice::from_ref(&anna)), vec![add(plain), line("DELETE", plain)]),
-        (seen_by(Some("ben"), std::slice::from_ref(&anna)), vec![add(plain), add(secret), line("DELETE", plain)]),
-        (visible(&[ben]), vec![add(other)]),
+        (seen_by(Some("vera"), std::slice::from_ref(&anna)), vec![add(plain), add(secret), line("DELETE", plain)]),
+        (visible(&[vera]), vec![add(other)]),
         (bound(&["work"]), vec![add(plain), line("DELETE", plain)]),
         (bound(&["home"]), vec![]),
         (visible(&[agent("bot")]), vec![]),
@@ -178,7 +178,7 @@ pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
     for (seen, expect) in [
         (whole(), vec![own.clone(), shared.clone()]),
         (visible(std::slice::from_ref(&anna)), vec![shared.clone()]),
-        (visible(&[user("nobody")]), vec![shared.clone()]),
+        (visible(&[user("karl")]), vec![shared.clone()]),
         (visible(&[bot, agent("nobody")]), vec![own]),
         (visible(&[]), vec![]),
         (grant(theirs, Reach::Whole, None, None), vec![(anna.space(), 1)]),
@@ -191,12 +191,12 @@ pub async fn positions_are_those_of_the_visible_spaces(store: &dyn Store) {
 
 /// Whoever reads while others write is told every line once and in order.
 pub async fn nothing_is_lost_while_others_write(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let seen = visible(std::slice::from_ref(&anna));
     let (mut position, mut written, mut read) = (0, Vec::new(), Vec::new());
     for round in 0..40 {
         for number in 0..round % 4 {
-            driver.remember(&ben, &format!("theirs {round} {number}")).await;
+            driver.remember(&vera, &format!("theirs {round} {number}")).await;
             written.push(driver.remember(&anna, &format!("note {round} {number}")).await);
         }
         let page = feed(store, &seen, position, 1 + round % 3).await;

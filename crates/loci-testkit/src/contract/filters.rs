@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
     Case("agents", |m| m.identifiers.agent_id = Some("bot".into()), |f| f.agents = words(&["bot"])),
     Case("sessions", |m| m.identifiers.session_id = Some("s".into()), |f| f.sessions = words(&["s"])),
     Case("runs", |m| m.run_id = Some("r".into()), |f| f.runs = words(&["r"])),
-    Case("actors", |m| m.actor_id = Some("ben".into()), |f| f.actors = words(&["ben"])),
+    Case("actors", |m| m.actor_id = Some("vera".into()), |f| f.actors = words(&["vera"])),
     Case("roles", |m| m.role = Some("tool".into()), |f| f.roles = words(&["tool"])),
     Case("threads", |m| m.thread_id = Some("t".into()), |f| f.threads = words(&["t"])),
     Case(
@@ -103,7 +103,7 @@ const CASES: &[Case] = &[
 pub async fn every_field_means_what_the_law_says(store: &dyn Store) {
     let driver = Driver::on(store);
     let scopes =
-        [scope(Layer::Project, &["loci"]), scope(Layer::Session, &["ben", "s-1"]), scope(Layer::User, &["eva"])];
+        [scope(Layer::Project, &["loci"]), scope(Layer::Session, &["vera", "s-1"]), scope(Layer::User, &["eva"])];
     let mut plain = Vec::new();
     for (number, Case(name, set, _)) in CASES.iter().enumerate() {
         let mut memory = driver.sample(&scopes[if *name == "layers" { 1 } else { 0 }], &format!("lantern {number}"));

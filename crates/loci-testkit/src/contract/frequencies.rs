@@ -46,12 +46,12 @@ pub async fn a_word_counts_once_per_memory(store: &dyn Store) {
 /// What Ben says neither adds to Anna's counts nor to the number of her memories; the whole reach counts all.
 pub async fn words_of_other_scopes_do_not_count(store: &dyn Store) {
     let driver = Driver::on(store);
-    let (anna, ben, bot) = (user("anna"), user("ben"), agent("bot"));
+    let (anna, vera, bot) = (user("anna"), user("vera"), agent("bot"));
     driver.remember(&anna, "lantern").await;
-    driver.remember(&ben, "lantern one").await;
-    driver.remember(&ben, "lantern two, a secret").await;
+    driver.remember(&vera, "lantern one").await;
+    driver.remember(&vera, "lantern two, a secret").await;
     driver.remember(&bot, "lantern of the bot").await;
-    let scopes = [anna, ben, bot, user("nobody"), agent("nobody")];
+    let scopes = [anna, vera, bot, user("nobody"), agent("nobody")];
     for (seen, expect, memories) in [
         (&[0][..], [1, 0], 1),
         (&[1], [2, 1], 2),
@@ -99,7 +99,7 @@ pub async fn counts_follow_every_change(store: &dyn Store) {
 
 /// An index that has grown and shrunk many times still counts right.
 pub async fn many_memories_are_counted_well(store: &dyn Store) {
-    let (driver, scopes) = (Driver::on(store), [user("anna"), user("ben"), user("eva")]);
+    let (driver, scopes) = (Driver::on(store), [user("anna"), user("vera"), user("una")]);
     let space = scopes[0].space();
     let memories: Vec<_> = (0..300).map(|n| driver.sample(&scopes[n % 3], &format!("lantern {n}"))).collect();
     for some in memories.chunks(25) {

@@ -52,7 +52,7 @@ pub async fn a_job_waits_once_per_key(store: &dyn Store) {
     enqueue(&driver, spec(JobKind::Embed, "after", Some("key"), at(0))).await;
     let again = claim(store, JobKind::ALL, 9, at(10)).await;
     assert_eq!(names(&again), ["after"]);
-    assert_eq!((again[0].attempt, again[0].space.as_str()), (1, "shared"));
+    assert_eq!((again[0].attempt, again[0].space.as_str()), (1, user("anna").space().name().as_str()));
     assert!(good(
         store
             .update_job(&Tenant::default(), &again[0], JobUpdate::Failed { error: "broken".to_owned(), retry_at: None })
@@ -204,9 +204,9 @@ pub async fn jobs_are_listed_by_their_state(store: &dyn Store) {
         created_at: at(created),
     };
     let expect = [
-        job(waits, "shared", JobKind::Purge, "waits", "waiting", 1),
-        job(runs, "shared", JobKind::Embed, "runs", "running", 2),
-        job(died, "shared", JobKind::Link, "died", "dead", 3),
+        job(waits, &user("anna").space().name(), JobKind::Purge, "waits", "waiting", 1),
+        job(runs, &user("anna").space().name(), JobKind::Embed, "runs", "running", 2),
+        job(died, &user("anna").space().name(), JobKind::Link, "died", "dead", 3),
         job(all[3].id, &agent("bot").space().name(), JobKind::Embed, "bot's", "waiting", 4),
     ];
     assert_eq!(all, expect);

@@ -22,12 +22,12 @@ async fn delta(store: &dyn Store, visible: &Visible, since: i64) -> Vec<(String,
 
 /// A line is for those who may see the memory it is about.
 pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let plain = Memory { category: Some("work".into()), ..driver.sample(&anna, "one") };
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "two") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..driver.sample(&anna, "two") };
     let mut lines = Vec::new();
-    for memory in [plain, secret, driver.sample(&ben, "three")] {
+    for memory in [plain, secret, driver.sample(&vera, "three")] {
         let applied = driver.must(&anna.space(), Action::Add(Box::new(addition(memory)))).await;
         lines.push((applied.sequence, applied.id));
     }
@@ -36,8 +36,8 @@ pub async fn a_line_is_told_to_those_who_see_its_memory(store: &dyn Store) {
     for (seen, expect) in [
         (whole(), [true, true, true]),
         (visible(std::slice::from_ref(&anna)), [true, false, false]),
-        (seen_by(Some("ben"), &[anna.clone(), ben.clone()]), [true, true, true]),
-        (visible(&[ben]), [false, false, true]),
+        (seen_by(Some("vera"), &[anna.clone(), vera.clone()]), [true, true, true]),
+        (visible(&[vera]), [false, false, true]),
         (bound(&["work"]), [true, false, false]),
         (bound(&["home"]), [false; 3]),
         (visible(&[user("nobody")]), [false; 3]),
@@ -103,5 +103,5 @@ pub async fn the_delta_tells_of_consent_and_of_what_time_took(store: &dyn Store)
     let decide = Action::Decide { id: proposal, accept: true, over: None, purge_at: at(9_000) };
     driver.must(&anna.space(), decide).await;
     assert_eq!(delta(store, &seen, revision).await, [told("TTL", faded), told("CONSENT", proposal)]);
-    assert_eq!(delta(store, &visible(&[user("ben")]), 0).await, []);
+    assert_eq!(delta(store, &visible(&[user("vera")]), 0).await, []);
 }

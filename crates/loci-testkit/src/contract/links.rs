@@ -177,11 +177,11 @@ pub async fn edges_of_the_relations_asked_for(store: &dyn Store) {
 
 /// An edge to what may not be seen is not seen, from whichever end it is asked for.
 pub async fn an_edge_is_seen_with_both_its_ends(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (one, two) = (driver.remember(&anna, "one").await, driver.remember(&anna, "two").await);
-    let theirs = driver.remember(&ben, "theirs").await;
+    let theirs = driver.remember(&vera, "theirs").await;
     let secret =
-        Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+        Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..driver.sample(&anna, "x") };
     let secret = driver.keep(secret).await;
     for (source, target) in [(one, two), (one, theirs), (theirs, two), (secret, one), (two, secret)] {
         driver.link(&anna, source, target, Relation::RelatedTo).await;
@@ -194,8 +194,8 @@ pub async fn an_edge_is_seen_with_both_its_ends(store: &dyn Store) {
     let seen = visible(std::slice::from_ref(&anna));
     assert_eq!(ends(&seen, &all).await, [(one, two)]);
     assert_eq!(ends(&seen, &[theirs, secret]).await, []);
-    assert_eq!(ends(&visible(std::slice::from_ref(&ben)), &all).await, []);
-    assert_eq!(ends(&seen_by(Some("ben"), &[anna.clone(), ben]), &all).await.len(), 5);
+    assert_eq!(ends(&visible(std::slice::from_ref(&vera)), &all).await, []);
+    assert_eq!(ends(&seen_by(Some("vera"), &[anna.clone(), vera]), &all).await.len(), 5);
     assert_eq!(ends(&whole(), &all).await.len(), 5);
     // What is only forgotten is still visible, and so are its edges.
     driver.forget(&anna, two).await;

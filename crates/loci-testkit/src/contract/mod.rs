@@ -30,6 +30,7 @@ pub mod pools;
 pub mod records;
 pub mod removal;
 pub mod sessions;
+pub mod shards;
 pub mod states;
 pub mod tier;
 pub mod top_by;
@@ -332,6 +333,12 @@ macro_rules! store_contract {
                 dropping_a_pool_removes_everything
                 an_agent_that_is_dropped_is_in_no_pool
                 a_pool_that_is_written_to_is_known_and_has_no_members
+            }
+            shards {
+                each_user_lies_in_the_shard_of_the_user
+                a_user_and_a_project_are_found_together
+                a_user_is_erased_from_every_space
+                a_tenant_is_carried_shard_by_shard
             }
             agents {
                 agents_are_created_and_listed

@@ -26,7 +26,7 @@ fn of_model(model: &str, values: Vec<f32>) -> Vector {
 
 /// Three hundred memories in two scopes, one in a hundred tagged.
 async fn crowd(driver: &Driver<'_>, random: &mut StdRng) -> Vec<(Memory, Vec<f32>)> {
-    let scopes = [user("anna"), user("ben")];
+    let scopes = [user("anna"), user("vera")];
     let mut crowd = Vec::new();
     let mut changes = Vec::new();
     for number in 0..300_usize {
@@ -74,7 +74,7 @@ pub async fn nearest_is_exact(store: &dyn Store) {
         let query = unit(&mut random);
         agrees(&driver, &whole(), &now(), &crowd, &query).await;
         agrees(&driver, &visible(&[user("anna")]), &now(), &crowd, &query).await;
-        agrees(&driver, &visible(&[user("anna"), user("ben")]), &now(), &crowd, &query).await;
+        agrees(&driver, &visible(&[user("anna"), user("vera")]), &now(), &crowd, &query).await;
     }
 }
 
@@ -88,7 +88,7 @@ pub async fn a_selective_filter_starves_nobody(store: &dyn Store) {
         for _ in 0..5 {
             let query = unit(&mut random);
             agrees(&driver, &whole(), &filter, &crowd, &query).await;
-            agrees(&driver, &visible(&[user("ben")]), &filter, &crowd, &query).await;
+            agrees(&driver, &visible(&[user("vera")]), &filter, &crowd, &query).await;
         }
     }
 }

@@ -101,9 +101,9 @@ pub async fn a_note_counts_until_its_end(store: &dyn Store) {
 
 /// A note about a scope is for those who see it, and one about nobody for those who see all.
 pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
-    let (driver, anna, ben, bot) = (Driver::on(store), user("anna"), user("ben"), agent("bot"));
+    let (driver, anna, vera, bot) = (Driver::on(store), user("anna"), user("vera"), agent("bot"));
     let space = anna.space();
-    for (scope, value) in [(Some(&anna), "anna's"), (Some(&ben), "ben's"), (None, "nobody's")] {
+    for (scope, value) in [(Some(&anna), "anna's"), (Some(&vera), "vera's"), (None, "nobody's")] {
         driver.must(&space, set(scope, "n", json!(value))).await;
     }
     driver.must(&bot.space(), set(Some(&bot), "n", json!("the bot's"))).await;
@@ -112,10 +112,10 @@ pub async fn notes_keep_to_their_scopes(store: &dyn Store) {
         found.into_iter().map(|(_, value)| value.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>()
     };
     for (seen, expect) in [
-        (whole(), &["anna's", "ben's", "nobody's"][..]),
+        (whole(), &["anna's", "nobody's", "vera's"][..]),
         (visible(std::slice::from_ref(&anna)), &["anna's"]),
-        (visible(&[ben.clone(), user("nobody")]), &["ben's"]),
-        (visible(&[anna.clone(), ben, bot.clone()]), &["anna's", "ben's"]),
+        (visible(&[vera.clone(), user("nobody")]), &["vera's"]),
+        (visible(&[anna.clone(), vera, bot.clone()]), &["anna's", "vera's"]),
         (visible(&[user("nobody")]), &[]),
         (visible(std::slice::from_ref(&bot)), &[]),
         (visible(&[]), &[]),

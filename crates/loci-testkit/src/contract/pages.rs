@@ -9,7 +9,7 @@ use crate::samples::*;
 /// meanwhile, in two spaces at once.
 pub async fn pages_visit_each_once_while_others_write(store: &dyn Store) {
     let driver = Driver::from(store, 1_000);
-    let scopes = [user("anna"), agent("bot"), user("ben")];
+    let scopes = [user("anna"), agent("bot"), user("vera")];
     let mut there = Vec::new();
     for number in 0..50 {
         there.push(driver.remember(&scopes[number % 3], &format!("lantern {number}")).await);

@@ -82,12 +82,12 @@ pub async fn an_id_is_taken_once(store: &dyn Store) {
 
 /// The key counts within one scope only.
 pub async fn the_same_thing_twice_in_one_scope_is_kept_once(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let first = driver.remember(&anna, "lantern").await;
     let again = driver.act(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern"))))).await;
     let again = good(again);
     assert_eq!((again.id, again.outcome, again.version, again.sequence), (Some(first), Outcome::None, 1, None));
-    let other = driver.remember(&ben, "lantern").await;
+    let other = driver.remember(&vera, "lantern").await;
     driver.sees(&whole(), "lantern", &[first, other]).await;
     // Without a key the same text may stand twice.
     let twice = driver.sample(&anna, "lantern");
@@ -315,7 +315,7 @@ pub async fn history_tells_who_and_why_in_order(store: &dyn Store) {
     assert!(entries.is_sorted_by(|a, b| a.sequence < b.sequence));
     let update = &entries[1];
     assert_eq!(Some(update.sequence), applied[0].sequence);
-    assert_eq!((update.at, update.memory_id, update.space.as_str()), (at(60), Some(kept), "shared"));
+    assert_eq!((update.at, update.memory_id, update.space.clone()), (at(60), Some(kept), user("anna").space().name()));
     assert_eq!((update.actor.as_deref(), update.node.as_deref()), (Some("anna"), Some("hotpath")));
     assert_eq!((update.thread_id.as_deref(), update.request_id.as_deref()), (Some("t-9"), Some("r-9")));
     assert_eq!(update.reason, "she said so");

@@ -129,9 +129,9 @@ pub async fn what_is_unknown_is_not_found(store: &dyn Store) {
 /// Of the answers that are kept for repeated requests those go that stand under the user's scope or name something of
 /// theirs. Those of others stay, or their repeated requests would be carried out twice.
 pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let space = anna.space();
-    let (hers, his) = (driver.remember(&anna, "lantern").await, driver.remember(&ben, "candle").await);
+    let (hers, his) = (driver.remember(&anna, "lantern").await, driver.remember(&vera, "candle").await);
     let keep = async |scope: Option<Scope>, key: &str, value: Value| {
         let value = NoteValue::Set(json!({ "fingerprint": "00", "status": 201, "body": value }));
         driver
@@ -144,7 +144,7 @@ pub async fn erasing_a_user_keeps_the_answers_of_others(store: &dyn Store) {
     keep(Some(anna.clone()), "answer 1", json!({ "deleted": true })).await;
     keep(None, "answer 2", json!({ "receipts": [{ "id": hers }] })).await;
     keep(None, "answer 3", json!({ "userId": "anna" })).await;
-    keep(Some(ben), "answer 4", json!({ "deleted": true })).await;
+    keep(Some(vera), "answer 4", json!({ "deleted": true })).await;
     keep(None, "answer 5", json!({ "id": his })).await;
     keep(None, "answer 6", json!({ "deleted": true })).await;
     driver.must(&space, Action::EraseUser { user: "anna".into() }).await;

@@ -87,7 +87,7 @@ pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
     assert_eq!(the(store, "s").await, expect);
     assert_eq!(driver.must(&anna.space(), end(&anna, "s")).await.outcome, Outcome::None, "it is over already");
     assert_eq!(the(store, "s").await, expect);
-    for nobody in [end(&anna, "u"), end(&user("ben"), "s")] {
+    for nobody in [end(&anna, "u"), end(&user("vera"), "s")] {
         assert_eq!(driver.must(&anna.space(), nobody).await.outcome, Outcome::None);
     }
     expect.last_at = attend(&driver, &anna, "s", "t").await;
@@ -99,7 +99,7 @@ pub async fn a_session_begins_goes_on_and_ends(store: &dyn Store) {
 
 /// Turns of the conversation in their order, and nothing else that lies around them.
 pub async fn turns_wait_in_their_order(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let one = say(&driver, &anna, "s").await;
     let two = say(&driver, &anna, "s").await;
     // A session may reach over several threads, and a thread without one is its own.
@@ -116,7 +116,7 @@ pub async fn turns_wait_in_their_order(store: &dyn Store) {
         },
         turn(&driver, &anna, Some("u"), "t"),
         turn(&driver, &anna, None, "t"),
-        turn(&driver, &ben, Some("s"), "t"),
+        turn(&driver, &vera, Some("s"), "t"),
         Memory { state: State::Archived, ..turn(&driver, &anna, Some("s"), "t") },
         Memory { state: State::SoftDeleted, ..turn(&driver, &anna, Some("s"), "t") },
         Memory { state: State::Proposed, ..turn(&driver, &anna, Some("s"), "t") },
@@ -218,10 +218,10 @@ pub async fn who_comes_second_learns_nothing(store: &dyn Store) {
 
 /// The mark is a turn of the scope, of a session that there is, and never goes back.
 pub async fn a_mark_goes_only_forward(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let one = say(&driver, &anna, "s").await;
     let two = say(&driver, &anna, "s").await;
-    let theirs = say(&driver, &ben, "s").await;
+    let theirs = say(&driver, &vera, "s").await;
     driver.must(&anna.space(), learn(&anna, "s", None, two)).await;
     let before = all(store, &whole()).await;
     for (action, kind) in [
@@ -293,8 +293,8 @@ pub async fn sessions_are_found_by_what_is_asked(store: &dyn Store) {
 
 /// A name is one session per scope, and nobody hears of those of others.
 pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
-    let scopes = [anna.clone(), ben.clone(), agent("bot")];
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
+    let scopes = [anna.clone(), vera.clone(), agent("bot")];
     let mut turns = Vec::new();
     for scope in &scopes {
         turns.push(say(&driver, scope, "s").await);
@@ -319,7 +319,7 @@ pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
     // Within a scope, turns are for those who may see them.
     let secret = Memory {
         access_policy: AccessPolicy::Private,
-        actor_id: Some("ben".into()),
+        actor_id: Some("vera".into()),
         category: Some("work".into()),
         ..turn(&driver, &anna, Some("s"), "t")
     };
@@ -327,5 +327,5 @@ pub async fn sessions_keep_to_their_scopes(store: &dyn Store) {
     let bound = grant(Default::default(), Reach::Whole, Some(&["home"]), None);
     assert_eq!(pending_turns(store, &visible(std::slice::from_ref(&anna)), &anna, "s").await, []);
     assert_eq!(pending_turns(store, &bound, &anna, "s").await, []);
-    assert_eq!(pending_turns(store, &seen_by(Some("ben"), std::slice::from_ref(&anna)), &anna, "s").await, [secret]);
+    assert_eq!(pending_turns(store, &seen_by(Some("vera"), std::slice::from_ref(&anna)), &anna, "s").await, [secret]);
 }

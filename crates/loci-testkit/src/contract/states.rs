@@ -142,7 +142,7 @@ pub async fn a_proposal_is_found_only_by_those_who_ask(store: &dyn Store) {
         let last = good(store.last_of_thread(&visible, &anna, "t").await).map(|memory| memory.id);
         assert_eq!(last, Some(plain), "the next turn does not follow what nobody has said");
     }
-    driver.sees_with(&visible(&[user("ben")]), "lantern", &proposals, &[]).await;
+    driver.sees_with(&visible(&[user("vera")]), "lantern", &proposals, &[]).await;
     // Whoever says the same by themselves needs no consent.
     let said =
         driver.must(&anna.space(), Action::Add(Box::new(addition(driver.sample(&anna, "lantern of Anna"))))).await;

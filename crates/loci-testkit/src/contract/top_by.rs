@@ -13,7 +13,7 @@ fn ids(hits: &[Hit]) -> Vec<MemoryId> {
 /// Over all scopes and spaces, scored by when they came; the limit keeps the first.
 pub async fn the_newest_come_first(store: &dyn Store) {
     let driver = Driver::on(store);
-    let scopes = [user("anna"), agent("bot"), user("ben")];
+    let scopes = [user("anna"), agent("bot"), user("vera")];
     let mut memories: Vec<Memory> = (0..12).map(|n| driver.sample(&scopes[n % 3], &format!("lantern {n}"))).collect();
     for (number, pair) in memories.chunks_mut(2).enumerate() {
         // What came at the same instant is told apart by its id; importance says nothing here.
@@ -38,7 +38,7 @@ pub async fn the_newest_come_first(store: &dyn Store) {
 /// Equals stand in the order they came, newest first, and the limit keeps the newest of them.
 pub async fn the_most_important_come_first_then_the_newest(store: &dyn Store) {
     let driver = Driver::on(store);
-    let scopes = [user("anna"), agent("bot"), user("ben")];
+    let scopes = [user("anna"), agent("bot"), user("vera")];
     let mut all: Vec<(f64, MemoryId)> = Vec::new();
     for number in 0..18_usize {
         let importance = [0.5, 0.25, 1.0, 0.5, 0.0][number % 5];
@@ -61,7 +61,7 @@ pub async fn the_most_important_come_first_then_the_newest(store: &dyn Store) {
 
 /// The limit is filled from what is seen and meant, not before it.
 pub async fn foremost_keeps_to_what_is_seen_and_meant(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let kept = driver.remember(&anna, "lantern kept").await;
     let tagged = driver.keep(Memory { tags: vec!["t".into()], ..driver.sample(&anna, "lantern tagged") }).await;
     let old = driver.remember(&anna, "lantern old").await;
@@ -70,9 +70,9 @@ pub async fn foremost_keeps_to_what_is_seen_and_meant(store: &dyn Store) {
         let forgotten = driver.remember(&anna, &format!("lantern forgotten {number}")).await;
         driver.forget(&anna, forgotten).await;
         let secret =
-            Memory { access_policy: AccessPolicy::Private, actor_id: Some("ben".into()), ..driver.sample(&anna, "x") };
+            Memory { access_policy: AccessPolicy::Private, actor_id: Some("vera".into()), ..driver.sample(&anna, "x") };
         driver.keep(Memory { content_hash: hash(&number.to_string()), importance: 1.0, ..secret }).await;
-        driver.keep(Memory { importance: 1.0, ..driver.sample(&ben, &format!("lantern of Ben {number}")) }).await;
+        driver.keep(Memory { importance: 1.0, ..driver.sample(&vera, &format!("lantern of Ben {number}")) }).await;
     }
     for by in [Measure::Newest, Measure::Importance] {
         let first = async |filter: &Filter, limit| {

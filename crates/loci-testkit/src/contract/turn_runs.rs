@@ -115,7 +115,7 @@ pub async fn runs_that_touch_become_one_strip(store: &dyn Store) {
 
 /// Others speak in between, in other sessions, threads and scopes that look alike; none of them comes in.
 pub async fn a_strip_stays_in_its_session_thread_and_scope(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let before = talk(&driver, &anna, "t", None, 2).await;
     let mut sessions = Vec::new();
     for session in ["s-1", "s-2"] {
@@ -123,7 +123,7 @@ pub async fn a_strip_stays_in_its_session_thread_and_scope(store: &dyn Store) {
         for _ in 0..3 {
             own.push(driver.keep(turn(&driver, &anna, "t", Some(session))).await);
             others.push(driver.keep(turn(&driver, &anna, "u", Some(session))).await);
-            driver.keep(turn(&driver, &ben, "t", Some(session))).await;
+            driver.keep(turn(&driver, &vera, "t", Some(session))).await;
             driver.keep(turn(&driver, &agent("bot"), "t", Some(session))).await;
             driver.remember(&anna, &format!("outside {}", driver.next())).await;
         }
@@ -176,7 +176,7 @@ pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
         ("archived", |memory| memory.state = State::Archived),
         ("expired", |memory| memory.expires_at = Some(at(4_000))),
         ("private of another", |memory| {
-            (memory.access_policy, memory.actor_id) = (AccessPolicy::Private, Some("ben".into()));
+            (memory.access_policy, memory.actor_id) = (AccessPolicy::Private, Some("vera".into()));
         }),
         ("of another kind", |memory| memory.kind = Kind::stored("task")),
     ] {
@@ -203,7 +203,7 @@ pub async fn what_is_not_seen_or_meant_is_in_no_strip(store: &dyn Store) {
     assert_eq!(strips_of(store, &whole(), &everything(), &[first], 9).await, [all.clone()]);
     all.retain(|id| *id != hidden[3].1);
     assert_eq!(strips_of(store, &seen, &everything(), &[last], 9).await, [all]);
-    assert_eq!(strips_of(store, &visible(&[user("ben")]), &everything(), &[first], 9).await, [[]; 0]);
+    assert_eq!(strips_of(store, &visible(&[user("vera")]), &everything(), &[first], 9).await, [[]; 0]);
 }
 
 /// Strips of one session have the same number, all others their own, in whatever space they lie.
@@ -211,7 +211,7 @@ pub async fn strips_of_one_session_say_so(store: &dyn Store) {
     let driver = Driver::on(store);
     let mut sessions = BTreeSet::new();
     let mut all = Vec::new();
-    for scope in [user("anna"), user("ben"), agent("bot"), agent("owl")] {
+    for scope in [user("anna"), user("vera"), agent("bot"), agent("owl")] {
         for (thread, name) in [("t", None), ("t", Some("s-1")), ("t", Some("s-2")), ("u", Some("s-1")), ("u", None)] {
             let turns = talk(&driver, &scope, thread, name, 9).await;
             let one = session(store, turns[0]).await;

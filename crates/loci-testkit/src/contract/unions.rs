@@ -116,9 +116,9 @@ pub async fn unions_make_chains(store: &dyn Store) {
 
 /// A thing belongs to one scope: what others know of it is another thing.
 pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     let (hers, of_hers) = thing(&driver, &anna, "Harbour", &[]).await;
-    let (his, of_his) = thing(&driver, &ben, "Harbour", &["port"]).await;
+    let (his, of_his) = thing(&driver, &vera, "Harbour", &["port"]).await;
     let stolen = Entity { summary: Some("stolen".into()), ..hers.clone() };
     for (space, action) in [
         (anna.space(), unite(hers.id, his.id)),
@@ -127,7 +127,7 @@ pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
         (anna.space(), unite(EntityId(id(77_777).0), hers.id)),
         (anna.space(), Action::Mention { memory: of_his, entity: hers.id, counted: true }),
         (anna.space(), Action::Mention { memory: of_hers, entity: his.id, counted: true }),
-        (anna.space(), name_in(&ben, stolen.clone())),
+        (anna.space(), name_in(&vera, stolen.clone())),
         (anna.space(), name_in(&agent("bot"), stolen)),
     ] {
         let told = format!("{action:?}");
@@ -137,7 +137,7 @@ pub async fn a_thing_does_not_leave_its_scope(store: &dyn Store) {
     let of_anna = visible(std::slice::from_ref(&anna));
     assert_eq!(named(store, &of_anna, "harbour").await, std::slice::from_ref(&hers));
     assert_eq!(named(store, &of_anna, "port").await, []);
-    assert_eq!(named(store, &visible(&[ben]), "harbour").await, std::slice::from_ref(&his));
+    assert_eq!(named(store, &visible(&[vera]), "harbour").await, std::slice::from_ref(&his));
     assert_eq!(named(store, &whole(), "harbour").await.len(), 2);
     assert_eq!(speaking(store, &[hers.id, his.id]).await, [(of_his, 0.5), (of_hers, 0.5)]);
 }
@@ -190,7 +190,7 @@ pub async fn those_spoken_of_most_are_known_first(store: &dyn Store) {
     check(&whole(), any(), &[ids[1], ids[3], ids[4], ids[0], ids[5], abroad.id]).await;
     check(&visible(std::slice::from_ref(&anna)), any(), &[ids[1], ids[3], ids[4], ids[0], ids[5]]).await;
     check(&visible(&[bot]), any(), &[abroad.id]).await;
-    check(&visible(&[user("ben")]), any(), &[]).await;
+    check(&visible(&[user("vera")]), any(), &[]).await;
     check(&whole(), EntityFilter { mentions_min: 2, ..any() }, &[ids[1], ids[3], ids[4]]).await;
     check(&whole(), EntityFilter { mentions_min: 4, ..any() }, &[]).await;
     check(&whole(), EntityFilter { without_summary: true, ..any() }, &[ids[1]]).await;

@@ -159,15 +159,15 @@ fn turn(driver: &Driver<'_>, scope: &Scope, text: &str) -> Memory {
 fn layers() -> Vec<Scope> {
     vec![
         user("anna"),
-        user("ben"),
+        user("vera"),
         scope(Layer::Session, &["anna", "t"]),
-        scope(Layer::Session, &["ben", "t"]),
+        scope(Layer::Session, &["vera", "t"]),
         scope(Layer::Project, &["anna"]),
         scope(Layer::Team, &["anna"]),
         scope(Layer::Org, &["anna"]),
         scope(Layer::Company, &["anna"]),
         agent("bot"),
-        scope(Layer::Agent, &["bot", "ben"]),
+        scope(Layer::Agent, &["bot", "vera"]),
         agent("owl"),
         scope(Layer::Pool, &["anna"]),
     ]
@@ -216,7 +216,7 @@ pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
     let mut plain = Vec::new();
     for scope in [user("anna"), scope(Layer::Team, &["crew"])] {
         for policy in AccessPolicy::ALL {
-            for actor in [None, Some("anna"), Some("ben")] {
+            for actor in [None, Some("anna"), Some("vera")] {
                 let memory = turn(&driver, &scope, &format!("lantern {} {policy} {actor:?}", scope.layer()));
                 plain.push(Memory { access_policy: *policy, actor_id: actor.map(str::to_owned), ..memory });
             }
@@ -224,7 +224,7 @@ pub async fn every_read_keeps_to_the_writer(store: &dyn Store) {
     }
     keep_all(&driver, &plain).await;
     let scopes = [user("anna"), scope(Layer::Team, &["crew"])];
-    for viewer in [None, Some("anna"), Some("ben"), Some("eva"), Some("")] {
+    for viewer in [None, Some("anna"), Some("vera"), Some("eva"), Some("")] {
         reads_keep_to(&driver, &seen_by(viewer, &scopes), &plain).await;
         reads_keep_to(&driver, &seen_by(viewer, &scopes[..1]), &plain).await;
     }
@@ -288,11 +288,11 @@ pub async fn a_scope_named_twice_is_one_scope(store: &dyn Store) {
 
 /// Counts of the ledger, the jobs and the disk are for those whose reach is the whole.
 pub async fn numbers_count_only_what_is_seen(store: &dyn Store) {
-    let (driver, anna, ben) = (Driver::on(store), user("anna"), user("ben"));
+    let (driver, anna, vera) = (Driver::on(store), user("anna"), user("vera"));
     driver.remember(&anna, "one").await;
     let two = driver.remember(&anna, "two").await;
     driver.forget(&anna, two).await;
-    driver.remember(&ben, "three").await;
+    driver.remember(&vera, "three").await;
     driver.remember(&agent("bot"), "four").await;
     let all = good(store.stats(&whole()).await);
     assert_eq!((all.memories, all.spaces, all.ledger, all.without_vector), (4, 2, 5, 0));

@@ -146,8 +146,8 @@ async fn follow(driver: &Driver<'_>, before: MemoryId, memory: Memory) -> Memory
 pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
     let driver = Driver::on(store);
     let session = scope(Layer::Session, &["anna", "s"]);
-    let first = driver.keep(said(&driver, "ben", "Have you been to Lisbon?")).await;
-    let second = driver.keep(said(&driver, "ben", "Did you see the lighthouse?")).await;
+    let first = driver.keep(said(&driver, "vera", "Have you been to Lisbon?")).await;
+    let second = driver.keep(said(&driver, "vera", "Did you see the lighthouse?")).await;
     for (one, other) in [(first, second), (second, first)] {
         let answer = driver.keep(said(&driver, "anna", &format!("Yes, {}", driver.next()))).await;
         driver.link(&session, one, answer, Relation::Temporal).await;
@@ -160,9 +160,9 @@ pub async fn of_several_questions_the_latest_counts(store: &dyn Store) {
 /// "Yes, last week" is about what was asked; a statement before it is not.
 pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
     let driver = Driver::on(store);
-    let question = driver.keep(said(&driver, "ben", "Have you been to Lisbon?")).await;
+    let question = driver.keep(said(&driver, "vera", "Have you been to Lisbon?")).await;
     let answer = follow(&driver, question, said(&driver, "anna", "Yes, last week")).await;
-    let statement = follow(&driver, answer, said(&driver, "ben", "The harbour is lovely.")).await;
+    let statement = follow(&driver, answer, said(&driver, "vera", "The harbour is lovely.")).await;
     let reply = follow(&driver, statement, said(&driver, "anna", "Indeed")).await;
     let monologue = follow(&driver, reply, said(&driver, "anna", "Shall we visit Porto?")).await;
     let own = follow(&driver, monologue, said(&driver, "anna", "Perhaps in spring")).await;
@@ -177,7 +177,7 @@ pub async fn an_answer_is_found_by_its_question(store: &dyn Store) {
 /// When the question changes or goes, its old words find the answer no more.
 pub async fn an_answer_forgets_the_old_words_of_its_question(store: &dyn Store) {
     let driver = Driver::on(store);
-    let question = driver.keep(said(&driver, "ben", "Have you been to Lisbon?")).await;
+    let question = driver.keep(said(&driver, "vera", "Have you been to Lisbon?")).await;
     let answer = follow(&driver, question, said(&driver, "anna", "Yes, last week")).await;
     let space = scope(Layer::Session, &["anna", "s"]).space();
     driver.must(&space, Action::Revise(Box::new(new_text(question, "Have you been to Madrid?", true)))).await;

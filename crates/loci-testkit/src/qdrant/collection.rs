@@ -117,9 +117,14 @@ impl Held {
         Ok(())
     }
 
-    /// Lets points go.
+    /// Lets points go, by their ids or by a filter.
     pub(super) fn delete(&mut self, body: &Value) -> Result<(), Refused> {
-        let body = object(body, "PointsSelector", &["points"])?;
+        let body = object(body, "PointsSelector", &["points", "filter"])?;
+        if body.contains_key("filter") {
+            let filter = Filter::read(body.get("filter"), &self.indexes)?;
+            self.points.retain(|id, point| !filter.passes(id, &point.payload));
+            return Ok(());
+        }
         for gone in list(field(body, "points")?)? {
             self.points.remove(&id(gone)?);
         }

@@ -2,16 +2,44 @@
 //!
 //! The collection is configured as the design of the schema lays down; no text of a memory goes into a payload.
 
-use loci_types::MemoryId;
+use loci_types::{MemoryId, Shard, Space};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::MARK;
 use crate::outside::index::{Collection, Mark, PointFilter};
 use crate::outside::point::VectorPoint;
 
 /// The widest that the graph is searched beyond what is wanted.
 const WIDE: usize = 128;
+
+/// What tells the points of a space apart where several spaces share a collection: all shards of a tenant's users lie in the
+/// collection of its `shared` space. None: the collection holds one space.
+pub(super) fn space(space: &Space) -> Option<String> {
+    matches!(space, Space::Shared | Space::Users(_)).then(|| space.name())
+}
+
+/// The condition that a point belongs to the space.
+fn of_space(collection: &Collection) -> Vec<Value> {
+    space(&collection.space).iter().map(|space| any("space", std::slice::from_ref(space))).collect()
+}
+
+fn any(key: &str, values: &[String]) -> Value {
+    json!({ "key": key, "match": { "any": values } })
+}
+
+/// The id of the point that says how far a space has been read.
+pub(super) fn mark_id(space: &Space) -> Uuid {
+    match space {
+        Space::Users(shard) => Uuid::from_u128(1 + u128::from(shard.number())),
+        _ => Uuid::nil(),
+    }
+}
+
+/// The ids of all such points that a collection may have.
+pub(super) fn mark_ids(space: &Space) -> Vec<Uuid> {
+    let shards = if self::space(space).is_some() { u128::from(Shard::COUNT) } else { 0 };
+    (0..=shards).map(Uuid::from_u128).collect()
+}
 
 /// A new collection.
 pub(super) fn collection(collection: &Collection) -> Value {
@@ -27,8 +55,8 @@ pub(super) fn collection(collection: &Collection) -> Value {
 }
 
 /// The fields that are filtered by. A server that insists on indexes refuses a filter on any other.
-pub(super) fn payload_indexes() -> Vec<Value> {
-    let fields = [
+pub(super) fn payload_indexes(collection: &Collection) -> Vec<Value> {
+    let mut fields = vec![
         ("userId", json!({ "type": "keyword", "is_tenant": true })),
         ("type", json!("keyword")),
         ("supersededById", json!("keyword")),
@@ -38,6 +66,7 @@ pub(super) fn payload_indexes() -> Vec<Value> {
         ("scope", json!("keyword")),
         ("state", json!("keyword")),
     ];
+    fields.extend(space(&collection.space).map(|_| ("space", json!("keyword"))));
     fields.into_iter().map(|(name, schema)| json!({ "field_name": name, "field_schema": schema })).collect()
 }
 
@@ -48,7 +77,7 @@ pub(super) fn fits(found: &Value, collection: &Collection) -> bool {
 }
 
 /// A memory; none if its vector has no direction.
-pub(super) fn point(point: &VectorPoint) -> Option<Value> {
+pub(super) fn point(collection: &Collection, point: &VectorPoint) -> Option<Value> {
     let memory = &point.memory;
     let mut payload = json!({
         "scope": point.scope,
@@ -61,6 +90,9 @@ pub(super) fn point(point: &VectorPoint) -> Option<Value> {
         // As text, because numbers of JSON are not trusted beyond 53 bits.
         "stamp": format!("{:016x}", point.stamp()),
     });
+    if let Some(space) = space(&collection.space) {
+        payload["space"] = json!(space);
+    }
     if let Some(user) = &memory.identifiers.user_id {
         payload["userId"] = json!(user);
     }
@@ -76,28 +108,42 @@ pub(super) fn mark(collection: &Collection, mark: Mark) -> Value {
     if let Some(first) = vector.first_mut() {
         *first = 1.0;
     }
-    let payload = json!({ "lociMark": mark.sequence, "lociMarkAt": mark.at, "model": collection.model });
-    json!({ "id": MARK, "vector": vector, "payload": payload })
+    let mut payload = json!({ "lociMark": mark.sequence, "lociMarkAt": mark.at, "model": collection.model });
+    if let Some(space) = space(&collection.space) {
+        payload["space"] = json!(space);
+    }
+    json!({ "id": mark_id(&collection.space), "vector": vector, "payload": payload })
+}
+
+/// Whether a mark is of this model, and of a collection whose points say to which space they belong if it may hold several.
+pub(super) fn is_mark_of(payload: &Value, collection: &Collection) -> bool {
+    let model = payload.get("model").and_then(Value::as_str);
+    model == Some(&collection.model) && payload.get("space").is_some() == space(&collection.space).is_some()
 }
 
 /// How far a collection has read; none if it is another model's.
-pub(super) fn read_mark(payload: &Value, model: &str) -> Option<Mark> {
-    if payload.get("model")?.as_str()? != model {
+pub(super) fn read_mark(payload: &Value, collection: &Collection) -> Option<Mark> {
+    if !is_mark_of(payload, collection) {
         return None;
     }
     Some(Mark { sequence: payload.get("lociMark")?.as_i64()?, at: payload.get("lociMarkAt").and_then(Value::as_i64) })
 }
 
-/// All points that are memories.
-pub(super) fn memories() -> Value {
-    json!({ "must_not": [{ "has_id": [MARK] }] })
+/// All points of a space that are memories.
+pub(super) fn memories(collection: &Collection) -> Value {
+    json!({ "must": of_space(collection), "must_not": [{ "has_id": [mark_id(&collection.space)] }] })
+}
+
+/// All points of a space, with its mark.
+pub(super) fn points(collection: &Collection) -> Value {
+    json!({ "must": of_space(collection) })
 }
 
 /// A question.
-pub(super) fn query(wanted: &PointFilter, query: &[f32], limit: usize) -> Value {
-    let any = |key: &str, values: &[String]| json!({ "key": key, "match": { "any": values } });
+pub(super) fn query(collection: &Collection, wanted: &PointFilter, query: &[f32], limit: usize) -> Value {
     let states: Vec<String> = wanted.states.iter().map(|state| state.name().to_owned()).collect();
-    let mut must = vec![any("state", &states)];
+    let mut must = of_space(collection);
+    must.push(any("state", &states));
     if let Some(scopes) = &wanted.scopes {
         must.push(any("scope", scopes));
     }

@@ -15,13 +15,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use loci_types::{Filter, Space, Tenant, Visible};
+use tokio::task::spawn_blocking;
 
-use super::backend::{Backend, blocking};
+use super::backend::{Backend, blocking, finished};
 use super::clause::Clause;
 use super::inline::run_read;
 use super::{Connection, Result as SqlResult, catalogue as list};
 use crate::text::Analyser;
 use crate::{Error, Indexed, Result};
+
+/// Number of spaces of a server that one caller reads at once. Each takes a connection.
+const READ_AT_ONCE: usize = 4;
 
 /// A store whose records lie in an SQL database. Cheap to clone.
 pub struct SqlStore<B> {
@@ -49,9 +53,12 @@ impl<B: Backend> SqlStore<B> {
     pub(super) async fn for_each_space<T: Send + 'static>(
         &self,
         visible: &Visible,
-        work: impl Fn(&B::Conn, &B::Open, &Visible) -> SqlResult<T> + Send + 'static,
+        work: impl Fn(&B::Conn, &B::Open, &Visible) -> SqlResult<T> + Send + Sync + 'static,
     ) -> Result<Vec<T>> {
         let (backend, visible) = (self.backend.clone(), visible.clone());
+        if !B::LOCAL {
+            return self.for_each_at_once(visible, Arc::new(work)).await;
+        }
         run_read::<B, _>(move || {
             let mut found = Vec::new();
             for open in spaces_of(&*backend, &visible)? {
@@ -62,11 +69,36 @@ impl<B: Backend> SqlStore<B> {
         .await
     }
 
+    /// The same on a server: several spaces are read at once, so that whoever sees two does not wait twice as long.
+    async fn for_each_at_once<T: Send + 'static>(
+        &self,
+        visible: Visible,
+        work: Arc<impl Fn(&B::Conn, &B::Open, &Visible) -> SqlResult<T> + Send + Sync + 'static>,
+    ) -> Result<Vec<T>> {
+        let (backend, seen) = (self.backend.clone(), visible.clone());
+        let spaces = match visible.spaces() {
+            Some(_) => spaces_of(&*backend, &visible)?,
+            None => blocking(move || spaces_of(&*backend, &seen)).await?,
+        };
+        let mut found = Vec::new();
+        for some in spaces.chunks(READ_AT_ONCE) {
+            let reads = some.iter().map(|open| {
+                let (backend, open, visible, work) =
+                    (self.backend.clone(), open.clone(), visible.clone(), work.clone());
+                spawn_blocking(move || backend.read(&open, |connection| work(connection, &open, &visible)))
+            });
+            for read in reads.collect::<Vec<_>>() {
+                found.extend(finished(read.await)?);
+            }
+        }
+        Ok(found)
+    }
+
     /// Reads what is visible in every space of the caller, in whatever state.
     pub(super) async fn visible_in_each<T: Send + 'static>(
         &self,
         visible: &Visible,
-        work: impl Fn(&B::Conn, &B::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
+        work: impl Fn(&B::Conn, &B::Open, &Clause) -> SqlResult<Vec<T>> + Send + Sync + 'static,
     ) -> Result<Vec<T>> {
         let found = self
             .for_each_space(visible, move |connection, open, visible| {
@@ -84,7 +116,7 @@ impl<B: Backend> SqlStore<B> {
         &self,
         visible: &Visible,
         filter: &Filter,
-        work: impl Fn(&B::Conn, &B::Open, &Clause) -> SqlResult<Vec<T>> + Send + 'static,
+        work: impl Fn(&B::Conn, &B::Open, &Clause) -> SqlResult<Vec<T>> + Send + Sync + 'static,
     ) -> Result<Vec<Vec<T>>> {
         let filter = filter.clone();
         self.for_each_space(visible, move |connection, open, visible| {

@@ -12,6 +12,7 @@ use loci_types::{Identifier, Scope, Space};
 
 use super::backup::{BackupSpace, DeriveKeys, RestoreOutcome, RestorePoint};
 use super::frame::{FrameKind, FramePosition, FrameReader};
+use super::part::Part;
 use super::rewind::{self, Rewound};
 use super::table::{Load, TABLES, Table};
 use super::{Failure, numbers, page, verify};
@@ -25,7 +26,7 @@ pub(super) struct SpaceLoad {
     pub(super) tenant: String,
     /// Its name in the backup.
     pub(super) space: Space,
-    /// Its name from now on.
+    /// Its name from now on. Of `shared` it may be that of a shard, whose part is then loaded.
     pub(super) target: Space,
     pub(super) until: Option<RestorePoint>,
     pub(super) at: Timestamp,
@@ -39,8 +40,9 @@ impl SpaceLoad {
     /// Loads the space.
     pub(super) fn run(&self, connection: &dyn Connection) -> Result<RestoreOutcome, Failure> {
         let before = feed::end(connection)?;
+        let mut part = (self.space == Space::Shared).then(|| Part::new(&self.target));
         for (path, position) in &self.parts {
-            self.load_part(connection, path, *position)?;
+            self.load_part(connection, path, *position, &mut part)?;
         }
         let loaded = feed::end(connection)?;
         let rewound = match self.until {
@@ -68,8 +70,14 @@ impl SpaceLoad {
         })
     }
 
-    /// Loads the rows of one file.
-    fn load_part(&self, connection: &dyn Connection, path: &Path, position: FramePosition) -> Result<(), Failure> {
+    /// Loads the rows of one file; with a part, only those that belong to it.
+    fn load_part(
+        &self,
+        connection: &dyn Connection,
+        path: &Path,
+        position: FramePosition,
+        part: &mut Option<Part<'_>>,
+    ) -> Result<(), Failure> {
         let mut reader = FrameReader::open_at(path, position)?;
         let head: BackupSpace = match reader.next()? {
             (FrameKind::Space, bytes) => reader.json(&bytes)?,
@@ -91,6 +99,12 @@ impl SpaceLoad {
                 FrameKind::Rows => {
                     let (table, mut rows) = verify::unpack(&reader, kind, &bytes)?;
                     rows.retain(|row| self.is_kept(table, row));
+                    if let Some(part) = part {
+                        let kept: Vec<bool> =
+                            rows.iter().map(|row| part.keeps(table, row)).collect::<crate::Result<_>>()?;
+                        let mut kept = kept.into_iter();
+                        rows.retain(|_| kept.next() == Some(true));
+                    }
                     rows.iter_mut().try_for_each(|row| self.rename(table, row))?;
                     if increment && matches!(table.name, "scopes" | "models") {
                         rows = missing(connection, table, rows)?;
@@ -105,7 +119,8 @@ impl SpaceLoad {
     /// Whether a row is loaded. A renamed space keeps no jobs but those that embed: the others refer to memories by the
     /// old name.
     fn is_kept(&self, table: &Table, row: &[Value]) -> bool {
-        table.name != "jobs" || self.space == self.target || table.text(row, "kind") == Some("embed")
+        let renamed = self.space != self.target && self.space != Space::Shared;
+        table.name != "jobs" || !renamed || table.text(row, "kind") == Some("embed")
     }
 
     /// Replaces the old name of the space in a row.

@@ -16,6 +16,7 @@ mod migrate;
 mod numbers;
 mod page;
 mod pair;
+mod part;
 mod restore;
 mod rewind;
 mod row;

@@ -1,11 +1,11 @@
 //! Restores a verified chain of backups: selects the spaces, adds missing entries of the catalogue, and loads each space.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::mem::discriminant;
 use std::path::Path;
 use std::sync::Arc;
 
-use loci_types::{Space, Tenant};
+use loci_types::{Scope, Space, Tenant};
 
 use super::backup::{Backup, RestoreOutcome, RestorePlan};
 use super::catalogue;
@@ -26,12 +26,19 @@ pub(super) async fn restore<B: Backend>(
     let selected = select(plan, &last.backup)?;
     if plan.until.is_some() && selected.len() != 1 {
         return Err(loci_types::Error::invalid("space", "lines are counted in each space for itself")
-            .hint("name the one space that is to go back: --agent, --pool or --space shared")
+            .hint("name the one space that is to go back: --agent, --pool, or --space shared or users_21")
             .into());
     }
+    let mut loads = Vec::new();
+    for (tenant, space) in selected {
+        let targets = match &plan.rename {
+            Some(rename) => BTreeSet::from([rename.clone()]),
+            None => targets(chain, &tenant, &space)?,
+        };
+        loads.extend(targets.into_iter().map(|target| (tenant.clone(), space.clone(), target)));
+    }
     if !plan.replace {
-        for (tenant, space) in &selected {
-            let target = plan.rename.as_ref().unwrap_or(space);
+        for (tenant, _, target) in &loads {
             let (backend, open) = (to.clone(), to.open(tenant, target));
             let end = blocking(move || backend.read(&open, |connection| feed::end(connection))).await?;
             if end.unwrap_or(0) > 0 {
@@ -45,10 +52,38 @@ pub(super) async fn restore<B: Backend>(
         blocking(move || restore_catalogue(&*backend, &path, tenant.as_ref())).await?;
     }
     let mut restored = Vec::new();
-    for (tenant, space) in selected {
-        restored.push(restore_space(to, plan, chain, tenant, space).await?);
+    for (tenant, space, target) in loads {
+        restored.push(restore_space(to, plan, chain, tenant, space, target).await?);
     }
     Ok(restored)
+}
+
+/// The spaces that the rows of a space belong to. Only `shared` may hold rows of others: the users' of before they had shards.
+fn targets(chain: &[VerifiedBackup], tenant: &Tenant, space: &Space) -> Result<BTreeSet<Space>> {
+    let mut targets = BTreeSet::from([space.clone()]);
+    let parts = chain.iter().filter(|_| *space == Space::Shared);
+    for backup in parts {
+        let Some((_, position)) = backup.space(tenant.name(), &space.name()) else { continue };
+        let mut reader = FrameReader::open_at(&backup.path, position)?;
+        reader.next()?;
+        loop {
+            let (kind, bytes) = reader.next()?;
+            match kind {
+                FrameKind::Changed => continue,
+                FrameKind::Rows => {}
+                _ => break,
+            }
+            let (table, rows) = verify::unpack(&reader, kind, &bytes)?;
+            // Scopes come first.
+            if table.name != "scopes" {
+                break;
+            }
+            for row in rows {
+                targets.insert(Scope::from_key(table.text(&row, "key").unwrap_or_default())?.space());
+            }
+        }
+    }
+    Ok(targets)
 }
 
 /// The spaces to restore.
@@ -70,7 +105,7 @@ fn select(plan: &RestorePlan, last: &Backup) -> Result<Vec<(Tenant, Space)>> {
     }
     if let Some(rename) = &plan.rename {
         let fits = matches!(&selected[..], [(_, space)] if discriminant(space) == discriminant(rename));
-        if !fits || *rename == Space::Shared {
+        if !fits || !matches!(rename, Space::Agent(_) | Space::Pool(_)) {
             return Err(loci_types::Error::invalid("as", "only one agent can become another, and one pool another")
                 .hint("name the agent of the backup with --agent, and the one it becomes with --as")
                 .into());
@@ -136,8 +171,8 @@ async fn restore_space<B: Backend>(
     chain: &[VerifiedBackup],
     tenant: Tenant,
     space: Space,
+    target: Space,
 ) -> Result<RestoreOutcome> {
-    let target = plan.rename.clone().unwrap_or_else(|| space.clone());
     let open = to.open(&tenant, &target);
     let (mut parts, mut written, mut latest) = (Vec::new(), false, None);
     for backup in chain {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Barrier;
 
-use loci_testkit::samples::{add, addition, at, change, edge, memory, user, vector, visible};
-use loci_types::{Action, Memory, MemoryId, NewContent, Patch, Relation, Revision, Scope, Space, Vector};
+use loci_testkit::samples::{add, addition, at, change, edge, memory, scope, vector, visible};
+use loci_types::{Action, Layer, Memory, MemoryId, NewContent, Patch, Relation, Revision, Scope, Space, Vector};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rusqlite::Connection;
@@ -115,6 +115,11 @@ fn wide(seed: u64) -> Vector {
     Vector { model: "wide".to_owned(), values, token_states: None }
 }
 
+/// A scope of the shared space.
+fn project(name: &str) -> Scope {
+    scope(Layer::Project, &[name])
+}
+
 fn clause(reader: &Connection, scopes: &[Scope]) -> Clause {
     Clause::visible(reader, &Space::Shared, &visible(scopes)).unwrap().unwrap()
 }
@@ -127,7 +132,7 @@ fn near(cache: &ScopeCache, reader: &Connection, scope: &Scope, vector: &Vector)
 #[test]
 fn a_scope_loaded_from_an_old_snapshot_catches_up() {
     let file = File::new();
-    let (anna, ben) = (user("anna"), user("ben"));
+    let (anna, ben) = (project("anna"), project("ben"));
     let cache = ScopeCache::new(1 << 20);
     let near = |reader: &Connection, scope: &Scope| near(&cache, reader, scope, &vector("lantern")).len();
     file.apply(&add(memory(1, &anna, "lantern")));
@@ -155,7 +160,7 @@ fn a_scope_loaded_from_an_old_snapshot_catches_up() {
 fn the_terms_in_memory_are_those_of_the_file() {
     let file = File::new();
     let reader = file.reader();
-    let (anna, cache) = (user("anna"), ScopeCache::new(1 << 20));
+    let (anna, cache) = (project("anna"), ScopeCache::new(1 << 20));
     let turn = |number: u64, text: &str| -> Memory {
         let mut turn = memory(number, &anna, text);
         turn.actor_id = Some(format!("speaker {number}"));
@@ -210,7 +215,7 @@ fn the_terms_in_memory_are_those_of_the_file() {
     file.apply(&change(at(3), Action::Unlink { source, target, relation: Relation::Temporal }));
     check("windmill", &[1, 2]);
     // A row that follows in another scope has no terms of this one, and is not cached here.
-    let theirs = memory(8, &user("ben"), "Not me.");
+    let theirs = memory(8, &project("ben"), "Not me.");
     let id = theirs.id;
     file.apply(&add(theirs));
     file.apply(&change(at(4), Action::Link(edge(10, source, id, Relation::Temporal))));
@@ -236,7 +241,7 @@ fn the_terms_in_memory_are_those_of_the_file() {
 fn the_turn_order_in_memory_is_that_of_the_file() {
     let file = File::new();
     let reader = file.reader();
-    let (anna, cache) = (user("anna"), ScopeCache::new(1 << 20));
+    let (anna, cache) = (project("anna"), ScopeCache::new(1 << 20));
     let turn = |number: u64| -> Memory {
         let mut turn = memory(number, &anna, &format!("turn {number}"));
         turn.thread_id = (!number.is_multiple_of(7)).then(|| format!("thread {}", number % 2));
@@ -292,7 +297,7 @@ fn the_turn_order_in_memory_is_that_of_the_file() {
 fn a_stamp_changes_with_its_memory() {
     let file = File::new();
     let reader = file.reader();
-    let (anna, cache) = (user("anna"), ScopeCache::new(1 << 20));
+    let (anna, cache) = (project("anna"), ScopeCache::new(1 << 20));
     for number in [1, 2] {
         file.apply(&add(memory(number, &anna, "lantern")));
     }
@@ -310,7 +315,7 @@ fn a_stamp_changes_with_its_memory() {
 fn a_restore_drops_everything_of_the_file() {
     let file = File::new();
     let reader = file.reader();
-    let (anna, ben, cache) = (user("anna"), user("ben"), ScopeCache::new(1 << 20));
+    let (anna, ben, cache) = (project("anna"), project("ben"), ScopeCache::new(1 << 20));
     for (number, scope) in [(1, &anna), (2, &ben)] {
         file.apply(&add(memory(number, scope, "lantern")));
         assert_eq!(near(&cache, &reader, scope, &vector("lantern")).len(), 1);
@@ -328,7 +333,7 @@ fn a_restore_drops_everything_of_the_file() {
 #[test]
 fn concurrent_first_questions_load_a_scope_once() {
     let file = File::new();
-    let (anna, cache, barrier) = (user("anna"), ScopeCache::new(1 << 30), Barrier::new(64));
+    let (anna, cache, barrier) = (project("anna"), ScopeCache::new(1 << 30), Barrier::new(64));
     file.fill(&anna, 3_000);
     let (expect, path) = (near(&ScopeCache::new(1 << 30), &file.reader(), &anna, &wide(3)), &file.path);
     std::thread::scope(|threads| {
@@ -348,7 +353,7 @@ fn concurrent_first_questions_load_a_scope_once() {
 fn a_scope_of_twice_the_bound_is_answered() {
     let file = File::new();
     let reader = file.reader();
-    let anna = user("anna");
+    let anna = project("anna");
     file.fill(&anna, 20_000);
     let clause = clause(&reader, std::slice::from_ref(&anna));
     let scopes = clause.scopes.clone().unwrap();
@@ -395,7 +400,7 @@ fn a_scope_of_twice_the_bound_is_answered() {
 #[test]
 fn eviction_is_by_last_use_over_all_files() {
     let (one, two) = (File::new(), File::new());
-    let (anna, ben) = (user("anna"), user("ben"));
+    let (anna, ben) = (project("anna"), project("ben"));
     for file in [&one, &two] {
         file.fill(&anna, 1_000);
         file.apply(&add(memory(2, &ben, "lantern")));
@@ -435,7 +440,7 @@ fn eviction_is_by_last_use_over_all_files() {
 fn bytes_are_those_that_are_allocated() {
     let file = File::new();
     let reader = file.reader();
-    let anna = user("anna");
+    let anna = project("anna");
     file.fill(&anna, 5_000);
     let scopes = clause(&reader, std::slice::from_ref(&anna)).scopes.unwrap();
     let cache = ScopeCache::new(1 << 30);
@@ -461,7 +466,7 @@ fn bytes_are_those_that_are_allocated() {
 fn a_poisoned_scope_is_loaded_anew() {
     let file = File::new();
     let reader = file.reader();
-    let (anna, cache) = (user("anna"), ScopeCache::new(1 << 20));
+    let (anna, cache) = (project("anna"), ScopeCache::new(1 << 20));
     file.apply(&add(memory(1, &anna, "lantern")));
     assert_eq!(near(&cache, &reader, &anna, &vector("lantern")).len(), 1);
     let (tail, entries) = cache.table().entries(file.id(), &[1]);
@@ -486,7 +491,7 @@ fn a_poisoned_scope_is_loaded_anew() {
 #[test]
 fn a_reader_of_a_replaced_file_does_not_touch_its_successor() {
     let mut file = File::new();
-    let (anna, cache) = (user("anna"), ScopeCache::new(1 << 20));
+    let (anna, cache) = (project("anna"), ScopeCache::new(1 << 20));
     for number in 1..30 {
         file.apply(&add(memory(number, &anna, &format!("lantern {number}"))));
     }
@@ -511,7 +516,7 @@ fn a_write_costs_what_it_changed() {
     let file = File::new();
     let reader = file.reader();
     let cache = ScopeCache::new(1 << 20);
-    let users: Vec<Scope> = (0..20).map(|number| user(&format!("user-{number}"))).collect();
+    let users: Vec<Scope> = (0..20).map(|number| project(&format!("project-{number}"))).collect();
     for (number, scope) in users.iter().enumerate() {
         file.apply(&add(memory(number as u64, scope, "lantern")));
     }

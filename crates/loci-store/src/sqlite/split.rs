@@ -1,0 +1,219 @@
+//! Moves what belongs to users out of the `shared` space of an older store, into the shards of the users.
+//!
+//! It happens when the store is opened, before its catalogue gets the format that knows shards. For each tenant the rows of
+//! a shard are copied to a new file, which gets its name when it is complete and durable; when all shards are there, the rows
+//! are deleted from `shared` in one transaction, which has kept other writers out since before the first copy. An
+//! interrupted split begins anew: as long as `shared` holds the rows, nobody has used the shards.
+//!
+//! Rows and ledger entries keep their numbers, and the counters of a shard go on after those of `shared`, so that an entry
+//! that somebody has read of `shared` has the same number in the shard, and no later entry has a smaller one.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use loci_types::{Scope, Space};
+use rusqlite::Connection;
+
+use super::connection::Transaction;
+use super::file::path_component;
+use super::schema::{self, CATALOGUE, SPACE};
+use crate::{Error, Result};
+
+/// The last format of the catalogue in which `shared` held what belongs to users.
+const BEFORE_SHARDS: usize = 5;
+
+/// The tables of a space in the order in which they are copied, and which rows of `old` belong to the scopes in `moving`.
+const MOVED: &[(&str, &str)] = &[
+    ("scopes", "scope IN moving"),
+    ("models", "TRUE"),
+    ("memories", "scope IN moving"),
+    ("tags", "memory IN (SELECT row FROM main.memories)"),
+    ("words", "memory IN (SELECT row FROM main.memories)"),
+    ("vectors", "memory IN (SELECT row FROM main.memories)"),
+    ("edges", "source IN (SELECT row FROM main.memories) AND target IN (SELECT row FROM main.memories)"),
+    ("entities", "scope IN moving"),
+    ("mentions", "memory IN (SELECT row FROM main.memories) AND entity IN (SELECT entity FROM main.entities)"),
+    ("names", "entity IN (SELECT entity FROM main.entities)"),
+    ("ledger", "scope IN moving"),
+    ("jobs", JOBS),
+    ("sessions", "scope IN moving"),
+    ("notes", "scope IN moving"),
+    ("facts", "scope IN moving"),
+    ("fact_sources", "fact IN (SELECT fact FROM main.facts) AND memory IN (SELECT row FROM main.memories)"),
+    ("checkpoints", "scope IN moving"),
+    ("checkpoint_writes", "checkpoint IN (SELECT checkpoint FROM main.checkpoints)"),
+];
+
+/// A job belongs to the memory or to the scope that it is about. `main` is the shard while it is filled, and `shared`
+/// while that is cleared; both hold the scopes and memories in question.
+const JOBS: &str = "json_extract(payload, '$.scope') IN (SELECT key FROM main.scopes WHERE scope IN moving) \
+     OR unhex(replace(json_extract(payload, '$.memory'), '-', '')) IN (SELECT id FROM main.memories WHERE scope IN moving)";
+
+/// What remains of the moved rows in `shared` is deleted in this order. Rows that belong to a memory or an entity go with it.
+const CLEARED: &[(&str, &str)] = &[
+    ("jobs", JOBS),
+    ("names", "entity IN (SELECT entity FROM entities WHERE scope IN moving)"),
+    ("entities", "scope IN moving"),
+    ("facts", "scope IN moving"),
+    ("checkpoints", "scope IN moving"),
+    ("sessions", "scope IN moving"),
+    ("notes", "scope IN moving"),
+    ("ledger", "scope IN moving"),
+    ("memories", "scope IN moving"),
+    ("scopes", "scope IN moving"),
+];
+
+/// Tells readers of the ledger, and backups that would continue it, that rows have changed without an entry of their own.
+const RECORD: &str = "INSERT INTO main.ledger (at, event, new, node, reason) \
+     VALUES (?1, 'restore', '{\"split\":\"by user\"}', 'operator', 'split by user')";
+
+/// A process of an older version that still has the file open must not write what belongs to users here, where nobody would
+/// look for it.
+const GUARD: &str = "CREATE TRIGGER users_have_shards BEFORE INSERT ON scopes WHEN new.layer IN ('user', 'session') \
+     BEGIN SELECT RAISE(ABORT, 'this store was split by user; end this process, it is older than the store'); END";
+
+/// Splits the `shared` space of every tenant, if the catalogue is of an older format, and gives it the present one.
+pub(super) fn split_users(folder: &Path) -> Result<()> {
+    let path = folder.join("catalogue.db");
+    // The header may be older than what stands in the log; a newer one is certain.
+    if !schema::is_old(&path, CATALOGUE) {
+        return Ok(());
+    }
+    // One process does it; the others wait here and then find it done.
+    let lock = folder.join("split.lock");
+    let failed = |error: std::io::Error| Error::io(&lock, &error);
+    let locked = File::options().create(true).truncate(false).write(true).open(&lock).map_err(failed)?;
+    locked.lock().map_err(failed)?;
+    let said = |error| Error::sqlite(&path, error);
+    let found = schema::format(&Connection::open(&path).map_err(said)?, &path, CATALOGUE)?;
+    if found <= BEFORE_SHARDS as i64 {
+        let catalogue = schema::open(&path, &CATALOGUE[..BEFORE_SHARDS])?;
+        let tenants: Vec<String> = catalogue
+            .prepare("SELECT tenant FROM spaces WHERE name = 'shared'")
+            .and_then(|mut read| read.query_map([], |row| row.get(0))?.collect())
+            .map_err(said)?;
+        let register = "INSERT INTO spaces (tenant, name, created_at, written) SELECT tenant, ?2, created_at, 1 \
+                        FROM spaces WHERE tenant = ?1 AND name = 'shared' ON CONFLICT DO NOTHING";
+        for tenant in tenants {
+            let spaces = folder.join("tenants").join(path_component(&tenant)).join("spaces");
+            split(&spaces, |space| catalogue.execute(register, [&tenant, &space.name()]).map(drop).map_err(said))?;
+        }
+        drop(catalogue);
+        schema::open(&path, CATALOGUE)?;
+    }
+    drop(std::fs::remove_file(&lock));
+    Ok(())
+}
+
+/// Splits the `shared` space in this folder of spaces.
+fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
+    let file = |space: &Space| spaces.join(path_component(&space.name())).join("loci.db");
+    let shared = file(&Space::Shared);
+    if !shared.exists() {
+        return Ok(());
+    }
+    let said = |error| Error::sqlite(&shared, error);
+    let connection = schema::open(&shared, SPACE)?;
+    let transaction = Transaction::write(&connection).map_err(said)?;
+    let found: Vec<(i64, String)> = connection
+        .prepare("SELECT scope, key FROM scopes WHERE layer IN ('user', 'session')")
+        .and_then(|mut read| read.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+        .map_err(said)?;
+    let mut shards: BTreeMap<Space, Vec<i64>> = BTreeMap::new();
+    for (number, key) in &found {
+        shards.entry(Scope::from_key(key)?.space()).or_default().push(*number);
+    }
+    if shards.is_empty() {
+        return Ok(());
+    }
+    let latest: i64 =
+        connection.query_row("SELECT coalesce(max(at), 0) FROM ledger", [], |row| row.get(0)).map_err(said)?;
+    for (space, scopes) in &shards {
+        register(space)?;
+        copy(&shared, &file(space), scopes, latest)?;
+    }
+    let clear = || -> rusqlite::Result<()> {
+        mark_moving(&connection, shards.values().flatten())?;
+        for (table, condition) in CLEARED {
+            connection.execute(&format!("DELETE FROM {table} WHERE {condition}"), [])?;
+        }
+        connection.execute(RECORD, [latest])?;
+        connection.execute_batch(GUARD)?;
+        connection.execute_batch("DROP TABLE moving")
+    };
+    clear().map_err(said)?;
+    transaction.commit().map_err(said)?;
+    // What was deleted leaves the file, unless somebody else has it open; then its pages are used again.
+    drop(connection.execute_batch("VACUUM"));
+    Ok(())
+}
+
+/// Copies the rows of these scopes to a file of their own. `latest` is when the last entry of the ledger was written.
+fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
+    let new = path.with_extension("split");
+    let failed = |error: std::io::Error| Error::io(path, &error);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    // What an interrupted split has left.
+    remove(&new)?;
+    let said = |error| Error::sqlite(&new, error);
+    let connection = schema::open(&new, SPACE)?;
+    let fill = || -> rusqlite::Result<()> {
+        connection.execute("ATTACH ?1 AS old", [shared.to_string_lossy()])?;
+        // Entities of two scopes may be united; such a union ends below.
+        connection.pragma_update(None, "foreign_keys", false)?;
+        // One that begins as a write would wait for `shared` too, which is locked.
+        let transaction = Transaction::read(&connection)?;
+        mark_moving(&connection, scopes.iter())?;
+        for (table, condition) in MOVED {
+            connection.execute(&format!("INSERT INTO main.{table} SELECT * FROM old.{table} WHERE {condition}"), [])?;
+        }
+        connection.execute_batch(
+            "UPDATE main.entities SET united_with = NULL WHERE united_with NOT IN (SELECT entity FROM main.entities); \
+             DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence SELECT * FROM old.sqlite_sequence; \
+             DROP TABLE moving",
+        )?;
+        connection.execute(RECORD, [latest])?;
+        transaction.commit()?;
+        connection.execute_batch("DETACH old")?;
+        if schema::has_outgrown_its_pages(0, schema::small_pages(&connection)?) {
+            schema::enlarge_pages(&connection)?;
+        }
+        Ok(())
+    };
+    fill().map_err(said)?;
+    // Whoever closes a file last folds its log into it.
+    connection.close().map_err(|(_, error)| said(error))?;
+    File::open(&new).and_then(|file| file.sync_all()).map_err(failed)?;
+    remove(path)?;
+    std::fs::rename(&new, path).map_err(failed)?;
+    match path.parent() {
+        Some(folder) if cfg!(unix) => File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed),
+        _ => Ok(()),
+    }
+}
+
+/// Lists the scopes that are moved in the temporary table `moving`.
+fn mark_moving<'s>(connection: &Connection, scopes: impl Iterator<Item = &'s i64>) -> rusqlite::Result<()> {
+    connection.execute_batch("CREATE TEMP TABLE moving (scope INTEGER PRIMARY KEY)")?;
+    let mut insert = connection.prepare("INSERT INTO moving VALUES (?1)")?;
+    for scope in scopes {
+        insert.execute([scope])?;
+    }
+    Ok(())
+}
+
+/// Removes a file with its log, if it is there.
+fn remove(path: &Path) -> Result<()> {
+    for ending in ["-wal", "-shm", ""] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        match std::fs::remove_file(PathBuf::from(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, &error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
