@@ -89,10 +89,10 @@ pub enum Error {
         /// The message of the database.
         problem: String,
     },
-    /// A required server does not answer. Retryable.
+    /// A server or another part that is needed does not answer. Retryable.
     #[error("{part} does not answer: {problem}")]
     Unavailable {
-        /// The server: `postgres`, `qdrant`, `pgvector`, `redis` or `local`.
+        /// The part: `postgres`, `qdrant`, `pgvector`, `local` or `threads`.
         part: String,
         /// The reason.
         problem: String,

@@ -1,4 +1,4 @@
-//! How do edges lie?
+//! Stores the edges between memories.
 
 use jiff::Timestamp;
 use loci_types::{Edge, EdgeId, MemoryId, Relation};
@@ -8,13 +8,13 @@ use super::row::{json, optional_timestamp, timestamp};
 use super::{Connection, OptionalExtension, Row, params};
 use crate::sql;
 
-/// Draws an edge, or renews the one that is there. True if it is new.
+/// Inserts or updates an edge. Returns whether it is new.
 pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {
     let known: Option<[u8; 16]> = connection
         .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
         .query_row(params![source, target, edge.relation.name()], |row| row.get(0))
         .optional()?;
-    // The edge that is there keeps its id and the time it came.
+    // An existing edge keeps its id and creation time.
     let id = fresh(connection, edge.id);
     connection
         .prepare_cached(&format!(
@@ -41,8 +41,8 @@ pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: 
     Ok(known.is_none())
 }
 
-/// The wished id, or a neighbour of it if another edge has it: a memory may both follow one and
-/// replace another, and both edges are named after it.
+/// The given id, or the next free one if another edge has it: edges take the id of a memory, and a memory may both
+/// follow one memory and supersede another.
 fn fresh(connection: &dyn Connection, wish: EdgeId) -> [u8; 16] {
     let mut id = wish.0.as_u128();
     let taken = |id: u128| {
@@ -80,7 +80,7 @@ pub(crate) fn read_edge(row: &dyn Row) -> sql::Result<Edge> {
     })
 }
 
-/// The edge between two memories that says this.
+/// The edge of a relation between two memories.
 pub(crate) fn edge(
     connection: &dyn Connection,
     source: i64,
@@ -94,7 +94,7 @@ pub(crate) fn edge(
     connection.prepare_cached(&sql)?.query_row(params![source, target, relation.name()], read_edge).optional()
 }
 
-/// The rows that come right after this one in their threads.
+/// The memories that directly follow this one in their threads.
 pub(crate) fn followers(connection: &dyn Connection, row: i64) -> sql::Result<Vec<i64>> {
     connection
         .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?
