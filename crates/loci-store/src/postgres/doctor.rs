@@ -1,6 +1,6 @@
-//! Is everything as it should be?
+//! Checks the tables of a store for damage.
 //!
-//! Keys and references are the server's to keep; what is asked here is what only we know to be wrong.
+//! The server enforces keys and references; these checks cover what only Loci knows.
 
 use loci_types::Visible;
 
@@ -63,7 +63,7 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// Looks through every visible space.
+/// Checks every visible space.
 pub(super) fn examine(store: &PostgresBackend, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for open in spaces_of(store, visible)? {

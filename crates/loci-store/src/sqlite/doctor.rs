@@ -1,8 +1,7 @@
-//! Is everything as it should be?
+//! Checks the files of a store for damage.
 //!
-//! Each check is a question to one file that has no rows as its good answer. What can be made
-//! again from the records (words, orphans, pointers) is mended on request; damaged pages are only
-//! reported, because what was in them is not ours to guess.
+//! Each check counts the damaged rows of one file. What can be derived from the records (terms, orphans, pointers) is
+//! repaired on request; damaged pages are only reported, because their content cannot be derived.
 
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use crate::text::Analyser;
 use crate::{Error, Finding, Result};
 
 impl SqliteBackend {
-    /// Asks the catalogue and the file of every visible space.
+    /// Checks the catalogue and the file of every visible space.
     pub(super) fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
         let damage = match self.inner.catalogue.damage() {
@@ -88,11 +87,11 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// That something was mended.
-const TOLD: &str = "INSERT INTO ledger (at, event, node, reason) \
-     VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'restore', 'operator', 'mended by the doctor')";
+/// Adds the ledger entry of a repair.
+const RECORD_REPAIR: &str = "INSERT INTO ledger (at, event, node, reason) \
+     VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'restore', 'operator', 'repaired by the doctor')";
 
-/// A file that cannot even be opened is a finding, not a failure: the others are looked at too.
+/// Checks one file. A file that cannot be opened is a finding, not an error, so that the others are checked too.
 pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
     let outcome = if repair {
         schema::open(path, schema::SPACE).and_then(|mut connection| {
@@ -101,8 +100,8 @@ pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<
             let transaction = connection.transaction_with_behavior(immediate).map_err(said)?;
             let findings = check(&transaction, path, analyser, true)?;
             if findings.iter().any(|finding| finding.repaired) {
-                // Whoever holds something of this file in memory, in whichever process, reads it anew.
-                transaction.execute(TOLD, []).map_err(said)?;
+                // This ledger entry makes the caches of every process load the file again.
+                transaction.execute(RECORD_REPAIR, []).map_err(said)?;
             }
             transaction.commit().map_err(said)?;
             Ok(findings)
@@ -110,7 +109,7 @@ pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<
     } else {
         schema::open_reader(path).and_then(|connection| {
             let found = schema::format(&connection, path, schema::SPACE)?;
-            // An older file is looked at once it has been brought up to date.
+            // A file of an older format is checked only after it was migrated.
             if found < schema::SPACE.len() as i64 {
                 return Ok(Vec::new());
             }
@@ -129,7 +128,7 @@ pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<
     }
 }
 
-/// Looks through one space.
+/// Runs the checks on one connection.
 fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
     let said = |error| Error::sqlite(path, error);
     let finding = |check: &str, problem: String, repaired: bool| Finding {
@@ -148,12 +147,12 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
         }
     }
     if !findings.is_empty() {
-        // Counting rows of damaged pages tells nothing more.
+        // The other checks would read the damaged pages.
         return Ok(findings);
     }
     let asked = doctor::check_space(connection, &path.display().to_string(), CHECKS, analyser, repair);
     findings.extend(asked.map_err(|error| Error::said(path, error))?);
-    // After the others, which mend some of them.
+    // This comes last, because the other checks repair some of the orphans.
     let orphans: i64 =
         connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).map_err(said)?;
     if orphans > 0 {
