@@ -13,7 +13,7 @@ const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
-        problem: "memories cannot be found by their words",
+        problem: "memories have no search terms",
         mend: Some(Repair::Words(
             "SELECT m.row FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
         )),
@@ -21,7 +21,7 @@ const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
-        problem: "words of memories that are gone",
+        problem: "search terms belong to missing memories",
         mend: Some(Repair::Rows(
             "DELETE FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
         )),
@@ -38,7 +38,7 @@ const CHECKS: &[Check] = &[
         name: "chains",
         count: "SELECT count(*) FROM memories m WHERE m.superseded_by_id IS NOT NULL \
                 AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",
-        problem: "memories are replaced by ones that are gone",
+        problem: "memories are superseded by missing ones",
         mend: Some(Repair::Rows(
             "UPDATE memories m SET superseded_by_id = NULL WHERE m.superseded_by_id IS NOT NULL \
              AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",

@@ -315,15 +315,15 @@ pub(crate) fn list(
     filter: &EntityFilter,
     limit: usize,
 ) -> sql::Result<Vec<Entity>> {
-    let mut meant = "e.united_with IS NULL".to_owned();
+    let mut conditions = "e.united_with IS NULL".to_owned();
     let (condition, mut values) = clause.scope_condition("e.scope");
-    meant.push_str(&format!(" AND {condition}"));
+    conditions.push_str(&format!(" AND {condition}"));
     if filter.without_summary {
-        meant.push_str(" AND e.summary IS NULL");
+        conditions.push_str(" AND e.summary IS NULL");
     }
     // Mentions are summed over the family, not only its root.
     let sql = format!(
-        "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {meant} UNION \
+        "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {conditions} UNION \
          SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
          SELECT f.root FROM family f JOIN entities e ON e.entity = f.member JOIN entities r ON r.entity = f.root \
          GROUP BY f.root, r.id HAVING CAST(sum(e.mention_count) AS BIGINT) >= ? ORDER BY sum(e.mention_count) DESC, r.id"

@@ -203,9 +203,9 @@ pub(crate) fn list(
     filter: &FactFilter,
     limit: usize,
 ) -> sql::Result<Vec<Fact>> {
-    let meant = if filter.include_past { Filter::everything(filter.now) } else { Filter::at(filter.now) };
+    let wanted = if filter.include_past { Filter::everything(filter.now) } else { Filter::at(filter.now) };
     let (Some(holding), Some(seen)) =
-        (Clause::of(connection, space, visible, &meant)?, Clause::visible(connection, space, visible)?)
+        (Clause::of(connection, space, visible, &wanted)?, Clause::visible(connection, space, visible)?)
     else {
         return Ok(Vec::new());
     };

@@ -44,26 +44,26 @@ const TRIES: usize = 400;
 
 /// Opens a file for writing; creates and migrates it if necessary.
 pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
-    let said = |error| Error::sqlite(path, error);
+    let failed = |error| Error::sqlite(path, error);
     if migrations == SPACE && !path.exists() {
         // If this fails, the code below creates the file more slowly or reports the error.
         drop(create(path));
     }
-    let mut connection = Connection::open(path).map_err(said)?;
-    prepare(&connection).map_err(said)?;
+    let mut connection = Connection::open(path).map_err(failed)?;
+    prepare(&connection).map_err(failed)?;
     // The page size takes effect only in an empty file.
-    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(said)?;
-    patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(said)?;
-    connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(failed)?;
+    patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     if cfg!(target_os = "macos") {
         // On macOS a plain fsync leaves data in the cache of the drive.
-        connection.pragma_update(None, "fullfsync", true).map_err(said)?;
-        connection.pragma_update(None, "checkpoint_fullfsync", true).map_err(said)?;
+        connection.pragma_update(None, "fullfsync", true).map_err(failed)?;
+        connection.pragma_update(None, "checkpoint_fullfsync", true).map_err(failed)?;
     }
     // FAST overwrites deleted content where that needs no additional page writes; an erasure sets it to full.
-    connection.pragma_update(None, "secure_delete", "FAST").map_err(said)?;
+    connection.pragma_update(None, "secure_delete", "FAST").map_err(failed)?;
     let known = migrations.len() as i64;
-    if version(&connection).map_err(said)? != known {
+    if version(&connection).map_err(failed)? != known {
         migrate(&mut connection, path, migrations)?;
     }
     Ok(connection)
@@ -98,13 +98,13 @@ fn image() -> Result<&'static [u8]> {
         return Ok(image);
     }
     let path = Path::new(":memory:");
-    let said = |error| Error::sqlite(path, error);
-    let mut connection = Connection::open_in_memory().map_err(said)?;
-    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(said)?;
+    let failed = |error| Error::sqlite(path, error);
+    let mut connection = Connection::open_in_memory().map_err(failed)?;
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(failed)?;
     migrate(&mut connection, path, SPACE)?;
     // Tables that later migrations drop leave free pages.
-    connection.execute_batch("VACUUM").map_err(said)?;
-    let mut image = connection.serialize(rusqlite::MAIN_DB).map_err(said)?.to_vec();
+    connection.execute_batch("VACUUM").map_err(failed)?;
+    let mut image = connection.serialize(rusqlite::MAIN_DB).map_err(failed)?.to_vec();
     // Bytes 18 and 19 of the header are the write and read versions; 2 means a write-ahead log.
     if let Some(versions) = image.get_mut(18..20) {
         versions.fill(2);
@@ -168,24 +168,24 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
 /// Opens a file for reading.
 pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     use rusqlite::OpenFlags;
-    let said = |error| Error::sqlite(path, error);
+    let failed = |error| Error::sqlite(path, error);
     // Only a writable connection checkpoints and removes the log when it is the last to close; a read-only one would
     // leave a log and 32 KiB of shared memory beside each file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // If the file is the same before and after, it is the one that was opened.
     let (connection, file) = loop {
         let before = FileId::of(path);
-        let connection = Connection::open_with_flags(path, flags).map_err(said)?;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         match FileId::of(path) {
             Some(file) if before == Some(file) => break (connection, file),
             _ => {}
         }
     };
-    prepare(&connection).map_err(said)?;
-    connection.pragma_update(None, "query_only", true).map_err(said)?;
-    file.attach(&connection).map_err(said)?;
+    prepare(&connection).map_err(failed)?;
+    connection.pragma_update(None, "query_only", true).map_err(failed)?;
+    file.attach(&connection).map_err(failed)?;
     // Memory-mapped pages are not copied into a cache of each reader.
-    connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(said)?;
+    connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(failed)?;
     Ok(connection)
 }
 
@@ -222,27 +222,27 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
-    let said = |error| Error::sqlite(path, error);
-    functions(connection).map_err(said)?;
+    let failed = |error| Error::sqlite(path, error);
+    functions(connection).map_err(failed)?;
     // A migration that rebuilds and renames a referenced table needs foreign keys off, which SQLite does not allow to
     // change inside a transaction.
-    connection.pragma_update(None, "foreign_keys", false).map_err(said)?;
+    connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
     let migrated = migrate_in_transaction(connection, path, migrations);
-    connection.pragma_update(None, "foreign_keys", true).map_err(said)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
     migrated
 }
 
 fn migrate_in_transaction(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
-    let said = |error| Error::sqlite(path, error);
+    let failed = |error| Error::sqlite(path, error);
     // If two processes open a new file at once, the second one gets the lock when the migration is done.
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
     let found = format(&transaction, path, migrations)?;
     let known = migrations.len() as i64;
     for script in &migrations[found as usize..] {
-        transaction.execute_batch(script).map_err(said)?;
+        transaction.execute_batch(script).map_err(failed)?;
     }
-    transaction.pragma_update(None, "user_version", known).map_err(said)?;
-    transaction.commit().map_err(said)
+    transaction.pragma_update(None, "user_version", known).map_err(failed)?;
+    transaction.commit().map_err(failed)
 }
 
 /// Registers the SQL functions of the migrations: `lower_case` for all scripts (SQLite's `lower` covers only ASCII),

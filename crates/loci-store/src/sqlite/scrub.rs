@@ -16,18 +16,18 @@ const TRIES: u32 = 50;
 
 /// Rewrites the file of a space. Returns false if its log could not be truncated because it is being read.
 pub(super) fn file(path: &Path) -> Result<bool> {
-    let said = |error| Error::sqlite(path, error);
+    let failed = |error| Error::sqlite(path, error);
     let connection = schema::open(path, schema::SPACE)?;
-    connection.execute_batch("VACUUM").map_err(said)?;
-    empty_log(&connection).map_err(said)
+    connection.execute_batch("VACUUM").map_err(failed)?;
+    empty_log(&connection).map_err(failed)
 }
 
 /// Truncates the log of any file. Returns false if it is being read.
 pub(super) fn log(path: &Path) -> Result<bool> {
-    let said = |error| Error::sqlite(path, error);
-    let connection = Connection::open(path).map_err(said)?;
-    connection.busy_timeout(Duration::from_secs(60)).map_err(said)?;
-    empty_log(&connection).map_err(said)
+    let failed = |error| Error::sqlite(path, error);
+    let connection = Connection::open(path).map_err(failed)?;
+    connection.busy_timeout(Duration::from_secs(60)).map_err(failed)?;
+    empty_log(&connection).map_err(failed)
 }
 
 fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {

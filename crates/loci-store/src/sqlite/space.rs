@@ -46,11 +46,11 @@ impl OpenSpace {
 
     /// Reads in one snapshot. Returns none if the space has no file, because nothing was written to it yet.
     pub(super) fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> sql::Result<T>) -> Result<Option<T>> {
-        let said = |error| Error::sqlite(&self.path, error);
+        let failed = |error| Error::sqlite(&self.path, error);
         let Some(reader) = self.reader()? else { return Ok(None) };
         // The read transaction pins one snapshot and ends when it is dropped.
         let value = {
-            let _snapshot = Transaction::read(&reader).map_err(said)?;
+            let _snapshot = Transaction::read(&reader).map_err(failed)?;
             work(&reader).map_err(|error| Error::said(&self.path, error))?
         };
         reader.give_back();

@@ -113,7 +113,7 @@ impl Session {
 }
 
 /// Rates by the generic cell rate algorithm. Written by hand, because `governor` has one rate for all keys of a limiter
-/// and does not say when a whole burst is allowed again.
+/// and does not report when a full burst is allowed again.
 struct Rates {
     /// The theoretical arrival time of the next request of each caller.
     due: HashMap<String, Instant>,

@@ -84,7 +84,7 @@ impl Tail {
             (self.start, self.end) = (after, after);
         }
         if up_to - self.end > LINES as i64 {
-            // For so many entries a scope is loaded again, or reads them itself.
+            // With that many entries a scope is loaded again, or reads them from the ledger itself.
             *self = Self { start: up_to, end: up_to, ..Self::default() };
         } else if up_to > self.end {
             for_each_line(connection, self.end, up_to, |sequence, line| {
