@@ -14,7 +14,7 @@ pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: 
         .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
         .query_row(params![source, target, edge.relation.name()], |row| row.get(0))
         .optional()?;
-    // An existing edge keeps its id and creation time.
+    // The edge that is there keeps its id and the time it came.
     let id = fresh(connection, edge.id);
     connection
         .prepare_cached(&format!(
@@ -41,8 +41,8 @@ pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: 
     Ok(known.is_none())
 }
 
-/// The given id, or the next free one if another edge has it: edges take the id of a memory, and a memory may both
-/// follow one memory and supersede another.
+/// The wished id, or a neighbour of it if another edge has it: a memory may both follow one and
+/// replace another, and both edges are named after it.
 fn fresh(connection: &dyn Connection, wish: EdgeId) -> [u8; 16] {
     let mut id = wish.0.as_u128();
     let taken = |id: u128| {

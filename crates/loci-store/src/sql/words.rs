@@ -21,7 +21,8 @@ pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) 
     put(connection, analyser, row, scope, &content, question)
 }
 
-/// Writes the terms of a new memory. It can answer a question only if it follows another memory.
+/// Writes the words of a memory that has just come: nothing was there, and what it may answer comes before it only if
+/// it follows something.
 pub(crate) fn first(
     connection: &dyn Connection,
     analyser: &Analyser,
@@ -47,11 +48,11 @@ fn put(
     connection.put_terms(row, scope, &terms, answers)
 }
 
-/// A turn that is a question: its row and its text.
+/// A turn that asks: its row and its text.
 type Question = (i64, String);
 
-/// The question that this turn answers: the turn before it in the same scope and session, if another speaker asked a
-/// question there. Of several the latest is taken, so that both databases choose the same one.
+/// The question that this turn answers: the turn before it, in the same scope and session, by someone else. Of several
+/// it is the latest, in every database.
 fn question_before(connection: &dyn Connection, row: i64) -> sql::Result<Option<Question>> {
     let before: Option<Question> = connection
         .query_row(
