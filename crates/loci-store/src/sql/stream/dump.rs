@@ -62,7 +62,7 @@ pub(super) fn dump<B: Backend, W: Write>(
         spaces.retain(|space| plan.space.as_ref().is_none_or(|wanted| wanted == space));
         if let (Some(wanted), true) = (&plan.space, spaces.is_empty()) {
             return Err(loci_types::Error::invalid("space", format!("tenant {} has no space {wanted}", tenant.name()))
-                .hint("`loci stats` lists the spaces")
+                .hint("check the tenant and the name of the agent or pool")
                 .into());
         }
         for space in &spaces {
