@@ -1,8 +1,8 @@
-//! Measures many first questions to a large scope: how often it is loaded, and how much memory that takes.
+//! Measures concurrent first queries on a large scope: the number of loads and the memory they need.
 //!
-//! `scope_load FOLDER [memories] [callers]`. The first run writes the scope (default: 200,000 memories with seeded vectors
-//! of 384 dimensions) into FOLDER and ends; later runs ask it from all callers (default: 64) at once. One line of JSON a
-//! figure.
+//! Usage: `scope_load FOLDER [memories] [callers]`. The first run writes the scope (default: 200,000 memories with
+//! seeded vectors of 384 dimensions) into FOLDER and ends; later runs query it from all callers (default: 64) at once.
+//! It prints one line of JSON per figure.
 #![expect(clippy::print_stdout, reason = "its output is its purpose")]
 
 #[path = "../src/vectors/tests/seeded.rs"]
@@ -39,7 +39,7 @@ async fn write(store: &SqliteStore, memories: u64) -> Result<(), Error> {
     for first in (0..memories).step_by(BATCH as usize) {
         let add = |number: u64, values: Vec<f32>| {
             let words = (0..24).map(|place| format!("word{} ", (number * 31 + place * 977) % 9_973));
-            // The number makes the text unique: the store keeps equal texts of a scope once.
+            // The number makes the text unique, because the store keeps equal texts of a scope once.
             let mut memory = memory(number, &anna, &format!("number{number} {}", words.collect::<String>()));
             memory.thread_id = Some(format!("thread-{}", number / 40));
             let mut addition = addition(memory);
@@ -101,7 +101,7 @@ async fn ask(store: &SqliteStore, memories: u64, callers: u64) -> Result<(), Err
     Ok(())
 }
 
-/// A line of the process's status, in bytes; 0 where there is none.
+/// A value of `/proc/self/status` in bytes; 0 if it is missing.
 fn resident(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

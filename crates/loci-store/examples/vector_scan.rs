@@ -1,8 +1,8 @@
-//! How fast is a scan, and what does it miss?
+//! Measures speed and recall of a vector scan.
 //!
-//! `vector_scan [largest] [corpus.f32 queries.f32]`: seeded vectors of 384 dimensions up to `largest` (a million
-//! unless told), or those of two raw files of little-endian `f32`, as they are and grown to `largest` by adding
-//! differences of pairs. One line of JSON a figure.
+//! Usage: `vector_scan [largest] [corpus.f32 queries.f32]`. The vectors have 384 dimensions. They are seeded, up to
+//! `largest` (default: 1,000,000), or read from two raw files of little-endian `f32` and also grown to `largest` by
+//! adding differences of pairs. It prints one line of JSON per figure.
 #![expect(clippy::print_stdout, reason = "its output is its purpose")]
 
 #[path = "../src/vectors/tests/seeded.rs"]
@@ -67,7 +67,7 @@ fn measure(work: &str, corpus: &[f32], queries: &[Query]) {
     report(work, many, "nearest_p50_ms", median(&mut times));
     report(work, many, "recall_at_10", hits as f64 / (queries.len() * TOP.min(many)) as f64);
 
-    // One in a hundred is visible: by the filter, and by the list of those it leaves.
+    // One in a hundred matches: searched with a filter, and with the list of matching keys.
     let few: Vec<i64> = (0..many as i64).step_by(100).collect();
     let (mut hits, mut hits_among, mut filtered, mut among) = (0, 0, Vec::new(), Vec::new());
     for query in queries {
@@ -97,7 +97,7 @@ fn best<'a>(query: &Query, keys: impl Iterator<Item = i64>, vector: impl Fn(i64)
     scored.into_iter().map(|(_, key)| key).collect()
 }
 
-/// More vectors like these: one, moved by half the difference of two others.
+/// Grows a corpus with vectors like its own: each is one vector plus half the difference of two others.
 fn grow(corpus: &[f32], many: usize) -> Vec<f32> {
     let mut random = SmallRng::seed_from_u64(5);
     let mut grown = corpus.to_vec();

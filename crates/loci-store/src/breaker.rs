@@ -1,7 +1,7 @@
 //! A circuit breaker for a service that may be unavailable.
 //!
-//! The first failure opens it. While it is open calls are refused at once, so that nobody waits for a timeout that is
-//! known beforehand; after a back-off calls are allowed again, and the first success closes it.
+//! The first failure opens it. While it is open, calls are refused at once instead of waiting for another timeout.
+//! After a back-off calls are allowed again, and the first success closes it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) struct Breaker {
 
 struct Open {
     problem: String,
-    /// Calls are refused until then.
+    /// Calls are refused until this instant.
     until: Instant,
     delays: ExponentialBackoff,
 }
@@ -48,13 +48,13 @@ impl Breaker {
         self.open().as_ref().map(|open| open.problem.clone())
     }
 
-    /// How long until calls are allowed again; the initial delay if the breaker is closed.
+    /// The time until calls are allowed again; the initial delay if the breaker is closed.
     pub(crate) fn wait(&self) -> Duration {
         let until = self.open().as_ref().map(|open| open.until);
         until.map_or(self.retry.initial_delay, |until| until.saturating_duration_since(Instant::now()))
     }
 
-    /// Takes note of how a call went.
+    /// Records the outcome of a call.
     pub(crate) fn record(&self, outcome: Result<(), &str>) {
         let (service, mut state) = (self.service, self.open());
         let now = Instant::now();

@@ -1,7 +1,7 @@
-//! Where does the next page start?
+//! Page cursors of listings.
 //!
-//! A cursor is opaque to callers: it names the last memory they saw, so that pages neither repeat
-//! nor skip when others write in between.
+//! A cursor is opaque to callers. It names the last memory of the page before, so that pages neither repeat nor skip
+//! a memory when others write in between.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,19 +9,19 @@ use std::str::FromStr;
 use data_encoding::BASE64URL_NOPAD;
 use loci_types::{Error, MemoryId};
 
-/// A place in a listing.
+/// A position in a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor(MemoryId);
 
 const FORMAT: u8 = 1;
 
 impl Cursor {
-    /// The place right after this memory.
+    /// The position right after this memory.
     pub fn after(id: MemoryId) -> Self {
         Self(id)
     }
 
-    /// The last memory that was seen.
+    /// The last memory of the page before.
     pub fn last(&self) -> MemoryId {
         self.0
     }
@@ -39,14 +39,14 @@ impl FromStr for Cursor {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = || {
+        let invalid = || {
             Error::invalid("cursor", format!("`{text}` is not a cursor"))
                 .hint("use the nextCursor of the page before, or leave it out to start again")
         };
-        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| wrong())?;
+        let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).map_err(|_| invalid())?;
         match bytes.split_first() {
-            Some((&FORMAT, id)) => uuid::Uuid::from_slice(id).map(|id| Self(MemoryId(id))).map_err(|_| wrong()),
-            _ => Err(wrong()),
+            Some((&FORMAT, id)) => uuid::Uuid::from_slice(id).map(|id| Self(MemoryId(id))).map_err(|_| invalid()),
+            _ => Err(invalid()),
         }
     }
 }

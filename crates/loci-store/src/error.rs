@@ -1,4 +1,4 @@
-//! What can go wrong on the floor?
+//! The errors of the store: their kinds, their hints, and the mapping from driver errors.
 
 use std::path::{Path, PathBuf};
 
@@ -10,26 +10,26 @@ use crate::sql;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A word that the store cannot take.
+    /// An invalid value.
     #[error(transparent)]
     Word(#[from] loci_types::Error),
-    /// No such memory.
+    /// The memory does not exist or is not visible to the caller.
     #[error("no memory {0} is visible here")]
     NotFound(MemoryId),
-    /// Someone else changed the memory first.
+    /// Another writer has changed the memory since the caller read it.
     #[error("memory {id} has version {found}, not {expected}")]
     Conflict {
         /// The memory.
         id: MemoryId,
-        /// The version the caller saw.
+        /// The version that the caller expects.
         expected: u64,
         /// The version in the store.
         found: u64,
     },
-    /// A memory with this id is there already.
-    #[error("memory {0} is already there")]
+    /// A memory with this id exists already.
+    #[error("memory {0} already exists")]
     Taken(MemoryId),
-    /// Someone else has done the same work in the meantime.
+    /// Another writer has done the same work in the meantime.
     #[error("{0}")]
     Overtaken(String),
     /// The change does not fit the memory's state.
@@ -40,17 +40,17 @@ pub enum Error {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
-    /// The file was written by a newer Loci.
-    #[error("{path} was written by a newer version of Loci (format {found}; this one knows up to {known})")]
+    /// The file was written by a newer version of Loci.
+    #[error("{path} was written by a newer version of Loci (format {found}; this version supports up to {known})")]
     Newer {
         /// The file.
         path: PathBuf,
         /// Its format.
         found: i64,
-        /// The newest format we know.
+        /// The newest format that this version supports.
         known: i64,
     },
     /// The file is damaged.
@@ -58,7 +58,7 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The damage.
         problem: String,
     },
     /// The disk is full.
@@ -72,65 +72,65 @@ pub enum Error {
     ReadOnly {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The reason.
         problem: String,
     },
-    /// Another process holds the file, or more wait for it than can be served. It may be tried again.
+    /// Another process holds the lock of the file, the queue is full, or no file descriptor is free. Retryable.
     #[error("{path} is busy")]
     Busy {
         /// The file.
         path: PathBuf,
     },
-    /// Anything else the database reports.
+    /// Any other error of the database.
     #[error("{path}: {problem}")]
     Database {
         /// The file, or the name of the server.
         path: PathBuf,
-        /// What it said.
+        /// The message of the database.
         problem: String,
     },
-    /// A server that is needed does not answer.
+    /// A server or another part that is needed does not answer. Retryable.
     #[error("{part} does not answer: {problem}")]
     Unavailable {
-        /// Which: `postgres`, `qdrant`.
+        /// The part: `postgres`, `qdrant`, `pgvector`, `local` or `threads`.
         part: String,
-        /// What was found.
+        /// The reason.
         problem: String,
     },
-    /// The target of a copy holds something else.
+    /// The target of a migration holds rows that do not come from its source.
     #[error("the target holds something else in {place}: {table} {key} {problem}")]
     Occupied {
         /// The tenant and the space.
         place: String,
         /// The table.
         table: String,
-        /// The row.
+        /// The key of the row.
         key: String,
-        /// What is wrong with it.
+        /// The difference.
         problem: String,
     },
-    /// A copy is not what it was made from.
-    #[error("the copy is not the same in {place}: {table} {key} {problem}")]
+    /// A copy differs from its source.
+    #[error("the copy differs from its source in {place}: {table} {key} {problem}")]
     Unlike {
         /// The tenant and the space.
         place: String,
         /// The table.
         table: String,
-        /// The first row that differs.
+        /// The key of the first row that differs.
         key: String,
-        /// In what.
+        /// The difference.
         problem: String,
     },
-    /// A panic inside the store, caught.
-    #[error("Loci has a defect: it failed while {0}; nothing of this change was kept")]
+    /// A panic inside the store, which was caught.
+    #[error("internal error while {0}; nothing of this change was kept")]
     Defect(&'static str),
-    /// The store was closed while the change waited.
+    /// The store was closed while the change was queued.
     #[error("the store is closed")]
     Closed,
 }
 
 impl Error {
-    /// What sort of failure this is.
+    /// The kind of the error, from which status and exit codes follow.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Word(error) => error.kind(),
@@ -148,7 +148,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// What the user can do about the error.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Word(error) => error.advice().map(str::to_owned),
@@ -159,29 +159,29 @@ impl Error {
             }
             Error::Newer { .. } => Some("use the newer version of Loci that wrote it".into()),
             Error::Damaged { .. } => Some(
-                "run `loci doctor` to see what is affected; `loci doctor --repair` mends words and links, damaged \
+                "run `loci doctor` to see what is affected; `loci doctor --repair` repairs words and links, damaged \
                      pages need a backup"
                     .into(),
             ),
-            Error::Occupied { .. } => Some(
-                "copy into an empty folder or schema; one that a copy was begun in must have the same source".into(),
-            ),
+            Error::Occupied { .. } => {
+                Some("copy into an empty folder or schema; to resume an interrupted copy, use the same source".into())
+            }
             Error::Unlike { .. } => Some(
-                "if the source or the target was written to since the copy began, stop what writes there and copy \
-                     into an empty target"
+                "if the source or the target was written to since the copy began, stop the writers and copy into an \
+                     empty target"
                     .into(),
             ),
             Error::DiskFull { .. } => Some("free some space and repeat the change".into()),
-            Error::Busy { .. } => Some("another process holds it, or too many requests wait; try again shortly".into()),
+            Error::Busy { .. } => Some("it is locked, or too many requests are queued; try again shortly".into()),
             Error::Unavailable { part, .. } if part == "qdrant" || part == "pgvector" => Some(
-                "what is written is kept and reaches it later; `loci vectors status` shows how far it is behind".into(),
+                "writes are kept and reach the index later; `loci vectors status` shows how far it is behind".into(),
             ),
             Error::Unavailable { .. } => Some("try again shortly; /readyz shows which part is down".into()),
             _ => None,
         }
     }
 
-    /// The form in which the failure leaves Loci.
+    /// The error as it is returned to clients.
     pub fn problem(&self, operation: &str) -> Problem {
         if let Error::Word(error) = self {
             return error.problem(operation);
@@ -220,7 +220,7 @@ impl Error {
         problem
     }
 
-    /// Reads what the database meant, whichever it is.
+    /// Converts an error of either database.
     pub(crate) fn said(path: &Path, error: sql::Error) -> Self {
         match error {
             sql::Error::Sqlite(error) => Self::sqlite(path, error),
@@ -231,7 +231,7 @@ impl Error {
         }
     }
 
-    /// The failure of a call to the file system.
+    /// Converts an error of the file system.
     pub(crate) fn io(path: &Path, error: &std::io::Error) -> Self {
         let path = path.to_owned();
         match error.kind() {
@@ -241,7 +241,7 @@ impl Error {
         }
     }
 
-    /// Reads what SQLite meant.
+    /// Converts an error of SQLite.
     pub(crate) fn sqlite(path: &Path, error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         let path = path.to_owned();
@@ -249,26 +249,26 @@ impl Error {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Error::DiskFull { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Error::Damaged { path, problem },
-            // A process without descriptors opens files again when others are closed.
+            // Retryable: a descriptor becomes free when another file is closed.
             Some(ErrorCode::CannotOpen) if is_out_of_descriptors(&path) => Error::Busy { path },
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                 Error::ReadOnly { path, problem }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { path },
-            // A value that we never wrote: the row is not as we left it.
+            // Loci never writes such a value, so the row is damaged.
             None if unreadable(&error) => Error::Damaged { path, problem },
             _ => Error::Database { path, problem },
         }
     }
 }
 
-/// Whether this process or the system has no descriptor left. SQLite does not say why it cannot open a file.
+/// Whether this process or the system has no file descriptor left. SQLite does not report why it cannot open a file.
 fn is_out_of_descriptors(path: &Path) -> bool {
     std::fs::File::open(path).is_err_and(|error| means_no_descriptors(&error))
 }
 
 fn means_no_descriptors(error: &std::io::Error) -> bool {
-    /// ENFILE and EMFILE, or ERROR_TOO_MANY_OPEN_FILES.
+    /// `ENFILE` and `EMFILE` on Unix, `ERROR_TOO_MANY_OPEN_FILES` on Windows.
     const NUMBERS: &[i32] = if cfg!(windows) { &[4] } else { &[23, 24] };
     error.raw_os_error().is_some_and(|number| NUMBERS.contains(&number))
 }
@@ -278,7 +278,7 @@ fn unreadable(error: &rusqlite::Error) -> bool {
     matches!(error, FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..))
 }
 
-/// The result of something the store did.
+/// The result of a store operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 #[cfg(test)]

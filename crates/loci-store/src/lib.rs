@@ -1,8 +1,8 @@
-//! Where does it lie?
+//! Persistent storage of memories.
 //!
-//! The floor of the house: the [`Store`] trait with its two doors, and its implementations; beside it
-//! the [`tier`] of what lives fast and may be lost. It knows nothing of models, policy or prompts; what
-//! a change means was decided above.
+//! This crate holds the [`Store`] trait and its two implementations, SQLite files and PostgreSQL, and the [`tier`] of
+//! short-lived state that may be lost. It decides nothing about meaning: it must not depend on models, policy or
+//! prompts, and takes changes as the engine has decided them.
 
 mod breaker;
 mod cursor;
@@ -43,7 +43,7 @@ pub use store::{
 };
 pub use user_data::UserData;
 
-/// The traits of a store, for callers that hold a concrete one.
+/// The traits of a store, for callers that hold a concrete type.
 pub mod prelude {
     pub use crate::{Administration, Catalogue, Jobs, Ledger, Records, Search, Store, VectorSource};
 }

@@ -31,7 +31,7 @@ impl Retry {
         self.unlimited().with_max_times(self.max_attempts.saturating_sub(1) as usize)
     }
 
-    /// The waits of a connection that is sought again for as long as it takes.
+    /// The waits of a call that is repeated without limit; `max_attempts` does not apply.
     pub(crate) fn delays(&self) -> ExponentialBackoff {
         self.unlimited().build()
     }

@@ -1,29 +1,29 @@
-//! Finds the texts of a scope that contain the terms of a question, and scores them by BM25.
+//! Finds the texts of a scope that contain the terms of a query, and scores them by BM25.
 //!
-//! The terms of all texts are kept as numbers in one array, text after text, and a question scans it. A term is four
+//! The terms of all texts are stored as numbers in one array, text after text, and a query scans it. A term is four
 //! bytes, so that the texts of 10,000 memories take less than a megabyte and are scanned in a fraction of a
-//! millisecond. There is no index to build: an insert is an append, a removal a mark.
+//! millisecond. There is no index to build: an insert is an append, a removal a tombstone.
 //!
 //! Pure: no I/O. The number of a term is a 32-bit fingerprint. With 10,000 distinct terms in a scope the chance that a
 //! query term shares its fingerprint with another one is about 1 in 430,000; a collision only adds a false candidate.
 //!
-//! **Invariant.** A key is held once. A removed text is never found and counts for nothing.
+//! **Invariant.** A key occurs once. A removed text is neither found nor counted.
 
 use multiversion::multiversion;
 
 use crate::vectors::Keys;
 
-/// The key of a text that was removed.
+/// The key of a removed text.
 const GONE: i64 = i64::MIN;
 
-/// Terms compared as one stretch: the processor compares them in a few instructions, and most stretches hold no match.
-const STRETCH: usize = 64;
+/// Number of terms compared as one block: this takes a few vector instructions, and most blocks contain no match.
+const BLOCK: usize = 64;
 
-/// Removed terms or texts up to which the arrays are not compacted.
+/// Minimum number of removed terms or texts before the arrays are compacted.
 const CLUTTER: usize = 1 << 14;
 
-/// Up to one match in this number of texts, scores are kept for the matching texts only: an array over all texts would
-/// cost each question eight bytes a text.
+/// If fewer than one text in this number matches, scores are collected for the matching texts only; an array over all
+/// texts would cost each query eight bytes per text.
 const FEW: usize = 16;
 
 /// The fingerprint of a term: 64-bit FNV-1a, folded to 32 bits. It is part of the file format.
@@ -32,7 +32,7 @@ pub(crate) fn fingerprint(term: &str) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-/// Terms as a file keeps them: their fingerprints, little-endian.
+/// Terms as a file stores them: their fingerprints, little-endian.
 pub(crate) fn encode(terms: &[String]) -> Vec<u8> {
     terms.iter().flat_map(|term| fingerprint(term).to_le_bytes()).collect()
 }
@@ -61,7 +61,7 @@ struct Match {
     term: u32,
 }
 
-/// The occurrences of a question's terms in one scope.
+/// The occurrences of the query terms in one scope.
 pub(crate) struct Matches<'d> {
     texts: &'d TermScan,
     matches: Vec<Match>,
@@ -70,13 +70,13 @@ pub(crate) struct Matches<'d> {
 }
 
 impl TermScan {
-    /// Reserves room for this number of texts and terms at once: a growing array leaves its old memory with the allocator.
+    /// Reserves memory for this number of texts and terms, because growing arrays fragment the heap.
     pub(crate) fn with_capacity(texts: usize, terms: usize) -> Self {
         let (keys, ends, terms) = (Vec::with_capacity(texts), Vec::with_capacity(texts), Vec::with_capacity(terms));
         Self { keys, ends, terms, ..Self::default() }
     }
 
-    /// Stores a text under a key and replaces an older one.
+    /// Inserts a text, replacing an older one with the same key.
     pub(crate) fn insert(&mut self, key: i64, terms: impl Iterator<Item = u32> + Clone) {
         if let Some(place) = self.places.find(key, |place| self.keys[place as usize]) {
             // Most changes of a memory leave its terms as they are.
@@ -133,7 +133,7 @@ impl TermScan {
         8 * self.keys.capacity() + 4 * self.ends.capacity() + 4 * self.terms.capacity() + self.places.bytes()
     }
 
-    /// Finds the terms of a question, each given once.
+    /// Finds the terms of a query, which must be distinct.
     pub(crate) fn find(&self, asked: &[u32]) -> Matches<'_> {
         let mut places = Vec::new();
         scan(&self.terms, asked, &mut places);
@@ -142,8 +142,8 @@ impl TermScan {
         let mut last = vec![u32::MAX; asked.len()];
         let mut first = 0;
         for (at, term) in places {
-            // Within a stretch matches are in the order of the query's terms, not of the texts.
-            let start = at - at % STRETCH as u32;
+            // Within a block matches are in the order of the query terms, not of the texts.
+            let start = at - at % BLOCK as u32;
             first += self.ends[first..].iter().take_while(|end| **end <= start).count();
             let place = first + self.ends[first..].iter().take_while(|end| **end <= at).count();
             if self.keys[place] == GONE {
@@ -160,27 +160,27 @@ impl TermScan {
     }
 }
 
-/// The positions of the wanted terms, stretch by stretch.
+/// The positions of the query terms, block by block.
 #[multiversion(targets = "simd")]
 fn scan(terms: &[u32], asked: &[u32], places: &mut Vec<(u32, u32)>) {
-    for (number, stretch) in terms.chunks(STRETCH).enumerate() {
+    for (number, block) in terms.chunks(BLOCK).enumerate() {
         for (term, wanted) in asked.iter().enumerate() {
-            if !stretch.iter().fold(false, |held, term| held | (term == wanted)) {
+            if !block.iter().fold(false, |held, term| held | (term == wanted)) {
                 continue;
             }
-            // One bit per position: a common term is found often, and a branch per position would cost more than the rest.
+            // One bit per position, because a branch per position is slow for common terms.
             let bits =
-                stretch.iter().enumerate().fold(0_u64, |bits, (bit, held)| bits | (u64::from(held == wanted) << bit));
+                block.iter().enumerate().fold(0_u64, |bits, (bit, held)| bits | (u64::from(held == wanted) << bit));
             let mut left = bits;
             while left != 0 {
-                places.push(((number * STRETCH) as u32 + left.trailing_zeros(), term as u32));
+                places.push(((number * BLOCK) as u32 + left.trailing_zeros(), term as u32));
                 left &= left - 1;
             }
         }
     }
 }
 
-/// Number and average length of the texts in all scopes that a question searches.
+/// Number and average length of the texts in all scopes of a query.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CorpusStats {
     pub(crate) documents: f64,
@@ -205,7 +205,7 @@ impl Matches<'_> {
         let few = self.matches.len() < keys.len() / FEW;
         let mut sorted: Vec<(u32, f64)> = Vec::new();
         let mut dense = vec![0.0; if few { 0 } else { keys.len() }];
-        // For each term the texts come in order, so its count in one text is complete when the next text comes.
+        // The matches of each term are in the order of the texts, so a count is complete when the next text begins.
         let mut runs: Vec<(u32, f64)> = vec![(u32::MAX, 0.0); weights.len()];
         let mut add = |(place, times): (u32, f64), term: usize| {
             if times > 0.0 {
@@ -306,7 +306,7 @@ mod tests {
         }
     }
 
-    /// The scores of few matches among many texts, which are collected in another way.
+    /// Scores few matches among many texts, which are collected sparsely.
     #[test]
     fn few_matches_score_as_the_definition_does() {
         let (mut scan, mut texts) = (TermScan::default(), BTreeMap::new());

@@ -1,41 +1,41 @@
-//! What did one user leave, and is it gone?
+//! Counts of the data of one user, to check an erasure.
 
 use serde::Serialize;
 
-/// What a user left in a space, counted.
+/// Counts of a user's data in a space.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UserData {
-    /// Memories of their scopes, and those anywhere that they said.
+    /// Memories of the user's scopes, and memories of other scopes that name them as user or actor.
     pub memories: u64,
-    /// Vectors of these.
+    /// Vectors of these memories.
     pub vectors: u64,
-    /// Edges that start at these.
+    /// Edges from these memories.
     pub edges: u64,
-    /// Entities of their scopes.
+    /// Entities of the user's scopes.
     pub entities: u64,
-    /// Facts of their scopes.
+    /// Facts of the user's scopes.
     pub facts: u64,
-    /// Checkpoints of their scopes.
+    /// Checkpoints of the user's scopes.
     pub checkpoints: u64,
-    /// Sessions of their scopes.
+    /// Sessions of the user's scopes.
     pub sessions: u64,
-    /// Notes about their scopes.
+    /// Notes of the user's scopes.
     pub notes: u64,
-    /// Waiting work about them.
+    /// Jobs about these memories and scopes.
     pub jobs: u64,
-    /// Lines of the ledger that tell of them.
+    /// Ledger entries of the user's scopes, or by the user as actor: the greater of the two numbers.
     pub lines: u64,
 }
 
 impl UserData {
-    /// Whether there is nothing that could be erased. Lines stay, without what they told.
+    /// Whether there is nothing to erase. Ledger entries do not count, because they remain without their content.
     pub fn is_empty(&self) -> bool {
         Self { lines: 0, ..self.clone() } == Self::default()
     }
 
-    /// Both together.
+    /// The sums of both.
     pub fn and(self, other: &Self) -> Self {
         Self {
             memories: self.memories + other.memories,

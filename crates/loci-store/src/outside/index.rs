@@ -1,4 +1,4 @@
-//! What must an outside vector index do?
+//! The interface of an external vector index.
 
 use async_trait::async_trait;
 use loci_types::{MemoryId, Space, State, Tenant};
@@ -6,85 +6,85 @@ use loci_types::{MemoryId, Space, State, Tenant};
 use super::point::VectorPoint;
 use crate::Result;
 
-/// The vectors of one space by one model: what one collection of an index holds.
+/// Identifies a collection: the vectors of one space by one model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Collection {
-    /// Whose.
+    /// The tenant.
     pub tenant: Tenant,
-    /// Which space.
+    /// The space.
     pub space: Space,
     /// The model that made the vectors.
     pub model: String,
-    /// How many dimensions they have.
+    /// Number of dimensions of the vectors.
     pub dimensions: usize,
 }
 
-/// How far a collection has read the ledger of its space.
+/// The last ledger entry of its space that a collection has applied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// The number of the last line; 0: none.
+    /// The number of the entry; 0 if none was applied.
     pub sequence: i64,
-    /// When that line was written, in microseconds. A ledger in which it says otherwise is another one: the space was
-    /// dropped and came anew, or was brought back from a backup.
+    /// When the entry was written, in microseconds. If the ledger has another time at this number, it is another
+    /// ledger: the space was dropped and created again, or restored from a backup.
     pub at: Option<i64>,
 }
 
-/// Which points are wanted. An index may leave out what is not wanted and must not leave out what is; what it cannot
-/// judge it lets pass, because the store judges everything again.
+/// A condition on points. An index must return every point that matches and may return others, because the store
+/// applies the whole filter again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PointFilter {
-    /// Only of these scopes, by their keys; none: of all.
+    /// Keys of the scopes; all scopes if none.
     pub scopes: Option<Vec<String>>,
-    /// Only in one of these states.
+    /// Allowed states.
     pub states: Vec<State>,
-    /// Only those that nothing has replaced.
+    /// Whether superseded memories are excluded.
     pub heads_only: bool,
-    /// Only of these kinds; empty: of all.
+    /// Allowed kinds; all if empty.
     pub kinds: Vec<String>,
-    /// Only with one of these tags; empty: whatever tags they have.
+    /// Tags of which a memory must have at least one; any tags if empty.
     pub tags: Vec<String>,
-    /// Only of these users; empty: of all.
+    /// Allowed user ids; all if empty.
     pub users: Vec<String>,
 }
 
-/// An index of vectors beside the store.
+/// A vector index outside the store.
 ///
-/// Every call ends within a bounded time. What fails because the index cannot be reached, or cannot do it now, is
-/// [`Error::Unavailable`](crate::Error::Unavailable).
+/// Every call ends within a bounded time. A call fails with [`Error::Unavailable`](crate::Error::Unavailable) if the
+/// index cannot be reached or cannot serve it now.
 #[async_trait]
 pub trait VectorIndex: Send + Sync {
-    /// What it is called: `qdrant`, `local`.
+    /// The name of the index: `qdrant`, `pgvector` or `local`.
     fn name(&self) -> &'static str;
 
-    /// Whether other processes see the same collections; then only one fills a collection at a time.
+    /// Whether other processes use the same collections. If so, a lease lets one process fill a collection at a time.
     fn shared(&self) -> bool;
 
-    /// The name under which a collection lies there.
+    /// The name of a collection in the index.
     fn collection_name(&self, collection: &Collection) -> String;
 
-    /// The version of whatever answers.
+    /// The version of the server.
     async fn version(&self) -> Result<String>;
 
-    /// Whether it can be asked now.
+    /// Fails if the index cannot be queried now.
     async fn health(&self) -> Result<()>;
 
-    /// How far this collection has read; none if it is not there, was emptied, or holds vectors of another model.
+    /// The mark of a collection; none if it does not exist, was emptied, or holds vectors of another model.
     async fn position(&self, collection: &Collection) -> Result<Option<Mark>>;
 
-    /// Makes an empty collection that has read nothing. Repeating it is harmless.
+    /// Creates an empty collection with mark 0. Idempotent.
     async fn prepare(&self, collection: &Collection) -> Result<()>;
 
-    /// Takes up these points in place of older ones of the same memories. They have a direction. When it returns,
-    /// they are found.
+    /// Inserts points, replacing those of the same memories. Every vector has a direction. The points can be found when
+    /// the call returns.
     async fn upsert(&self, collection: &Collection, points: &[VectorPoint]) -> Result<()>;
 
-    /// Lets go of these memories; those that are not there do not matter.
+    /// Removes the points of these memories. Missing points are no error.
     async fn delete(&self, collection: &Collection, ids: &[MemoryId]) -> Result<()>;
 
-    /// Remembers, in the collection itself, how far it has read.
+    /// Stores the mark in the collection itself.
     async fn advance(&self, collection: &Collection, mark: Mark) -> Result<()>;
 
-    /// About the nearest `limit` of the wanted points, best first; none if there is no such collection.
+    /// Approximately the nearest `limit` matching points, best first; none if the collection does not exist.
     async fn search(
         &self,
         collection: &Collection,
@@ -93,10 +93,10 @@ pub trait VectorIndex: Send + Sync {
         limit: usize,
     ) -> Result<Option<Vec<(MemoryId, f32)>>>;
 
-    /// How many points a collection has; none if there is no such collection.
+    /// Number of points of a collection; none if it does not exist.
     async fn count(&self, collection: &Collection) -> Result<Option<u64>>;
 
-    /// One page of the points of a collection after an id, in the order of the ids, with their stamps.
+    /// A page of the points of a collection after an id, in the order of their ids, with their stamps.
     async fn ids(
         &self,
         collection: &Collection,
@@ -104,6 +104,6 @@ pub trait VectorIndex: Send + Sync {
         limit: usize,
     ) -> Result<Vec<(MemoryId, Option<u64>)>>;
 
-    /// Removes a collection with everything in it; one that is not there is removed already.
+    /// Removes a collection with all its points. Idempotent.
     async fn remove(&self, collection: &Collection) -> Result<()>;
 }

@@ -1,14 +1,14 @@
-//! How does a store find its neighbours by an index outside of it?
+//! A store that searches its vectors through an external index.
 //!
-//! A store with an [`Indexed`] beside it asks it for the nearest vectors. An answer is made of three things: what the index
-//! proposes, what stands in the ledger after the index's mark (so that what was just written is found before the index
-//! has heard of it), and the store's exact score of both.
+//! A result combines the candidates of the index and the ledger entries after the index's mark, so that a new memory is
+//! found before the index knows it. The store scores both by their exact vectors.
 //!
-//! * A write never waits for the index and never fails because of it: it only wakes the filling.
-//! * An index that is a little behind costs nothing: its lag is read from the ledger with the question.
-//! * One that is far behind is waited for, as long as [`IndexedOptions::patience`] says. After that the question is
-//!   refused with [`crate::Error::Unavailable`]: half an answer would be taken for a whole one, and recall has other lanes.
-//! * One that is away is refused the same way, at once, until its back-off is over.
+//! * A write never waits for the index and never fails because of it: it only wakes the task that fills the index.
+//! * An index at most [`IndexedOptions::tail`] entries behind is used as it is: the rest is read from the ledger.
+//! * A query waits up to [`IndexedOptions::patience`] for an index that is further behind. After that it is refused
+//!   with [`crate::Error::Unavailable`], because a partial result would look like a complete one and recall has other
+//!   lanes.
+//! * While the index is unreachable, queries are refused at once until its back-off is over.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,21 +24,21 @@ use super::source::VectorSource;
 use crate::breaker::Breaker;
 use crate::{Error, Result, Retry};
 
-/// So long it rests between two looks at what others wrote.
-const BREATH: Duration = Duration::from_millis(100);
+/// The pause between two checks for the writes of other processes.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How an outside index is used.
+/// The settings of an external index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IndexedOptions {
-    /// Up to so many lines of the ledger an index may be behind without anyone waiting for it.
+    /// Number of ledger entries an index may be behind before queries wait for it. Default: 1,024.
     pub tail: usize,
-    /// So many lines are read to fill it in one step.
+    /// Number of ledger entries that are applied in one step. Default: 256.
     pub page: usize,
-    /// How long a question waits for an index that is further behind.
+    /// How long a query waits for an index that is further behind. Default: 2 s.
     pub patience: Duration,
-    /// How long one process may fill a collection before another may think it dead.
+    /// How long the lease on filling a collection is valid unless it is renewed. Default: 30 s.
     pub lease: Duration,
-    /// When an index that is away is asked again.
+    /// The back-off of calls to an index that is unavailable.
     pub back_off: Retry,
 }
 
@@ -54,16 +54,16 @@ impl Default for IndexedOptions {
     }
 }
 
-/// What the filling needs and only the house above can give: who sees a whole tenant, and what time it is.
+/// What the background task needs from the engine: permission to read a whole tenant, and a clock.
 #[derive(Clone)]
 pub struct SystemContext {
-    /// Sees the whole tenant; made by the policy.
+    /// Returns the permission to read a whole tenant, as the policy grants it.
     pub whole: Arc<dyn Fn(&Tenant) -> Visible + Send + Sync>,
     /// The clock.
     pub now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
 }
 
-/// An outside index beside a store.
+/// An external index of a store's vectors.
 #[derive(Clone)]
 pub struct Indexed {
     pub(super) inner: Arc<Inner>,
@@ -75,7 +75,7 @@ pub(super) struct Inner {
     pub(super) oversight: SystemContext,
     pub(super) options: IndexedOptions,
     pub(super) breaker: Breaker,
-    /// Who fills, for the lease.
+    /// The name of this process as holder of leases.
     pub(super) holder: String,
     collections: Mutex<HashMap<Key, Arc<CollectionState>>>,
 }
@@ -87,17 +87,20 @@ pub(super) struct Key {
     pub(super) model: String,
 }
 
-/// What this process knows of one collection.
+/// The state of one collection in this process.
 pub(super) struct CollectionState {
     pub(super) key: Key,
-    /// How far the collection has read; none: nobody has asked it yet.
+    /// The last known mark; none until the index was asked.
     mark: Mutex<Option<Mark>>,
-    /// Told whenever the filling has got on, or has failed.
+    /// Changes whenever the mark has moved or filling has failed.
     pub(super) moved: watch::Sender<u64>,
-    /// Held by whoever writes to the collection.
+    /// Locked while this process writes to the collection.
     pub(super) filling: tokio::sync::Mutex<()>,
+    /// Whether a task fills the collection.
     pub(super) running: AtomicBool,
+    /// Whether the task must check the ledger once more before it ends.
     pub(super) again: AtomicBool,
+    /// Ends the task's wait before a retry.
     pub(super) nudge: Notify,
 }
 
@@ -130,7 +133,7 @@ impl CollectionState {
 }
 
 impl Indexed {
-    /// A store with an index beside it.
+    /// Attaches an index to a store and, if the store reports the writes of others, starts to follow them.
     pub(crate) fn new(
         store: Arc<dyn VectorSource>,
         index: Arc<dyn VectorIndex>,
@@ -153,7 +156,7 @@ impl Indexed {
         Self { inner }
     }
 
-    /// Wakes the filling of every collection that a change of this space may concern.
+    /// Starts filling every collection that a change in this space may concern.
     pub(crate) fn wake(&self, tenant: &Tenant, space: &Space, models: Vec<String>) {
         for model in models {
             self.inner.state(tenant, space, &model);
@@ -163,7 +166,7 @@ impl Indexed {
         }
     }
 
-    /// Removes what a space belongs to, by `drop`, and its collections with it.
+    /// Drops a space by running `drop`, and removes its collections.
     pub(crate) async fn with_collections(
         &self,
         tenant: &Tenant,
@@ -178,7 +181,7 @@ impl Indexed {
         let collections = inner.collections_of(tenant, space);
         let mut held = Vec::new();
         for state in &collections {
-            // Whoever fills would bring the collection back.
+            // A task that fills the collection would create it again.
             held.push(state.filling.lock().await);
         }
         let known = drop.await?;
@@ -187,7 +190,11 @@ impl Indexed {
             state.set_mark(None);
             let collection = state.collection(0);
             if let Err(error) = inner.record(inner.index.remove(&collection).await) {
-                tracing::warn!(%error, collection = inner.index.collection_name(&collection), "dropped later");
+                tracing::warn!(
+                    %error,
+                    collection = inner.index.collection_name(&collection),
+                    "the collection could not be removed; retrying"
+                );
                 inner.drop_later(collection);
             }
         }
@@ -196,7 +203,7 @@ impl Indexed {
 }
 
 impl Inner {
-    /// What is known of a collection.
+    /// The state of a collection, created on first use.
     pub(super) fn state(&self, tenant: &Tenant, space: &Space, model: &str) -> Arc<CollectionState> {
         let key = Key { tenant: tenant.clone(), space: space.clone(), model: model.to_owned() };
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,8 +215,8 @@ impl Inner {
         self.breaker.allow().map_err(|problem| self.unavailable(problem))
     }
 
-    /// Tells the breaker how a call of the index went, and hands the outcome on. A refusal of this one call says
-    /// nothing about the index.
+    /// Records the outcome of a call to the index in the breaker and returns it. Only [`Error::Unavailable`] counts as
+    /// a failure of the index.
     pub(super) fn record<T>(&self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => self.breaker.record(Ok(())),
@@ -224,13 +231,13 @@ impl Inner {
         collections.values().filter(|state| state.key.tenant == *tenant && state.key.space == *space).cloned().collect()
     }
 
-    /// The collections that this process is filling.
+    /// The collections that a task of this process is filling.
     pub(super) fn being_filled(&self) -> Vec<Arc<CollectionState>> {
         let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
         collections.values().filter(|state| state.running.load(Ordering::SeqCst)).cloned().collect()
     }
 
-    /// Wakes the filling of every collection that has not read what another process wrote.
+    /// Starts filling every collection whose mark is behind the ledger.
     async fn wake_those_behind(self: &Arc<Self>) -> Result<()> {
         let collections: Vec<_> =
             self.collections.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
@@ -252,7 +259,7 @@ impl Inner {
         collections.retain(|key, _| key.tenant != *tenant || key.space != *space);
     }
 
-    /// Lets the filling of a collection run, or run once more when it is done.
+    /// Starts the task that fills a collection; a task that is running checks the ledger once more before it ends.
     pub(super) fn wake(self: &Arc<Self>, state: &Arc<CollectionState>) {
         state.again.store(true, Ordering::SeqCst);
         if state.running.swap(true, Ordering::SeqCst) {
@@ -262,14 +269,14 @@ impl Inner {
         tokio::spawn(super::sync::run(Arc::downgrade(self), state.clone()));
     }
 
-    /// A collection that could not be dropped must not outlive what it was made of.
+    /// Retries in the background until a collection is removed, so that it does not outlive its space.
     fn drop_later(self: &Arc<Self>, collection: Collection) {
         let weak = Arc::downgrade(self);
         tokio::spawn(async move {
             loop {
                 let Some(inner) = weak.upgrade() else { return };
                 if inner.check_available().is_ok() && inner.record(inner.index.remove(&collection).await).is_ok() {
-                    // If the agent came anew in the meantime, its collection went, too, and fills itself again.
+                    // If the agent was created again meanwhile, its new collection is removed as well and refilled.
                     return;
                 }
                 let wait = inner.breaker.wait();
@@ -280,20 +287,20 @@ impl Inner {
     }
 }
 
-/// Goes on filling when another process wrote.
+/// Starts filling when another process has written.
 async fn listen(inner: Weak<Inner>, mut moved: watch::Receiver<u64>) {
     while moved.changed().await.is_ok() {
-        let Some(house) = inner.upgrade() else { return };
-        if let Err(error) = house.wake_those_behind().await {
-            tracing::debug!(%error, "the vector index is looked after later");
+        let Some(strong) = inner.upgrade() else { return };
+        if let Err(error) = strong.wake_those_behind().await {
+            tracing::debug!(%error, "the vector index could not be updated; retrying after the next write");
         }
-        drop(house);
-        // Those who write much do not make everyone look each time.
-        tokio::time::sleep(BREATH).await;
+        drop(strong);
+        // Limits the rate of these checks while another process writes often.
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }
 
-/// The models whose vectors a batch brings.
+/// The models whose vectors a batch contains.
 pub(crate) fn models(batch: &Batch) -> Vec<String> {
     let vectors = batch.changes.iter().filter_map(|change| match &change.action {
         Action::Add(addition) | Action::Supersede { new: addition, .. } | Action::Replace(addition) => {

@@ -1,7 +1,7 @@
-//! Can the index be in this process?
+//! A vector index in the memory of this process.
 //!
-//! The same arrays that the embedded store scans, for stores that have none of their own. They are filled from the
-//! ledger when a space is first asked, and are gone with the process; so is the mark.
+//! It uses the same arrays as the SQLite store, for a store without vector search of its own. It is filled from the
+//! ledger when a space is first queried; points and marks are lost when the process ends.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock};
@@ -20,18 +20,18 @@ pub struct LocalIndex {
     collections: RwLock<HashMap<String, LocalCollection>>,
 }
 
-/// One collection.
 struct LocalCollection {
     mark: Mark,
     dimensions: usize,
-    /// By scope, so that a question scans what it may see and nothing else.
+    /// Vectors by scope, so that a query scans only visible scopes.
     arrays: HashMap<String, Arrays>,
+    /// Array keys by memory.
     points: BTreeMap<MemoryId, i64>,
     about: HashMap<i64, PointInfo>,
     next: i64,
 }
 
-/// What is known of a point beside its vector.
+/// The payload of a point.
 struct PointInfo {
     id: MemoryId,
     scope: String,

@@ -1,7 +1,7 @@
-//! Is the index what it should be, and how is it made anew?
+//! Health, verification and rebuilding of an external index.
 //!
-//! For those who look after the store. The records are the truth: an index that differs from them is wrong, and
-//! filling it anew is always safe.
+//! The records of the store are authoritative: an index that differs from them is wrong, and rebuilding it is always
+//! safe.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,37 +12,37 @@ use serde::Serialize;
 use super::indexed::{CollectionState, Indexed};
 use crate::Result;
 
-/// So many points or lines are looked at in one step.
-const AT_ONCE: usize = 1_000;
+/// Number of points or ledger entries that are read in one step.
+const PAGE_SIZE: usize = 1_000;
 
-/// What there is of an index.
+/// The status of an index and of its collections.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IndexStatus {
-    /// What it is called.
+    /// The name of the index.
     pub index: String,
-    /// The version of whatever answers; none if nothing does.
+    /// The version of the server; none if it does not answer.
     pub version: Option<String>,
-    /// What is wrong with it; none: it answers.
+    /// The reason why the index cannot be used; none if it is available.
     pub problem: Option<String>,
     /// Its collections.
     pub collections: Vec<CollectionStatus>,
 }
 
-/// How an index is, without looking into it.
+/// The health of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexHealth {
-    /// What it is called.
+    /// The name of the index.
     pub name: &'static str,
-    /// The version of whatever answers; none if nothing does.
+    /// The version of the server; none if it does not answer.
     pub version: Option<String>,
-    /// What is wrong with it; none: it answers.
+    /// The reason why the index cannot be used; none if it is available.
     pub problem: Option<String>,
-    /// How many lines of the ledger it has still to read, in the collections that this process is filling.
+    /// Number of ledger entries still to be applied, over the collections that this process is filling.
     pub behind: u64,
 }
 
-/// What there is of one collection.
+/// The status of one collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CollectionStatus {
@@ -52,15 +52,15 @@ pub struct CollectionStatus {
     pub space: String,
     /// The model that made them.
     pub model: String,
-    /// How many points it has; none: it is not there, or cannot be asked.
+    /// Number of points; none if the collection does not exist or the index does not answer.
     pub points: Option<u64>,
-    /// The last line of the ledger that it has read.
+    /// Number of the last ledger entry that was applied.
     pub position: i64,
-    /// The last line that there is.
+    /// Number of the last ledger entry of the space.
     pub end: i64,
 }
 
-/// How a collection differs from the records.
+/// The result of comparing a collection with the records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
@@ -70,27 +70,28 @@ pub struct Verified {
     pub space: String,
     /// The model that made them.
     pub model: String,
-    /// How many memories have such a vector with a direction.
+    /// Number of memories with a non-zero vector of the model.
     pub records: u64,
-    /// How many points the collection has.
+    /// Number of points in the collection.
     pub points: u64,
-    /// Memories without a point.
+    /// Number of memories without a point.
     pub missing: u64,
-    /// Points without a memory.
+    /// Number of points without a memory.
     pub surplus: u64,
-    /// Points that tell of their memory what no longer holds.
+    /// Number of points whose vector or payload is out of date.
     pub stale: u64,
 }
 
 impl Verified {
-    /// Whether nothing differs.
+    /// Whether the collection agrees with the records.
     pub fn is_sound(&self) -> bool {
         self.missing == 0 && self.surplus == 0 && self.stale == 0
     }
 }
 
 impl Indexed {
-    /// How it is. Costs little however much there is: only collections that are being filled are looked at.
+    /// The health of the index. Only collections that this process is filling are examined, so the cost does not depend
+    /// on the amount of data.
     pub async fn index_health(&self) -> Result<IndexHealth> {
         let inner = &self.inner;
         let (version, health) = tokio::join!(inner.index.version(), inner.index.health());
@@ -103,7 +104,8 @@ impl Indexed {
         Ok(IndexHealth { name: inner.index.name(), version: version.ok(), problem, behind })
     }
 
-    /// What there is, and how far each collection is behind. An index that is away is told of, not an error.
+    /// The status of every collection of a tenant. An index that does not answer is reported in `problem`, not as an
+    /// error.
     pub async fn status(&self, tenant: &Tenant) -> Result<IndexStatus> {
         let inner = &self.inner;
         let version = inner.index.version().await;
@@ -126,8 +128,9 @@ impl Indexed {
         Ok(IndexStatus { index: inner.index.name().to_owned(), version: version.ok(), problem, collections })
     }
 
-    /// Compares every collection with the records, once it has caught up. Whatever is written meanwhile may count as
-    /// a difference.
+    /// Brings every collection up to date and compares it with the records. Concurrent writes may appear as
+    /// differences.
+    /// `progress` receives the name of a collection, the ledger entry reached and the last entry.
     pub async fn verify(
         &self,
         tenant: &Tenant,
@@ -143,7 +146,8 @@ impl Indexed {
         Ok(found)
     }
 
-    /// Drops every collection and fills it from the records. `progress` hears its name, the line reached, the last.
+    /// Removes every collection and fills it again from the records. Returns the number of collections. `progress`
+    /// receives the name of a collection, the ledger entry reached and the last entry.
     pub async fn rebuild(&self, tenant: &Tenant, mut progress: impl FnMut(&str, i64, i64) + Send) -> Result<u64> {
         let mut done = 0;
         for (state, dimensions) in self.collections(tenant).await? {
@@ -154,7 +158,7 @@ impl Indexed {
         Ok(done)
     }
 
-    /// The collections that a tenant has or should have, with their dimensions.
+    /// The collections that a tenant should have, with their dimensions.
     async fn collections(&self, tenant: &Tenant) -> Result<Vec<(Arc<CollectionState>, usize)>> {
         let inner = &self.inner;
         let models = inner.store.model_names(&(inner.oversight.whole)(tenant)).await?;
@@ -170,7 +174,7 @@ impl Indexed {
         Ok(collections)
     }
 
-    /// The stamps of everything that a collection should hold.
+    /// The stamps of all points that a collection should hold.
     async fn records(
         &self,
         state: &CollectionState,
@@ -178,7 +182,7 @@ impl Indexed {
     ) -> Result<HashMap<MemoryId, u64>> {
         let (mut records, mut after) = (HashMap::new(), 0);
         loop {
-            let feed = self.inner.feed(state, after, AT_ONCE).await?;
+            let feed = self.inner.feed(state, after, PAGE_SIZE).await?;
             for point in &feed.points {
                 match point.direction() {
                     Some(_) => drop(records.insert(point.memory.id, point.stamp())),
@@ -204,7 +208,7 @@ impl Indexed {
         mut records: HashMap<MemoryId, u64>,
     ) -> Result<Verified> {
         let collection = state.collection(dimensions);
-        let mut told = Verified {
+        let mut report = Verified {
             collection: name,
             space: state.key.space.name(),
             model: state.key.model.clone(),
@@ -213,19 +217,19 @@ impl Indexed {
         };
         let mut after = None;
         loop {
-            let page = self.inner.record(self.inner.index.ids(&collection, after, AT_ONCE).await)?;
+            let page = self.inner.record(self.inner.index.ids(&collection, after, PAGE_SIZE).await)?;
             let Some((last, _)) = page.last() else { break };
             after = Some(*last);
             for (id, stamp) in page {
-                told.points += 1;
+                report.points += 1;
                 match records.remove(&id) {
-                    None => told.surplus += 1,
-                    Some(record) if stamp != Some(record) => told.stale += 1,
+                    None => report.surplus += 1,
+                    Some(record) if stamp != Some(record) => report.stale += 1,
                     Some(_) => {}
                 }
             }
         }
-        told.missing = records.len() as u64;
-        Ok(told)
+        report.missing = records.len() as u64;
+        Ok(report)
     }
 }

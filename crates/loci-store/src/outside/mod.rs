@@ -1,11 +1,11 @@
-//! Who else knows where the vectors lie?
+//! Vector search through an external index: Qdrant, pgvector, or arrays in this process.
 //!
-//! An *outside index* is told of the vectors and proposes candidates. It decides nothing: the rows are the truth, the
-//! store says who may be returned and scores them by their exact vectors. So an index may lag, lose everything or be
-//! away, and the worst that follows is that the vector lane says so.
+//! An index holds copies of the vectors and proposes candidates. The rows of the store are authoritative: the store
+//! decides which candidates may be returned and scores them by their exact vectors. So an index may lag, lose its data
+//! or be unreachable; at worst the vector lane fails with an error.
 //!
-//! **Invariant.** What is not yet in the index stands in the ledger after the index's own mark. Nothing else is
-//! queued anywhere, so nothing can be lost between the two.
+//! **Invariant.** Every change that an index does not have yet is in the ledger after the index's mark. There is no
+//! other queue, so no change can be lost between store and index.
 
 mod index;
 mod indexed;

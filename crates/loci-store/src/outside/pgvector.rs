@@ -1,11 +1,11 @@
-//! How is pgvector told and asked, when the store itself lies elsewhere?
+//! A vector index in PostgreSQL with pgvector, for a store that is elsewhere.
 //!
-//! A schema of its own in a PostgreSQL server: `collections` says how far each has read the ledger, one table per size
-//! of vectors holds the points. A collection that is removed takes its points along, and whatever is missing, up to
-//! the whole schema, is made and filled again by itself. No text of a memory goes there.
+//! The index has a schema of its own: `collections` holds the mark of each collection, and one table per vector size
+//! holds the points. Removing a collection removes its points. Whatever is missing, up to the whole schema, is created
+//! and filled again. No text of a memory is stored there.
 //!
-//! Few points are compared one by one, which is exact; among many the graph is asked, and where it gives up under a
-//! narrow filter, what is left is compared one by one after all.
+//! A small number of points is compared exactly, a large number through the HNSW graph. If the graph returns too few
+//! results under a narrow filter, the search falls back to exact comparison.
 
 mod tables;
 
@@ -25,30 +25,30 @@ use crate::postgres::{Address, ConnectionOptions, Distance, READ, Sessions};
 use crate::sql::{self, Connection, OptionalExtension, blocking, params};
 use crate::{Error, Result};
 
-/// What it is called.
+/// The name of the index.
 const PART: &str = "pgvector";
 
-/// Where the server is and how it is used.
+/// The address of the server and its settings.
 #[derive(Clone)]
 pub struct PgvectorConfig {
     /// The address, as a URL or `key=value` pairs.
     pub url: String,
-    /// The schema that holds everything; it is made when it is first needed.
+    /// The schema that holds all tables; created on first use. Default: `loci_vectors`.
     pub schema: String,
-    /// What the names of all collections begin with.
+    /// Prefix of all collection names. Default: empty.
     pub prefix: String,
-    /// The most connections of this server.
+    /// Maximum number of connections of this process, at least 2. Default: 8.
     pub connections: usize,
-    /// How long one statement, or a connection, may take.
+    /// Timeout of a statement and of connecting. Default: 2 s.
     pub timeout: Duration,
-    /// Whether vectors are kept in half precision.
+    /// Whether vectors are stored in half precision. Default: false.
     pub halfvec: bool,
-    /// Where more vectors than this lie in the wanted scopes the graph is asked.
+    /// Scopes with more vectors than this are searched through the HNSW graph. Default: 10,000.
     pub exact_up_to: usize,
 }
 
 impl PgvectorConfig {
-    /// A server at this address, with the rest as usual.
+    /// A server at this address, with default settings.
     pub fn new(url: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -64,12 +64,12 @@ impl PgvectorConfig {
 
 impl fmt::Debug for PgvectorConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The address may carry a password and is never printed.
+        // The address may contain a password and is never printed.
         formatter.debug_struct("PgvectorConfig").field("schema", &self.schema).finish_non_exhaustive()
     }
 }
 
-/// The vectors in a PostgreSQL server beside the store.
+/// A vector index in a PostgreSQL server outside the store.
 pub struct PgvectorIndex {
     sessions: Sessions,
     schema: String,
@@ -79,13 +79,13 @@ pub struct PgvectorIndex {
 }
 
 impl PgvectorIndex {
-    /// A client. Nothing is asked of the server yet, so one that is away does not matter. Must be called where
-    /// asynchronous work can run.
+    /// Creates a client without connecting, so it succeeds while the server is down. Must be called within a Tokio
+    /// runtime.
     pub fn new(config: PgvectorConfig) -> Result<Self> {
         let PgvectorConfig { url, schema, prefix, connections, timeout, halfvec, exact_up_to } = config;
         naming::check(&prefix)?;
-        let manner = ConnectionOptions { role: None, schema: &schema, connections: connections.max(2), timeout };
-        let sessions = Sessions::new(&Address::read(&url, timeout)?, &manner)?;
+        let options = ConnectionOptions { role: None, schema: &schema, connections: connections.max(2), timeout };
+        let sessions = Sessions::new(&Address::read(&url, timeout)?, &options)?;
         Ok(Self { sessions, schema, prefix, half: halfvec, exact_up_to })
     }
 
@@ -97,7 +97,7 @@ impl PgvectorIndex {
         }
     }
 
-    /// Runs `work` in a transaction of its own; none if a table that it needs is not there.
+    /// Runs `work` in a transaction of its own. Returns none if a table that it uses does not exist.
     async fn within<T: Send + 'static>(
         &self,
         how: &'static str,
@@ -107,14 +107,14 @@ impl PgvectorIndex {
         blocking(move || match sessions.within(how, None, |session| work(session)) {
             Ok(value) => Ok(Some(value)),
             Err(sql::Error::Postgres(error)) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
-            // Whatever it is, the store itself is well, and the index may be asked again later.
+            // No error of the index is an error of the store; the call may be repeated later.
             Err(error) => Err(unavailable(error.to_string())),
         })
         .await
     }
 
-    /// Tells something of a collection that must be there; `work` says whether it was.
-    async fn tell(
+    /// Changes a collection that must exist; `work` returns whether it does.
+    async fn change(
         &self,
         tables: Tables,
         work: impl FnOnce(&dyn Connection, &Tables) -> sql::Result<bool> + Send + 'static,
@@ -122,7 +122,7 @@ impl PgvectorIndex {
         let name = tables.name.clone();
         match self.within("", move |connection| work(connection, &tables)).await? {
             Some(true) => Ok(()),
-            Some(false) | None => Err(unavailable(format!("collection `{name}` is not there"))),
+            Some(false) | None => Err(unavailable(format!("collection `{name}` does not exist"))),
         }
     }
 }
@@ -167,7 +167,7 @@ impl VectorIndex for PgvectorIndex {
 
     async fn prepare(&self, collection: &Collection) -> Result<()> {
         let tables = self.tables(collection);
-        self.tell(tables, |connection, tables| {
+        self.change(tables, |connection, tables| {
             tables.make(connection)?;
             tables.begin(connection)?;
             Ok(true)
@@ -177,12 +177,12 @@ impl VectorIndex for PgvectorIndex {
 
     async fn upsert(&self, collection: &Collection, points: &[VectorPoint]) -> Result<()> {
         let points = points.to_vec();
-        self.tell(self.tables(collection), move |connection, tables| tables.put(connection, &points)).await
+        self.change(self.tables(collection), move |connection, tables| tables.put(connection, &points)).await
     }
 
     async fn delete(&self, collection: &Collection, ids: &[MemoryId]) -> Result<()> {
         let ids: Vec<[u8; 16]> = ids.iter().map(|id| id.0.into_bytes()).collect();
-        self.tell(self.tables(collection), move |connection, tables| {
+        self.change(self.tables(collection), move |connection, tables| {
             tables.take(connection, ids)?;
             Ok(true)
         })
@@ -190,7 +190,7 @@ impl VectorIndex for PgvectorIndex {
     }
 
     async fn advance(&self, collection: &Collection, mark: Mark) -> Result<()> {
-        self.tell(self.tables(collection), move |connection, tables| {
+        self.change(self.tables(collection), move |connection, tables| {
             let sql = "UPDATE collections SET sequence = ?2, at = ?3 WHERE name = ?1";
             Ok(connection.execute(sql, params![&tables.name, mark.sequence, mark.at])? > 0)
         })
@@ -222,7 +222,7 @@ impl VectorIndex for PgvectorIndex {
         limit: usize,
     ) -> Result<Vec<(MemoryId, Option<u64>)>> {
         let tables = self.tables(collection);
-        // No memory has the smallest id.
+        // No memory has the nil id.
         let after = after.map_or(Uuid::nil(), |id| id.0);
         Ok(self.within(READ, move |connection| tables.ids(connection, after, limit)).await?.unwrap_or_default())
     }

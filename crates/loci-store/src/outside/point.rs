@@ -1,25 +1,25 @@
-//! What must an outside index know of a memory?
+//! The data that an external index receives: points and the feed of changes.
 
 use loci_types::{Memory, MemoryId};
 
-/// A memory with its vector, as an outside index is told of it.
+/// A memory with its vector.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VectorPoint {
-    /// The record as it is now.
+    /// The current record.
     pub memory: Memory,
     /// The key of its scope.
     pub scope: String,
-    /// Its vector, as it lies in its row.
+    /// Its vector, as stored.
     pub values: Vec<f32>,
 }
 
 impl VectorPoint {
-    /// The vector at length one; none if it has no direction, and so is nobody's neighbour.
+    /// The vector normalised to length 1; none if it is zero or not finite. Such a memory is never a search result.
     pub fn direction(&self) -> Option<Vec<f32>> {
         direction(&self.values)
     }
 
-    /// Another number whenever something has changed that an index is told of, so that a stale point is known.
+    /// A hash of everything that an index stores, by which a stale point is recognised.
     pub fn stamp(&self) -> u64 {
         let memory = &self.memory;
         let mut bytes: Vec<u8> = self.values.iter().flat_map(|value| value.to_le_bytes()).collect();
@@ -41,36 +41,36 @@ impl VectorPoint {
     }
 }
 
-/// A vector at length one; none if it is zero or not finite.
+/// A vector normalised to length 1; none if it is zero or not finite.
 pub(super) fn direction(values: &[f32]) -> Option<Vec<f32>> {
-    // In f64, because the square of a long or a short vector does not fit into f32.
+    // Computed in f64, because the square of a long or a short vector does not fit into f32.
     let length = values.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt();
     (length.is_finite() && length > 0.0)
         .then(|| values.iter().map(|&value| (f64::from(value) / length) as f32).collect())
 }
 
-/// What changed after a line of a space's ledger, as an outside index must hear it.
+/// The changes after an entry of a space's ledger, as an external index applies them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct VectorFeed {
-    /// The memories that are there and have a vector of the model, as they are now.
+    /// The changed memories that exist and have a vector of the model, as they are now.
     pub points: Vec<VectorPoint>,
-    /// The others: gone, or without such a vector.
+    /// The changed memories that were removed or have no such vector.
     pub gone: Vec<MemoryId>,
-    /// The number of the last line that was looked at.
+    /// Number of the last entry that was read.
     pub position: i64,
-    /// The number of the last line that there is.
+    /// Number of the last entry of the ledger.
     pub end: i64,
-    /// When the line was written after which was looked, in microseconds; none if there is no such line. Whoever
-    /// remembers another instant has read another ledger.
+    /// When the entry before the first one was written, in microseconds; none if there is no such entry. A mark with
+    /// another time belongs to another ledger.
     pub since: Option<i64>,
-    /// When the line at `position` was written.
+    /// When the entry at `position` was written, in microseconds.
     pub until: Option<i64>,
-    /// How many dimensions the model has here; none: nothing here was ever embedded by it.
+    /// Number of dimensions of the model; none if this space has no vectors of it.
     pub dimensions: Option<usize>,
 }
 
 impl VectorFeed {
-    /// Whether there are lines after those looked at.
+    /// Whether the ledger has entries after `position`.
     pub fn behind(&self) -> bool {
         self.position < self.end
     }

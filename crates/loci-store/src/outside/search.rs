@@ -1,8 +1,9 @@
-//! Which memories are nearest, if someone else proposes them?
+//! Nearest-neighbour search through an external index.
 //!
-//! Per space: the lag is read from the ledger, the index is asked for more than is wanted, and the store scores both
-//! exactly. While its clause leaves too few, the index is asked for twice as many; past a bound the memories that may
-//! be returned are listed instead, so that a narrow filter starves nobody.
+//! For each space, the changes after the index's mark are read from the ledger, the index is asked for more candidates
+//! than needed, and the store scores both exactly. While the store's filter leaves too few hits, the index is asked for
+//! twice as many; past a limit all memories that match the filter are scored instead, so that a narrow filter still
+//! gets its results.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,23 +16,23 @@ use super::indexed::{CollectionState, Indexed, Inner};
 use super::point::direction;
 use crate::{Error, Hit, Measure, Result};
 
-/// So many times what is wanted is asked of the index.
+/// Number of candidates asked of the index for each wanted hit.
 const OVERFETCH: usize = 3;
 
-/// And at least so many more than are wanted.
+/// Minimum number of candidates beyond the wanted hits.
 const SPARE: usize = 30;
 
-/// Past so many proposals it is cheaper to list those that may be returned.
+/// Maximum number of candidates. Beyond it, scoring all matching memories is cheaper.
 const MOST: usize = 10_000;
 
-/// How often a collection may be found lost before a question gives up.
+/// Number of times a query starts again because its collection was lost.
 const TRIES: usize = 3;
 
-/// What a question has of one space before the index is asked.
+/// The part of a space that the index does not have yet.
 struct Lag {
     collection: Collection,
     mark: Mark,
-    /// The memories that the index has not heard of yet.
+    /// The memories that changed after the mark.
     ids: Vec<MemoryId>,
 }
 
@@ -65,7 +66,7 @@ impl Indexed {
     }
 }
 
-/// What is asked of each space.
+/// A query on one space.
 struct Question<'a> {
     visible: &'a Visible,
     query: &'a Vector,
@@ -96,14 +97,14 @@ impl Inner {
                 want = want.saturating_mul(2).min(MOST);
             }
         }
-        Err(self.unavailable("its collection is lost again and again".to_owned()))
+        Err(self.unavailable("its collection was lost repeatedly during the search".to_owned()))
     }
 
     async fn score(&self, question: &Question<'_>, ids: &[MemoryId]) -> Result<Vec<Hit>> {
         self.store.rescore(question.visible, question.query, question.filter, ids, question.limit).await
     }
 
-    /// The filter leaves so few that they can be scored one by one; if not, what was found must do.
+    /// Scores all memories that match the filter, if they are fewer than [`MOST`]; otherwise returns `found`.
     async fn list(&self, question: &Question<'_>, found: Vec<Hit>) -> Result<Vec<Hit>> {
         let allowed = self.store.top_by(question.visible, question.filter, Measure::Newest, MOST).await?;
         if allowed.len() >= MOST {
@@ -113,7 +114,7 @@ impl Inner {
         self.score(question, &ids).await
     }
 
-    /// What the index proposes; none if it has forgotten what it knew when the lag was read.
+    /// The candidates of the index; none if its mark has moved back since the lag was read.
     async fn propose(
         &self,
         state: &CollectionState,
@@ -123,7 +124,7 @@ impl Inner {
     ) -> Result<Option<Vec<MemoryId>>> {
         self.check_available()?;
         if lag.mark.sequence == 0 {
-            // It has heard of nothing, so everything is in the lag; it may not even be made ready yet.
+            // The index is empty, so everything is in the lag. The collection may not exist yet.
             return Ok(Some(Vec::new()));
         }
         let asked = async {
@@ -133,7 +134,7 @@ impl Inner {
             )
         };
         let asked = asked.await;
-        // One that lost its collection, or is just making it anew, refuses for that reason and is not away.
+        // A search on a lost or unfinished collection fails although the server is available.
         if asked.is_err()
             && let Some(position) = self.lost(&lag.collection, lag.mark).await
         {
@@ -153,7 +154,8 @@ impl Inner {
         }
     }
 
-    /// What the index does not know yet; waits for it if that is too much. None: there are no such vectors here.
+    /// The part that the index does not have yet. Waits for the index if that is too much. Returns none if the space
+    /// has no vectors of this model and size.
     async fn lag(self: &Arc<Self>, state: &Arc<CollectionState>, dimensions: usize) -> Result<Option<Lag>> {
         let deadline = Instant::now() + self.options.patience;
         let mut moved = state.moved.subscribe();
@@ -161,7 +163,7 @@ impl Inner {
             moved.mark_unchanged();
             let mark = match state.mark() {
                 Some(mark) => mark,
-                // Only a space that has such vectors has a collection to ask.
+                // A space without such vectors has no collection.
                 None if self.feed(state, 0, 0).await?.dimensions != Some(dimensions) => return Ok(None),
                 None => {
                     self.check_available()?;
@@ -188,8 +190,8 @@ impl Inner {
             self.check_available()?;
             if tokio::time::timeout_at(deadline, moved.changed()).await.is_err() {
                 let problem = match same {
-                    true => format!("it is being filled and has read {} of {} lines", mark.sequence, feed.end),
-                    false => "it knows another ledger and is being filled anew".to_owned(),
+                    true => format!("it is being filled: {} of {} ledger entries", mark.sequence, feed.end),
+                    false => "it belongs to another ledger and is being rebuilt".to_owned(),
                 };
                 return Err(self.unavailable(problem));
             }
@@ -201,7 +203,7 @@ impl Inner {
     }
 }
 
-/// As much of the question as an index may judge.
+/// The part of the filter that an index can apply.
 fn wanted(visible: &Visible, space: &Space, filter: &Filter) -> PointFilter {
     PointFilter {
         scopes: visible.scopes_in(space).map(|scopes| scopes.into_iter().map(|scope| scope.key()).collect()),

@@ -1,4 +1,4 @@
-//! What does an outside index need of the store beside it?
+//! What an external index needs from the store.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::indexed::{IndexedOptions, SystemContext};
 use super::point::VectorFeed;
 use crate::{Hit, Result, Store};
 
-/// A store that an outside index follows.
+/// A store whose vectors an external index can follow.
 #[async_trait]
 pub trait VectorSource: Store {
-    /// The same store, asking an outside index for the nearest vectors.
+    /// The same store, with vector search through an external index.
     fn indexed_by(
         &self,
         index: Arc<dyn VectorIndex>,
@@ -21,8 +21,8 @@ pub trait VectorSource: Store {
         options: IndexedOptions,
     ) -> Arc<dyn Store>;
 
-    /// What an index must know that has read one space's ledger up to `after`: the memories of the next `limit` lines, each
-    /// as it is now. Only callers who see the whole tenant get any.
+    /// The memories of the `limit` ledger entries of a space after number `after`, each as it is now. Empty unless the
+    /// caller may read the whole tenant.
     async fn vector_feed(
         &self,
         visible: &Visible,
@@ -32,8 +32,8 @@ pub trait VectorSource: Store {
         limit: usize,
     ) -> Result<VectorFeed>;
 
-    /// These memories as far as they are visible and match the filter, scored by their exact vectors as `nearest` does. What
-    /// an index proposes becomes an answer only here.
+    /// Those of these memories that are visible and match the filter, scored by their exact vectors as `nearest` does.
+    /// Candidates of an index become results only through this function.
     async fn rescore(
         &self,
         visible: &Visible,

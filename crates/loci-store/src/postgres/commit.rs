@@ -1,10 +1,9 @@
-//! How does a transaction on a space begin and end?
+//! Commits changes to the spaces of a PostgreSQL server.
 //!
-//! Whoever writes to a space holds its lock until the commit, whichever server it is on: lines of the
-//! ledger and rows are numbered in the order of the commits, as in a file, and no reader that goes on
-//! after a number misses one. A transaction that was undone by the server (a deadlock, a lost
-//! connection before the commit was asked for) is run again; when nobody knows whether the commit
-//! was heard, the caller is told so.
+//! A writer holds the lock of its space until the commit, across all processes: ledger entries and rows are numbered in
+//! the order of commits, so a reader that continues after a number misses none. A transaction that the server rolled
+//! back (a deadlock, a connection lost before the commit was sent) is run again. If it is unknown whether a commit was
+//! processed, the caller gets an error that says so.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,13 +13,13 @@ use crate::sql;
 use crate::sql::writer::{Committer, WriteTask};
 use crate::{Error, Result};
 
-/// How often a transaction that the server undid is run again.
+/// Maximum number of attempts of a transaction that the server rolls back.
 const TRIES: u32 = 4;
 
-/// Half of the pause before the first repetition; each is twice as long as the one before.
+/// Half of the pause before the second attempt; each pause is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
-/// A space by its numbers.
+/// The numbers of a tenant and a space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct SpaceIds {
     pub(crate) tenant: i32,
@@ -32,11 +31,11 @@ pub(super) struct Transactions {
     sessions: Sessions,
 }
 
-/// How a transaction ended that did not end well.
+/// The failure of a transaction.
 enum TxFailure {
-    /// Nothing was kept; it may be run again.
+    /// Nothing was kept; the transaction may be run again.
     Retry(Error),
-    /// It must not be.
+    /// The transaction must not be run again.
     Fatal(Error),
 }
 
@@ -60,7 +59,7 @@ impl Transactions {
             Err(undone) => {
                 let contended = session.was_contended();
                 session.discard();
-                // A cut, or a server that no longer takes writes, concerns the idle connections as well. A deadlock does not.
+                // A lost connection or a read-only server concerns the idle connections as well; a deadlock does not.
                 if matches!(undone.error(), Error::Unavailable { .. }) && !contended {
                     self.sessions.pool.retain(|_, _| false);
                 }
@@ -73,7 +72,7 @@ impl Transactions {
 impl Committer for Transactions {
     type Place = SpaceIds;
 
-    // The runtime that drives the connections may be driven by the thread that drops the writers.
+    // The thread that drops the writers may be the one that drives the runtime of the connections.
     const WAITS_ON_DROP: bool = false;
 
     fn path(_: &SpaceIds) -> PathBuf {
@@ -101,52 +100,52 @@ fn write(session: &PgConnection, target: SpaceIds, tasks: &mut [Box<dyn WriteTas
     };
     session.begin("", Some(target));
     session.put_first("SELECT open_write()").map_err(again)?;
-    // One alone needs no savepoint: what it did is undone with the transaction, and its first statement goes out together
-    // with the beginning. Several must know that the space is theirs before one of them can be undone alone.
-    let alone = tasks.len() == 1;
-    if !alone {
+    // A single task needs no savepoint: it is rolled back with the transaction, and its first statement is sent
+    // together with `BEGIN`. Several tasks need the lock of the space before the first savepoint.
+    let single = tasks.len() == 1;
+    if !single {
         session.flush().map_err(again)?;
     }
     for task in tasks.iter_mut() {
-        if !alone {
+        if !single {
             session.put_first("SAVEPOINT one").map_err(again)?;
         }
         match task.run(session) {
-            Ok(()) if alone => {}
+            Ok(()) if single => {}
             Ok(()) => session.put_first("RELEASE one").map_err(again)?,
             Err(error @ Error::Unavailable { .. }) if session.fell_silent() => return Err(TxFailure::Fatal(error)),
-            // The server is gone: what others did is gone with it.
+            // The connection is lost, and with it the work of the other tasks.
             Err(error @ Error::Unavailable { .. }) => return Err(TxFailure::Retry(error)),
-            Err(_) if alone => {
+            Err(_) if single => {
                 return session.roll_back().map_err(|error| TxFailure::Fatal(said(error)));
             }
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
     }
-    // From here on a silence may mean that all is kept.
+    // From here on a missing answer may mean that everything was committed.
     session.commit("SELECT announce_write(); ").map_err(|error| match &error {
         _ if session.was_undone() => again(error),
         sql::Error::Postgres(said_by) if is_undone(said_by) => TxFailure::Retry(said(error)),
         _ => TxFailure::Fatal(Error::Unavailable {
             part: "postgres".to_owned(),
-            problem: format!("nobody knows whether this change was kept, look before you repeat it ({error})"),
+            problem: format!("the outcome of the commit is unknown, check before you repeat the change ({error})"),
         }),
     })
 }
 
-/// Whoever takes a space away, or mends it, waits here for its writers.
+/// The statement that takes the write lock of a space, for dropping or repairing it.
 pub(super) fn lock(target: SpaceIds) -> String {
     format!("SELECT pg_advisory_xact_lock(hashtext(current_schema()::text), {})", target.space)
 }
 
-/// Whether the connection was lost: it is closed, cannot be written to, or the server is ending.
+/// Whether the connection was lost: it is closed, cannot be written to, or the server is shutting down.
 pub(super) fn is_cut(error: &tokio_postgres::Error) -> bool {
     use std::error::Error as _;
     let ending = error.code().is_some_and(|code| code.code().starts_with("57P"));
     error.is_closed() || ending || error.source().is_some_and(|source| source.is::<std::io::Error>())
 }
 
-/// Whether it may well succeed the next time: nothing was kept, and another connection may do better.
+/// Whether a retry may succeed: nothing was kept, and the cause was the connection or a concurrent transaction.
 pub(super) fn is_passing(error: &sql::Error) -> bool {
     match error {
         sql::Error::Postgres(error) => {
@@ -157,8 +156,8 @@ pub(super) fn is_passing(error: &sql::Error) -> bool {
     }
 }
 
-/// Whether the server undid the transaction for the sake of another. One that is ending says so
-/// whether or not it has heard the commit, so that is no proof.
+/// Whether the server rolled back the transaction because of another one. An error of a server that is shutting down
+/// does not count, because it is sent whether or not the commit was processed.
 pub(super) fn is_undone(error: &tokio_postgres::Error) -> bool {
     use tokio_postgres::error::SqlState;
     error

@@ -1,6 +1,7 @@
 //! The store's SQL on a PostgreSQL connection.
 //!
-//! Values are converted to the type that the statement asks for: sixteen bytes become a `uuid`, a number a `boolean`, text a
+//! Values are converted to the type that the statement asks for: sixteen bytes become a `uuid`, a number a `boolean`,
+//! text a
 //! `json`, floats a `vector`.
 
 use std::collections::HashMap;
@@ -14,7 +15,7 @@ use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, param
 
 type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How PostgreSQL spells it.
+/// The SQL dialect of PostgreSQL.
 static DIALECT: Dialect = Dialect {
     integers: "unnest(?::bigint[]) j(value)",
     ids: "unnest(?::uuid[]) j(value)",
@@ -105,7 +106,7 @@ impl Row for tokio_postgres::Row {
 
     fn column(&self, name: &str) -> Result<usize> {
         let place = self.columns().iter().position(|column| column.name() == name);
-        place.ok_or_else(|| Error::unreadable(format!("the answer has no column {name}")))
+        place.ok_or_else(|| Error::unreadable(format!("the result has no column {name}")))
     }
 }
 
@@ -155,13 +156,13 @@ impl ToSql for Value {
             Value::Integer(value) if *wanted == Type::INT8 => value.to_sql(wanted, out),
             Value::Real(value) if *wanted == Type::FLOAT8 => value.to_sql(wanted, out),
             Value::Text(value) if *wanted == Type::JSONB => {
-                // The version of its binary format.
+                // The version of the binary format of jsonb.
                 out.extend_from_slice(&[1]);
                 value.to_sql(&Type::TEXT, out)
             }
             Value::Text(value) if [Type::JSON, Type::TEXT].contains(wanted) => value.to_sql(&Type::TEXT, out),
             Value::Blob(value) if *wanted == Type::BYTEA => value.to_sql(wanted, out),
-            // In its binary form an id is its sixteen bytes.
+            // The binary format of a uuid is its sixteen bytes.
             Value::Blob(value) if *wanted == Type::UUID && value.len() == 16 => value.to_sql(&Type::BYTEA, out),
             Value::Integers(values) if *wanted == Type::INT8_ARRAY => values.to_sql(wanted, out),
             Value::Texts(values) if *wanted == Type::TEXT_ARRAY => values.to_sql(wanted, out),
@@ -169,7 +170,7 @@ impl ToSql for Value {
                 values.iter().map(Value::from).collect::<Vec<_>>().to_sql(wanted, out)
             }
             Value::Floats(values) if wanted.name() == "vector" => {
-                // pgvector takes no vector with a value that is no number. Such a one has no direction and becomes zero.
+                // pgvector refuses values that are not finite. Such a vector has no direction and becomes zero.
                 let finite = values.iter().all(|value| value.is_finite());
                 let values = if finite { values.clone() } else { vec![0.0; values.len()] };
                 pgvector::Vector::from(values).to_sql(wanted, out)
@@ -177,7 +178,7 @@ impl ToSql for Value {
             Value::Vectors(values) if wanted.name() == "_vector" => {
                 values.iter().cloned().map(Value::Floats).collect::<Vec<_>>().to_sql(wanted, out)
             }
-            // The message leaves out the value, which may be a person's words.
+            // The message leaves out the value, which may be personal data.
             _ => Err(format!("a value of another type is given where {wanted} is expected").into()),
         }
     }
@@ -189,7 +190,7 @@ impl ToSql for Value {
     tokio_postgres::types::to_sql_checked!();
 }
 
-/// The statement with PostgreSQL's parameters, `$1` for `?1`. There are few statements, and each is rendered once.
+/// The statement with PostgreSQL's parameters, `$1` for `?1`. Results are cached, because there are few statements.
 fn numbered(sql: &str) -> Arc<str> {
     static KNOWN: LazyLock<RwLock<HashMap<String, Arc<str>>>> = LazyLock::new(RwLock::default);
     if let Some(known) = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(sql) {
@@ -197,7 +198,7 @@ fn numbered(sql: &str) -> Arc<str> {
     }
     let made: Arc<str> = number_parameters(sql).into();
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    // Conditions are composed of parts; should there ever be many, they are rendered again.
+    // Conditions are composed of parts, so the number of statements is not bounded by itself.
     if known.len() >= 10_000 {
         known.clear();
     }
@@ -205,8 +206,8 @@ fn numbered(sql: &str) -> Arc<str> {
     made
 }
 
-/// `?` and `?3` as `$1` and `$3`; quoted text is left alone. As in SQLite, one without a number takes the next after the
-/// greatest so far.
+/// Writes `?` and `?3` as `$1` and `$3`, except in quoted text. As in SQLite, a parameter without a number takes the
+/// next one after the greatest so far.
 fn number_parameters(sql: &str) -> String {
     let mut made = String::with_capacity(sql.len() + 16);
     let (mut next, mut quoted) = (1, false);

@@ -1,51 +1,51 @@
-//! How far apart are two vectors, in the words of pgvector?
+//! The distance expressions of pgvector.
 //!
-//! The graph is used only where a distance is asked for in exactly the words it was built with; in any other words
-//! vectors are compared one by one.
+//! PostgreSQL uses the HNSW index only if a query contains exactly the expression of the index; any other expression
+//! compares vectors one by one.
 
 use crate::sql::{self, Connection, params};
 
 /// Vectors of one size and one precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Distance {
-    /// Whether they are kept in half precision.
+    /// Whether they are stored in half precision.
     pub(crate) half: bool,
-    /// How many dimensions they have.
+    /// Number of dimensions.
     pub(crate) size: usize,
 }
 
 impl Distance {
-    /// The type of such a column.
+    /// The type of the column.
     pub(crate) fn sort(self) -> &'static str {
         if self.half { "halfvec" } else { "vector" }
     }
 
-    /// Whether pgvector keeps a graph of vectors of this size; larger ones are always compared one by one.
+    /// Whether pgvector can index vectors of this size: up to 2,000 dimensions, or 4,000 in half precision.
     pub(crate) fn has_graph(self) -> bool {
         (1..=if self.half { 4_000 } else { 2_000 }).contains(&self.size)
     }
 
-    /// What the graph of a column is built of.
+    /// The definition of the HNSW index of a column.
     pub(crate) fn graph(self, column: &str) -> String {
         let Self { size, .. } = self;
         let sort = self.sort();
         format!("hnsw (({column}::{sort}({size})) {sort}_cosine_ops) WITH (m = 16, ef_construction = 128)")
     }
 
-    /// The distance of a column from a value in the words of the graph, so that it is used.
+    /// The distance of a column from a value, as the expression of the index.
     pub(crate) fn by_graph(self, column: &str) -> String {
         let Self { size, .. } = self;
         let sort = self.sort();
         format!("({column}::{sort}({size})) <=> (?::vector)::{sort}({size})")
     }
 
-    /// The distance in words that no index knows.
+    /// The distance as an expression that no index has.
     pub(crate) fn one_by_one(self, column: &str) -> String {
         format!("({column} <=> (?::vector)::{}) + 0", self.sort())
     }
 }
 
-/// From now on in this transaction a graph is searched for so many, and goes on looking until enough were found.
+/// Sets the breadth of HNSW searches in this transaction, and lets them continue until enough rows were found.
 pub(crate) fn look_further(connection: &dyn Connection, want: usize) -> sql::Result<()> {
     let breadth = want.clamp(100, 1_000);
     connection.run_later("SELECT set_config('hnsw.iterative_scan', 'strict_order', true)", Vec::new())?;

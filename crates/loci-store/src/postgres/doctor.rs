@@ -1,6 +1,6 @@
-//! Is everything as it should be?
+//! Checks the tables of a store for damage.
 //!
-//! Keys and references are the server's to keep; what is asked here is what only we know to be wrong.
+//! The server enforces keys and references; these checks cover what only Loci knows.
 
 use loci_types::Visible;
 
@@ -13,7 +13,7 @@ const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
-        problem: "memories cannot be found by their words",
+        problem: "memories have no search terms",
         mend: Some(Repair::Words(
             "SELECT m.row FROM memories m WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = m.row)",
         )),
@@ -21,7 +21,7 @@ const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
-        problem: "words of memories that are gone",
+        problem: "search terms belong to missing memories",
         mend: Some(Repair::Rows(
             "DELETE FROM words w WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.memory = w.memory)",
         )),
@@ -38,7 +38,7 @@ const CHECKS: &[Check] = &[
         name: "chains",
         count: "SELECT count(*) FROM memories m WHERE m.superseded_by_id IS NOT NULL \
                 AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",
-        problem: "memories are replaced by ones that are gone",
+        problem: "memories are superseded by missing ones",
         mend: Some(Repair::Rows(
             "UPDATE memories m SET superseded_by_id = NULL WHERE m.superseded_by_id IS NOT NULL \
              AND NOT EXISTS (SELECT 1 FROM memories n WHERE n.id = m.superseded_by_id)",
@@ -63,7 +63,7 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// Looks through every visible space.
+/// Checks every visible space.
 pub(super) fn examine(store: &PostgresBackend, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for open in spaces_of(store, visible)? {

@@ -1,9 +1,9 @@
 //! Leases on work that only one process may do at a time.
 //!
-//! Whoever has a lease holds an advisory lock on a connection of its own that this process keeps for all its leases. It comes
-//! from no pool and goes past any pooler: the server releases the locks when this connection ends, and nobody else ever gets
-//! it. A connection that fails in any way is closed with all its locks. Within one process, holders are told apart by name and
-//! instant, as with files. Clocks of different servers are never compared.
+//! A lease is an advisory lock on one connection that this process keeps for all its leases. The connection belongs to
+//! no pool and bypasses any pooler, so the server releases the locks when it ends and no other client can get it. After
+//! any failure it is closed with all its locks. Within one process, holders are distinguished by name and expiry, as
+//! with files. Clocks of different machines are never compared.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -29,12 +29,12 @@ pub(super) struct Leases {
 
 #[derive(Default)]
 struct Held {
-    /// None until a lease is first asked for, and after the connection failed.
+    /// None until the first lease is requested, and after a failure.
     connection: Option<Direct>,
     leases: HashMap<(Tenant, String), Lease>,
 }
 
-/// A connection outside the pool. Its socket is closed when it is dropped.
+/// A connection outside the pool. Dropping it closes its socket.
 struct Direct {
     client: Client,
     driver: JoinHandle<()>,
@@ -51,7 +51,7 @@ struct Lease {
     until: i64,
 }
 
-/// The number of a lock: the schema, the tenant and the name follow.
+/// The number of an advisory lock. Parameters: the schema, the tenant and the name.
 const LOCK: &str = "hashtextextended($1::text || ' ' || $2 || ' ' || $3, 0)";
 
 impl Leases {
@@ -59,7 +59,8 @@ impl Leases {
         Self { address, schema: schema.to_owned(), handle, timeout, held: Mutex::default() }
     }
 
-    /// Takes the lease: it is free, ours already, its holder here is overdue, or its server is gone. Blocks.
+    /// Takes or renews a lease. Returns whether `holder` has it: it was free, already held by `holder`, expired in this
+    /// process, or its process has ended. Blocks.
     pub(super) fn take(
         &self,
         tenant: &Tenant,
@@ -83,7 +84,7 @@ impl Leases {
         Ok(taken)
     }
 
-    /// Gives the lease back. Blocks.
+    /// Releases a lease. Blocks.
     pub(super) fn give(&self, tenant: &Tenant, name: &str, holder: &str) {
         let key = (tenant.clone(), name.to_owned());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,11 +92,11 @@ impl Leases {
             return;
         }
         held.leases.remove(&key);
-        // If this fails, the connection is closed and the lock goes with it.
+        // If this fails, the connection is closed, which releases the lock.
         drop(self.ask(&mut held, &format!("SELECT pg_advisory_unlock({LOCK})"), tenant, name));
     }
 
-    /// Makes sure that there is a connection that answers.
+    /// Connects unless there is a connection that answers.
     fn connect(&self, held: &mut Held) -> Result<()> {
         if held.connection.is_some() && self.wait(held, async |client| client.batch_execute("SELECT 1").await).is_ok() {
             return Ok(());
@@ -110,8 +111,8 @@ impl Leases {
         self.wait(held, async |client| Ok(client.query_one(sql, &[&self.schema, &tenant, &name]).await?.get(0)))
     }
 
-    /// Asks the server. A connection that does not answer well is closed, and the locks on it are gone: one may have been
-    /// taken without anyone knowing.
+    /// Runs a query with a timeout. After any failure the connection is closed with all its locks, because one may have
+    /// been taken although the answer was lost.
     fn wait<T>(
         &self,
         held: &mut Held,

@@ -1,8 +1,8 @@
-//! Has another server written?
+//! Receives notifications about the writes of other processes.
 //!
-//! One connection of its own listens on the channel that bears the schema's name, where every transaction that adds
-//! to a ledger leaves word. Word may be lost while nobody listens, so each time it begins to listen counts as word:
-//! whoever waits looks once too often rather than once too seldom.
+//! A dedicated connection listens on the channel with the schema's name, on which every transaction that adds to a
+//! ledger sends a notification. Notifications are lost while the connection is down, so each start of listening counts
+//! as one: a reader may check once too often, but never misses a write.
 
 use std::future::poll_fn;
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ use super::pool::Address;
 use super::schema::quoted;
 use crate::Retry;
 
-/// When a lost connection is sought again.
+/// The back-off of connection attempts.
 const BACK_OFF: Retry = Retry {
     max_attempts: u32::MAX,
     initial_delay: Duration::from_millis(100),
@@ -25,7 +25,7 @@ const BACK_OFF: Retry = Retry {
     multiplier: 2.0,
 };
 
-/// Listens from the first time that someone asks until it is dropped.
+/// Listens from the first call of [`Listener::change_signal`] until it is dropped.
 pub(super) struct Listener {
     address: Address,
     schema: String,
@@ -39,7 +39,7 @@ impl Listener {
         Self { address, schema: schema.to_owned(), timeout, moved: watch::Sender::new(0), task: OnceLock::new() }
     }
 
-    /// A number that grows whenever something may have been written.
+    /// A counter that grows whenever something may have been written.
     pub(super) fn change_signal(&self, handle: &Handle) -> watch::Receiver<u64> {
         self.task.get_or_init(|| {
             let (address, timeout, moved) = (self.address.clone(), self.timeout, self.moved.clone());
@@ -61,21 +61,21 @@ impl Drop for Listener {
 async fn keep_listening(address: Address, listen: String, timeout: Duration, moved: watch::Sender<u64>) {
     let mut delays = BACK_OFF.delays();
     loop {
-        if heard(&address, &listen, timeout, &moved).await {
+        if listen_once(&address, &listen, timeout, &moved).await {
             delays = BACK_OFF.delays();
         }
         tokio::time::sleep(delays.next().unwrap_or(BACK_OFF.max_delay)).await;
     }
 }
 
-/// Listens until the connection is lost. Returns whether there was one.
-async fn heard(address: &Address, listen: &str, timeout: Duration, moved: &watch::Sender<u64>) -> bool {
+/// Listens until the connection is lost. Returns whether listening had begun.
+async fn listen_once(address: &Address, listen: &str, timeout: Duration, moved: &watch::Sender<u64>) -> bool {
     let Ok((client, mut connection)) = address.connect().await else { return false };
-    let word = moved.clone();
+    let signal = moved.clone();
     let driven = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             if let AsyncMessage::Notification(_) = message {
-                word.send_modify(|times| *times += 1);
+                signal.send_modify(|times| *times += 1);
             }
         }
     });

@@ -1,9 +1,9 @@
-//! Which memories are nearest to a vector?
+//! Nearest-neighbour search in PostgreSQL.
 //!
-//! A graph index gives its nearest and only then looks who may be seen: under a filter that lets one in
-//! a hundred through, hardly any are left. So a scope that is small is compared vector by vector, which
-//! is exact; only where that would be slow the graph is asked, and goes on looking until enough were
-//! found (`hnsw.iterative_scan`). In both cases the index only proposes; the clause decides.
+//! An HNSW index returns its nearest rows before the filter is applied: under a filter that matches one row in a
+//! hundred, hardly any are left. So small scopes are compared vector by vector, which is exact; only where that would
+//! be slow the index is used, with `hnsw.iterative_scan` to continue until enough rows were found. In both cases the
+//! vectors only propose rows and the clause decides.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,10 +20,10 @@ use crate::Hit;
 use crate::sql::clause::{self, Clause};
 use crate::sql::{self, Connection, Value, params};
 
-/// So many candidates beyond those wanted are looked at, at least.
+/// Minimum number of candidates beyond the limit.
 const SPARE: usize = 30;
 
-/// The nearest within the clause, best first, scored by `max(0, cosine)`.
+/// The nearest memories that match the clause, best first, scored by `max(0, cosine)`.
 pub(super) fn search(
     connection: &dyn Connection,
     place: &Path,
@@ -40,27 +40,27 @@ pub(super) fn search(
         && sizes.is_large(place, clause, vector, || Ok(near.count(options.exact_up_to)? > options.exact_up_to))?;
     let (order, indexed) = if graph {
         look_further(connection, want)?;
-        // The index is one of vectors of this size only, and is used if the query says so.
+        // The index is partial, for vectors of this size, and is used only if the query contains its condition.
         (near.distance.by_graph("v.vector"), format!("vector_dims(v.vector) = {size} AND "))
     } else {
         (near.distance.one_by_one("v.vector"), String::new())
     };
     let (mut hits, proposed) = near.propose(&order, &indexed, want, limit)?;
     if hits.len() < limit && (graph || proposed == want) {
-        // Most of the nearest are not meant, or the graph gave up: those that are meant are compared one by one.
-        hits = near.among_the_meant(limit)?;
+        // Most of the nearest do not match, or the index stopped early: all matching vectors are compared one by one.
+        hits = near.among_matching(limit)?;
     }
     hits.truncate(limit);
     Ok(hits)
 }
 
-/// How long the size of a scope is believed. Either way of searching gives the same answer; one of them may be slow.
-const BELIEVED: Duration = Duration::from_secs(60);
+/// How long the size of a scope is cached. An outdated size does not change results, but may make a search slow.
+const CACHED_FOR: Duration = Duration::from_secs(60);
 
-/// Number of scopes whose size is kept.
+/// Maximum number of cached sizes.
 const MOST_SIZES: usize = 10_000;
 
-/// Which scopes have more vectors than are compared one by one.
+/// A cache of whether scopes have more vectors than are compared one by one.
 #[derive(Default)]
 pub(super) struct Sizes(Mutex<HashMap<u64, (bool, Instant)>>);
 
@@ -76,7 +76,7 @@ impl Sizes {
         (place, &clause.keys, &vector.model).hash(&mut hasher);
         let key = hasher.finish();
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
-        if let Some((large, _)) = known.filter(|(_, counted)| counted.elapsed() < BELIEVED) {
+        if let Some((large, _)) = known.filter(|(_, counted)| counted.elapsed() < CACHED_FOR) {
             return Ok(large);
         }
         let large = count()?;
@@ -89,8 +89,8 @@ impl Sizes {
     }
 }
 
-/// A vector of nothing but zeros points nowhere and is nobody's neighbour; its distance is no number.
-const SOMEWHERE: &str = "n.distance != 'NaN'";
+/// The condition that a vector has a direction: the distance to a zero vector is not a number.
+const HAS_DIRECTION: &str = "n.distance != 'NaN'";
 
 struct NearQuery<'a> {
     connection: &'a dyn Connection,
@@ -104,13 +104,13 @@ impl NearQuery<'_> {
         Value::Floats(self.vector.values.clone())
     }
 
-    /// That a vector is one of the query's model and of its size, with the values that this condition needs.
+    /// The condition that a vector has the model and the size of the query, with its values.
     fn of_model(&self) -> (&'static str, Vec<Value>) {
         let condition = "v.model = (SELECT o.model FROM models o WHERE o.name = ? AND o.dimensions = ?)";
         (condition, params![&self.vector.model, self.vector.values.len()])
     }
 
-    /// The same within the clause's scopes.
+    /// The same, limited to the clause's scopes.
     fn of_scopes(&self) -> (String, Vec<Value>) {
         let (model, mut values) = self.of_model();
         let (scopes, of_scopes) = self.clause.scope_condition("v.scope");
@@ -118,7 +118,7 @@ impl NearQuery<'_> {
         (format!("{model} AND {scopes}"), values)
     }
 
-    /// How many vectors lie in the scopes, counted to one past `most`.
+    /// Number of vectors in the scopes, at most `most` + 1.
     fn count(&self, most: usize) -> sql::Result<usize> {
         let (condition, mut values) = self.of_scopes();
         let sql = format!("SELECT count(*) FROM (SELECT 1 FROM vectors v WHERE {condition} LIMIT ?) v");
@@ -126,14 +126,14 @@ impl NearQuery<'_> {
         self.connection.query_row(&sql, values, |row| row.get(0))
     }
 
-    /// The nearest of the scopes that the clause lets through, and how many were looked at.
+    /// The nearest vectors of the scopes that match the clause, and the number of vectors examined.
     fn propose(&self, order: &str, indexed: &str, want: usize, limit: usize) -> sql::Result<(Vec<Hit>, usize)> {
         let (condition, values) = self.of_scopes();
         let sql = format!(
             "WITH near AS MATERIALIZED (SELECT v.memory, {order} AS distance FROM vectors v \
              WHERE {indexed}{condition} ORDER BY {order} LIMIT ?) \
              SELECT m.id, n.distance, (SELECT count(*) FROM near) FROM near n JOIN memories m ON m.row = n.memory \
-             WHERE {SOMEWHERE} AND {} ORDER BY n.distance, m.id LIMIT ?",
+             WHERE {HAS_DIRECTION} AND {} ORDER BY n.distance, m.id LIMIT ?",
             self.clause.sql
         );
         let mut all = vec![self.values()];
@@ -150,19 +150,19 @@ impl NearQuery<'_> {
                 hit(row)
             })?
             .collect::<sql::Result<Vec<_>>>()?;
-        // Where none passed nothing tells how many there were; it is looked at again.
+        // The count comes with the rows. Without any it is unknown, and the caller searches again.
         let proposed = if hits.is_empty() { want } else { proposed };
         Ok((hits, proposed))
     }
 
-    /// The nearest of exactly those that the clause lets through.
-    fn among_the_meant(&self, limit: usize) -> sql::Result<Vec<Hit>> {
+    /// The nearest among all memories that match the clause.
+    fn among_matching(&self, limit: usize) -> sql::Result<Vec<Hit>> {
         let order = self.distance.one_by_one("v.vector");
         let (model, of_model) = self.of_model();
         let sql = format!(
             "SELECT n.id, n.distance FROM (SELECT m.id, {order} AS distance FROM memories m \
              JOIN vectors v ON v.memory = m.row WHERE {model} AND {}) n \
-             WHERE {SOMEWHERE} ORDER BY n.distance, n.id LIMIT ?",
+             WHERE {HAS_DIRECTION} ORDER BY n.distance, n.id LIMIT ?",
             self.clause.sql
         );
         let mut values = vec![self.values()];

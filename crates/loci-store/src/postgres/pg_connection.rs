@@ -1,12 +1,12 @@
-//! One transaction on a pooled connection, driven by a thread that may block.
+//! One transaction at a time on a pooled connection, used by a thread that may block.
 //!
-//! A statement that is waited for is a round trip to the server, so as few as possible are: `BEGIN` and the settings of the
-//! transaction go out together with its first statement, statements whose result nobody needs are held back until the next
-//! one that is waited for, and the end of a read-only transaction is not waited for at all. The server runs what it is sent
-//! in order; the first error is reported.
+//! Waiting for a statement costs a round trip, so round trips are saved: `BEGIN` and the settings of the transaction
+//! are sent together with its first statement, statements whose result is not needed are held back until the next one
+//! that is waited for, and the end of a read-only transaction is not waited for. The server runs statements in order;
+//! the first error is reported.
 //!
-//! Everything a connection is told holds for one transaction (`SET LOCAL`), so a pooler in transaction mode may stand in
-//! between. Every wait has an end, so that a server that fell silent holds nobody.
+//! All settings apply to one transaction (`SET LOCAL`), so a pooler in transaction mode works. Every wait has a
+//! timeout, so that a server that stops answering blocks no thread.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -25,47 +25,47 @@ use super::commit::{SpaceIds, is_cut, is_undone};
 use crate::sql::{self, Value};
 use crate::{Error, Result};
 
-/// Reads see one snapshot and cannot write.
+/// The mode of read transactions: one snapshot, no writes.
 pub(crate) const READ: &str = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Number of connections in a row that may turn out to be cut before the caller gets the error.
+/// Number of pooled connections in a row that may turn out to be closed before the caller gets the error.
 const CUT_IN_A_ROW: usize = 32;
 
-/// Number of prepared statements that a connection keeps. One with more forgets them all and prepares what it still needs.
+/// Maximum number of prepared statements of a connection. Beyond it all are dropped when the connection is next taken.
 const MOST_PREPARED: usize = 400;
 
-/// How long the client waits for a statement without a timeout. It ends the wait for a server that is gone.
+/// How long the client waits for a statement without a timeout, in case the server is gone.
 const LONG_WORK: Duration = Duration::from_secs(6 * 3_600);
 
-/// A connection in one thread's hands, for one transaction at a time.
+/// A connection owned by one thread, for one transaction at a time.
 pub(crate) struct PgConnection {
     sessions: Sessions,
-    /// None once it was discarded.
+    /// None after it was discarded.
     client: RefCell<Option<Object>>,
     progress: Cell<Progress>,
-    /// Statements without values that go out before anything else.
+    /// Statements without values that are sent first.
     prefix: RefCell<String>,
-    /// Statements that go out with the next one that is waited for.
+    /// Statements that are sent with the next one that is waited for.
     held: RefCell<Vec<(Arc<str>, Vec<Value>)>>,
     patience: Cell<Duration>,
     contended: Cell<bool>,
     silent: Cell<bool>,
-    /// Whether a statement before the `COMMIT` was refused, so that nothing of the transaction was kept.
+    /// Whether a statement before the `COMMIT` failed, so that nothing of the transaction was kept.
     undone: Cell<bool>,
 }
 
-/// How far the transaction of a session is.
+/// The state of the transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
-    /// There is none.
+    /// There is no transaction.
     Idle,
-    /// Its beginning is in the prefix; the server has not heard of it.
+    /// `BEGIN` is in the prefix and was not sent.
     Announced,
-    /// The server was told. Such a connection never returns to the pool.
+    /// `BEGIN` was sent. A connection in this state never returns to the pool.
     Open,
 }
 
-/// What a statement gave.
+/// The result of a statement.
 enum Answer {
     Changed(u64),
     Rows(Vec<Row>),
@@ -75,12 +75,12 @@ enum Answer {
 struct OutgoingStatement<'s> {
     sql: &'s str,
     values: &'s [Value],
-    /// Whether its rows are wanted, or how many rows it changed.
+    /// Whether its rows are returned; otherwise the number of changed rows is.
     rows: bool,
 }
 
 impl Sessions {
-    /// A connection, new or idle. Blocks.
+    /// Takes a connection, new or idle. Blocks.
     pub(super) fn take(&self) -> sql::Result<PgConnection> {
         Ok(PgConnection {
             client: RefCell::new(Some(self.connection()?)),
@@ -103,8 +103,8 @@ impl Sessions {
         Ok(client)
     }
 
-    /// Runs `work` in a transaction of its own. A transaction that failed is undone; a connection that cannot even do
-    /// that is discarded. Blocks.
+    /// Runs `work` in a transaction of its own, which is rolled back if it fails. A connection that cannot roll back is
+    /// discarded. Blocks.
     pub(crate) fn within<T>(
         &self,
         how: &str,
@@ -116,7 +116,7 @@ impl Sessions {
         let reads = how == READ;
         let done = work(&session)
             .and_then(|value| if reads { session.end_read("COMMIT") } else { session.commit("") }.map(|()| value));
-        // A server that fell silent is not asked once more, or the caller would wait twice.
+        // After a timeout no rollback is sent, or the caller would wait twice.
         if done.as_ref().is_err_and(|error| !matches!(error, sql::Error::Lost(_))) {
             drop(if reads { session.end_read("ROLLBACK") } else { session.roll_back() });
         }
@@ -124,7 +124,7 @@ impl Sessions {
     }
 }
 
-/// What the pool said, for statements.
+/// Converts an error of the pool into an error of a statement.
 fn lost(error: PoolError) -> sql::Error {
     match error {
         PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => sql::Error::Postgres(error),
@@ -132,13 +132,13 @@ fn lost(error: PoolError) -> sql::Error {
     }
 }
 
-/// What the pool said, for callers.
+/// Converts an error of the pool into an error of the store.
 pub(super) fn refused(error: PoolError) -> Error {
     super::said(lost(error))
 }
 
 impl PgConnection {
-    /// Runs a statement. Returns how many rows it changed.
+    /// Runs a statement and returns the number of rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: &[Value]) -> sql::Result<usize> {
         match self.send(Some(OutgoingStatement { sql, values, rows: false }))? {
             Answer::Changed(changed) => Ok(usize::try_from(changed).unwrap_or(usize::MAX)),
@@ -146,7 +146,7 @@ impl PgConnection {
         }
     }
 
-    /// Runs a statement. Returns its answer.
+    /// Runs a statement and returns its rows.
     pub(crate) fn query(&self, sql: &str, values: &[Value]) -> sql::Result<Vec<Row>> {
         match self.send(Some(OutgoingStatement { sql, values, rows: true }))? {
             Answer::Changed(_) => Ok(Vec::new()),
@@ -172,7 +172,7 @@ impl PgConnection {
         Ok(())
     }
 
-    /// Sends what was held back and waits for it.
+    /// Sends the held statements and waits for them.
     pub(super) fn flush(&self) -> sql::Result<()> {
         if self.held.borrow().is_empty() && self.prefix.borrow().is_empty() {
             return Ok(());
@@ -180,33 +180,33 @@ impl PgConnection {
         self.send(None).map(drop)
     }
 
-    /// Runs statements without values or answers, after everything that was held back.
+    /// Runs statements without values or results, after the held ones.
     pub(super) fn run(&self, sql: &str) -> sql::Result<()> {
         self.put_first(sql)?;
         self.send(None).map(drop)
     }
 
-    /// Begins a transaction that speaks for one space; if it is none, for the catalogue.
+    /// Begins a transaction on one space, or on the catalogue if none is given.
     pub(super) fn begin(&self, how: &str, target: Option<SpaceIds>) {
-        let speaks_for = match target {
-            // Both are numbers: there is nothing to quote.
+        let access = match target {
+            // Both are numbers and need no quoting.
             Some(SpaceIds { tenant, space }) => {
                 format!("SET LOCAL loci.tenant = {tenant}; SET LOCAL loci.space = {space}")
             }
             None => "SET LOCAL loci.catalogue = on".to_owned(),
         };
-        *self.prefix.borrow_mut() = format!("BEGIN {how}; {}{speaks_for}", self.sessions.settings);
+        *self.prefix.borrow_mut() = format!("BEGIN {how}; {}{access}", self.sessions.settings);
         self.progress.set(Progress::Announced);
         self.patience.set(self.sessions.timeout);
     }
 
-    /// Lets the statements of this transaction take as long as they need from here on.
+    /// Disables the statement timeout for the rest of this transaction.
     pub(super) fn without_timeout(&self) -> sql::Result<()> {
         self.patience.set(LONG_WORK);
         self.put_first("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'")
     }
 
-    /// Ends a transaction well; `last` are statements that go out with the `COMMIT`, after everything that was held back.
+    /// Commits the transaction. `last` are statements that are sent with the `COMMIT`, after the held ones.
     pub(super) fn commit(&self, last: &str) -> sql::Result<()> {
         if self.progress.get() == Progress::Open || !self.held.borrow().is_empty() {
             self.send_all(None, &format!("{last}COMMIT"))?;
@@ -215,12 +215,12 @@ impl PgConnection {
         Ok(())
     }
 
-    /// Whether the `COMMIT` that failed cannot have kept anything, since something before it was refused.
+    /// Whether a failed `COMMIT` certainly kept nothing, because a statement before it failed.
     pub(super) fn was_undone(&self) -> bool {
         self.undone.get()
     }
 
-    /// Undoes a transaction.
+    /// Rolls back the transaction.
     pub(super) fn roll_back(&self) -> sql::Result<()> {
         self.forget();
         if self.progress.get() == Progress::Open {
@@ -230,8 +230,8 @@ impl PgConnection {
         Ok(())
     }
 
-    /// Ends a transaction that only read. The server hears of it before anything that follows on this connection, so its
-    /// answer is not waited for.
+    /// Ends a read-only transaction without waiting for the answer: the server processes it before anything that
+    /// follows on this connection.
     fn end_read(&self, how: &str) -> sql::Result<()> {
         self.forget();
         if self.progress.get() == Progress::Open {
@@ -250,17 +250,17 @@ impl PgConnection {
         Ok(())
     }
 
-    /// Whether the server undid something here for the sake of another transaction.
+    /// Whether the server rolled back this transaction because of another one.
     pub(super) fn was_contended(&self) -> bool {
         self.contended.get()
     }
 
-    /// Whether an answer did not come in time. Whoever waited that long is not made to wait again.
+    /// Whether a statement timed out on the client side. Such a transaction is not repeated.
     pub(super) fn fell_silent(&self) -> bool {
         self.silent.get()
     }
 
-    /// A session that failed is not used again.
+    /// Closes the connection instead of returning it to the pool.
     pub(super) fn discard(self) {
         drop(self.client.take().map(Object::take));
     }
@@ -275,10 +275,10 @@ impl PgConnection {
         self.progress.set(Progress::Idle);
     }
 
-    /// Sends everything that was held back and `last`, and waits for the answers.
+    /// Sends the held statements and `last`, and waits for the answers.
     ///
-    /// A connection that rested in the pool may have been cut without anyone noticing. As long as a transaction has only
-    /// begun nothing of it can have been kept, and it begins again on another connection.
+    /// An idle connection may have been closed by the server. If that shows at the first statement of a transaction,
+    /// nothing can have been kept, and the transaction begins again on another connection.
     fn send(&self, last: Option<OutgoingStatement<'_>>) -> sql::Result<Answer> {
         self.send_all(last, "")
     }
@@ -314,7 +314,7 @@ impl PgConnection {
     fn exchange(&self, prefix: &str, sent: &[OutgoingStatement<'_>], suffix: &str) -> sql::Result<Answer> {
         let client = self.client.borrow();
         let client = client.as_ref().ok_or_else(discarded)?;
-        // The server gives up by itself a little sooner; this is for one that fell silent.
+        // The server's own timeout ends a second earlier; this one is for a server that does not answer.
         let patience = self.patience.get() + Duration::from_secs(1);
         let prepared = client.statement_cache.size();
         let answer = self
@@ -338,19 +338,19 @@ impl PgConnection {
     }
 }
 
-/// How the statements ended, and how what came after them did.
+/// The result of the statements, and that of the suffix.
 type Ends = (Result<Answer, tokio_postgres::Error>, Result<(), tokio_postgres::Error>);
 
-/// Sends the prefix, the statements and the suffix one behind the other and waits for all answers: the first error of the
-/// prefix and the statements or the last answer, and what became of the suffix. Statements that the connection does not know
-/// yet are prepared first, all at once.
+/// Sends the prefix, the statements and the suffix in a pipeline and waits for all answers. Returns the first error of
+/// prefix and statements or the last result, and the outcome of the suffix. New statements are prepared first, all at
+/// once.
 async fn talk(client: &Object, prefix: &str, sent: &[OutgoingStatement<'_>], suffix: &str) -> Ends {
     let batch = async |sql: &str| if sql.is_empty() { Ok(()) } else { client.batch_execute(sql).await };
     let asked = async {
         let prepared = in_order(sent.iter().map(|sent| client.prepare_cached(sent.sql))).await;
         let statements = match prepared.into_iter().collect::<Result<Vec<_>, _>>() {
             Ok(statements) => statements,
-            // The suffix may be a COMMIT; it is not sent after a statement that was not.
+            // The suffix may be a COMMIT, which must not be sent if a statement was not.
             Err(error) => return (Err(error), Ok(())),
         };
         let answers = in_order(sent.iter().zip(&statements).map(async |(sent, statement)| {
@@ -363,12 +363,12 @@ async fn talk(client: &Object, prefix: &str, sent: &[OutgoingStatement<'_>], suf
         let (answers, ended) = tokio::join!(answers, batch(suffix));
         (answers.into_iter().try_fold(Answer::Changed(0), |_, answer| answer), ended)
     };
-    // The first to be polled is the first to be sent.
+    // Statements are sent in the order in which their futures are first polled.
     let (begun, (asked, ended)) = tokio::join!(batch(prefix), asked);
     (begun.and(asked), ended)
 }
 
-/// Runs futures at once; they are first polled in their order.
+/// Runs futures concurrently; they are first polled in their order.
 async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut running: Vec<Pin<Box<F>>> = futures.map(Box::pin).collect();
     let mut done: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
@@ -387,11 +387,12 @@ async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output>
 }
 
 fn discarded() -> sql::Error {
-    sql::Error::Lost("the session was discarded".into())
+    sql::Error::Lost("the connection was discarded".into())
 }
 
 impl Drop for PgConnection {
-    /// A connection within a transaction would carry it, and whom it speaks for, to the next caller.
+    /// Closes a connection with an open transaction, which would otherwise leak to the next caller with its access
+    /// rights.
     fn drop(&mut self) {
         if self.progress.get() == Progress::Open {
             drop(self.client.take().map(Object::take));

@@ -1,8 +1,7 @@
-//! Which memories share words with a question?
+//! Full-text search in PostgreSQL.
 //!
-//! PostgreSQL's own text search neither knows our analyser nor BM25, so a table leads from each term of
-//! each scope to its memories, with all that BM25 needs in its key. A question reads the entries of its
-//! terms in its scopes and no others.
+//! PostgreSQL's text search has neither Loci's analyser nor BM25, so the table `words` maps each term of each scope to
+//! its memories, with everything that BM25 needs. A query reads only the rows of its terms in its scopes.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +13,16 @@ use crate::sql::words::asked_for;
 use crate::sql::{self, Connection, Value, params};
 use crate::{Frequencies, Hit};
 
-/// So many memories are counted at most: a server counts one by one. In larger scopes words that many have weigh too little.
+/// Maximum number of memories that are counted, because counting reads each row. In larger scopes common terms weigh
+/// too little.
 const MOST_COUNTED: u64 = 20_000;
 
-/// Takes the words of a memory away.
+/// Deletes the terms of a memory.
 pub(crate) fn clear_words(connection: &dyn Connection, row: i64) -> sql::Result<()> {
     connection.run_later("DELETE FROM documents WHERE memory = ?1", params![row])
 }
 
-/// Writes the words of a memory that has none.
+/// Inserts the terms of a memory that has none.
 pub(crate) fn put_words(connection: &dyn Connection, row: i64, scope: i64, terms: &[String]) -> sql::Result<()> {
     let mut counts: BTreeMap<&String, i64> = BTreeMap::new();
     terms.iter().for_each(|term| *counts.entry(term).or_default() += 1);
@@ -35,7 +35,7 @@ pub(crate) fn put_words(connection: &dyn Connection, row: i64, scope: i64, terms
     )
 }
 
-/// The scopes that are searched, with the values of the condition.
+/// The condition on the searched scopes, with its values.
 fn within(clause: &Clause) -> (String, Vec<Value>) {
     match clause.is_whole() {
         true => ("scope IN (SELECT scope FROM scopes)".to_owned(), Vec::new()),
@@ -43,8 +43,8 @@ fn within(clause: &Clause) -> (String, Vec<Value>) {
     }
 }
 
-/// The best matches, best first. Scores are BM25 with the usual 1.2 and 0.75, higher is better; how rare
-/// a word is counts within its scope.
+/// The best matches, best first. Scores are BM25 with k1 = 1.2 and b = 0.75; document frequencies are counted per
+/// scope.
 pub(super) fn search(
     connection: &dyn Connection,
     clause: &Clause,
@@ -77,10 +77,10 @@ pub(super) fn search(
         .collect()
 }
 
-/// How often each term occurs in the scopes of the clause.
+/// Document frequencies of the terms in the scopes of the clause.
 pub(super) fn frequencies(connection: &dyn Connection, clause: &Clause, terms: &[String]) -> sql::Result<Frequencies> {
     let (scopes, bound) = within(clause);
-    // One question for both: the row without a term counts the memories.
+    // One statement for both: the row without a term holds the number of memories.
     let sql = format!(
         "SELECT NULL, count(*) FROM (SELECT 1 FROM memories WHERE {scopes} LIMIT {MOST_COUNTED}) m \
          UNION ALL SELECT term, count(*) FROM words WHERE {scopes} AND term = ANY(?::text[]) GROUP BY term"

@@ -1,8 +1,8 @@
-//! What does time do to the rows?
+//! Ageing of memories: scores that decay with time, and what the ageing pass reads.
 //!
-//! Ageing is written for many memories at once and leaves one line in the ledger: scores that only
-//! follow the clock are not history. `aged_at` is how far the clock has been counted, so that a pass
-//! that runs twice, or not for a while, comes to the same scores.
+//! A pass writes many memories and adds one ledger entry for all of them, because scores that only follow the clock are
+//! not history. `aged_at` is the time up to which ageing is applied, so a pass that runs twice or late yields the same
+//! scores.
 
 use jiff::Timestamp;
 use loci_types::{AgedScore, Change, Event, MemoryId, Outcome};
@@ -17,7 +17,8 @@ use crate::sql;
 use crate::{AgeingRow, Applied, Result};
 
 impl Applier<'_> {
-    /// Writes scores as time has left them.
+    /// Writes aged scores. Pinned memories are skipped, and so are memories without decay whose confidence would
+    /// change.
     pub(crate) fn age(&self, change: &Change, aged: &[AgedScore]) -> Result<Applied> {
         let mut changed = 0;
         for AgedScore { id, confidence, relevance } in aged {
@@ -36,7 +37,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
-    /// Notes that a memory's scores are those of this instant, so that no day is counted twice.
+    /// Sets `aged_at`: the scores are those of this instant, so no day is counted twice.
     pub(crate) fn counted(&self, row: i64, at: Timestamp) -> Result<()> {
         let put = self.connection.prepare_cached("UPDATE memories SET aged_at = ?2 WHERE row = ?1");
         self.sql(put.and_then(|mut put| put.execute(params![row, at.as_microsecond()]))).map(drop)
@@ -47,7 +48,7 @@ const COLUMNS: &str = "m.id, m.kind, m.layer, m.state, m.importance, m.confidenc
     m.pinned, m.access_count, m.last_accessed_at, m.created_at, m.aged_at, m.expires_at, m.purge_at, \
     m.superseded_by_id IS NOT NULL, m.user_id, m.agent_id, m.session_id, m.row, m.imported_at";
 
-/// The next memories within the clause in the order of their rows, as far as time is concerned.
+/// The memories that match the clause after row `after`, in the order of their rows.
 pub(crate) fn list_for_ageing(
     connection: &dyn Connection,
     clause: &Clause,
@@ -62,13 +63,13 @@ pub(crate) fn list_for_ageing(
 }
 
 fn read(row: &dyn Row) -> sql::Result<AgeingRow> {
-    let word = |column: usize| row.get::<_, String>(column);
+    let text = |column: usize| row.get::<_, String>(column);
     let wrong = |error: loci_types::Error| sql::Error::unreadable(error);
     Ok(AgeingRow {
         id: MemoryId(Uuid::from_bytes(row.get(0)?)),
-        kind: word(1)?,
-        layer: word(2)?.parse().map_err(wrong)?,
-        state: word(3)?.parse().map_err(wrong)?,
+        kind: text(1)?,
+        layer: text(2)?.parse().map_err(wrong)?,
+        state: text(3)?.parse().map_err(wrong)?,
         importance: row.get(4)?,
         confidence: row.get(5)?,
         relevance: row.get(6)?,
@@ -89,14 +90,15 @@ fn read(row: &dyn Row) -> sql::Result<AgeingRow> {
     })
 }
 
-/// The heads of chains with more than `most` links, and how long those are.
+/// The heads of chains with more than `most` links, with the lengths of these chains. Links beyond 1,000 are not
+/// counted.
 pub(crate) fn long_chains(
     connection: &dyn Connection,
     clause: &Clause,
     most: usize,
     limit: usize,
 ) -> sql::Result<Vec<(MemoryId, usize)>> {
-    // A circle cannot be, but a damaged file must not hold us forever.
+    // The limit of 1,000 ends the recursion in a damaged file whose chain closes in a circle.
     let sql = format!(
         "WITH RECURSIVE heads(head) AS (SELECT m.id FROM memories m WHERE m.supersedes_id IS NOT NULL \
          AND m.superseded_by_id IS NULL AND m.state IN ('active', 'decayed') AND {}), \

@@ -35,7 +35,7 @@ impl Applier<'_> {
                 let read = |row: &dyn Row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
                 found.query_map(params![read::wanted(ids)], read)?.collect()
             }))?;
-        // One that is named twice was used twice.
+        // An id that occurs twice counts twice.
         for id in ids {
             if let Some((_, confidence, count)) = found.get_mut(id.as_bytes()) {
                 *count += 1;

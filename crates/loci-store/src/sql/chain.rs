@@ -1,9 +1,9 @@
-//! Keeps chains of memories that replace each other in order.
+//! Maintains the chains of memories that supersede each other.
 //!
 //! A chain is every memory that is joined to another by `supersedes_id` or `superseded_by_id`, in either direction. The
-//! invariant: neither pointer closes in a circle, and at most one memory of a chain is a head, that is, neither replaced
-//! nor deleted nor proposed. A head that is forgotten reinstates the memory before it; one that is restored takes its
-//! place again, unless another head has taken it; the neighbours of a memory that is removed are joined.
+//! invariant: neither pointer closes in a circle, and at most one memory of a chain is a head, that is, neither
+//! replaced nor deleted nor proposed. A head that is forgotten reinstates the memory before it; one that is restored
+//! takes its place again, unless another head has taken it; the neighbours of a memory that is removed are joined.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -48,7 +48,7 @@ pub(crate) fn is_settled(state: State) -> bool {
     !matches!(state, State::SoftDeleted | State::Proposed)
 }
 
-/// Whether the end of a memory's validity was set by its replacement and is not its own.
+/// Whether `valid_until` of a memory was set when it was superseded.
 pub(crate) fn ended_by_replacement(connection: &dyn Connection, row: i64) -> sql::Result<bool> {
     let ended = connection
         .prepare_cached(
@@ -87,7 +87,7 @@ impl Applier<'_> {
         let mut addition = new.clone();
         addition.memory.supersedes_id = Some(old);
         addition.memory.superseded_by_id = None;
-        // The new head replaces the old one on purpose, even if another memory says the same.
+        // The caller replaces this memory on purpose, so a duplicate elsewhere does not prevent it.
         addition.unless = None;
         let mut added = self.add(change, &addition)?;
         self.mark_superseded(change, before, &addition.memory)?;
@@ -104,7 +104,8 @@ impl Applier<'_> {
         Ok(added)
     }
 
-    /// A memory that must be the head of its chain, because something is about to take its place or to join it.
+    /// Reads a memory that must be the head of its chain, because another is about to supersede it or be merged into
+    /// it.
     fn require_head(&self, id: MemoryId) -> Result<StoredMemory> {
         let stored = self.find(id)?;
         if let Some(newer) = stored.memory.superseded_by_id {
@@ -119,8 +120,8 @@ impl Applier<'_> {
         }
     }
 
-    /// Puts `newer` in the place of an older memory, which held until `newer` began to. An end that another
-    /// replacement had set gives way to this one.
+    /// Marks an older memory as superseded by `newer` and ends its validity when that of `newer` begins. An end that
+    /// another replacement had set is overwritten.
     fn mark_superseded(&self, change: &Change, old: StoredMemory, newer: &Memory) -> Result<Applied> {
         let since = newer.holds_since();
         let ended = old.memory.superseded_by_id.is_some() && self.ended_by_replacement(old.row)?;
@@ -130,7 +131,7 @@ impl Applier<'_> {
         })
     }
 
-    /// When the head of a chain goes, the nearest memory before it that was not forgotten holds again.
+    /// Makes the nearest memory before a head that is not soft-deleted valid again, because the head goes.
     pub(crate) fn reinstate_previous(&self, change: &Change, head: &StoredMemory) -> Result<()> {
         let (None, Some(older)) = (head.memory.superseded_by_id, head.memory.supersedes_id) else { return Ok(()) };
         let Some(mut older) = self.lookup(older)? else { return Ok(()) };
@@ -150,7 +151,7 @@ impl Applier<'_> {
         Ok(())
     }
 
-    /// Makes a memory one that nothing replaces, with the validity that it had before.
+    /// Clears `superseded_by_id`, and `valid_until` if it was set by the replacement.
     fn detach(&self, change: &Change, stored: StoredMemory) -> Result<Applied> {
         let ended = self.ended_by_replacement(stored.row)?;
         self.rewrite(change, stored, Event::Restore, Outcome::Restored, |memory| {
@@ -177,8 +178,8 @@ impl Applier<'_> {
         })
     }
 
-    /// Changes a deleted memory so that it holds again. Behind a newer memory that is not deleted it comes back as
-    /// history; otherwise it becomes the head of its chain, or is refused because another memory is that already.
+    /// Applies `edit`, which makes a memory valid again. If the newest memory of its chain supersedes it and is not
+    /// deleted, it comes back as history; otherwise it becomes the head, which is refused if there is another head.
     pub(crate) fn revive(
         &self,
         change: &Change,
@@ -203,21 +204,21 @@ impl Applier<'_> {
         Ok(revived)
     }
 
-    /// Whether the newest of the memories that replaced this one is still there and not deleted.
+    /// Whether this memory is superseded and the newest memory of the chain is not soft-deleted.
     fn is_history(&self, memory: &Memory) -> Result<bool> {
         let mut seen = HashSet::from([memory.id]);
         let (mut next, mut state) = (memory.superseded_by_id, State::SoftDeleted);
         while let Some(id) = next {
             match self.lookup(id)? {
                 Some(newer) if seen.insert(id) => (next, state) = (newer.memory.superseded_by_id, newer.memory.state),
-                // Where the pointer leads nowhere or in a circle, nothing is known of the head; the doctor repairs that.
+                // A dangling or circular pointer leaves the head unknown; the doctor repairs it.
                 _ => return Ok(true),
             }
         }
         Ok(state != State::SoftDeleted)
     }
 
-    /// Someone has decided on a proposal; one that replaces something takes its place.
+    /// Accepts or rejects a proposal. An accepted proposal supersedes `over`, if given.
     pub(crate) fn decide(
         &self,
         change: &Change,
@@ -257,14 +258,14 @@ impl Applier<'_> {
         Ok(decided)
     }
 
-    /// Undoes a merge: the memories that were merged hold again.
+    /// Undoes a merge: the merged memories become valid again.
     pub(crate) fn split(&self, change: &Change, into: MemoryId, from: &[MemoryId]) -> Result<Applied> {
         let kept = self.find(into)?;
         for id in from {
             let other = self.find(*id)?;
-            // A memory that was replaced, not merged, comes back when its head goes.
+            // A memory that was superseded, not merged, is reinstated when its head goes.
             if other.memory.superseded_by_id != Some(into) || kept.memory.supersedes_id == Some(*id) {
-                return Err(Error::Refused(format!("memory {id} was not taken up by {into}")));
+                return Err(Error::Refused(format!("memory {id} was not merged into {into}")));
             }
             let state = other.memory.state;
             self.detach(change, other)?;
@@ -275,8 +276,8 @@ impl Applier<'_> {
         Ok(applied(&kept.memory, Outcome::Restored, None))
     }
 
-    /// Makes a memory that nothing replaces the head of its chain again: every memory before it is replaced by the one
-    /// that followed it. Refused if another memory is the head, because then there would be two truths.
+    /// Makes a memory that nothing supersedes the head of its chain again: every memory before it is superseded by the
+    /// one after it. Refused if the chain has another head.
     fn re_supersede(&self, change: &Change, id: MemoryId) -> Result<()> {
         let chain = self.chain_of(id, None)?;
         let mut before = Vec::new();
@@ -290,8 +291,8 @@ impl Applier<'_> {
         }
         if let Some(head) = chain.values().find(|link| link.id != id && link.is_head() && !before.contains(&link.id)) {
             return Err(Error::Refused(format!(
-                "memory {id} cannot hold again, because memory {head} has taken its place; `loci forget {head}` first, \
-                 or give {head} the text of {id}",
+                "memory {id} cannot become valid again, because memory {head} has superseded it; run \
+                 `loci forget {head}` first, or give {head} the text of {id}",
                 head = head.id
             )));
         }
@@ -307,7 +308,7 @@ impl Applier<'_> {
         Ok(())
     }
 
-    /// Refuses a memory whose pointers, as they were written elsewhere, would make its chain fork or close in a circle.
+    /// Refuses an imported memory whose pointers would make its chain fork or close in a circle.
     pub(crate) fn check_pointers(&self, id: MemoryId) -> Result<()> {
         let chain = self.chain_of(id, None)?;
         let pointers: [fn(&Link) -> Option<MemoryId>; 2] = [|link| link.superseded_by, |link| link.supersedes];
@@ -324,16 +325,16 @@ impl Applier<'_> {
         let is_head = chain.get(&id).is_some_and(Link::is_head);
         match chain.values().find(|link| link.id != id && link.is_head()) {
             Some(head) if is_head => Err(Error::Refused(format!(
-                "memory {id} would be a second head of the chain of memory {head}; `loci forget {head}` first, or let \
-                 `supersededById` of {id} name it",
+                "memory {id} would be a second head of the chain of memory {head}; run `loci forget {head}` first, or \
+                 set `supersededById` of {id} to it",
                 head = head.id
             ))),
             _ => Ok(()),
         }
     }
 
-    /// Joins the neighbours of a memory that is removed, so that nothing points to what is gone. What only the removed
-    /// one replaced stands behind the head of its chain if there is one, or it would be a second head.
+    /// Links the neighbours of a removed memory, so that no pointer dangles. A memory that only the removed one
+    /// superseded is superseded by the head of the chain, if there is one, so that there is no second head.
     pub(crate) fn relink_neighbours(&self, change: &Change, gone: &StoredMemory) -> Result<()> {
         for stored in self.neighbours("superseded_by_id", gone.memory.id)? {
             let mut successor = gone.memory.superseded_by_id;
@@ -363,7 +364,7 @@ impl Applier<'_> {
         self.sql(found)
     }
 
-    /// The memories of a chain, from any of them, as if the one named by `without` were not there.
+    /// The memories of the chain that contains `id`, as if the memory `without` did not exist.
     fn chain_of(&self, id: MemoryId, without: Option<MemoryId>) -> Result<BTreeMap<MemoryId, Link>> {
         let mut chain = BTreeMap::new();
         let mut seen: HashSet<MemoryId> = without.into_iter().collect();
@@ -383,7 +384,7 @@ impl Applier<'_> {
         Ok(chain)
     }
 
-    /// A memory and those that point to it.
+    /// A memory and the memories that point to it.
     fn links_at(&self, id: MemoryId) -> Result<Vec<Link>> {
         let found = self
             .connection
@@ -400,7 +401,7 @@ fn circle(id: MemoryId) -> Error {
     Error::Refused(format!("memory {id} would replace itself: its chain would close in a circle"))
 }
 
-/// The edge from a memory to the one whose place it takes.
+/// The edge from a memory to the one that it supersedes.
 fn replacing(change: &Change, new: MemoryId, old: MemoryId) -> Edge {
     Edge {
         id: EdgeId(new.0),

@@ -1,7 +1,7 @@
 //! Finds chains that fork or close in a circle, and repairs them.
 //!
-//! Earlier versions could make such chains, and so can an import of a part of a chain. In a repaired chain the newest
-//! memory is the head, the other heads are its history, and every memory that was changed has a line in the ledger.
+//! Earlier versions could create such chains, and so can an import of a part of a chain. In a repaired chain the newest
+//! memory is the head, the other heads are its history, and every changed memory has a ledger entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ use super::chain::{ended_by_replacement, is_settled};
 use super::{Connection, Row, entities, params, row};
 use crate::sql;
 
-/// What was found: how many chains of each sort of damage.
+/// Number of damaged chains, by the kind of damage.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Damage {
     pub(crate) forks: usize,
     pub(crate) circles: usize,
 }
 
-/// A memory of a chain, as far as chains are concerned. Times are in microseconds.
+/// The part of a memory that matters for its chain. Times are in microseconds.
 #[derive(Debug, Clone, PartialEq)]
 struct Link {
     row: i64,
@@ -34,7 +34,7 @@ struct Link {
 }
 
 impl Link {
-    /// A memory that holds comes before one that is deleted or proposed, and the later one before the earlier.
+    /// Sort key: deleted and proposed memories come first, then by creation time.
     fn newness(&self) -> (bool, i64) {
         (is_settled(self.state), self.created_at)
     }
@@ -43,13 +43,13 @@ impl Link {
 type Links = BTreeMap<MemoryId, Link>;
 type Pointer = fn(&mut Link) -> &mut Option<MemoryId>;
 
-/// Looks through the chains of a space and, if asked to, repairs them.
+/// Checks the chains of a space and repairs them if `repair` is set.
 pub(crate) fn examine(connection: &dyn Connection, repair: bool) -> sql::Result<Damage> {
     let found = read(connection)?;
     let mut links = found.clone();
     let mut damage = Damage::default();
     for chain in chains(&found) {
-        // Nothing replaces the newest, and the oldest replaces nothing.
+        // A circle is opened so that nothing supersedes the newest memory and the oldest supersedes nothing.
         let is_cut = cut_circles(&mut links, &chain, |link| &mut link.superseded_by, Link::newness)
             | cut_circles(&mut links, &chain, |link| &mut link.supersedes, |link| (true, -link.created_at));
         damage.circles += usize::from(is_cut);
@@ -57,7 +57,7 @@ pub(crate) fn examine(connection: &dyn Connection, repair: bool) -> sql::Result<
         let mut heads: Vec<MemoryId> = chain.iter().filter(is_head).copied().collect();
         heads.sort_by_key(|id| (links[id].created_at, *id));
         let Some(head) = heads.pop() else { continue };
-        // A circle hides its head, so two heads of which one comes from a circle are no fork of their own.
+        // Opening a circle creates a head, so a second head in this chain is not counted as a fork as well.
         damage.forks += usize::from(!heads.is_empty() && !is_cut);
         if heads.is_empty() {
             continue;
@@ -111,13 +111,13 @@ fn read(connection: &dyn Connection) -> sql::Result<Links> {
         .collect()
 }
 
-/// Since when a memory holds, in microseconds.
+/// When a memory became valid, in microseconds.
 fn holds_since(connection: &dyn Connection, id: MemoryId) -> sql::Result<i64> {
     let sql = format!("SELECT {} FROM memories m WHERE m.id = ?1", row::COLUMNS);
     Ok(connection.query_row(&sql, params![id.as_bytes()], row::read)?.holds_since().as_microsecond())
 }
 
-/// The chains: memories that are joined by pointers in either direction.
+/// The chains: groups of memories connected by pointers in either direction.
 fn chains(links: &Links) -> Vec<Vec<MemoryId>> {
     let mut joined: BTreeMap<MemoryId, Vec<MemoryId>> = BTreeMap::new();
     for (id, link) in links {
@@ -142,7 +142,7 @@ fn chains(links: &Links) -> Vec<Vec<MemoryId>> {
     chains
 }
 
-/// Opens every circle of one pointer at the memory that is first by `rank`. Returns whether there was one.
+/// Opens every circle of one pointer at its memory with the greatest `rank`. Returns whether there was a circle.
 fn cut_circles(links: &mut Links, chain: &[MemoryId], pointer: Pointer, rank: fn(&Link) -> (bool, i64)) -> bool {
     let mut done: BTreeSet<MemoryId> = BTreeSet::new();
     let mut is_cut = false;

@@ -1,8 +1,8 @@
-//! How do checkpoints lie?
+//! Stores the checkpoints of agent programs.
 //!
-//! They are no memories: no line of the ledger tells of them, they have no category, and they go only when they are
-//! removed. The newest is the one that was put last; what is put under a known id keeps its place. Writers of a space
-//! come one after the other, so what a put finds is what it changes.
+//! Checkpoints are not memories: they have no ledger entries and no category, and stay until they are removed. The
+//! newest is the one inserted last; replacing one keeps its position. Writers of a space run one at a time, so a put
+//! may read before it writes.
 
 use loci_types::{
     Change, Checkpoint, CheckpointFilter, CheckpointPlace, CheckpointStep, CheckpointThread, Error as Wrong, ErrorKind,
@@ -16,11 +16,11 @@ use super::row::{json, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::{Applied, KeptCheckpoint, Result, sql};
 
-/// So far a chain is followed in one question.
+/// Maximum number of ancestors that one query follows.
 const LONGEST: usize = 10_000;
 
 impl Applier<'_> {
-    /// Does something to checkpoints.
+    /// Applies a change of checkpoints.
     pub(crate) fn checkpoint(&self, change: &Change, step: &CheckpointStep) -> Result<Applied> {
         match step {
             CheckpointStep::Put { checkpoint, expect_parent, replace } => {
@@ -52,7 +52,7 @@ impl Applier<'_> {
 
     fn removed(&self, sql: &str, values: Vec<Value>) -> Result<Applied> {
         let gone = self.sql(self.connection.execute(sql, values))?;
-        // As with other things that are no memories, the version tells how many.
+        // The version field carries the number of removed rows.
         let outcome = if gone == 0 { Outcome::None } else { Outcome::Erased };
         Ok(Applied { version: gone as u64, ..nothing(outcome) })
     }
@@ -70,7 +70,7 @@ impl Applier<'_> {
                 return Ok(nothing(Outcome::None));
             }
             if !replace {
-                return Err(taken(&new.id).into());
+                return Err(id_conflict(&new.id).into());
             }
             self.sql(self.connection.execute(
                 "UPDATE checkpoints SET parent_id = ?2, format = ?3, data = ?4, metadata = ?5, created_at = ?6 \
@@ -109,7 +109,7 @@ impl Applier<'_> {
         Ok(nothing(Outcome::Created))
     }
 
-    /// Refuses if something else is the newest of the thread and namespace.
+    /// Fails with a conflict unless `expect` is the newest checkpoint of the thread and namespace; empty means none.
     fn expect_newest(&self, scope: i64, new: &Checkpoint, expect: &str) -> Result<()> {
         let newest: Option<String> = self.sql(
             self.connection
@@ -124,11 +124,11 @@ impl Applier<'_> {
         if newest.as_deref().unwrap_or_default() == expect {
             return Ok(());
         }
-        let there = newest.map_or_else(|| "it has none".to_owned(), |id| format!("its newest is `{id}`"));
-        let message = format!("the thread `{}` has gone on: {there}, not `{expect}`", new.thread_id);
+        let found = newest.map_or_else(|| "it has none".to_owned(), |id| format!("its newest is `{id}`"));
+        let message = format!("thread `{}` has changed: {found}, not `{expect}`", new.thread_id);
         Err(Wrong::new(ErrorKind::Conflict, message)
             .at("expectParent")
-            .hint("read the newest and go on from it")
+            .hint("read the newest checkpoint and continue from it")
             .into())
     }
 
@@ -172,20 +172,19 @@ impl Applier<'_> {
     }
 }
 
-fn taken(id: &str) -> Wrong {
-    Wrong::new(ErrorKind::Conflict, format!("checkpoint `{id}` is there already, with something else in it"))
+fn id_conflict(id: &str) -> Wrong {
+    Wrong::new(ErrorKind::Conflict, format!("checkpoint `{id}` exists with different content"))
         .at("id")
-        .hint("give it another id, or let it take the other's place with `replace`")
+        .hint("use another id, or set `replace` to overwrite it")
 }
 
-/// That a checkpoint is not there.
 fn missing(thread: &str, id: &str) -> Wrong {
-    Wrong::new(ErrorKind::NotFound, format!("there is no checkpoint `{id}` of the thread `{thread}` here"))
+    Wrong::new(ErrorKind::NotFound, format!("thread `{thread}` has no checkpoint `{id}`"))
         .at("id")
-        .hint("`loci checkpoint list` shows them")
+        .hint("`loci checkpoint list` lists them")
 }
 
-/// The number of the scope, if its checkpoints may be seen.
+/// The number of the scope; none if the caller may not read its checkpoints.
 fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::Result<Option<i64>> {
     if clause.category_limited {
         return Ok(None);
@@ -199,8 +198,8 @@ fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::Res
         .optional()
 }
 
-/// The checkpoints that are meant, the newest first. Their numbers are found first, so that only the bytes of those
-/// that are returned are read.
+/// The checkpoints that match the filter, newest first. Their numbers are selected first, so that only the data of the
+/// returned ones is read.
 pub(crate) fn list(
     connection: &dyn Connection,
     clause: &Clause,
@@ -208,7 +207,7 @@ pub(crate) fn list(
     limit: usize,
 ) -> sql::Result<Vec<KeptCheckpoint>> {
     let Some(scope) = seen(connection, clause, &filter.scope)? else { return Ok(Vec::new()) };
-    // The condition on metadata is that of memories, which are called `m`.
+    // The metadata condition of the dialect refers to the table as `m`.
     let mut sql = "SELECT m.checkpoint FROM checkpoints m WHERE m.scope = ? AND m.thread_id = ?".to_owned();
     let mut values = params![scope, &filter.thread_id];
     for (column, wanted) in [("namespace", &filter.namespace), ("id", &filter.id)] {
@@ -243,7 +242,7 @@ pub(crate) fn list(
     numbers.into_iter().map(|number| whole(connection, &filter.scope, number, filter.data)).collect()
 }
 
-/// The newest that is meant, and those it came from.
+/// The newest checkpoint that matches the filter, followed by its ancestors.
 pub(crate) fn line(
     connection: &dyn Connection,
     clause: &Clause,
@@ -254,7 +253,7 @@ pub(crate) fn line(
     while line.len() < limit.min(LONGEST) {
         let Some((last, _)) = line.last() else { break };
         let Some(parent) = last.parent_id.clone() else { break };
-        // Ids are the program's own, so a chain may lead back into itself.
+        // Ids are chosen by the client, so parents may form a cycle.
         if line.iter().any(|(known, _)| known.id == parent) {
             break;
         }
@@ -273,7 +272,7 @@ pub(crate) fn line(
     Ok(line)
 }
 
-/// The threads of a scope, those that went on last first.
+/// The threads of a scope, most recently changed first.
 pub(crate) fn threads(
     connection: &dyn Connection,
     clause: &Clause,
@@ -300,7 +299,7 @@ pub(crate) fn threads(
         .collect()
 }
 
-/// One checkpoint, with its bytes and what was written beside it if they are wanted.
+/// One checkpoint; its data and pending writes are included if `data` is set.
 fn whole(connection: &dyn Connection, scope: &Scope, number: i64, data: bool) -> sql::Result<KeptCheckpoint> {
     let bytes = if data { "data" } else { "NULL" };
     let sql = format!(

@@ -1,7 +1,7 @@
-//! Which rows may be seen, and which are meant?
+//! Translates a [`Visible`] and a [`Filter`] into an SQL condition.
 //!
-//! The one place where a [`Visible`] and a [`Filter`] become SQL. Every read of memories goes
-//! through it. Values are always bound, never written into the text.
+//! Every read of memories must go through this module. Values are always bound as parameters, never written into the
+//! SQL text.
 
 use jiff::Timestamp;
 use loci_types::{Filter, Reach, Scope, Space, TimeRange, Visible};
@@ -12,22 +12,23 @@ use crate::sql;
 /// A condition on `memories m`, with its values.
 #[derive(Debug, Clone)]
 pub(crate) struct Clause {
-    /// The condition.
+    /// The condition as SQL.
     pub(crate) sql: String,
-    /// Its values, in order.
+    /// The values of its parameters, in order.
     pub(crate) values: Vec<Value>,
-    /// The numbers of the scopes it is bound to; none: the whole space, or the scopes of `keys`.
+    /// The numbers of the visible scopes. None if the whole space is visible, or if `keys` is set.
     pub(crate) scopes: Option<Vec<i64>>,
-    /// The keys of the scopes it is bound to, where the statement itself finds their numbers: asking a server for them first
-    /// would be another round trip.
+    /// The keys of the visible scopes, on a server: the statement itself looks up their numbers, which saves a round
+    /// trip.
     pub(crate) keys: Option<Vec<String>>,
-    /// Whether only some categories are seen.
+    /// Whether only some categories are visible.
     pub(crate) category_limited: bool,
     dialect: &'static Dialect,
 }
 
 impl Clause {
-    /// What is visible in this space, in whatever state. `None` when nothing can be.
+    /// The memories that are visible in this space, in any state. None if the database is SQLite and none
+    /// of the scopes exists.
     pub(crate) fn visible(connection: &dyn Connection, space: &Space, visible: &Visible) -> sql::Result<Option<Self>> {
         let mut clause = Self {
             sql: "TRUE".to_owned(),
@@ -63,7 +64,7 @@ impl Clause {
         Ok(Some(clause))
     }
 
-    /// What is visible and meant.
+    /// The memories that are visible and match the filter.
     pub(crate) fn of(
         connection: &dyn Connection,
         space: &Space,
@@ -75,28 +76,28 @@ impl Clause {
         Ok(Some(clause))
     }
 
-    /// The condition on `ledger l LEFT JOIN memories m` for lines that may be told. What is about no
-    /// memory, or about one that is gone, has neither scope nor category to be judged by.
+    /// The condition on `ledger l LEFT JOIN memories m` for entries that may be read. An entry without a memory, or
+    /// about a removed one, has neither scope nor category, so only a caller who sees everything may read it.
     pub(crate) fn ledger_condition(&self) -> String {
         let gone = if self.is_whole() && !self.category_limited { "TRUE" } else { "FALSE" };
         format!("((m.row IS NULL AND {gone}) OR (m.row IS NOT NULL AND {}))", self.sql)
     }
 
-    /// Whether it is bound to no scopes.
+    /// Whether all scopes of the space are visible.
     pub(crate) fn is_whole(&self) -> bool {
         self.scopes.is_none() && self.keys.is_none()
     }
 
-    /// Whether one of its scopes is there: without any, nothing was ever written that it could let through.
+    /// Whether one of its scopes exists. If none does, nothing can match.
     pub(crate) fn has_scopes(&self, connection: &dyn Connection) -> sql::Result<bool> {
-        // Numbers were looked up when the clause was made.
+        // Scope numbers were looked up when the clause was created.
         let Some(keys) = &self.keys else { return Ok(true) };
         connection
             .prepare_cached("SELECT 1 FROM scopes WHERE key = ANY(?) LIMIT 1")?
             .exists(vec![Value::Texts(keys.clone())])
     }
 
-    /// The condition that a column of another table names one of the visible scopes, with its values.
+    /// The condition that a column holds the number of a visible scope, with its values.
     pub(crate) fn scope_condition(&self, column: &str) -> (String, Vec<Value>) {
         match (&self.keys, &self.scopes) {
             (Some(keys), _) => (
@@ -159,7 +160,7 @@ impl Clause {
         self.range("m.created_at", filter.created);
         self.range("m.updated_at", filter.updated);
         if let Some(entity) = filter.about {
-            // With everything that was found to be the same thing.
+            // Includes the entities that were united with this one.
             let spoken = "m.row IN (WITH RECURSIVE family(member) AS (SELECT entity FROM entities WHERE id = ? UNION \
                           SELECT e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
                           SELECT t.memory FROM mentions t JOIN family f ON t.entity = f.member)";
@@ -182,7 +183,7 @@ impl Clause {
     fn time(&mut self, filter: &Filter) {
         let micros = |at: Timestamp| Value::Integer(at.as_microsecond());
         if let Some(then) = filter.as_of {
-            // The law is `Memory::holds_since`.
+            // Must agree with `Memory::holds_since`.
             self.and(
                 "coalesce(m.valid_from, CASE WHEN m.event_time < coalesce(m.said_at, m.created_at) THEN m.event_time END, \
                  m.said_at, m.created_at) <= ?",
@@ -212,7 +213,7 @@ impl Clause {
         self.values.push(value);
     }
 
-    /// The column has one of these texts.
+    /// Adds the condition that a column has one of these texts.
     fn any(&mut self, column: &str, wanted: impl IntoIterator<Item = String>) {
         let wanted: Vec<String> = wanted.into_iter().collect();
         if self.dialect.lists_are_values {
@@ -228,14 +229,14 @@ impl Clause {
     }
 }
 
-/// The numbers of the scopes with these keys, where there are any. Asked with every question, so the file is asked
-/// without a list that it would have to take apart.
+/// The numbers of the scopes with these keys. Runs with every query, so it binds single values instead of a JSON list
+/// that SQLite would have to parse.
 fn numbers(connection: &dyn Connection, keys: Vec<String>) -> sql::Result<Vec<i64>> {
     let sql = format!("SELECT scope FROM scopes WHERE key IN ({}) ORDER BY scope", places(keys.len()));
     connection.prepare_cached(&sql)?.query_map(params_from_iter(keys), |row| row.get(0))?.collect()
 }
 
-/// The condition that a column has one of these numbers, with its values.
+/// The condition that a column holds one of these numbers, with its values.
 pub(crate) fn one_of(dialect: &Dialect, column: &str, numbers: &[i64]) -> (String, Vec<Value>) {
     match dialect.lists_are_values {
         true => (format!("{column} = ANY(?)"), vec![Value::Integers(numbers.to_vec())]),
@@ -243,7 +244,7 @@ pub(crate) fn one_of(dialect: &Dialect, column: &str, numbers: &[i64]) -> (Strin
     }
 }
 
-/// A limit as the database takes it: the greatest is no limit.
+/// A limit as an SQL value; `usize::MAX` means no limit.
 pub(crate) fn limit(limit: usize) -> Value {
     Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))
 }

@@ -1,8 +1,7 @@
-//! A database connection, whichever driver is behind it.
+//! The interface of a database connection, common to both drivers.
 //!
-//! The SQL of the store is written once and runs through [`Connection`]; each backend implements it for its own connection
-//! type. What the two databases spell differently is asked of the [`Dialect`]; what they do differently is a method here.
-//! All calls may block.
+//! The SQL of the store is written once and runs through [`Connection`]; each backend implements it for its connection
+//! type. Differences in syntax are in the [`Dialect`], differences in behaviour are methods here. All calls may block.
 
 use super::dialect::Dialect;
 use super::value::{ColumnRef, Get, Value, ValueRef};
@@ -10,22 +9,22 @@ use super::{Error, Result};
 
 /// A connection with an open transaction on one space, or on the catalogue.
 pub(crate) trait Connection {
-    /// How this database spells what the two spell differently.
+    /// The SQL dialect of this database.
     fn dialect(&self) -> &'static Dialect;
 
     /// Runs a statement and returns the number of rows it changed.
     fn run(&self, sql: &str, values: &[Value]) -> Result<usize>;
 
-    /// Runs a query and hands every row to `each` until that returns false.
+    /// Runs a query and calls `each` for every row until it returns false.
     fn visit(&self, sql: &str, values: &[Value], each: &mut dyn FnMut(&dyn Row) -> Result<bool>) -> Result<()>;
 
-    /// Runs a statement whose result is not needed. A server is sent it together with the next statement, which then also
-    /// reports its error; a file runs it at once.
+    /// Runs a statement whose result is not needed. PostgreSQL sends it together with the next statement, which then
+    /// also reports its error; SQLite runs it at once.
     fn run_later(&self, sql: &str, values: Vec<Value>) -> Result<()> {
         self.run(sql, &values).map(drop)
     }
 
-    /// Lets the statements of this transaction take as long as they need: for administrative work, whose size nobody bounds.
+    /// Disables the statement timeout for this transaction, for administrative work of unbounded size.
     fn without_timeout(&self) -> Result<()> {
         Ok(())
     }
@@ -36,13 +35,13 @@ pub(crate) trait Connection {
     /// Removes the terms of a memory.
     fn clear_terms(&self, row: i64) -> Result<()>;
 
-    /// The highest number that the counter of a table's column has given; 0 if it has no counter.
+    /// The last value of the sequence of a table's column; 0 if it has none.
     fn last_number(&self, table: &str, column: &str) -> Result<i64>;
 
-    /// Lets the counter of a table's column continue after a number.
+    /// Sets the sequence of a table's column, which continues after this value.
     fn set_last_number(&self, table: &str, column: &str, number: i64) -> Result<()>;
 
-    /// Updates the planner's statistics of tables that were filled at once. SQLite plans by index and needs none.
+    /// Updates the planner's statistics of tables after a bulk load. SQLite needs none.
     fn analyse(&self, _tables: &[&str]) -> Result<()> {
         Ok(())
     }
@@ -52,13 +51,14 @@ pub(crate) trait Connection {
         Ok(false)
     }
 
-    /// Overwrites deleted content in this transaction, if the database can. PostgreSQL does so when it is scrubbed.
+    /// Overwrites deleted content from here on in this transaction. PostgreSQL does nothing here; its tables are
+    /// rewritten by `scrub`.
     fn overwrite_deleted(&self) -> Result<()> {
         Ok(())
     }
 }
 
-/// One row of an answer.
+/// One row of a result.
 pub(crate) trait Row {
     /// The value of a column.
     fn value(&self, column: usize) -> Result<ValueRef<'_>>;
@@ -79,12 +79,12 @@ impl<'c> dyn Connection + 'c {
         Ok(Statement { connection: self, sql })
     }
 
-    /// Runs a statement without an answer. Returns the number of rows it changed.
+    /// Runs a statement and returns the number of rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: impl Into<Vec<Value>>) -> Result<usize> {
         self.run(sql, &values.into())
     }
 
-    /// The first row of the answer.
+    /// The first row of the result; [`Error::NoRow`] if there is none.
     pub(crate) fn query_row<T>(
         &self,
         sql: &str,
@@ -101,12 +101,12 @@ impl<'c> dyn Connection + 'c {
 }
 
 impl Statement<'_> {
-    /// Runs it. Returns the number of rows it changed.
+    /// Runs the statement and returns the number of rows it changed.
     pub(crate) fn execute(&mut self, values: impl Into<Vec<Value>>) -> Result<usize> {
         self.connection.execute(self.sql, values)
     }
 
-    /// The first row of the answer; [`Error::NoRow`] if there is none.
+    /// The first row of the result; [`Error::NoRow`] if there is none.
     pub(crate) fn query_row<T>(
         &mut self,
         values: impl Into<Vec<Value>>,
@@ -115,7 +115,7 @@ impl Statement<'_> {
         self.connection.query_row(self.sql, values, read)
     }
 
-    /// Every row of the answer, read.
+    /// All rows of the result, converted by `read`.
     pub(crate) fn query_map<T>(
         &mut self,
         values: impl Into<Vec<Value>>,
@@ -129,7 +129,7 @@ impl Statement<'_> {
         Ok(found.into_iter())
     }
 
-    /// Whether the answer has a row.
+    /// Whether the result has a row.
     pub(crate) fn exists(&mut self, values: impl Into<Vec<Value>>) -> Result<bool> {
         self.query_row(values, |_| Ok(())).optional().map(|found| found.is_some())
     }
@@ -142,9 +142,9 @@ impl dyn Row + '_ {
     }
 }
 
-/// Reads "there is none" as an answer.
+/// Turns [`Error::NoRow`] into none.
 pub(crate) trait OptionalExtension<T> {
-    /// None if there was no row.
+    /// None if there is no row.
     fn optional(self) -> Result<Option<T>>;
 }
 

@@ -1,7 +1,6 @@
-//! How do the two databases spell the same thing?
+//! Differences in syntax between SQLite and PostgreSQL.
 //!
-//! Statements keep to what both understand; where a phrase differs, the dialect of the connection is asked for it. Each
-//! backend states its dialect once.
+//! Statements use the common subset; where the syntax differs they take the phrase from the dialect of the connection.
 
 /// The phrases of one database.
 #[derive(Debug)]
@@ -10,43 +9,42 @@ pub(crate) struct Dialect {
     pub(crate) integers: &'static str,
     /// A table `j` of ids with one column `value`, from one [`super::Value::Ids`].
     pub(crate) ids: &'static str,
-    /// The texts of one [`super::Value::Texts`], to be behind `IN`.
+    /// The texts of one [`super::Value::Texts`], for use after `IN`.
     pub(crate) texts: &'static str,
-    /// That a field of a memory's metadata has a value: its name and its JSON follow.
+    /// The condition that a metadata field of `m` has a value. Parameters: the name and the JSON value.
     pub(crate) metadata: &'static str,
-    /// Puts a vector into its row: the memory, the model, the vector and the token states follow.
+    /// Inserts or replaces a vector. Parameters: memory, model, vector and token states.
     pub(crate) put_vector: &'static str,
-    /// The same by the name and the dimensions of the model: the memory, the name, the vector, the token states and the
-    /// dimensions follow. Puts nothing if the space does not know such a model.
+    /// The same by the name of the model. Parameters: memory, model name, vector, token states and dimensions. Changes
+    /// no row if the space has no model with this name and these dimensions.
     pub(crate) put_vector_by_name: &'static str,
-    /// What follows a query for rows that are to be changed, and that others may be changing too.
+    /// Locks the selected rows and skips those that another transaction has locked. Empty on SQLite.
     pub(crate) skip_locked: &'static str,
     /// A join whose tables are read in the order they are written. PostgreSQL chooses the order itself.
     pub(crate) ordered_join: &'static str,
-    /// Orders texts by their bytes.
+    /// A collation that orders texts by their bytes.
     pub(crate) byte_order: &'static str,
-    /// The columns that every key of a space's table begins with.
+    /// The columns that begin every key of a space's table.
     pub(crate) key_prefix: &'static str,
     /// The table with one row for each memory whose terms are stored.
     pub(crate) terms_table: &'static str,
-    /// The clock of the database, in microseconds.
+    /// The current time of the database, in microseconds.
     pub(crate) now: &'static str,
     /// Whether a list is one value (`= ANY(?)`), so that a statement is planned once and not once per length.
     pub(crate) lists_are_values: bool,
-    /// Whether a subquery may depend on the rows of another table of the same query (`LATERAL`), so that several questions
-    /// become one.
+    /// Whether the database supports `LATERAL`, so that one statement can query several scopes.
     pub(crate) lateral: bool,
-    /// Whether a query may name the index it uses. PostgreSQL knows no such hints.
+    /// Whether a query may name the index it uses (`INDEXED BY`).
     pub(crate) index_hints: bool,
 }
 
 impl Dialect {
-    /// Names the index that a query must use, where the planner would choose a worse one.
+    /// The hint that names the index of a query, where the planner would choose a worse one.
     pub(crate) fn indexed_by(&self, index: &str) -> String {
         if self.index_hints { format!("INDEXED BY {index}") } else { String::new() }
     }
 
-    /// The head of a conflict clause on the key of a space's table.
+    /// The beginning of a conflict clause on the key of a space's table.
     pub(crate) fn on_conflict(&self, key: &str) -> String {
         format!("ON CONFLICT ({}{key})", self.key_prefix)
     }

@@ -1,12 +1,12 @@
-//! Runs the checks of the doctor on one space, and repairs what can be repaired.
+//! Runs the integrity checks of one space and repairs what can be repaired.
 //!
-//! Each check is a statement that counts what is wrong. Each database brings its own; chains are checked alike in all.
+//! A check is a statement that counts the damaged rows. Each database has its own checks; chains are checked in common.
 
 use super::{Connection, chain_doctor, params, words};
 use crate::text::Analyser;
 use crate::{Finding, sql};
 
-/// A question with the number of rows that are wrong, and how to mend them.
+/// A statement that counts damaged rows, and how they are repaired.
 pub(crate) struct Check {
     pub(crate) name: &'static str,
     pub(crate) count: &'static str,
@@ -14,15 +14,15 @@ pub(crate) struct Check {
     pub(crate) mend: Option<Repair>,
 }
 
-/// How something is mended.
+/// How damage is repaired.
 pub(crate) enum Repair {
-    /// By a statement.
+    /// Runs a statement.
     Rows(&'static str),
-    /// By making the words of these memories anew.
+    /// Indexes the text of the memories that this query returns again.
     Words(&'static str),
 }
 
-/// Puts the questions to one space, and mends what can be mended if told to.
+/// Runs the checks on one space, and repairs what can be repaired if `repair` is set.
 pub(crate) fn check_space(
     connection: &dyn Connection,
     file: &str,
@@ -52,7 +52,7 @@ pub(crate) fn check_space(
             repaired: repair && check.mend.is_some(),
         });
     }
-    // After the checks, which repair pointers to memories that are gone.
+    // Chains come last, because the checks repair pointers to missing memories.
     let damage = chain_doctor::examine(connection, repair)?;
     for (count, problem, done) in [
         (damage.forks, "chains have more than one head", "the newest stays head, the others are its history"),

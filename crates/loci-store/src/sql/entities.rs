@@ -1,9 +1,9 @@
-//! How do the things lie that memories speak of?
+//! Stores entities and their mentions in memories.
 //!
-//! An entity belongs to one scope, and only memories of that scope speak of it, so its names and
-//! its summary never leave it. Two that turn out to be the same are united by a pointer: nothing is
-//! moved, and the union can be undone. A family is an entity with all that were united with it; it
-//! is found by any of its names and goes by those of its root.
+//! An entity belongs to one scope, and only memories of that scope mention it, so its names and its summary never leave
+//! the scope. Two entities that turn out to be the same are united by a pointer: no row is moved, and the union can be
+//! undone. A family is an entity with all that are united with it; it is found by the names of any member and returned
+//! under the names of its root.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter}
 use crate::sql;
 use crate::{Applied, EntityFilter, Error, Hit, Result};
 
-/// The scope of an entity from before scopes were kept that no memory spoke of.
+/// The scope number of an entity from an old format that no memory mentioned, so that its scope is unknown.
 const NOBODY: i64 = 0;
 
-/// A union deeper than this cannot have been made here.
+/// Maximum number of pointers followed to a root, which ends the loop if they form a circle.
 const DEEPEST: usize = 64;
 
 impl Applier<'_> {
-    /// Writes an entity, new or known. A known one keeps its scope; one that is nobody's gets it.
+    /// Inserts or updates an entity. An existing one keeps its scope, unless it has none.
     pub(crate) fn name(&self, change: &Change, scope: &Scope, entity: &Entity) -> Result<Applied> {
         let scope = self.scope(scope)?;
         let mut entity = entity.clone();
@@ -41,7 +41,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
-    /// Notes that a memory speaks of an entity of its scope; a second time changes nothing.
+    /// Records that a memory mentions an entity of its scope. Idempotent.
     pub(crate) fn mention(
         &self,
         change: &Change,
@@ -73,7 +73,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
-    /// Makes two entities of one scope one thing.
+    /// Unites two entities of one scope.
     pub(crate) fn unite(&self, change: &Change, into: EntityId, from: EntityId) -> Result<Applied> {
         let unknown = |id: EntityId| Error::Refused(format!("there is no entity {id}"));
         let (kept, scope) = self.entity(into)?.ok_or_else(|| unknown(into))?;
@@ -87,7 +87,7 @@ impl Applier<'_> {
         }
         let put = "UPDATE entities SET united_with = ?2, last_updated = ?3 WHERE entity = ?1";
         self.sql(self.connection.execute(put, params![taken, kept, change.at.as_microsecond()]))?;
-        // What a division takes back is the union of the roots, whichever of their names was used.
+        // The ledger names the two roots, because `divide` undoes their union.
         let (into, from) = (self.sql(id_of(self.connection, kept))?, self.sql(id_of(self.connection, taken))?);
         let new = json!({ "entity": into, "united": from });
         let sequence = self.record(change, Event::Entity, None, None, Some(new))?;
@@ -109,7 +109,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Restored) })
     }
 
-    /// The number and the scope of an entity. One from before scopes were kept belongs to nobody.
+    /// The number and the scope of an entity; the scope is [`NOBODY`] if it is unknown.
     fn entity(&self, id: EntityId) -> Result<Option<(i64, i64)>> {
         let found = self
             .connection
@@ -156,7 +156,7 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Resul
     Ok(())
 }
 
-/// An entity summary may quote this memory; it is cleared so that it is regenerated.
+/// Clears the summaries of the entities that this memory mentions: they may quote it and must be regenerated.
 pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Result<()> {
     connection.run_later(
         "UPDATE entities SET summary = NULL WHERE summary IS NOT NULL \
@@ -178,15 +178,14 @@ fn root(connection: &dyn Connection, entity: i64) -> sql::Result<i64> {
     Ok(at)
 }
 
-/// The id of an entity.
 fn id_of(connection: &dyn Connection, entity: i64) -> sql::Result<EntityId> {
     connection
         .prepare_cached("SELECT id FROM entities WHERE entity = ?1")?
         .query_row(params![entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
 }
 
-/// The names that an entity only bears because others were united with it. It is read with them, and
-/// must not keep them when it is written back, or a division could not give them back.
+/// The names that an entity has only from entities united with it. Reading it includes them; writing it back must not
+/// store them as its own, or `divide` could not separate them.
 fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<String>> {
     let names = |member: i64| -> sql::Result<Vec<String>> {
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
@@ -201,7 +200,7 @@ fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<St
     Ok(borrowed)
 }
 
-/// The root with all that were united with it.
+/// The root with all entities united with it.
 fn family(connection: &dyn Connection, root: i64) -> sql::Result<Vec<i64>> {
     let mut down = connection.prepare_cached("SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity")?;
     let mut members = vec![root];
@@ -221,7 +220,7 @@ fn family(connection: &dyn Connection, root: i64) -> sql::Result<Vec<i64>> {
 pub(crate) const COLUMNS: &str = "e.id, e.canonical_name, e.entity_type, e.aliases, e.summary, e.first_seen, e.last_updated, \
     e.mention_count, e.attributes";
 
-/// A family as one entity, if a memory within the clause speaks of any of it.
+/// A family as one entity; none if no memory that matches the clause mentions a member.
 fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result<Option<Entity>> {
     let members = family(connection, root)?;
     let spoken = format!(
@@ -252,18 +251,18 @@ fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result
             }
         }
     }
-    // A summary tells of every category; whoever sees only some of them is not told.
+    // A summary covers all categories, so a caller who sees only some of them does not get it.
     if clause.category_limited {
         entity.summary = None;
     }
     Ok(Some(entity))
 }
 
-/// The entities that go by one of these names and that a memory within the clause speaks of.
+/// The entities with one of these names that a memory matching the clause mentions.
 pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[String]) -> sql::Result<Vec<Entity>> {
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let sql = format!("SELECT name, entity FROM names WHERE name IN {}", connection.dialect().texts);
-    // Most words of a question name nobody, so all are looked for at once.
+    // Most words of a query are no entity names, so all are looked up in one statement.
     let found: Vec<(String, i64)> = connection
         .prepare_cached(&sql)?
         .query_map(params![Value::Texts(names.clone())], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -285,7 +284,7 @@ pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[Strin
     Ok(found?.into_iter().flatten().collect())
 }
 
-/// The entities that a visible memory speaks of.
+/// The entities that a visible memory mentions.
 pub(crate) fn entities_of(connection: &dyn Connection, clause: &Clause, id: MemoryId) -> sql::Result<Vec<Entity>> {
     let sql = format!(
         "SELECT t.entity FROM memories m JOIN mentions t ON t.memory = m.row WHERE m.id = ? AND {} ORDER BY t.entity",
@@ -309,22 +308,22 @@ pub(crate) fn entities_of(connection: &dyn Connection, clause: &Clause, id: Memo
     Ok(found?.into_iter().flatten().collect())
 }
 
-/// The entities of the clause's scopes that are meant, those spoken of most first.
+/// The entities of the clause's scopes that match the filter, most mentioned first.
 pub(crate) fn list(
     connection: &dyn Connection,
     clause: &Clause,
     filter: &EntityFilter,
     limit: usize,
 ) -> sql::Result<Vec<Entity>> {
-    let mut meant = "e.united_with IS NULL".to_owned();
+    let mut conditions = "e.united_with IS NULL".to_owned();
     let (condition, mut values) = clause.scope_condition("e.scope");
-    meant.push_str(&format!(" AND {condition}"));
+    conditions.push_str(&format!(" AND {condition}"));
     if filter.without_summary {
-        meant.push_str(" AND e.summary IS NULL");
+        conditions.push_str(" AND e.summary IS NULL");
     }
-    // A family counts as a whole, so its root alone does not tell where it stands.
+    // Mentions are summed over the family, not only its root.
     let sql = format!(
-        "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {meant} UNION \
+        "WITH RECURSIVE family(root, member) AS (SELECT e.entity, e.entity FROM entities e WHERE {conditions} UNION \
          SELECT f.root, e.entity FROM family f JOIN entities e ON e.united_with = f.member) \
          SELECT f.root FROM family f JOIN entities e ON e.entity = f.member JOIN entities r ON r.entity = f.root \
          GROUP BY f.root, r.id HAVING CAST(sum(e.mention_count) AS BIGINT) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
@@ -344,15 +343,15 @@ pub(crate) fn list(
     Ok(found)
 }
 
-/// The memories within the clause that speak of these entities, those that speak of most of them
-/// first, then the newest.
+/// The memories matching the clause that mention these entities: those that mention most of them first, then the
+/// newest.
 pub(crate) fn memories_mentioning(
     connection: &dyn Connection,
     clause: &Clause,
     entities: &[EntityId],
     limit: usize,
 ) -> sql::Result<Vec<Hit>> {
-    // One that is asked for twice is one, or nothing could speak of all of them; so are two that were united.
+    // Repeated ids and united entities count once; otherwise no memory could mention all of them.
     let (mut roots, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for id in entities {
         let mut read = connection.prepare_cached("SELECT entity FROM entities WHERE id = ?1")?;
@@ -382,7 +381,7 @@ pub(crate) fn memories_mentioning(
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
 }
 
-/// Takes away entities that nobody speaks of any more. Returns how many.
+/// Deletes the entities without mentions and without united entities. Returns their number.
 pub(crate) fn sweep(connection: &dyn Connection) -> sql::Result<usize> {
     connection.execute(
         "DELETE FROM entities WHERE NOT EXISTS (SELECT 1 FROM mentions t WHERE t.entity = entities.entity) \

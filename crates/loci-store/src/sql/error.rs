@@ -1,21 +1,21 @@
-//! What did the database say?
+//! The errors of SQL statements, common to both drivers.
 
-/// A statement that failed.
+/// The error of a statement.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// SQLite said so.
+    /// An error of SQLite.
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL said so.
+    /// An error of PostgreSQL or of the connection to it.
     #[error("{}", message(.0))]
     Postgres(#[from] tokio_postgres::Error),
-    /// The session did not answer in time, or no session was to be had.
+    /// The server did not answer in time, or the pool gave no connection.
     #[error("{0}")]
     Lost(String),
-    /// One row was asked for, and there is none.
-    #[error("there is no such row")]
+    /// The query returned no row although one was required.
+    #[error("the row does not exist")]
     NoRow,
-    /// A value that we never wrote: the row is not as we left it.
+    /// A value that Loci never writes, so the row is damaged.
     #[error("{0}")]
     Unreadable(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -29,7 +29,7 @@ impl Error {
         Error::Unreadable(error.into())
     }
 
-    /// Whether a key was there already.
+    /// Whether a key exists already.
     pub(crate) fn is_taken(&self) -> bool {
         match self {
             Error::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation),
@@ -39,10 +39,10 @@ impl Error {
     }
 }
 
-/// What PostgreSQL said, with its own words and code where there are any.
+/// The message of the server with its error code, or the cause of a driver error.
 fn message(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
-        Some(said) => format!("{} ({})", said.message(), said.code().code()),
+        Some(error) => format!("{} ({})", error.message(), error.code().code()),
         None => {
             let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
             format!("{error}{}", cause.unwrap_or_default())

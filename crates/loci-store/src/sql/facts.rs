@@ -1,7 +1,7 @@
-//! How do triples lie?
+//! Stores facts: subject–predicate–object triples.
 //!
-//! A triple belongs to one scope and is there once. Its sources are memories of the same scope: they decide who sees
-//! it and whether it still holds. A triple that has sources never outlives the last of them.
+//! A triple belongs to one scope and exists once in it. Its sources are memories of the same scope; they decide who may
+//! see it and whether it is still valid. A triple with sources is deleted together with the last of them.
 
 use loci_types::{Change, Event, Fact, FactFilter, FactId, Filter, MemoryId, Outcome, Scope, Space, Visible};
 use serde_json::{Map, Value as Json, json};
@@ -14,21 +14,21 @@ use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter}
 use crate::sql;
 use crate::{Applied, Error, Result};
 
-/// A triple as it lies.
+/// A triple as stored.
 struct StoredFact {
     fact: i64,
     confidence: f64,
     metadata: Map<String, Json>,
 }
 
-/// A source that everyone who sees the scope and all categories sees, and that holds at `?2`.
+/// A source of the fact `?1` that is valid at `?2` and visible to everyone who sees its scope and category.
 const HOLDING: &str = "SELECT 1 FROM fact_sources s JOIN memories m ON m.row = s.memory WHERE s.fact = ?1 \
     AND m.state IN ('active', 'decayed') AND m.superseded_by_id IS NULL \
     AND m.access_policy NOT IN ('private', 'restricted') AND (m.valid_until IS NULL OR ?2 < m.valid_until) \
     AND (m.expires_at IS NULL OR ?2 < m.expires_at) LIMIT 1";
 
 impl Applier<'_> {
-    /// States a triple, new or known.
+    /// Inserts a triple, or updates the existing one.
     pub(crate) fn state(&self, change: &Change, fact: &Fact) -> Result<Applied> {
         let scope = self.scope(&fact.scope()?)?;
         let sources = self.sources(scope, fact)?;
@@ -54,7 +54,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(outcome) })
     }
 
-    /// Takes a triple back; one that is not there stays away.
+    /// Deletes a triple. A missing one is no error.
     pub(crate) fn retract(&self, change: &Change, scope: &Scope, id: FactId) -> Result<Applied> {
         let number = self.scope(scope)?;
         let source: Option<[u8; 16]> = self.sql(
@@ -82,7 +82,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Deleted) })
     }
 
-    /// The memories that a triple was learned from. They are of its scope, or it could be seen by strangers.
+    /// The source memories of a triple. They must be of its scope, because they decide who may see it.
     fn sources(&self, scope: i64, fact: &Fact) -> Result<Vec<StoredMemory>> {
         let mut sources: Vec<StoredMemory> = Vec::with_capacity(fact.sources.len());
         for id in &fact.sources {
@@ -135,9 +135,9 @@ impl Applier<'_> {
         }))
     }
 
-    /// Said again, the greater confidence stands and metadata are merged. What was learned only from memories that no
-    /// longer hold, or that only their writers see, is said anew: nothing of it may come back or come out. Returns
-    /// whether anything changed.
+    /// Updates a triple that is stated again: the greater confidence is kept and metadata are merged. If none of its
+    /// sources is valid and generally visible, it is overwritten instead, so that nothing outdated or private
+    /// reappears. Returns whether anything changed.
     fn said_again(&self, change: &Change, known: &StoredFact, fact: &Fact) -> Result<bool> {
         let number = known.fact;
         let sourced = self.sql(
@@ -170,7 +170,7 @@ impl Applier<'_> {
     }
 }
 
-/// Takes away the triples that were learned from this memory alone, because it goes.
+/// Deletes the triples whose only source is this memory, because it is removed.
 pub(crate) fn forget(connection: &dyn Connection, row: i64) -> sql::Result<()> {
     connection.run_later(
         "DELETE FROM facts WHERE fact IN (SELECT fact FROM fact_sources WHERE memory = ?1) AND NOT EXISTS \
@@ -179,7 +179,7 @@ pub(crate) fn forget(connection: &dyn Connection, row: i64) -> sql::Result<()> {
     )
 }
 
-/// Metadata over metadata, field by field; null removes a field.
+/// Merges metadata field by field; null removes a field.
 fn merged(old: &Map<String, Json>, new: &Map<String, Json>) -> Map<String, Json> {
     let mut all = old.clone();
     for (key, value) in new {
@@ -195,7 +195,7 @@ fn metadata(text: Option<String>) -> Map<String, Json> {
     text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// The triples that are visible and meant, the surest first.
+/// The triples that are visible and match the filter, highest confidence first.
 pub(crate) fn list(
     connection: &dyn Connection,
     space: &Space,
@@ -203,13 +203,13 @@ pub(crate) fn list(
     filter: &FactFilter,
     limit: usize,
 ) -> sql::Result<Vec<Fact>> {
-    let meant = if filter.include_past { Filter::everything(filter.now) } else { Filter::at(filter.now) };
+    let wanted = if filter.include_past { Filter::everything(filter.now) } else { Filter::at(filter.now) };
     let (Some(holding), Some(seen)) =
-        (Clause::of(connection, space, visible, &meant)?, Clause::visible(connection, space, visible)?)
+        (Clause::of(connection, space, visible, &wanted)?, Clause::visible(connection, space, visible)?)
     else {
         return Ok(Vec::new());
     };
-    // One without sources has no category to be judged by.
+    // A triple without sources has no category, so it is hidden from callers who see only some categories.
     let alone = match holding.category_limited {
         true => "FALSE",
         false => "NOT EXISTS (SELECT 1 FROM fact_sources s WHERE s.fact = f.fact)",
@@ -267,8 +267,7 @@ fn read(row: &dyn Row) -> sql::Result<(i64, u64, Fact)> {
     Ok((row.get(1)?, row.get(11)?, fact))
 }
 
-/// The triple with the sources that are seen. Metadata may have come with any of them, so they are told to those who
-/// see all.
+/// The triple with its visible sources. Metadata may come from any source, so it is cleared unless all are visible.
 fn with_sources(
     connection: &dyn Connection,
     seen: &Clause,

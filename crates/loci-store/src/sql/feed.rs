@@ -1,7 +1,7 @@
-//! What comes next in the ledger of a space?
+//! Reads the ledger of a space from a position.
 //!
-//! The numbers of the lines have no gaps and are given in the order of the commits, so whoever goes
-//! on after the last number looked at misses nothing. Lines that may not be told are passed over once.
+//! Sequence numbers follow the order of commits, so a reader that continues after the last number it has seen misses no
+//! entry. Entries that the caller may not see are skipped, and the position moves past them.
 
 use loci_types::{Space, Visible};
 
@@ -12,15 +12,15 @@ use super::{Connection, Value, params, params_from_iter};
 use crate::Feed;
 use crate::sql;
 
-/// So many lines are looked at in one call.
+/// Number of entries that one call examines.
 const LOOKED_AT: i64 = 1_000;
 
-/// The number of the last line.
+/// The sequence number of the last entry; 0 if there is none.
 pub(crate) fn end(connection: &dyn Connection) -> sql::Result<i64> {
     connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row(params![], |row| row.get(0))
 }
 
-/// The earliest lines after a number that may be told.
+/// The first visible entries after a sequence number.
 pub(crate) fn page(
     connection: &dyn Connection,
     space: &Space,
@@ -32,7 +32,7 @@ pub(crate) fn page(
     if limit == 0 || end <= after {
         return Ok(Feed { entries: Vec::new(), position: after });
     }
-    // Nothing of these scopes was ever written, so no line is about them.
+    // None of these scopes exists, so no entry is about them.
     let Some(clause) = Clause::visible(connection, space, visible)? else {
         return Ok(Feed { entries: Vec::new(), position: end });
     };

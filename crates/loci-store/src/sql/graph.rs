@@ -1,4 +1,4 @@
-//! How do edges lie?
+//! Stores the edges between memories.
 
 use jiff::Timestamp;
 use loci_types::{Edge, EdgeId, MemoryId, Relation};
@@ -8,7 +8,7 @@ use super::row::{json, optional_timestamp, timestamp};
 use super::{Connection, OptionalExtension, Row, Value, params};
 use crate::sql;
 
-/// Draws an edge, or renews the one that is there. True if it is new.
+/// Inserts or updates an edge. Returns whether it is new.
 pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {
     let known: Option<[u8; 16]> = connection
         .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
@@ -94,7 +94,7 @@ pub(crate) fn read_edge(row: &dyn Row) -> sql::Result<Edge> {
     })
 }
 
-/// The edge between two memories that says this.
+/// The edge of a relation between two memories.
 pub(crate) fn edge(
     connection: &dyn Connection,
     source: i64,
@@ -108,7 +108,7 @@ pub(crate) fn edge(
     connection.prepare_cached(&sql)?.query_row(params![source, target, relation.name()], read_edge).optional()
 }
 
-/// The rows that come right after this one in their threads.
+/// The memories that directly follow this one in their threads.
 pub(crate) fn followers(connection: &dyn Connection, row: i64) -> sql::Result<Vec<i64>> {
     connection
         .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?

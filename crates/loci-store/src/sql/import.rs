@@ -1,4 +1,4 @@
-//! Writes records and sessions of an export back as they were.
+//! Imports records and sessions with all their fields.
 
 use jiff::Timestamp;
 use loci_types::{Addition, Change, Event, Memory, MemoryId, Outcome, Session};
@@ -9,7 +9,7 @@ use super::{OptionalExtension, entities, graph, params, row};
 use crate::{Applied, Error, Result};
 
 impl Applier<'_> {
-    /// Writes a record over the one with its id: every field, as long as it stays in its scope and its chain stays whole.
+    /// Overwrites every field of the memory with this id. Refused if it would change its scope or break its chain.
     pub(crate) fn replace(&self, change: &Change, addition: &Addition) -> Result<Applied> {
         let memory = &addition.memory;
         let before = self.find(memory.id)?;
@@ -22,8 +22,8 @@ impl Applier<'_> {
         }
         self.sql(row::replace(self.connection, before.row, addition))?;
         self.check_pointers(memory.id)?;
-        // A turn is also found by the words of the question before it: one of the same session, by someone else.
-        fn said(memory: &Memory) -> [Option<&String>; 4] {
+        // A turn is also indexed by the words of the question before it, which depends on session, speaker and role.
+        fn indexed_fields(memory: &Memory) -> [Option<&String>; 4] {
             [
                 Some(&memory.content),
                 memory.actor_id.as_ref(),
@@ -31,7 +31,7 @@ impl Applier<'_> {
                 memory.identifiers.session_id.as_ref(),
             ]
         }
-        if said(memory) != said(&before.memory) {
+        if indexed_fields(memory) != indexed_fields(&before.memory) {
             self.reindex(before.row)?;
             for follower in self.sql(graph::followers(self.connection, before.row))? {
                 self.reindex(follower)?;
@@ -53,8 +53,8 @@ impl Applier<'_> {
         Ok(applied(memory, Outcome::Updated, sequence))
     }
 
-    /// Writes a session as it was in another store. If the turn up to which it was consolidated is gone, the turns before it
-    /// still count as consolidated.
+    /// Writes a session as it was in another store. If the last consolidated turn is missing, the turns before it still
+    /// count as consolidated.
     pub(crate) fn resume(&self, session: &Session) -> Result<Applied> {
         let number = self.scope(&session.scope)?;
         let mut through: Option<i64> = None;

@@ -1,8 +1,8 @@
 //! Runs reads of local files on the calling thread.
 //!
-//! A file answers most queries in a few microseconds, and handing one to a blocking thread and back costs as much again. A
-//! caller with many reads in a row therefore leaves the runtime's worker set once and reads inline. A server answers when it
-//! likes; its queries always go to blocking threads, so that several are under way at once.
+//! A file answers most queries in a few microseconds, and handing one to a blocking thread and back costs as much
+//! again. A caller with many reads in a row therefore uses `block_in_place` once and reads inline. Queries to a server
+//! have unbounded latency and always go to blocking threads, so that several run at once.
 
 use std::cell::Cell;
 use std::pin::pin;
@@ -15,12 +15,12 @@ use tokio::task::block_in_place;
 use super::backend::{Backend, blocking};
 use crate::{Error, Result};
 
-/// How many futures may read on the runtime's own threads at once.
+/// Limits the futures that read on the runtime's own threads at once: 4 per core.
 static INLINE_READS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(4 * std::thread::available_parallelism().map_or(4, std::num::NonZero::get)));
 
-/// How many reads of files may use threads of the blocking pool at once. Fewer than the pool has (512), so that it never
-/// fills up with them, and fewer than there are connections.
+/// Limits the file reads on threads of the blocking pool at once. Fewer than the pool has (512), so that they cannot
+/// use it up, and fewer than there are connections.
 static BLOCKING_READS: Semaphore = Semaphore::const_new(64);
 
 thread_local! {
@@ -28,11 +28,11 @@ thread_local! {
     static INLINE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a future whose reads of local files happen on the thread that polls it. Branches of this future do not overlap
-/// meanwhile; spawned tasks do. On a current-thread runtime every read still goes to a blocking thread.
+/// Runs a future whose reads of local files happen on the thread that polls it. Concurrent branches of this future do
+/// not overlap during a read; spawned tasks do. On a current-thread runtime every read still goes to a blocking thread.
 ///
-/// Only so many do this at once: each takes a thread of the runtime's blocking pool in its stead, and a runtime whose
-/// pool is used up stands still. The others read on blocking threads, whose number is bounded as well.
+/// The number of futures that do this at once is limited, because each makes the runtime take a replacement thread from
+/// its blocking pool, and a runtime whose pool is used up stops. The others read on blocking threads, also limited.
 pub async fn with_inline_reads<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     std::future::poll_fn(move |context| {
@@ -85,25 +85,25 @@ mod tests {
     /// Tests that use up the permits of this process, or need one, run one after the other.
     static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-    /// Whether a floor was asked by the thread that stepped aside.
+    /// Whether a read of this backend runs inline.
     async fn here<B: Backend>() -> bool {
         run_read::<B, _>(|| Ok(INLINE.get())).await.unwrap()
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn who_stands_inline_waits_for_files_and_not_for_servers() {
+    async fn files_are_read_inline_and_servers_are_not() {
         let _alone = ALONE.lock().await;
         let asked = tokio::spawn(async {
-            assert!(!here::<SqliteBackend>().await, "who has not stepped aside holds nobody up");
+            assert!(!here::<SqliteBackend>().await, "reads go to a blocking thread by default");
             let both =
                 with_inline_reads(async { (here::<SqliteBackend>().await, here::<PostgresBackend>().await) }).await;
             assert_eq!(both, (true, false));
-            assert!(!here::<SqliteBackend>().await, "and it ends");
+            assert!(!here::<SqliteBackend>().await, "inline reads end with the future");
         });
         asked.await.unwrap();
     }
 
-    /// However many ask at once, the runtime has threads left for its timers.
+    /// The runtime has threads left for its timers under any number of concurrent reads.
     #[test]
     fn many_slow_reads_leave_the_runtime_going() {
         let _alone = ALONE.blocking_lock();
@@ -135,11 +135,11 @@ mod tests {
         let outcome = ticks.recv_timeout(std::time::Duration::from_secs(20));
         drop(ended);
         runtime.shutdown_timeout(std::time::Duration::from_secs(20));
-        assert_eq!(outcome, Ok(()), "the runtime stood still");
+        assert_eq!(outcome, Ok(()), "the runtime stopped");
     }
 
     #[tokio::test]
-    async fn a_runtime_of_one_thread_is_not_held_up() {
+    async fn a_current_thread_runtime_does_not_read_inline() {
         assert!(!with_inline_reads(here::<SqliteBackend>()).await);
     }
 }

@@ -1,4 +1,4 @@
-//! Which work waits, and who has it?
+//! The job queue of a space.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,19 +10,18 @@ use super::row::timestamp;
 use super::{Connection, Row, Value, params};
 use crate::{Error, Result, sql};
 
-/// A job that could be taken: its instant and the kinds follow, the instant twice.
+/// The condition on a job that can be claimed. Parameters: the current time twice, then the kinds.
 pub(crate) const FREE: &str =
     "((state = 'waiting' AND run_after <= ?) OR (state = 'running' AND lease_until <= ?)) AND kind IN ";
 
-/// Whether any job of these kinds could be taken. Asked by readers, so that a worker at rest
-/// writes nothing.
+/// Whether a job of these kinds can be claimed. It only reads, so that an idle worker does not write.
 pub(crate) fn waiting(connection: &dyn Connection, kinds: &[JobKind], now: Timestamp) -> sql::Result<bool> {
     let sql = format!("SELECT EXISTS (SELECT 1 FROM jobs WHERE {FREE} {})", connection.dialect().texts);
     let now = now.as_microsecond();
     connection.query_row(&sql, params![now, now, names(kinds)], |row| row.get(0))
 }
 
-/// Takes waiting jobs, and those whose lease has run out, for `lease`.
+/// Claims waiting jobs, and running ones whose lease has expired, for the duration of `lease`.
 pub(crate) fn claim(
     connection: &dyn Connection,
     path: &Path,
@@ -59,7 +58,7 @@ pub(crate) fn claim(
         .collect()
 }
 
-/// Keeps a job that is still ours until another instant. False if it is not.
+/// Extends the lease of a job. Returns false if this worker no longer holds it.
 pub(crate) fn renew(connection: &dyn Connection, job: &Job, until: Timestamp) -> sql::Result<bool> {
     let done = connection
         .prepare_cached(
@@ -69,7 +68,7 @@ pub(crate) fn renew(connection: &dyn Connection, job: &Job, until: Timestamp) ->
     Ok(done > 0)
 }
 
-/// Ends a job that is still ours. False if it is not.
+/// Deletes a finished job. Returns false if this worker no longer holds it.
 pub(crate) fn finish(connection: &dyn Connection, job: &Job) -> sql::Result<bool> {
     let done = connection
         .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3")?
@@ -77,7 +76,8 @@ pub(crate) fn finish(connection: &dyn Connection, job: &Job) -> sql::Result<bool
     Ok(done > 0)
 }
 
-/// Puts a job back until `retry_at`, or lays it aside for good.
+/// Returns a failed job to the queue for `retry_at`, or marks it dead if none. Returns false if this worker no longer
+/// holds it.
 pub(crate) fn fail(
     connection: &dyn Connection,
     job: &Job,
@@ -101,7 +101,7 @@ pub(crate) fn fail(
     Ok(done > 0)
 }
 
-/// The jobs in these states, oldest first; none: in all.
+/// The jobs in these states, or in all if empty, oldest first.
 pub(crate) fn list(
     connection: &dyn Connection,
     space: &str,
@@ -139,7 +139,8 @@ pub(crate) fn list(
         .collect()
 }
 
-/// Lets a job that nobody has in hand wait anew. A second one with its key stays as it is.
+/// Returns a job that is not running to the queue with its attempts reset. Refused if another queued or running job has
+/// the same key.
 pub(crate) fn retry(connection: &dyn Connection, id: i64, at: Timestamp) -> sql::Result<bool> {
     let done = connection.execute(
         "UPDATE jobs SET state = 'waiting', attempts = 0, last_error = NULL, run_after = ?2 \
@@ -150,12 +151,12 @@ pub(crate) fn retry(connection: &dyn Connection, id: i64, at: Timestamp) -> sql:
     Ok(done > 0)
 }
 
-/// Gives up a job that nobody has in hand.
+/// Deletes a job that is not running.
 pub(crate) fn give_up(connection: &dyn Connection, id: i64) -> sql::Result<bool> {
     Ok(connection.execute("DELETE FROM jobs WHERE id = ?1 AND state != 'running'", params![id])? > 0)
 }
 
-/// The names of these kinds, as one value.
+/// The names of these kinds, as one SQL value.
 pub(crate) fn names(kinds: &[JobKind]) -> Value {
     Value::Texts(kinds.iter().map(|kind| kind.name().to_owned()).collect())
 }

@@ -1,7 +1,7 @@
-//! Which credentials were made here?
+//! Stores the API keys in the catalogue.
 //!
-//! They lie in the catalogue, beside tenants and agents. Only the hash of a secret is kept; a key
-//! that was revoked stays, so that nobody can be let in by taking the last one away.
+//! Only the hash of a secret is stored. A revoked key stays in the table, because access would be open if there were no
+//! key at all.
 
 use super::row::{optional_timestamp, timestamp};
 use super::{Connection, OptionalExtension, Row, params};
@@ -11,14 +11,14 @@ use loci_types::{Key, Tenant};
 
 const COLUMNS: &str = "id, name, hash, allows, created_at, expires_at, revoked_at";
 
-/// Keeps a new key; its id must be new.
+/// Inserts a key, whose id must be new.
 pub(crate) fn put(connection: &dyn Connection, key: &Key) -> sql::Result<()> {
     let (tenant, at) = (key.grant.tenant.name(), key.created_at.as_microsecond());
     connection.execute(
         "INSERT INTO tenants (name, created_at) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
         params![tenant, at],
     )?;
-    let allows = serde_json::to_string(&key.grant).map_err(|error| to_sqlite(error.into()))?;
+    let allows = serde_json::to_string(&key.grant).map_err(|error| unreadable(error.into()))?;
     connection.execute(
         "INSERT INTO keys (id, tenant, name, hash, allows, created_at, expires_at, revoked_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -27,7 +27,7 @@ pub(crate) fn put(connection: &dyn Connection, key: &Key) -> sql::Result<()> {
     Ok(())
 }
 
-/// The key with this id, whoever's it is.
+/// The key with this id, of any tenant.
 pub(crate) fn find(connection: &dyn Connection, id: &str) -> sql::Result<Option<Key>> {
     connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE id = ?1"))?
@@ -43,7 +43,7 @@ pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<
         .collect()
 }
 
-/// Refuses a key from an instant on; false if it is not there. What was revoked earlier stays so.
+/// Revokes a key at a time; an earlier revocation stays. Returns false if there is no such key.
 pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at: Timestamp) -> sql::Result<bool> {
     let changed = connection.execute(
         "UPDATE keys SET revoked_at = CASE WHEN revoked_at < ?3 THEN revoked_at ELSE ?3 END WHERE tenant = ?1 AND id = ?2",
@@ -52,7 +52,7 @@ pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at:
     Ok(changed > 0)
 }
 
-/// The tenants that are known, by name.
+/// The names of all tenants, sorted.
 pub(crate) fn tenants(connection: &dyn Connection) -> sql::Result<Vec<String>> {
     connection
         .prepare_cached("SELECT name FROM tenants ORDER BY name")?
@@ -60,7 +60,7 @@ pub(crate) fn tenants(connection: &dyn Connection) -> sql::Result<Vec<String>> {
         .collect()
 }
 
-/// One key of any tenant, if there is any.
+/// Any one key, to find out whether there is one.
 pub(crate) fn any(connection: &dyn Connection) -> sql::Result<Vec<Key>> {
     let sql = format!("SELECT {COLUMNS} FROM keys LIMIT 1");
     connection.prepare_cached(&sql)?.query_map(params![], read)?.collect()
@@ -76,13 +76,13 @@ fn read(row: &dyn Row) -> sql::Result<Key> {
         id: row.get(0)?,
         name: row.get(1)?,
         hash: row.get(2)?,
-        grant: serde_json::from_str(&allows).map_err(|error| to_sqlite(error.into()))?,
+        grant: serde_json::from_str(&allows).map_err(|error| unreadable(error.into()))?,
         created_at: timestamp(row, 4)?,
         expires_at: optional_timestamp(row, 5)?,
         revoked_at: optional_timestamp(row, 6)?,
     })
 }
 
-fn to_sqlite(error: Box<dyn std::error::Error + Send + Sync>) -> sql::Error {
+fn unreadable(error: Box<dyn std::error::Error + Send + Sync>) -> sql::Error {
     sql::Error::unreadable(error)
 }

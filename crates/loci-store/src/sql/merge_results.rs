@@ -1,11 +1,11 @@
-//! How do the answers of several spaces become one?
+//! Merges the results of several spaces.
 
 use std::collections::BTreeMap;
 
 use crate::Hit;
 
-/// BM25 counts how rare a word is within its file, so scores of different files have different
-/// scales. They meet as shares of the best in each.
+/// Divides the scores of each space by its best score, if there are several. BM25 weighs a term by its frequency within
+/// one space, so scores of different spaces have different scales.
 pub(crate) fn normalise_scores(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
     found.retain(|hits| !hits.is_empty());
     if found.len() > 1 {
@@ -17,7 +17,7 @@ pub(crate) fn normalise_scores(mut found: Vec<Vec<Hit>>) -> Vec<Vec<Hit>> {
     found
 }
 
-/// The best of all, whichever space they are in.
+/// The best hits over all spaces; ties are ordered by ascending id.
 pub(crate) fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
@@ -25,7 +25,7 @@ pub(crate) fn best(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
     hits
 }
 
-/// The best of all, and of equals the newest.
+/// The best hits over all spaces; of equal scores the newest comes first.
 pub(crate) fn best_then_newest(found: Vec<Vec<Hit>>, limit: usize) -> Vec<Hit> {
     let mut hits: Vec<Hit> = found.into_iter().flatten().collect();
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));

@@ -1,8 +1,7 @@
-//! The rules of the floor, once for every database that speaks SQL.
+//! The part of the store that is common to SQLite and PostgreSQL.
 //!
-//! What a change does to the rows, who may see which, and how they are read stands here and nowhere
-//! else; [`crate::sqlite`] and [`crate::postgres`] only say where a space lies, how a transaction
-//! begins and ends, and how words and vectors are found there.
+//! Only this module decides how a change modifies rows, which rows a caller may see and how they are read.
+//! [`crate::sqlite`] and [`crate::postgres`] locate a space, begin and end transactions, and search terms and vectors.
 
 pub(crate) mod ageing;
 pub(crate) mod apply;

@@ -1,7 +1,7 @@
-//! What does upkeep write down for itself?
+//! Notes: small values by key that the engine keeps for itself.
 //!
-//! Small values by name: what was checked and need not be again, what was counted, what recall told
-//! whom. They hold no text of any memory.
+//! Notes hold counters, marks of finished checks and the answers to idempotent requests. They must not contain the text
+//! of a memory.
 
 use jiff::Timestamp;
 use loci_types::{Change, NoteValue, Outcome, Scope};
@@ -12,11 +12,11 @@ use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter}
 use crate::sql;
 use crate::{Applied, Result};
 
-/// The scope of notes about nobody.
+/// The scope number of notes that belong to no scope.
 const NOBODY: i64 = 0;
 
 impl Applier<'_> {
-    /// Writes a note, or adds to it. One that no longer counts is added to as if there were none.
+    /// Sets a note or adds to its number. An expired note counts as missing.
     pub(crate) fn note(
         &self,
         change: &Change,
@@ -71,7 +71,8 @@ impl Applier<'_> {
     }
 }
 
-/// The notes with these names about the scopes of the clause, and about nobody for those who see the whole.
+/// The unexpired notes with these keys in the scopes of the clause; notes without a scope only if the whole space is
+/// visible.
 pub(crate) fn read(
     connection: &dyn Connection,
     clause: &Clause,
@@ -94,7 +95,7 @@ pub(crate) fn read(
     Ok(found)
 }
 
-/// Sweeps up what no longer counts. Returns how many notes went.
+/// Deletes expired notes. Returns their number.
 pub(crate) fn sweep(connection: &dyn Connection, now: Timestamp) -> sql::Result<usize> {
     connection.execute("DELETE FROM notes WHERE until <= ?1", params![now.as_microsecond()])
 }

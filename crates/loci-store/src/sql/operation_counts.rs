@@ -1,6 +1,4 @@
-//! How much was done, and when?
-//!
-//! Lines of the ledger are counted where they lie; only the sums leave the database.
+//! Counts the ledger entries per time bucket. The database aggregates; only sums are read.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,27 +11,27 @@ use super::{Connection, Value, params_from_iter};
 use crate::sql;
 use crate::{Error, OperationCounts, Result};
 
-/// A stretch with the part of Loci and the event.
-type Place = (i64, String, String);
+/// The start of a bucket, the node and the event.
+type BucketKey = (i64, String, String);
 
-/// The length of a stretch as the database counts it.
+/// The length of a bucket in microseconds.
 pub(crate) fn micros(bucket: Duration) -> Result<i64> {
     if bucket.as_micros() == 0 {
-        return Err(Error::from(loci_types::Error::invalid("bucket", "a stretch of no time holds nothing")));
+        return Err(Error::from(loci_types::Error::invalid("bucket", "it must be longer than zero")));
     }
     Ok(i64::try_from(bucket.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// What one space adds to the sums.
+/// The counts of one space.
 pub(crate) fn count(
     connection: &dyn Connection,
     space: &Space,
     visible: &Visible,
     range: TimeRange,
     bucket: i64,
-) -> sql::Result<Vec<(Place, u64)>> {
+) -> sql::Result<Vec<(BucketKey, u64)>> {
     let Some(clause) = Clause::visible(connection, space, visible)? else { return Ok(Vec::new()) };
-    // The remainder of a time before 1970 is negative; the stretch starts before it all the same.
+    // The remainder of a time before 1970 is negative, so it is shifted to find the start of the bucket.
     let sql = format!(
         "SELECT l.at - CASE WHEN l.at % ?1 < 0 THEN l.at % ?1 + ?1 ELSE l.at % ?1 END, coalesce(l.node, ''), l.event, \
          count(*) FROM ledger l LEFT JOIN memories m ON m.row = l.memory \
@@ -52,14 +50,14 @@ pub(crate) fn count(
         .collect()
 }
 
-/// The sums over all spaces, in the order of time.
-pub(crate) fn together(found: Vec<Vec<(Place, u64)>>) -> Vec<OperationCounts> {
-    let mut sums: BTreeMap<Place, u64> = BTreeMap::new();
+/// The sums over all spaces, ordered by time.
+pub(crate) fn together(found: Vec<Vec<(BucketKey, u64)>>) -> Vec<OperationCounts> {
+    let mut sums: BTreeMap<BucketKey, u64> = BTreeMap::new();
     for (place, count) in found.into_iter().flatten() {
         *sums.entry(place).or_default() += count;
     }
-    let tally = |((start, node, op), count): (Place, u64)| {
-        // A stretch may be so long that no calendar knows its start.
+    let tally = |((start, node, op), count): (BucketKey, u64)| {
+        // The start of a very long bucket may lie outside the range of timestamps.
         let start = Timestamp::from_microsecond(start).unwrap_or(Timestamp::MIN);
         OperationCounts { start, node, op, count }
     };

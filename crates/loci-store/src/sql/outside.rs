@@ -1,7 +1,7 @@
-//! What is an outside vector index told, and what becomes of its proposals?
+//! The store's side of an external vector index: the feed of changes, and the scoring of candidates.
 //!
-//! It is told what stands in the ledger after its mark, each memory as it is now. What it proposes is checked by the
-//! one clause and scored by the exact vectors.
+//! The feed returns the memories of the ledger entries after the index's mark, each as it is now. Candidates of the
+//! index are filtered by the clause and scored by their exact vectors.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::{Connection, Floats, OptionalExtension, Row, Value, feed, params, row
 use crate::vectors::Query;
 use crate::{Hit, VectorFeed, VectorPoint, sql};
 
-/// What changed after a line.
+/// The memories that changed after a ledger entry.
 pub(crate) fn vector_feed(
     connection: &dyn Connection,
     model: &str,
@@ -63,7 +63,7 @@ pub(crate) fn vector_feed(
     Ok(feed)
 }
 
-/// These memories as far as the clause allows them, scored by their exact vectors.
+/// Those of these memories that match the clause, scored by their exact vectors.
 pub(crate) fn rescore(
     connection: &dyn Connection,
     clause: &Clause,

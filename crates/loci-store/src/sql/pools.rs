@@ -1,7 +1,7 @@
-//! How are pools and their members kept?
+//! Stores pools and their members in the catalogue.
 //!
-//! In the catalogue, beside the agents. A pool and its first members come in one transaction, and go in one
-//! with the entry of its space.
+//! A pool and its first members are created in one transaction, and deleted in one together with the entry of its
+//! space.
 
 use jiff::Timestamp;
 use loci_types::Tenant;
@@ -10,6 +10,7 @@ use super::row::timestamp;
 use super::{Connection, OptionalExtension, Row, params};
 use crate::{Pool, PoolFilter, PoolMember, PoolRecord, sql};
 
+/// Creates a pool with its first members. Returns false if it exists already.
 pub(crate) fn create(
     connection: &dyn Connection,
     tenant: &Tenant,
@@ -31,6 +32,7 @@ pub(crate) fn create(
     Ok(made > 0)
 }
 
+/// Adds members. Returns the number of new ones.
 pub(crate) fn join(
     connection: &dyn Connection,
     tenant: &Tenant,
@@ -58,7 +60,7 @@ pub(crate) fn read_pool(row: &dyn Row) -> sql::Result<Pool> {
     Ok(Pool { slug: row.get(0)?, name: row.get(1)?, created_at: timestamp(row, 2)? })
 }
 
-/// Takes a member out.
+/// Removes a member. Returns the number of removed rows.
 pub(crate) fn leave(connection: &dyn Connection, tenant: &Tenant, pool: &str, agent: &str) -> sql::Result<u64> {
     let sql = "DELETE FROM pool_members WHERE tenant = ?1 AND pool = ?2 AND agent = ?3";
     Ok(connection.execute(sql, params![tenant.name(), pool, agent])? as u64)

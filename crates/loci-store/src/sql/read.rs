@@ -1,4 +1,4 @@
-//! How are memories, their history and their numbers read?
+//! Reads memories, vectors, edges, history and statistics.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ pub(crate) fn fetch(
     connection.prepare_cached(&sql)?.query_map(values, row::read)?.collect()
 }
 
-/// Columns of the memories with given ids that the clause lets through. The ids are the first value.
+/// A query for columns of the memories with given ids that match the clause. The ids are its first value.
 pub(crate) fn among(connection: &dyn Connection, columns: &str, joined: &str, clause: &Clause) -> String {
-    // The order of this join is fixed: left to itself the planner may walk the whole scope instead.
+    // The join order is fixed, because SQLite's planner may otherwise scan the whole scope.
     format!(
         "SELECT {columns} FROM {} {} memories m ON m.id = j.value {joined} WHERE {}",
         connection.dialect().ids,
@@ -36,7 +36,7 @@ pub(crate) fn among(connection: &dyn Connection, columns: &str, joined: &str, cl
     )
 }
 
-/// Ids as one value; one that is named twice is one.
+/// Ids as one SQL value, without duplicates.
 pub(crate) fn wanted(ids: &[MemoryId]) -> Value {
     let mut ids: Vec<[u8; 16]> = ids.iter().map(|id| *id.as_bytes()).collect();
     ids.sort_unstable();
@@ -44,7 +44,7 @@ pub(crate) fn wanted(ids: &[MemoryId]) -> Value {
     Value::Ids(ids)
 }
 
-/// Up to one more than the page asks for, newest first, and how many there are in all.
+/// Up to one memory more than the page asks for, newest first, and the total number of matches.
 pub(crate) fn scan(
     connection: &dyn Connection,
     space: &Space,
@@ -53,7 +53,7 @@ pub(crate) fn scan(
     page: &Page,
 ) -> sql::Result<(Vec<Memory>, u64)> {
     let Some(clause) = Clause::of(connection, space, visible, filter)? else { return Ok((Vec::new(), 0)) };
-    // Left to itself the planner walks the scope in the order that is asked for.
+    // Without a hint SQLite's planner scans the scope in the order of `ORDER BY`.
     let index = match filter {
         Filter { twin: Some(_), .. } => connection.dialect().indexed_by("memories_by_unless"),
         Filter { claim: Some(_), .. } => connection.dialect().indexed_by("memories_by_claim"),
@@ -109,12 +109,12 @@ pub(crate) fn history(
     limit: usize,
 ) -> sql::Result<Vec<LedgerEntry>> {
     let known = !fetch(connection, space, visible, &[id])?.is_empty();
-    // A row number finds it by an index; only a tombstone must be looked for by its id.
+    // The ledger has an index on row numbers; only a removed memory is looked up by its id.
     let row: Option<i64> = connection
         .prepare_cached("SELECT row FROM memories WHERE id = ?1")?
         .query_row(params![id.as_bytes()], |row| row.get(0))
         .optional()?;
-    // What is there and not seen has no history; what is gone has one for the whole reach only.
+    // An invisible memory has no history for this caller; a removed one only for callers who see the whole tenant.
     if !known && (row.is_some() || *visible.reach() != Reach::Whole) {
         return Ok(Vec::new());
     }
@@ -136,7 +136,7 @@ pub(crate) fn history(
 pub(crate) const ENTRY: &str = "l.sequence, l.at, l.event, l.memory_id, l.version, l.old, l.new, l.actor, l.node, l.reason, \
     l.thread_id, l.request_id";
 
-/// What happened to visible memories after a revision.
+/// The last `limit` changes of visible memories after a sequence number, in order.
 pub(crate) fn changes(
     connection: &dyn Connection,
     space: &Space,
@@ -170,7 +170,7 @@ pub(crate) fn changes(
     Ok(Feed { entries, position: revision })
 }
 
-/// The edges at these memories, of these relations or of all, whose both ends pass the clause.
+/// The edges from or to these memories of which both ends match the clause; of all relations if none is given.
 pub(crate) fn edges(
     connection: &dyn Connection,
     clause: &Clause,
@@ -178,7 +178,6 @@ pub(crate) fn edges(
     relations: &[Relation],
 ) -> sql::Result<Vec<Edge>> {
     let Dialect { ids: of_ids, ordered_join: join, .. } = connection.dialect();
-    // An edge is found from either end; both ends must pass.
     let sql = format!(
         "WITH asked AS MATERIALIZED (SELECT m.row FROM {of_ids} {join} memories m ON m.id = j.value), \
          found AS MATERIALIZED (SELECT e.id, e.source, e.target FROM asked a {join} edges e ON e.source = a.row \
@@ -202,10 +201,10 @@ pub(crate) fn edges(
 /// Number of the newest memories of a scope that are checked for missing vectors.
 const LATEST: usize = 256;
 
-/// The first memories by one measure. Each scope is asked by itself, so that an index gives the
-/// order and no scope is read whole.
+/// The first memories by one measure. Each scope is queried separately, so that an index provides the order and no
+/// scope is read completely.
 pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, limit: usize) -> sql::Result<Vec<Hit>> {
-    // Left to itself the planner may sort the whole scope.
+    // Without a hint SQLite's planner may sort the whole scope.
     let (value, index, order) = match by {
         Measure::Newest | Measure::Unembedded => {
             ("CAST(m.created_at AS DOUBLE PRECISION) / 1000000.0", "memories_by_scope", "m.id DESC")
@@ -213,7 +212,7 @@ pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, 
         Measure::Importance => ("m.importance", "memories_by_weight", "m.importance DESC, m.row DESC"),
     };
     if connection.dialect().lateral {
-        return foremost_at_once(connection, clause, by, limit, (value, order));
+        return top_by_in_one_statement(connection, clause, by, limit, (value, order));
     }
     let scopes = match &clause.scopes {
         Some(scopes) => scopes.clone(),
@@ -234,7 +233,7 @@ pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, 
         ),
         Measure::Newest | Measure::Importance => first,
     };
-    // What waits for its vector is among the latest.
+    // Memories that lack a vector are among the newest.
     let looked_at = if by == Measure::Unembedded { LATEST } else { limit };
     let hit = |row: &dyn Row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
     let mut statement = connection.prepare_cached(&sql)?;
@@ -253,7 +252,7 @@ pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, 
 }
 
 /// The same in one statement for all scopes.
-fn foremost_at_once(
+fn top_by_in_one_statement(
     connection: &dyn Connection,
     clause: &Clause,
     by: Measure,
@@ -306,13 +305,13 @@ pub(crate) fn model(connection: &dyn Connection, name: &str) -> sql::Result<Opti
         .optional()
 }
 
-/// The number of the model that made a vector; none if it is not known here with vectors of that size.
+/// The number of the model of a vector; none if this space has no such model with vectors of that size.
 pub(crate) fn model_of(connection: &dyn Connection, vector: &Vector) -> sql::Result<Option<i64>> {
     let known = model(connection, &vector.model)?;
     Ok(known.filter(|(_, size)| *size == vector.values.len()).map(|(model, _)| model))
 }
 
-/// The models that have made vectors here.
+/// The names of the models in this space.
 pub(crate) fn model_names(connection: &dyn Connection) -> sql::Result<Vec<String>> {
     connection.prepare_cached("SELECT name FROM models")?.query_map(params![], |row| row.get(0))?.collect()
 }
@@ -339,7 +338,7 @@ fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<(BTreeMap
     Ok((vectors, without))
 }
 
-/// What one space adds to the numbers.
+/// The statistics of one space. Entities, ledger and jobs are counted only if `whole` is set.
 pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -> sql::Result<Stats> {
     let by = |column: &str| {
         let sql = format!("SELECT m.{column}, count(*) FROM memories m WHERE {} GROUP BY 1", clause.sql);

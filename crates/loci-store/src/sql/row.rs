@@ -1,4 +1,4 @@
-//! Reads and writes the row of a memory. One list of columns serves every statement.
+//! Reads and writes the row of a memory. Every statement is built from one list of columns.
 
 use std::sync::LazyLock;
 
@@ -75,7 +75,7 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Memory> {
     })
 }
 
-/// Walks the columns of a row, so that reading needs no numbers.
+/// Reads the columns of a row one after the other.
 struct Column<'a> {
     row: &'a dyn Row,
     next: usize,
@@ -121,7 +121,7 @@ impl Column<'_> {
     }
 }
 
-/// The time in a column of microseconds. One that no calendar has is damage and is reported as such.
+/// The time in a column of microseconds. A value outside the range of timestamps is reported as damage.
 pub(crate) fn timestamp(row: &dyn Row, column: impl ColumnRef) -> sql::Result<Timestamp> {
     from_micros(row.get(column)?)
 }
@@ -131,18 +131,18 @@ pub(crate) fn optional_timestamp(row: &dyn Row, column: impl ColumnRef) -> sql::
     row.get::<_, Option<i64>>(column)?.map(from_micros).transpose()
 }
 
-/// The time that a number of microseconds stands for.
+/// Converts microseconds since 1970 into a time.
 pub(crate) fn from_micros(micros: i64) -> sql::Result<Timestamp> {
     Timestamp::from_microsecond(micros).map_err(sql::Error::unreadable)
 }
 
-/// The names of [`COLUMNS`]: every statement that writes a record is made from this one list.
+/// The names in [`COLUMNS`], from which every statement that writes a memory is built.
 fn columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.split(", ").map(|column| column.trim_start_matches("m."))
 }
 
-/// The columns that no change of a memory touches: what it is, where it belongs, who said it, and how often it was
-/// used, which is counted apart. Only an import that replaces the whole record writes them.
+/// The columns that a change of a memory never writes: its identity, its scope, its speaker, and the access counts,
+/// which are updated separately. Only an import that replaces the whole record writes them.
 const FIXED: [&str; 19] = [
     "id",
     "layer",
@@ -219,7 +219,7 @@ fn values(memory: &Memory) -> Vec<Value> {
     ]
 }
 
-/// Writes a new row and returns its number.
+/// Inserts a row and returns its number.
 pub(crate) fn insert(
     connection: &dyn Connection,
     scope: i64,
@@ -239,7 +239,7 @@ pub(crate) fn insert(
     Ok(row)
 }
 
-/// Writes back what a change may touch of a row. See [`FIXED`] for what it never does.
+/// Updates all columns of a row except [`FIXED`].
 pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> sql::Result<()> {
     static UPDATE: LazyLock<String> = LazyLock::new(|| {
         let set: Vec<String> =
@@ -252,7 +252,7 @@ pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> 
     renew_tags(connection, row, &memory.tags)
 }
 
-/// Writes a whole record over a row: every column but the id, which comes first, and the scope.
+/// Overwrites all columns of a row except the id, which comes first, and the scope.
 pub(crate) fn replace(connection: &dyn Connection, row: i64, addition: &Addition) -> sql::Result<()> {
     static REPLACE: LazyLock<String> = LazyLock::new(|| {
         let names = columns().skip(1).chain(["unless", "claim", "aged_at"]);
@@ -287,12 +287,12 @@ fn list(values: &[String]) -> Option<String> {
     (!values.is_empty()).then(|| json(&values))
 }
 
-/// JSON text. Our own values always have one.
+/// The JSON text of a value. Serialisation of the store's own types does not fail.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// Reads a ledger line from the columns
+/// Reads a ledger entry from the columns
 /// `sequence, at, event, memory_id, version, old, new, actor, node, reason, thread_id, request_id`.
 pub(crate) fn read_entry(space: &str, row: &dyn Row) -> sql::Result<LedgerEntry> {
     let mut column = Column { row, next: 0 };

@@ -1,4 +1,4 @@
-//! Which conversations go on, which are over, and what of them was learned?
+//! Stores the sessions of conversations and how far each was consolidated.
 
 use loci_types::{Change, Event, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
 use serde_json::json;
@@ -11,11 +11,11 @@ use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter}
 use crate::sql;
 use crate::{Applied, Error, Result};
 
-/// The columns that name a session.
+/// The key columns of a session.
 pub(crate) const KEY: &str = "scope, name";
 
 impl Applier<'_> {
-    /// A turn came: the session goes on, or begins.
+    /// Records a turn: starts the session, or reopens it and updates its last time.
     pub(crate) fn attend(&self, change: &Change, scope: &Scope, session: &str, thread: &str) -> Result<Applied> {
         self.belongs_here(scope)?;
         let sql = format!(
@@ -34,7 +34,7 @@ impl Applier<'_> {
         Ok(nothing(Outcome::Updated))
     }
 
-    /// A session is over; one that is already, or that nobody knows, stays as it is.
+    /// Ends a session. Does nothing if it has ended already or does not exist.
     pub(crate) fn end_session(&self, change: &Change, scope: &Scope, session: &str) -> Result<Applied> {
         let ended = self.sql(self.connection.execute(
             "UPDATE sessions SET ended_at = ?3 WHERE scope = (SELECT scope FROM scopes WHERE key = ?1) AND name = ?2 \
@@ -44,7 +44,8 @@ impl Applier<'_> {
         Ok(nothing(if ended > 0 { Outcome::Updated } else { Outcome::None }))
     }
 
-    /// Notes how far a session was learned from, unless someone was there first.
+    /// Stores up to which turn a session was consolidated. Fails with [`Error::Overtaken`] if the stored turn is not
+    /// `expect`.
     pub(crate) fn consolidate(
         &self,
         change: &Change,
@@ -64,14 +65,18 @@ impl Applier<'_> {
         let (found, mark) =
             found.ok_or_else(|| Error::Refused(format!("there is no session `{session}` of {scope}")))?;
         if found != expect.map(|id| *id.as_bytes()) {
-            return Err(Error::Overtaken(format!("session `{session}` of {scope} was learned from by someone else")));
+            return Err(Error::Overtaken(format!(
+                "session `{session}` of {scope} was consolidated by another process"
+            )));
         }
         let last = self.find(through)?;
         if last.scope != number {
-            return Err(Error::Refused(format!("memory {through} is no turn of {scope}")));
+            return Err(Error::Refused(format!("memory {through} is not a turn of {scope}")));
         }
         if last.row < mark {
-            return Err(Error::Refused(format!("session `{session}` of {scope} was learned from further than that")));
+            return Err(Error::Refused(format!(
+                "session `{session}` of {scope} was already consolidated beyond that turn"
+            )));
         }
         self.sql(self.connection.execute(
             "UPDATE sessions SET consolidated_at = ?3, consolidated_through = ?4, through_row = ?5 \
@@ -83,7 +88,7 @@ impl Applier<'_> {
         Ok(Applied { sequence, ..nothing(Outcome::Updated) })
     }
 
-    /// Forgets how far a session was learned from, so that it is learned from again.
+    /// Resets how far a session was consolidated, so that it is consolidated again from its first turn.
     pub(crate) fn unlearn(&self, scope: &Scope, session: &str) -> Result<Applied> {
         let number = self.scope(scope)?;
         let changed = self.sql(self.connection.execute(
@@ -95,12 +100,12 @@ impl Applier<'_> {
     }
 }
 
-/// A turn of the session `s` that was not learned from, in whatever thread it came.
+/// The condition on a turn `m` of the session `s`, in any thread, that was not consolidated.
 const UNLEARNED: &str = "m.scope = s.scope AND m.row > s.through_row AND \
     coalesce(m.session_id, m.thread_id) = s.name AND m.kind = 'episodic' AND m.source_type = 'conversation' \
     AND m.state IN ('active', 'decayed')";
 
-/// The sessions of these scopes that are meant, those that were quiet longest first.
+/// The sessions of the clause's scopes that match the filter, the longest inactive first.
 pub(crate) fn list(
     connection: &dyn Connection,
     clause: &Clause,
@@ -130,16 +135,16 @@ pub(crate) fn list(
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read_waiting)?.collect()
 }
 
-/// A session and whether turns of it wait, from [`COLUMNS`] and the scope's number before that.
+/// Reads a session from [`COLUMNS`], the scope's number and whether it has pending turns.
 fn read_waiting(row: &dyn Row) -> sql::Result<Session> {
     Ok(Session { pending: row.get(9)?, ..read(row)? })
 }
 
-/// What [`read`] expects of `sessions s JOIN scopes k`.
+/// The columns of `sessions s JOIN scopes k` that [`read`] expects.
 pub(crate) const COLUMNS: &str = "SELECT k.key, s.name, s.thread_id, s.started_at, s.last_at, s.ended_at, \
     s.consolidated_at, s.consolidated_through";
 
-/// A session from [`COLUMNS`]; whether turns of it wait is not asked.
+/// Reads a session from [`COLUMNS`]; `pending` is false.
 pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
     let key: String = row.get(0)?;
     let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
@@ -156,7 +161,7 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
     })
 }
 
-/// The turns of a session that were not learned from, in the order they came.
+/// The turns of a session that were not consolidated, in their order.
 pub(crate) fn pending_turns(
     connection: &dyn Connection,
     clause: &Clause,

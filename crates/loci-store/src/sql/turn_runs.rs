@@ -1,8 +1,8 @@
-//! What stands around a memory?
+//! Finds the turns before and after given turns.
 //!
-//! A turn is understood with the turns before and after it. Turns of a thread follow each other by
-//! their row numbers; runs that touch become one run, and a run never leaves its session. The
-//! clause decides who is asked for and who is returned: what may not be seen gives no evidence.
+//! Turns of a thread are ordered by their row numbers. Runs that touch are merged into one run, and a run never leaves
+//! its session. The clause applies to the requested turns and to the returned ones: an invisible turn is neither
+//! returned nor searched around.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,30 +23,30 @@ pub(crate) type Thread = (i64, String);
 /// A turn: its row and its session.
 type Turn = (i64, Option<String>);
 
-/// The turns of each thread that are asked for, in order.
+/// The requested turns of each thread, in order.
 type Threads = BTreeMap<Thread, Vec<Turn>>;
 
-/// Who stands where in the threads of some scopes, for a database that keeps it at hand.
+/// The order of turns in the threads of some scopes, cached in memory.
 pub(crate) trait TurnOrder {
-    /// The rows of its thread and session beside `row`, nearest first, seen from `turn`.
+    /// Up to `most` rows before or after `row` in the thread that are in the session of `turn`, nearest first.
     fn beside(&self, thread: &Thread, turn: i64, row: i64, side: Side, most: usize) -> Vec<i64>;
 
-    /// A number that grows whenever something is done to a memory of a scope.
+    /// The number of the last ledger entry about a memory.
     fn stamp(&self, scope: i64, row: i64) -> i64;
 }
 
 /// How the neighbours of a turn are found.
 #[derive(Clone, Copy)]
 pub(crate) enum Turns<'o> {
-    /// By a query for each turn: cheap where a query is a function call.
+    /// One query per turn, for a database in this process.
     Query,
-    /// By one query for all turns: cheap where a query is a round trip.
+    /// One query for all turns, for a server.
     Batch,
-    /// From an order kept in memory.
+    /// The cached order.
     InMemory(&'o dyn TurnOrder),
 }
 
-/// The turn runs that hold these memories.
+/// The runs of turns that contain these memories.
 pub(crate) fn turn_runs(
     connection: &dyn Connection,
     path: &Path,
@@ -56,7 +56,7 @@ pub(crate) fn turn_runs(
     turns: Turns<'_>,
 ) -> sql::Result<Vec<TurnRun>> {
     let order = if let Turns::InMemory(order) = turns { Some(order) } else { None };
-    // Rows and scopes are numbered anew in every file.
+    // Row and scope numbers are unique only within one file.
     let file = number(path);
     let marks = StampColumns { file, order };
     let RequestedTurns { threads, alone, mut places } = sort(connection, clause, ids, &marks)?;
@@ -90,11 +90,11 @@ pub(crate) fn turn_runs(
     Ok(runs.into_iter().map(run).filter(|run| !run.places.is_empty()).collect())
 }
 
-/// The turns of its session around each turn that is asked for, oldest first.
+/// The turns around each requested turn in its session, oldest first.
 type Beside = HashMap<i64, Vec<Turn>>;
 
-/// What stands beside all turns, in one question: one more before each than after it, as [`Walk`] wants it; and the places of
-/// those that the clause lets through.
+/// The turns around all requested turns, in one query: one more before each than after it, as [`Walk`] needs; and the
+/// references of those that match the clause.
 fn beside(
     connection: &dyn Connection,
     clause: &Clause,
@@ -131,7 +131,7 @@ fn beside(
             places.insert(row, place);
         }
     }
-    // A run ends where its session does.
+    // A run ends at the border of its session.
     let within = |(turn, others): (Turn, Vec<Turn>)| {
         let same = |other: &&Turn| other.1 == turn.1;
         let at = others.partition_point(|(row, _)| *row < turn.0);
@@ -142,15 +142,15 @@ fn beside(
     Ok((found.into_iter().map(within).collect(), places))
 }
 
-/// The memories that are asked for, as far as they are within the clause.
+/// The requested memories that match the clause.
 struct RequestedTurns {
     threads: Threads,
-    /// Those that belong to no thread.
+    /// The rows without a thread.
     alone: Vec<i64>,
     places: HashMap<i64, TurnRef>,
 }
 
-/// The memories within the clause by thread, in order, and those that belong to none.
+/// Groups the requested memories that match the clause by thread, in order.
 fn sort(
     connection: &dyn Connection,
     clause: &Clause,
@@ -181,14 +181,14 @@ fn sort(
     Ok(RequestedTurns { threads, alone, places })
 }
 
-/// Walks through one thread from turn to turn, oldest first.
+/// Builds the runs of one thread from its requested turns, oldest first.
 struct Walk<'a> {
     connection: &'a dyn Connection,
     thread: &'a Thread,
     reach: usize,
-    /// What stands beside each turn, where asking for it turn by turn would be slow.
+    /// The neighbours of each turn, if they were read in one query.
     known: Option<&'a Beside>,
-    /// All of that, where it is at hand.
+    /// The cached order, if there is one.
     order: Option<&'a dyn TurnOrder>,
     runs: Vec<Vec<Turn>>,
 }
@@ -197,7 +197,7 @@ impl Walk<'_> {
     fn take_in(&mut self, turn: &Turn) -> sql::Result<()> {
         let known = self.runs.last().and_then(|run| run.iter().position(|(row, _)| *row == turn.0));
         if known.is_none() {
-            // One more than wanted tells whether anything lies between this run and the one before it.
+            // One turn more than `reach` shows whether this run touches the one before it.
             let mut before = self.neighbours(turn, turn.0, Side::Before, self.reach.saturating_add(1))?;
             let last = self.runs.last().and_then(|run| run.last()).map(|(row, _)| *row);
             let joins = last.is_some_and(|last| before.iter().any(|(row, _)| *row <= last));
@@ -265,14 +265,14 @@ impl Walk<'_> {
     }
 }
 
-/// Which way to look in a thread.
+/// A direction in a thread.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Before,
     After,
 }
 
-/// The rows that the clause lets through, among those that stand beside what was asked for.
+/// Those of these rows that match the clause.
 fn visible_rows(
     connection: &dyn Connection,
     clause: &Clause,
@@ -294,15 +294,15 @@ fn visible_rows(
     connection.prepare_cached(&sql)?.query_map(values, |row| marks.read(row))?.collect()
 }
 
-/// How a memory is stamped. Whatever is done to it or its vector leaves a line in the ledger, so the last of them is
-/// what a stamp is made of.
+/// The columns of which the stamp of a memory is computed. Every change of a memory or its vector adds a ledger entry,
+/// so the stamp includes the number of the last one.
 struct StampColumns<'a> {
     file: u64,
     order: Option<&'a dyn TurnOrder>,
 }
 
 impl StampColumns<'_> {
-    /// How many columns they are.
+    /// Number of columns.
     const COUNT: usize = 6;
 
     /// The columns that [`StampColumns::read`] expects first.
@@ -314,7 +314,7 @@ impl StampColumns<'_> {
         format!("m.row, m.id, m.version, m.updated_at, m.access_count, {last}")
     }
 
-    /// A row with its place.
+    /// Reads a row number with its reference.
     fn read(&self, row: &dyn Row) -> sql::Result<(i64, TurnRef)> {
         let (number_of, id): (i64, [u8; 16]) = (row.get(0)?, row.get(1)?);
         let last: Option<i64> = row.get(5)?;

@@ -1,6 +1,6 @@
-//! What goes into a statement, and what comes out of a row?
+//! The values of statement parameters and of result columns.
 //!
-//! A few types of values, as SQLite has them. Each backend converts them to and from the types of its driver.
+//! There are few types, those of SQLite and lists. Each backend converts them to and from the types of its driver.
 
 use super::{Error, Result, Row};
 
@@ -46,7 +46,7 @@ from! {
     &i64 => |value| Value::Integer(*value),
     bool => |value| Value::Integer(value.into()),
     u32 => |value| Value::Integer(value.into()),
-    // What a database cannot count to does not occur.
+    // A number beyond `i64::MAX` does not occur.
     u64 => |value| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX)),
     usize => |value| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX)),
     f64 => |value| Value::Real(value),
@@ -99,7 +99,7 @@ impl ColumnRef for &str {
     }
 }
 
-/// A value of a row, as the driver gives it.
+/// A value of a row, as the driver returns it.
 #[derive(Debug)]
 pub(crate) enum ValueRef<'r> {
     Null,
@@ -124,7 +124,7 @@ impl ValueRef<'_> {
     }
 }
 
-/// What can be read from a column.
+/// A type that can be read from a column.
 pub(crate) trait Get: Sized {
     /// Reads a value.
     fn from_value(value: ValueRef<'_>) -> Result<Self>;
@@ -202,7 +202,7 @@ impl<const N: usize> Get for [u8; N] {
     }
 }
 
-/// A vector as it lies in its column.
+/// A vector read from a column.
 pub(crate) struct Floats(pub(crate) Vec<f32>);
 
 impl Get for Floats {
@@ -215,12 +215,12 @@ impl Get for Floats {
     }
 }
 
-/// The vector as it lies in a file.
+/// The bytes of a vector as SQLite stores it: little-endian `f32`.
 pub(crate) fn vector_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
-/// The vector read back from a file.
+/// The vector that [`vector_bytes`] wrote.
 pub(crate) fn vector_values(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
 }

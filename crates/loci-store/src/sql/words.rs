@@ -1,13 +1,16 @@
-//! By which words is a memory found?
+//! Indexes the terms of memories.
+//!
+//! The terms of a memory are those of its content and, for a turn that answers a question, those of the question. They
+//! must be written again when either text or the link between the two changes.
 
 use super::{Connection, OptionalExtension, params};
 use crate::sql;
 use crate::text::{Analyser, asks, with_question};
 
-/// More terms than this make a question slow and no clearer; the longest, which say the most, are kept.
+/// Maximum number of query terms; the longest are kept, because they are the most specific.
 const MOST_TERMS: usize = 64;
 
-/// Writes the words of a memory, in place of what was there.
+/// Writes the terms of a memory, replacing the old ones.
 pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) -> sql::Result<()> {
     let (content, scope): (String, i64) =
         connection.query_row("SELECT content, scope FROM memories WHERE row = ?1", params![row], |row| {
@@ -38,9 +41,9 @@ fn put(
     content: &str,
     question: Option<Question>,
 ) -> sql::Result<()> {
-    let (asked_in, question) = question.unzip();
+    let (answers, question) = question.unzip();
     let terms = with_question(analyser.terms(content), question.map(|text| analyser.terms(&text)));
-    connection.put_terms(row, scope, &terms, asked_in)
+    connection.put_terms(row, scope, &terms, answers)
 }
 
 /// A turn that asks: its row and its text.
@@ -62,7 +65,7 @@ fn question_before(connection: &dyn Connection, row: i64) -> sql::Result<Option<
     Ok(before.filter(|(_, text)| asks(text)))
 }
 
-/// The terms of a question that are asked for, each once.
+/// The distinct terms of a query, at most [`MOST_TERMS`].
 pub(crate) fn asked_for(terms: &[String]) -> Vec<&String> {
     let mut terms: Vec<&String> = terms.iter().collect();
     terms.sort_by_key(|term| (std::cmp::Reverse(term.len()), *term));

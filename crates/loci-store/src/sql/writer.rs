@@ -1,11 +1,10 @@
 //! Queues the changes of each space and commits them.
 //!
-//! A small pool of threads serves the queues: a thread takes one space at a time, commits what waits for it in one
-//! transaction with one sync of the disk (group commit), and goes on to the next space. A space is served by one thread
-//! at a time, so a space that waits for another process or works long holds up itself and one thread, and no other
-//! space. Long administrative work gets a thread of its own. A caller gets its answer after the commit; a change that
-//! fails takes none of those with it that share its transaction, which is the committer's duty. Queues are bounded: a
-//! caller that finds one full gets [`Error::Busy`] at once.
+//! A small pool of threads serves the queues: a thread takes one space at a time, commits its queued changes in one
+//! transaction with one sync of the disk (group commit), and continues with the next space. A space is served by one
+//! thread at a time, so a slow space delays only itself and one thread. Long administrative work gets a thread of its
+//! own. A caller gets its result after the commit. The committer must isolate changes that share a transaction: one
+//! that fails must not affect the others. Queues are bounded: if one is full, the caller gets [`Error::Busy`] at once.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -20,13 +19,13 @@ use tokio::sync::oneshot;
 use super::Connection;
 use crate::{Error, Result};
 
-/// Maximum number of waiting changes that share one commit.
+/// Maximum number of changes that share one commit.
 const MAX_GROUP: usize = 512;
 
-/// Maximum number of changes that wait for one space.
+/// Maximum number of changes in the queue of one space.
 const MAX_WAITING: usize = 4_096;
 
-/// Maximum number of changes that wait over all spaces.
+/// Maximum number of changes in all queues together.
 const MAX_WAITING_IN_ALL: usize = 32_768;
 
 /// Commits changes of a space.
@@ -34,31 +33,31 @@ pub(crate) trait Committer: Send + Sync + 'static {
     /// Identifies a space.
     type Place: Clone + Eq + Hash + Send + Sync + 'static;
 
-    /// Whether dropping the writers waits until everything is written. Only for a database that needs no asynchronous
-    /// runtime: the thread that drops the writers may be the only one that drives the runtime.
+    /// Whether dropping the writers waits until all queued changes are committed. It must be false for a database that
+    /// needs an asynchronous runtime: the thread that drops the writers may be the only one that drives it.
     const WAITS_ON_DROP: bool;
 
-    /// Runs the tasks in one transaction and commits it. A task that fails leaves nothing of itself. When the commit
-    /// fails, nothing of the tasks was kept, or it is not known whether it was.
+    /// Runs the tasks in one transaction and commits it. A task that fails is rolled back alone. If the commit fails,
+    /// nothing was kept, or its outcome is unknown.
     fn commit(&self, place: &Self::Place, tasks: &mut [Box<dyn WriteTask>]) -> Result<()>;
 
-    /// Returns true if the next commit to this space takes long whatever it holds, because its file must be migrated.
+    /// Whether the next commit to this space takes long in any case, because its file must be migrated.
     fn takes_long(&self, _place: &Self::Place) -> bool {
         false
     }
 
-    /// Lets go of all connections. Called once, when the last change was committed.
+    /// Closes all connections. Called once, after the last commit.
     fn close(&self) {}
 
     /// The path of a space, for error messages.
     fn path(place: &Self::Place) -> PathBuf;
 }
 
-/// Work inside a transaction; its answer waits for the commit.
+/// Work inside a transaction, whose result is delivered after the commit.
 pub(crate) trait WriteTask: Send {
-    /// Does the work. The returned failure is for the committer; the caller gets its own from [`WriteTask::answer`].
+    /// Does the work. The returned error is for the committer; the caller gets it from [`WriteTask::answer`].
     fn run(&mut self, connection: &dyn Connection) -> Result<()>;
-    /// Answers the caller. `commit` is the outcome of the shared transaction.
+    /// Sends the result to the caller. `commit` is the outcome of the shared transaction.
     fn answer(self: Box<Self>, commit: Result<(), &Error>);
 }
 
@@ -70,7 +69,7 @@ struct PendingWrite<T, W> {
 
 impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for PendingWrite<T, W> {
     fn run(&mut self, connection: &dyn Connection) -> Result<()> {
-        // A defect in one change must not end the thread that all others need.
+        // A panic in one change must not end the thread that serves all spaces.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
             .unwrap_or(Err(Error::Defect("writing a change")));
         let outcome = result.as_ref().map(drop).map_err(clone_error);
@@ -85,12 +84,12 @@ impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for Pendi
             (Some(Ok(value)), Ok(())) => Ok(value),
             (None, Ok(())) => Err(Error::Closed),
         };
-        // A caller that no longer waits does not need the answer; the change stands.
+        // The caller may have stopped waiting; the change is committed all the same.
         drop(self.reply.send(answer));
     }
 }
 
-/// Makes a task of some work, and the channel on which its answer comes.
+/// Creates a task and the channel of its result.
 pub(crate) fn pending_write<T, W>(work: W) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<T>>)
 where
     T: Send + 'static,
@@ -103,11 +102,11 @@ where
 /// A task in the queue of a space.
 struct WriteRequest {
     task: Box<dyn WriteTask>,
-    /// Administrative work shares no transaction and runs on a thread of its own.
+    /// Whether it is administrative work, which shares no transaction and runs on a thread of its own.
     admin: bool,
 }
 
-/// The changes that wait for one space.
+/// The queue of one space.
 #[derive(Default)]
 struct SpaceQueue {
     waiting: VecDeque<WriteRequest>,
@@ -116,9 +115,9 @@ struct SpaceQueue {
 }
 
 struct State<P> {
-    /// Spaces with waiting changes or a thread that serves them; others have no entry.
+    /// The queues of spaces with queued changes or a thread that serves them.
     queues: HashMap<P, SpaceQueue>,
-    /// Spaces with waiting changes that no thread serves, in the order in which they became so.
+    /// Spaces with queued changes that no thread serves, first in first out.
     ready: VecDeque<P>,
     waiting: usize,
     closed: bool,
@@ -127,7 +126,7 @@ struct State<P> {
 struct Shared<C: Committer> {
     committer: C,
     state: Mutex<State<C::Place>>,
-    /// Signalled when a space becomes ready, when a queue becomes empty, and at the end.
+    /// Signalled when a space becomes ready, and after closing when a queue becomes empty.
     changed: Condvar,
     commits: AtomicU64,
 }
@@ -139,7 +138,7 @@ pub(crate) struct Writers<C: Committer> {
 }
 
 impl<C: Committer> Writers<C> {
-    /// Starts `count` threads. They end when this value is dropped and the queues are empty.
+    /// Starts `count` threads, which end once this value is dropped and the queues are empty.
     pub(crate) fn start(count: usize, committer: C) -> Result<Self> {
         let state = State { queues: HashMap::new(), ready: VecDeque::new(), waiting: 0, closed: false };
         let shared = Arc::new(Shared {
@@ -156,12 +155,11 @@ impl<C: Committer> Writers<C> {
         Ok(writers)
     }
 
-    /// The number of transactions committed so far; each syncs the log once.
+    /// Number of commits so far, including failed ones.
     pub(crate) fn commits(&self) -> u64 {
         self.shared.commits.load(Ordering::Relaxed)
     }
 
-    /// What commits.
     pub(crate) fn committer(&self) -> &C {
         &self.shared.committer
     }
@@ -215,13 +213,13 @@ impl<C: Committer> Writers<C> {
 }
 
 impl<C: Committer> Drop for Writers<C> {
-    /// Ends the threads once the queues are empty. Waits for that if the committer asks for it, so that the files are
-    /// closed and whole when this returns.
+    /// Ends the threads once the queues are empty. If [`Committer::WAITS_ON_DROP`] is set, waits for that, so that all
+    /// files are complete and closed when this returns.
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.closed = true;
         self.shared.changed.notify_all();
-        // The last change of a store may hold the store itself; its thread cannot wait for its own end.
+        // The closure of the last change may own the store. Then a writer thread drops it, which cannot join itself.
         let own = std::thread::current().id();
         if !C::WAITS_ON_DROP || self.threads.iter().any(|thread| thread.thread().id() == own) {
             return;
@@ -242,8 +240,8 @@ impl<C: Committer> Shared<C> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a space that is ready and takes what is committed next there; none when all is written and the writers
-    /// are dropped.
+    /// Waits for a ready space and takes its next group of changes. Returns none once the writers are dropped and all
+    /// queues are empty.
     fn take(&self) -> Option<(C::Place, Vec<WriteRequest>)> {
         let mut state = self.lock();
         let place = loop {
@@ -263,7 +261,7 @@ impl<C: Committer> Shared<C> {
         Some((place, group))
     }
 
-    /// Commits a group of changes, answers their callers, and lets the next thread serve the space.
+    /// Commits a group of changes, sends the results, and releases the space for the next thread.
     fn commit(&self, place: &C::Place, group: Vec<WriteRequest>) {
         let mut tasks: Vec<_> = group.into_iter().map(|request| request.task).collect();
         let outcome = catch_unwind(AssertUnwindSafe(|| self.committer.commit(place, &mut tasks)))
@@ -305,7 +303,7 @@ fn serve<C: Committer>(shared: &Arc<Shared<C>>) {
         let handed_over =
             if thread.is_ok() { sender.send((place, group)) } else { Err(mpsc::SendError((place, group))) };
         if let Err(mpsc::SendError((place, group))) = handed_over {
-            // Without another thread it is done here.
+            // No thread could be started, so this one does the work.
             shared.commit(&place, group);
         }
     }
@@ -318,7 +316,7 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandl
         .map_err(|error| Error::Unavailable { part: "threads".to_owned(), problem: error.to_string() })
 }
 
-/// The same failure for each caller that shared a commit.
+/// Copies an error for each caller that shared a commit. Kinds not listed become [`Error::Refused`].
 pub(crate) fn clone_error(error: &Error) -> Error {
     match error {
         Error::DiskFull { path } => Error::DiskFull { path: path.clone() },
@@ -341,7 +339,7 @@ mod tests {
 
     use super::*;
 
-    /// Notes who commits what. Space 0 waits at the barrier.
+    /// Records which thread commits what. Space 0 waits at the barrier.
     struct Recorder {
         barrier: Arc<Barrier>,
         commits: Arc<Mutex<Vec<(u32, usize, String)>>>,
@@ -415,7 +413,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_defect_of_one_commit_ends_nothing_else() {
+    async fn a_panic_in_one_commit_does_not_end_the_thread() {
         let (writers, _, commits) = writers(1);
         for _ in 0..2 {
             let outcome = writers.run(&13, |_: &dyn Connection| Ok(())).await;
@@ -424,7 +422,7 @@ mod tests {
         assert_eq!(commits.lock().unwrap().len(), 2);
     }
 
-    /// A server's writers may need the thread that drops them.
+    /// The writers of a server may need the thread that drops them to drive the runtime.
     #[tokio::test]
     async fn writers_of_a_server_are_dropped_without_waiting() {
         let (writers, barrier, commits) = writers(2);
@@ -435,7 +433,7 @@ mod tests {
         until(|| commits.lock().unwrap().len() == 1).await;
         task.abort();
         drop(task.await);
-        // Returns while a commit is under way.
+        // The drop returns while a commit is running.
         drop(Arc::into_inner(writers).unwrap());
         barrier.wait();
     }

@@ -1,4 +1,4 @@
-//! How do the doors open onto files?
+//! Implements [`Backend`] for SQLite files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::sql::{self, Backend, Connection, catalogue, jobs};
 use crate::text::Analyser;
 use crate::{Error, Finding, Frequencies, Hit, Result, StoreHealth, TurnRun};
 
-/// How many spaces with due jobs one look at the catalogue finds; the next look finds the others.
+/// Maximum number of spaces with due jobs that one call returns; the next call returns the others.
 const SPACES_AT_ONCE: usize = 16;
 
 impl SqliteBackend {
-    /// Whether a space has a job of these kinds to give. If none is due, its marks are renewed, so that it is not looked
-    /// at again before one is.
+    /// Whether a space has a due job of these kinds. If it has none, its marks in the catalogue are renewed, so that it
+    /// is not checked again before one is due.
     fn has_job(&self, open: &OpenSpace, kinds: &[JobKind], now: Timestamp) -> Result<bool> {
         let found = open.read(|connection| Ok((jobs::waiting(connection, kinds, now)?, next_work(connection)?)))?;
         let Some((false, next)) = found else { return Ok(found.is_some()) };
-        // A job that someone has in hand is due again when its lease has run out.
+        // A running job is due again when its lease expires, so its mark must stay.
         let is_running =
             next.iter().any(|(name, at)| *at <= now.as_microsecond() && kinds.iter().any(|kind| kind.name() == name));
         if !is_running {
@@ -67,7 +67,7 @@ impl Backend for SqliteBackend {
             match self.has_job(&self.space(tenant, &space), kinds, now) {
                 Ok(true) => found.push(space),
                 Ok(false) => {}
-                // The work of the others goes on.
+                // A damaged space does not stop the jobs of the others.
                 Err(error) => failed = Some(error),
             }
             if found.len() >= SPACES_AT_ONCE {
@@ -244,7 +244,7 @@ impl Backend for SqliteBackend {
     }
 
     fn health(&self) -> Result<StoreHealth> {
-        // Something is read, too: a version alone would be told without the file.
+        // The query also reads a table: the version alone does not touch the file.
         let sql = "SELECT sqlite_version(), EXISTS (SELECT 1 FROM spaces)";
         let version = self.read_catalogue(|connection| connection.query_row(sql, [], |row| row.get(0)))?;
         Ok(StoreHealth { name: "sqlite".to_owned(), version, read_only: None })

@@ -1,7 +1,8 @@
-//! The catalogue of a data folder: which spaces there are, which of them have work, and who holds which lease.
+//! The catalogue of a data folder: its spaces, their due jobs, and the leases.
 //!
-//! A small database beside the spaces. A space is registered before its file is made, so a crash cannot leave a file
-//! without an entry. Readers have connections of their own: a change that waits for another process blocks no read.
+//! It is a small database beside the spaces. A space is registered before its file is created, so a crash cannot leave
+//! a file without an entry. Readers have connections of their own: a change that waits for another process blocks no
+//! read.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -19,10 +20,10 @@ use super::schema;
 use crate::sql::{self, OptionalExtension, Value, params};
 use crate::{Error, Result};
 
-/// Maximum number of connections that read the catalogue, and how many of them are kept while idle.
+/// Maximum number of connections that read the catalogue, and of idle ones among them.
 const READERS: (usize, usize) = (16, 4);
 
-/// How many spaces with due jobs are read from the catalogue at once.
+/// Maximum number of spaces with due jobs that are read from the catalogue at once.
 const MAX_LOOKED_AT: usize = 1_000;
 
 /// The catalogue of a data folder.
@@ -31,7 +32,7 @@ pub(super) struct Catalogue {
     file: FileId,
     readers: Arc<ReadPool>,
     writer: Mutex<Connection>,
-    /// The locked files of the leases that someone in this process has taken.
+    /// The locked files of the leases that this process holds.
     locks: Mutex<HashMap<PathBuf, File>>,
 }
 
@@ -39,7 +40,8 @@ impl Catalogue {
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let path = Arc::new(folder.join("catalogue.db"));
         let writer = Mutex::new(schema::open(&path, schema::CATALOGUE)?);
-        let vanished = || Error::ReadOnly { path: path.to_path_buf(), problem: "the file vanished".into() };
+        let vanished =
+            || Error::ReadOnly { path: path.to_path_buf(), problem: "the file was removed while it was opened".into() };
         let file = FileId::of(&path).ok_or_else(vanished)?;
         let readers = Arc::new(ReadPool::new(READERS.0, READERS.1));
         Ok(Self { path, file, readers, writer, locks: Mutex::default() })
@@ -50,7 +52,7 @@ impl Catalogue {
         self.read(self.readers.take(&self.path, self.file)?, work)
     }
 
-    /// Reads the catalogue if an idle connection is there; otherwise gives the work back, because opening one blocks.
+    /// Reads the catalogue if a connection is idle; otherwise returns the work, because opening a connection blocks.
     pub(super) fn try_read_catalogue<T, W>(&self, work: W) -> std::result::Result<Result<T>, W>
     where
         W: FnOnce(&dyn sql::Connection) -> sql::Result<T>,
@@ -81,7 +83,7 @@ impl Catalogue {
     /// The spaces of a tenant that may have a due job of these kinds, those with the oldest first.
     pub(super) fn spaces_with_work(&self, tenant: &Tenant, kinds: &[JobKind], now: Timestamp) -> Result<Vec<Space>> {
         let mut names: Vec<String> = kinds.iter().map(|kind| kind.name().to_owned()).collect();
-        // Spaces of an older catalogue that nobody has looked at yet.
+        // The empty kind marks spaces of an older catalogue that were not checked yet.
         names.push(String::new());
         self.read_catalogue(|connection| {
             let sql = "SELECT space, min(at) FROM work WHERE tenant = ? AND at <= ? AND kind IN \
@@ -96,8 +98,8 @@ impl Catalogue {
         })
     }
 
-    /// Makes sure that the worker looks at a space not later than these jobs are due: by kind, when the next one is.
-    /// Writes only if it would.
+    /// Lowers the marks of a space to the due times of its next jobs, by kind. Writes only if a mark is missing or
+    /// later.
     pub(super) fn mark_work(&self, tenant: &Tenant, space: &Space, next: &[(String, i64)]) -> Result<()> {
         let (tenant, space) = (tenant.name(), space.name());
         let marked: HashMap<String, i64> = self.read_catalogue(|connection| {
@@ -112,7 +114,7 @@ impl Catalogue {
         self.write_catalogue(|connection| put_work(connection, tenant, &space, next))
     }
 
-    /// Replaces the marks of a space. For who holds the write lock of the space.
+    /// Replaces the marks of a space. The caller must hold the write lock of the space.
     pub(super) fn set_work(&self, tenant: &Tenant, space: &Space, next: &[(String, i64)]) -> Result<()> {
         let (tenant, space) = (tenant.name(), space.name());
         self.write_catalogue(|connection| {
@@ -121,9 +123,10 @@ impl Catalogue {
         })
     }
 
-    /// Takes a lease if it is free, ours already, its holder is overdue, or the process of its holder has ended. A
-    /// holder keeps a file of its own locked, which the system unlocks when the process ends. The file is the holder's
-    /// and not the lease's: whoever takes a lease from a holder that is overdue but alive has a locked file as well.
+    /// Takes a lease if it is free, already held by `holder`, expired, or held by a process that has ended. Each holder
+    /// keeps a file of its own locked, which the system unlocks when the process ends. The file belongs to the holder,
+    /// not to the lease, because a new holder needs a locked file while the old one, whose lease has expired, is still
+    /// alive.
     pub(super) fn lease(
         &self,
         tenant: &Tenant,
@@ -176,7 +179,7 @@ impl Catalogue {
         self.path.with_file_name(format!("lease-{}.lock", &hash[..16]))
     }
 
-    /// Gives a lease back.
+    /// Releases a lease.
     pub(super) fn release(&self, tenant: &Tenant, name: &str, holder: &str) -> Result<()> {
         self.write_catalogue(|connection| {
             connection.execute(
@@ -193,15 +196,15 @@ impl Catalogue {
         Ok(())
     }
 
-    /// What is wrong with the catalogue itself, if anything is.
+    /// The damage of the catalogue file; none if it is intact.
     pub(super) fn damage(&self) -> Result<Option<String>> {
-        let said: String =
+        let found: String =
             self.read_catalogue(|connection| connection.query_row("PRAGMA quick_check", [], |row| row.get(0)))?;
-        Ok((said != "ok").then_some(said))
+        Ok((found != "ok").then_some(found))
     }
 }
 
-/// Marks when jobs of a space are due, unless an earlier moment is marked. A space that was dropped has no marks.
+/// Sets the marks of a space unless they are earlier already. A dropped space gets none.
 fn put_work(connection: &dyn sql::Connection, tenant: &str, space: &str, next: &[(String, i64)]) -> sql::Result<()> {
     let sql = "INSERT INTO work (tenant, space, kind, at) SELECT tenant, name, ?3, ?4 FROM spaces \
                WHERE tenant = ?1 AND name = ?2 \
@@ -212,7 +215,7 @@ fn put_work(connection: &dyn sql::Connection, tenant: &str, space: &str, next: &
     Ok(())
 }
 
-/// Makes and locks a file; none if another process, or another part of this one, has it locked.
+/// Creates and locks a file; none if it is locked already, by this process or another.
 fn lock(path: &Path) -> Result<Option<File>> {
     let failed = |error: std::io::Error| Error::io(path, &error);
     let file = File::options().create(true).truncate(false).write(true).open(path).map_err(failed)?;
@@ -223,7 +226,7 @@ fn lock(path: &Path) -> Result<Option<File>> {
     }
 }
 
-/// Whether nobody has this file locked.
+/// Whether this file is not locked.
 fn is_unlocked(path: &Path) -> Result<bool> {
     match File::options().write(true).open(path).map(|file| file.try_lock()) {
         Ok(Ok(())) => Ok(true),
@@ -233,7 +236,7 @@ fn is_unlocked(path: &Path) -> Result<bool> {
     }
 }
 
-/// Removes a file that nobody has locked. One that stays does no harm.
+/// Removes an unlocked file. A file that remains has no effect.
 fn remove(path: &Path) {
     drop(std::fs::remove_file(path));
 }

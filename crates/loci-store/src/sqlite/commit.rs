@@ -1,12 +1,13 @@
 //! Commits changes to the file of a space.
 //!
-//! A commit also keeps the marks of the catalogue right (`work`), through which the worker finds spaces with jobs.
-//! Invariant: for each kind, the mark of a space is not later than the earliest `run_after` of its jobs that wait or
-//! run. A mark is made or lowered here, inside the transaction and before its commit; it is raised or removed only by
-//! [`FileCommitter::renew_marks`], which reads the jobs while it holds the write lock of the same file. The write lock,
-//! which holds across processes, orders the two: between the mark and the commit that makes the job visible nobody can
-//! remove the mark, and who removes marks after the commit sees the job. A crash in between leaves a mark that is too
-//! early, which costs one look.
+//! A commit also maintains the marks in the catalogue (`work`), by which the worker finds spaces with jobs.
+//!
+//! **Invariant.** For each kind, the mark of a space is not later than the earliest `run_after` of its waiting or
+//! running jobs. A mark is set or lowered here, inside the transaction and before its commit; it is raised or removed
+//! only by [`FileCommitter::renew_marks`], which reads the jobs while it holds the write lock of the same file. That
+//! lock works across processes and orders the two: no mark is removed between the mark and the commit that makes the
+//! job visible, and a removal after the commit sees the job. A crash in between leaves a mark that is too early, which
+//! costs one check.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,9 +46,9 @@ impl Committer for FileCommitter {
         let before_commit = |connection: &rusqlite::Connection| self.mark_work(place, connection);
         let before = schema::small_pages(&connection).map_err(|error| Error::sqlite(&place.path, error))?;
         commit(&connection, &place.path, tasks, &before_commit)?;
-        // From here on the changes are durable: a connection that fails is not used again, and no caller hears of it.
+        // From here on the changes are durable, so an error must not be returned; the connection is not used again.
         if let Err(error) = self.enlarge_pages(place, &connection, before) {
-            tracing::warn!(%error, "a file could not be written anew with larger pages");
+            tracing::warn!(%error, "a file could not be rewritten with larger pages");
             return Ok(());
         }
         self.connections.give_back(&place.path, file, connection);
@@ -77,7 +78,8 @@ impl FileCommitter {
         self.connections.close(path);
     }
 
-    /// Gives a file that has grown larger pages. Our own idle readers are closed first: they would be in the way.
+    /// Rewrites a file that has grown with larger pages. The idle readers of this process are closed first, because
+    /// SQLite needs exclusive access.
     fn enlarge_pages(&self, place: &SpaceFile, connection: &rusqlite::Connection, before: i64) -> rusqlite::Result<()> {
         if !schema::has_outgrown_its_pages(before, schema::small_pages(connection)?) {
             return Ok(());
@@ -86,14 +88,14 @@ impl FileCommitter {
         schema::enlarge_pages(connection)
     }
 
-    /// Lets the worker look at a space not later than its jobs are due.
+    /// Lowers the marks of a space to the due times of its jobs.
     fn mark_work(&self, place: &SpaceFile, connection: &rusqlite::Connection) -> Result<()> {
         let next = next_work(connection).map_err(|error| Error::sqlite(&place.path, error))?;
         if next.is_empty() { Ok(()) } else { self.catalogue.mark_work(&place.tenant, &place.space, &next) }
     }
 
-    /// Lets the worker look at a space again only when its jobs are due, or not at all if there are none. Does nothing
-    /// if someone writes to the space at this moment: the next look will do it.
+    /// Sets the marks of a space to the due times of its jobs, and removes them if it has none. Does nothing while
+    /// another writer holds the lock; the next check repeats it.
     pub(super) fn renew_marks(&self, place: &SpaceFile) -> Result<()> {
         let failed = |error| Error::sqlite(&place.path, error);
         let (file, connection) = self.connections.take(&place.path)?;
@@ -113,10 +115,10 @@ impl FileCommitter {
     }
 }
 
-/// By kind, the earliest `run_after` of the jobs that wait or run, in microseconds. That of a running job lies in the
-/// past, so its space is looked at until the job is done: its lease may run out.
+/// By kind, the earliest `run_after` of the waiting or running jobs, in microseconds. That of a running job is in the
+/// past, so its space is checked until the job is done, because its lease may expire.
 pub(super) fn next_work(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<(String, i64)>> {
-    // Goes from kind to kind by the index, however many jobs each of them has.
+    // Skips from kind to kind through the index, so the cost does not depend on the number of jobs.
     let sql = "WITH RECURSIVE kinds (kind) AS (
             SELECT min(kind) FROM jobs WHERE state IN ('waiting', 'running')
             UNION ALL
@@ -142,7 +144,7 @@ fn commit(
     let transaction = Transaction::write(connection).map_err(failed)?;
     for task in tasks {
         let done = transaction.within(|| task.run(connection)).map_err(failed)?;
-        // Going on after the database has rolled everything back would commit the rest without what came before.
+        // If SQLite has rolled back the whole transaction, continuing would commit the rest without the earlier tasks.
         if transaction.is_gone() {
             return Err(done.err().unwrap_or(Error::Closed));
         }
@@ -151,8 +153,8 @@ fn commit(
     transaction.commit().map_err(failed)
 }
 
-/// Commits all tasks without a savepoint for each, which costs more than most tasks do. Nearly always none fails; when
-/// one does, everything is rolled back and false is returned, and all are run again with savepoints.
+/// Commits all tasks without savepoints, which cost more than most tasks. If a task fails, everything is rolled back
+/// and false is returned; the caller then runs all tasks again with savepoints.
 fn commit_together(
     connection: &rusqlite::Connection,
     path: &Path,
@@ -187,25 +189,25 @@ mod tests {
     use crate::sql::Connection;
     use crate::sql::writer::pending_write;
 
-    /// Work with its answer.
-    fn order(sql: &'static str) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<()>>) {
+    /// A task that runs a statement, and its result.
+    fn task_of(sql: &'static str) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<()>>) {
         pending_write(move |connection| {
             connection.execute(sql, []).map(drop).map_err(|error| Error::said(Path::new("here"), error))
         })
     }
 
     #[test]
-    fn what_a_full_disk_rolls_back_is_told_to_all_who_shared_it() {
+    fn a_transaction_that_a_full_disk_rolls_back_fails_for_all_its_callers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("loci.db");
         let connection = schema::open(&path, schema::SPACE).unwrap();
         let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
         connection.pragma_update(None, "max_page_count", pages).unwrap();
         let scope = |number: i64| format!("INSERT INTO scopes (key, layer) VALUES ('k{number}', 'user')").leak();
-        // A statement that may not be undone by itself takes the whole transaction with it.
+        // A statement that SQLite cannot undo alone rolls back the whole transaction.
         let large = "INSERT INTO models (name, dimensions) VALUES (hex(zeroblob(100000)), 1)";
         let (mut tasks, answers): (Vec<_>, Vec<_>) =
-            [order(scope(1)), order(large), order(scope(2))].into_iter().unzip();
+            [task_of(scope(1)), task_of(large), task_of(scope(2))].into_iter().unzip();
         let outcome = commit(&connection, &path, &mut tasks, &|_| Ok(()));
         for task in tasks {
             task.answer(outcome.as_ref().copied());
@@ -216,17 +218,16 @@ mod tests {
         };
         let [first, full, last] = answers.try_into().unwrap();
         assert!(matches!(full.blocking_recv().unwrap(), Err(Error::DiskFull { .. })));
-        assert_eq!(first.blocking_recv().unwrap().is_ok(), kept(1), "who is told yes is there, and nobody else");
+        assert_eq!(first.blocking_recv().unwrap().is_ok(), kept(1), "a task succeeds exactly if its row was kept");
         assert_eq!(last.blocking_recv().unwrap().is_ok(), kept(2));
         connection.pragma_update(None, "max_page_count", pages + 1_000).unwrap();
-        let (mut tasks, answers): (Vec<_>, Vec<_>) = [order(scope(3)), order(large)].into_iter().unzip();
+        let (mut tasks, answers): (Vec<_>, Vec<_>) = [task_of(scope(3)), task_of(large)].into_iter().unzip();
         commit(&connection, &path, &mut tasks, &|_| Ok(())).unwrap();
         tasks.into_iter().for_each(|task| task.answer(Ok(())));
         assert!(answers.into_iter().all(|answer| answer.blocking_recv().unwrap().is_ok()));
     }
 
-    /// The three moments at which a worker may look while a job comes, by hand: before its transaction, inside it, and
-    /// after its commit.
+    /// Renews the marks before the transaction that adds a job, inside it, and after its commit.
     #[test]
     fn a_mark_is_not_cleared_while_a_job_is_on_its_way() {
         let folder = tempfile::tempdir().unwrap();
@@ -247,8 +248,8 @@ mod tests {
             FileCommitter::new(Arc::new(Catalogue::open(folder.path()).unwrap()), Arc::new(ReadPool::new(1, 1)));
         let job = "INSERT INTO jobs (kind, payload, state, run_after, attempts, created_at) \
                    VALUES ('link', '{}', 'waiting', 5, 0, 0)";
-        let (task, _answer) = order(job);
-        here.commit(&place, &mut [order("DELETE FROM jobs").0]).unwrap();
+        let (task, _answer) = task_of(job);
+        here.commit(&place, &mut [task_of("DELETE FROM jobs").0]).unwrap();
         catalogue.set_work(&place.tenant, &place.space, &[("link".to_owned(), 0)]).unwrap();
         there.renew_marks(&place).unwrap();
         assert!(!marked(&catalogue), "without a job it is cleared");
@@ -260,14 +261,14 @@ mod tests {
             here.mark_work(&place, connection)?;
             assert!(marked(&catalogue), "it is marked before the job can be seen");
             there.renew_marks(&place)?;
-            assert!(marked(&catalogue), "nobody clears it now");
+            assert!(marked(&catalogue), "it is not cleared during the transaction");
             Ok(())
         };
         commit(&connection, &path, &mut tasks, &before_commit).unwrap();
         here.connections.give_back(&path, file, connection);
         there.renew_marks(&place).unwrap();
-        assert!(marked(&catalogue), "who looks after the commit sees the job");
-        here.commit(&place, &mut [order("DELETE FROM jobs").0]).unwrap();
+        assert!(marked(&catalogue), "a check after the commit sees the job");
+        here.commit(&place, &mut [task_of("DELETE FROM jobs").0]).unwrap();
         there.renew_marks(&place).unwrap();
         assert!(!marked(&catalogue));
     }

@@ -6,7 +6,7 @@ use rusqlite::{Connection as SqliteConnection, params_from_iter};
 use crate::sql::{Connection, Dialect, Error, Result, Row, Value, ValueRef, vector_bytes};
 use crate::terms::encode;
 
-/// How SQLite spells it.
+/// The SQL dialect of SQLite.
 static DIALECT: Dialect = Dialect {
     integers: "json_each(?) j",
     ids: "(SELECT unhex(value) AS value FROM json_each(?)) j",
@@ -67,7 +67,7 @@ impl Connection for SqliteConnection {
     }
 
     fn set_last_number(&self, table: &str, _: &str, number: i64) -> Result<()> {
-        // Without a counter the next number is the one after the greatest that is there.
+        // A table without AUTOINCREMENT has no sequence: SQLite uses the greatest row number plus one.
         let counted = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%')";
         if self.prepare_cached(counted)?.query_row([table], |row| row.get(0))? {
             self.prepare_cached("DELETE FROM sqlite_sequence WHERE name = ?1")?.execute([table])?;
@@ -98,7 +98,7 @@ impl Row for rusqlite::Row<'_> {
     }
 }
 
-/// Lists become JSON text, which `json_each` takes apart; vectors become bytes.
+/// Lists become JSON text for `json_each`; vectors become bytes.
 impl rusqlite::ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         let hex = |id: &[u8; 16]| data_encoding::HEXLOWER.encode(id);
@@ -117,13 +117,13 @@ impl rusqlite::ToSql for Value {
     }
 }
 
-/// JSON text. Lists of numbers and texts always have one.
+/// The JSON text of a list of numbers or texts, whose serialisation does not fail.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-/// A transaction that is rolled back unless it is committed. Its statements are prepared once: the driver's own are
-/// planned anew each time, which costs as much as a short read does.
+/// A transaction that is rolled back unless it is committed. `BEGIN` and `COMMIT` are cached statements: those of the
+/// driver are prepared each time, which costs as much as a short read.
 pub(super) struct Transaction<'c> {
     connection: &'c SqliteConnection,
     open: bool,
@@ -135,7 +135,7 @@ impl<'c> Transaction<'c> {
         Self::begin(connection, "BEGIN")
     }
 
-    /// Begins a transaction that writes; it waits for the file's write lock.
+    /// Begins a write transaction; waits for the write lock of the file.
     pub(super) fn write(connection: &'c SqliteConnection) -> rusqlite::Result<Self> {
         Self::begin(connection, "BEGIN IMMEDIATE")
     }
@@ -145,15 +145,15 @@ impl<'c> Transaction<'c> {
         Ok(Self { connection, open: true })
     }
 
-    /// Makes what was written durable.
+    /// Commits the transaction; its changes are durable.
     pub(super) fn commit(mut self) -> rusqlite::Result<()> {
-        // What could not be committed is rolled back when this value is dropped.
+        // If the commit fails, dropping this value rolls back.
         run_cached(self.connection, "COMMIT")?;
         self.open = false;
         Ok(())
     }
 
-    /// Rolls back what was written.
+    /// Rolls back the transaction.
     pub(super) fn rollback(mut self) -> rusqlite::Result<()> {
         self.open = false;
         self.end()
@@ -173,7 +173,7 @@ impl<'c> Transaction<'c> {
         Ok(done)
     }
 
-    /// Whether the database has rolled it back by itself.
+    /// Whether SQLite has rolled back the transaction by itself.
     pub(super) fn is_gone(&self) -> bool {
         self.connection.is_autocommit()
     }
@@ -186,7 +186,7 @@ impl<'c> Transaction<'c> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.open {
-            // No caller is left to report to; a connection that cannot roll back fails at its next use.
+            // The error cannot be returned; a connection that cannot roll back fails at its next use.
             drop(self.end());
         }
     }

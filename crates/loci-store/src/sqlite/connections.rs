@@ -1,8 +1,8 @@
-//! Bounds the connections that a store keeps open over all its spaces.
+//! Connection pools that limit the open connections over all spaces of a store.
 //!
-//! A connection costs two descriptors and a file's shared memory one more, so the bounds keep a store with any number of
-//! spaces below 512 descriptors. Connections that rest are kept in order of their last use; the oldest is closed first.
-//! Whichever connection of a file is closed last folds the log into the file and removes it.
+//! A connection needs two file descriptors and the shared memory of a file one more, so the limits keep a store with
+//! any number of spaces below 512 descriptors. Idle connections are closed in the order of their last use. The last
+//! connection of a file to close checkpoints the log into the file and removes it.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -15,20 +15,20 @@ use super::file::FileId;
 use super::schema;
 use crate::{Error, Result};
 
-/// Maximum number of idle writers. Those in use are bounded by the number of threads that write.
+/// Maximum number of idle write connections. Those in use are limited by the number of writer threads.
 const MAX_IDLE_WRITERS: usize = 32;
 
-/// How long a read waits for a connection when all are in use.
+/// How long a read waits for a connection while all are in use.
 const WAIT: Duration = Duration::from_secs(10);
 
-/// A connection that nobody uses.
+/// An idle connection.
 struct Idle {
     path: Arc<PathBuf>,
     file: FileId,
     connection: Connection,
 }
 
-/// Connections that read.
+/// The pool of read connections.
 pub(super) struct ReadPool {
     /// Maximum number of readers, idle or in use.
     max_open: usize,
@@ -40,12 +40,12 @@ pub(super) struct ReadPool {
 
 #[derive(Default)]
 struct Readers {
-    /// The least recently used first.
+    /// Idle connections, the least recently used first.
     idle: Vec<Idle>,
-    /// How many there are, idle and in use.
+    /// Number of connections, idle and in use.
     open: usize,
-    /// How often the readers of some file were closed. A reader that was taken before such a moment looks at its file
-    /// again before it is kept.
+    /// Number of calls of [`ReadPool::close`]. A reader that was taken before the last one is kept only if its file is
+    /// still the one at its path.
     closings: u64,
 }
 
@@ -54,14 +54,14 @@ impl ReadPool {
         Self { max_open, max_idle, state: Mutex::default(), returned: Condvar::new() }
     }
 
-    /// Takes a reader of this file that is idle, if there is one.
+    /// Takes an idle reader of this file, if there is one. Does not wait.
     pub(super) fn take_idle(self: &Arc<Self>, path: &Arc<PathBuf>, file: FileId) -> Option<Reader> {
         let mut state = self.state.try_lock().ok()?;
         let connection = state.take_idle(path, file)?;
         Some(Reader { connection, permit: self.permit(path, file, state.closings), is_new: false })
     }
 
-    /// Takes a reader of this file. Waits while all are in use; [`Error::Busy`] if that takes too long.
+    /// Takes a reader of this file. Waits up to [`WAIT`] while all are in use, then fails with [`Error::Busy`].
     pub(super) fn take(self: &Arc<Self>, path: &Arc<PathBuf>, file: FileId) -> Result<Reader> {
         let deadline = Instant::now() + WAIT;
         let mut closed = Vec::new();
@@ -70,7 +70,7 @@ impl ReadPool {
             if let Some(connection) = state.take_idle(path, file) {
                 return Ok(Reader { connection, permit: self.permit(path, file, state.closings), is_new: false });
             }
-            // Another file has taken the name of one that we had open.
+            // Other idle readers of this path belong to a file that was replaced.
             closed.extend(state.close_idle(path));
             if state.open >= self.max_open && !state.idle.is_empty() {
                 closed.push(state.idle.remove(0));
@@ -88,13 +88,13 @@ impl ReadPool {
         };
         drop(state);
         let permit = self.permit(path, file, closings);
-        // Closing may fold a log into its file, and opening reads one: nobody else waits for that.
+        // Closing may run a checkpoint and opening reads the file, so neither happens under the lock.
         drop(closed);
         let connection = schema::open_reader(path)?;
         Ok(Reader { connection, permit, is_new: true })
     }
 
-    /// Closes the readers of a file; those in use are closed when they are given back.
+    /// Closes the idle readers of a file; those in use are closed when they are given back, if the file was replaced.
     pub(super) fn close(&self, path: &Path) {
         let mut state = self.lock();
         let closed = state.close_idle(path);
@@ -114,13 +114,13 @@ impl ReadPool {
 }
 
 impl Readers {
-    /// Takes out the reader of a file that was used last.
+    /// Removes and returns the most recently used reader of a file.
     fn take_idle(&mut self, path: &Path, file: FileId) -> Option<Connection> {
         let place = self.idle.iter().rposition(|idle| idle.file == file && idle.path.as_path() == path)?;
         Some(self.idle.remove(place).connection)
     }
 
-    /// Takes out the idle readers of a file, to be closed.
+    /// Removes and returns the idle readers of a path, to be closed.
     fn close_idle(&mut self, path: &Path) -> Vec<Idle> {
         let closed: Vec<_> = self.idle.extract_if(.., |idle| idle.path.as_path() == path).collect();
         self.open -= closed.len();
@@ -128,7 +128,7 @@ impl Readers {
     }
 }
 
-/// A connection that someone reads with. Closed when it is dropped, unless it is given back.
+/// A read connection in use. It is closed when it is dropped, unless it is given back.
 pub(super) struct Reader {
     connection: Connection,
     permit: Permit,
@@ -136,12 +136,12 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Whether it was opened for this reader.
+    /// Whether it was opened by this call and not taken from the pool.
     pub(super) fn is_new(&self) -> bool {
         self.is_new
     }
 
-    /// Keeps the connection for the next one who reads this file.
+    /// Returns the connection to the pool.
     pub(super) fn give_back(self) {
         let Self { connection, mut permit, .. } = self;
         let pool = permit.pool.clone();
@@ -167,13 +167,13 @@ impl Deref for Reader {
     }
 }
 
-/// The right to have one reader open.
+/// A permit to have one reader open.
 struct Permit {
     pool: Arc<ReadPool>,
     path: Arc<PathBuf>,
     file: FileId,
     closings: u64,
-    /// Whether an idle reader has it now.
+    /// Whether the permit belongs to an idle reader now.
     passed_on: bool,
 }
 
@@ -186,10 +186,10 @@ impl Drop for Permit {
     }
 }
 
-/// The connections of a store that write.
+/// The pool of write connections.
 #[derive(Default)]
 pub(super) struct WritePool {
-    /// The least recently used first.
+    /// Idle connections, the least recently used first.
     idle: Mutex<Vec<Idle>>,
 }
 
@@ -202,15 +202,17 @@ impl WritePool {
             return Ok((idle.file, idle.connection));
         }
         let connection = schema::open(path, schema::SPACE)?;
-        // What a savepoint may have to undo is kept in memory; past 64 KiB it would go through a file of its own.
+        // The statement journals of savepoints stay in memory; by default they spill to a file beyond 64 KiB.
         connection.pragma_update(None, "temp_store", "MEMORY").map_err(|error| Error::sqlite(path, error))?;
-        let file = FileId::of(path)
-            .ok_or_else(|| Error::ReadOnly { path: path.to_owned(), problem: "the file vanished".into() })?;
+        let file = FileId::of(path).ok_or_else(|| Error::ReadOnly {
+            path: path.to_owned(),
+            problem: "the file was removed while it was opened".into(),
+        })?;
         Ok((file, connection))
     }
 
-    /// Keeps a connection for the next change of its space. The one that was used longest ago is closed.
-    /// So is this one if its file was removed or replaced meanwhile.
+    /// Returns a connection to the pool and closes the least recently used one if there are too many. A connection
+    /// whose file was removed or replaced is closed instead.
     pub(super) fn give_back(&self, path: &Arc<PathBuf>, file: FileId, connection: Connection) {
         if FileId::of(path) != Some(file) {
             return;
@@ -233,7 +235,7 @@ impl WritePool {
         drop(closed);
     }
 
-    /// Whether there is an open connection to this space.
+    /// Whether there is an idle connection to this space.
     pub(super) fn is_open(&self, path: &Path) -> bool {
         self.lock().iter().any(|idle| idle.path.as_path() == path)
     }

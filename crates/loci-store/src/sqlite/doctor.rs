@@ -1,8 +1,7 @@
-//! Is everything as it should be?
+//! Checks the files of a store for damage.
 //!
-//! Each check is a question to one file that has no rows as its good answer. What can be made
-//! again from the records (words, orphans, pointers) is mended on request; damaged pages are only
-//! reported, because what was in them is not ours to guess.
+//! Each check counts the damaged rows of one file. What can be derived from the records (terms, orphans, pointers) is
+//! repaired on request; damaged pages are only reported, because their content cannot be derived.
 
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use crate::text::Analyser;
 use crate::{Error, Finding, Result};
 
 impl SqliteBackend {
-    /// Asks the catalogue and the file of every visible space.
+    /// Checks the catalogue and the file of every visible space.
     pub(super) fn examine(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
         let damage = match self.inner.catalogue.damage() {
@@ -33,7 +32,7 @@ impl SqliteBackend {
                 self.inner.catalogue.read_catalogue(|asked| catalogue::was_written(asked, tenant, &space.space))?;
             if written && space.is_blank()? {
                 let file = space.path.display().to_string();
-                let problem = "what was written here is lost: the file is missing or empty".to_owned();
+                let problem = "data was lost: the space was written to, but its file is missing or empty".to_owned();
                 findings.push(Finding { file, check: "file".into(), problem, repaired: false });
             } else if space.path.exists() {
                 findings.extend(examine(&space.path, &self.inner.analyser, repair)?);
@@ -47,13 +46,13 @@ const CHECKS: &[Check] = &[
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM memories WHERE row NOT IN (SELECT memory FROM words)",
-        problem: "memories cannot be found by their words",
+        problem: "memories have no search terms",
         mend: Some(Repair::Words("SELECT row FROM memories WHERE row NOT IN (SELECT memory FROM words)")),
     },
     Check {
         name: "lexicon",
         count: "SELECT count(*) FROM words WHERE memory NOT IN (SELECT row FROM memories)",
-        problem: "words of memories that are gone",
+        problem: "search terms belong to missing memories",
         mend: Some(Repair::Rows("DELETE FROM words WHERE memory NOT IN (SELECT row FROM memories)")),
     },
     Check {
@@ -67,7 +66,7 @@ const CHECKS: &[Check] = &[
     Check {
         name: "chains",
         count: "SELECT count(*) FROM memories WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
-        problem: "memories are replaced by ones that are gone",
+        problem: "memories are superseded by missing ones",
         mend: Some(Repair::Rows(
             "UPDATE memories SET superseded_by_id = NULL WHERE superseded_by_id IS NOT NULL AND superseded_by_id NOT IN (SELECT id FROM memories)",
         )),
@@ -88,29 +87,29 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// That something was mended.
-const TOLD: &str = "INSERT INTO ledger (at, event, node, reason) \
-     VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'restore', 'operator', 'mended by the doctor')";
+/// Adds the ledger entry of a repair.
+const RECORD_REPAIR: &str = "INSERT INTO ledger (at, event, node, reason) \
+     VALUES (CAST(unixepoch('subsec') * 1000000 AS INTEGER), 'restore', 'operator', 'repaired by the doctor')";
 
-/// A file that cannot even be opened is a finding, not a failure: the others are looked at too.
+/// Checks one file. A file that cannot be opened is a finding, not an error, so that the others are checked too.
 pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
     let outcome = if repair {
         schema::open(path, schema::SPACE).and_then(|mut connection| {
-            let said = |error| Error::sqlite(path, error);
+            let failed = |error| Error::sqlite(path, error);
             let immediate = rusqlite::TransactionBehavior::Immediate;
-            let transaction = connection.transaction_with_behavior(immediate).map_err(said)?;
+            let transaction = connection.transaction_with_behavior(immediate).map_err(failed)?;
             let findings = check(&transaction, path, analyser, true)?;
             if findings.iter().any(|finding| finding.repaired) {
-                // Whoever holds something of this file in memory, in whichever process, reads it anew.
-                transaction.execute(TOLD, []).map_err(said)?;
+                // This ledger entry makes the caches of every process load the file again.
+                transaction.execute(RECORD_REPAIR, []).map_err(failed)?;
             }
-            transaction.commit().map_err(said)?;
+            transaction.commit().map_err(failed)?;
             Ok(findings)
         })
     } else {
         schema::open_reader(path).and_then(|connection| {
             let found = schema::format(&connection, path, schema::SPACE)?;
-            // An older file is looked at once it has been brought up to date.
+            // A file of an older format is checked only after it was migrated.
             if found < schema::SPACE.len() as i64 {
                 return Ok(Vec::new());
             }
@@ -129,9 +128,9 @@ pub(super) fn examine(path: &Path, analyser: &Analyser, repair: bool) -> Result<
     }
 }
 
-/// Looks through one space.
+/// Runs the checks on one connection.
 fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool) -> Result<Vec<Finding>> {
-    let said = |error| Error::sqlite(path, error);
+    let failed = |error| Error::sqlite(path, error);
     let finding = |check: &str, problem: String, repaired: bool| Finding {
         file: path.display().to_string(),
         check: check.to_owned(),
@@ -139,25 +138,25 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
         repaired,
     };
     let mut findings = Vec::new();
-    let mut statement = connection.prepare("PRAGMA integrity_check(20)").map_err(said)?;
-    let lines = statement.query_map([], |row| row.get::<_, String>(0)).map_err(said)?;
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)").map_err(failed)?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0)).map_err(failed)?;
     for line in lines {
-        let line = line.map_err(said)?;
+        let line = line.map_err(failed)?;
         if line != "ok" {
             findings.push(finding("pages", line, false));
         }
     }
     if !findings.is_empty() {
-        // Counting rows of damaged pages tells nothing more.
+        // The other checks would read the damaged pages.
         return Ok(findings);
     }
     let asked = doctor::check_space(connection, &path.display().to_string(), CHECKS, analyser, repair);
     findings.extend(asked.map_err(|error| Error::said(path, error))?);
-    // After the others, which mend some of them.
+    // This comes last, because the other checks repair some of the orphans.
     let orphans: i64 =
-        connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).map_err(said)?;
+        connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).map_err(failed)?;
     if orphans > 0 {
-        findings.push(finding("links", format!("{orphans} rows point to rows that are gone"), false));
+        findings.push(finding("links", format!("{orphans} rows refer to missing rows"), false));
     }
     Ok(findings)
 }

@@ -6,8 +6,8 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{FromSqlResult, ValueRef};
 
-/// The identity of a file: device, inode and time of creation. A new file may get the inode of one that was deleted, but
-/// not its time of creation.
+/// The identity of a file: device, inode and time of creation. A new file may get the inode of one that was deleted,
+/// but not its time of creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct FileId(u64, u64, u64);
 
@@ -27,8 +27,8 @@ impl FileId {
         Some(Self(device, inode, created))
     }
 
-    /// Makes this identity known to a connection as the SQL function `file_id()`, so that whoever uses the connection can
-    /// ask which file it reads; by then its path may lead to another one.
+    /// Registers this identity on a connection as the SQL function `file_id()`, so that its users can find out which
+    /// file it reads even if the path leads to another file by then.
     pub(super) fn attach(self, connection: &Connection) -> rusqlite::Result<()> {
         let bytes = [self.0, self.1, self.2].map(u64::to_le_bytes).concat();
         connection.create_scalar_function("file_id", 0, FunctionFlags::SQLITE_UTF8, move |_| Ok(bytes.clone()))
@@ -42,9 +42,10 @@ impl FileId {
     }
 }
 
-/// The name of the folder of a tenant or a space. Some file systems take `Bob` and `bob` for the same name, drop a dot at
-/// the end, or reserve names such as `con`; here no two names share a folder on any of them. Upper case, a dot at the end
-/// and reserved names are written with `~`, which occurs in no name; all others stay as they are.
+/// The folder name of a tenant or a space. Some file systems treat `Bob` and `bob` as the same name, drop a trailing
+/// dot, or reserve names such as `con`; the encoding gives every name a folder of its own on all of them. Upper case
+/// letters, a trailing dot and reserved names are encoded with `~`, which no name contains; all other names stay as
+/// they are.
 pub(super) fn path_component(name: &str) -> String {
     let mut component = String::with_capacity(name.len() + 8);
     let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
@@ -64,14 +65,14 @@ pub(super) fn path_component(name: &str) -> String {
     component
 }
 
-/// Whether Windows takes a name for a device, whatever follows a dot.
+/// Whether Windows treats a name with this stem as a device.
 fn is_reserved(stem: &str) -> bool {
     let numbered =
         |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
     matches!(stem, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
 }
 
-/// Renames the folders of tenants and spaces to their present names. Until catalogue 4 a folder bore the name itself.
+/// Renames the folders of tenants and spaces to their encoded names. Up to catalogue format 4 names were not encoded.
 pub(super) fn rename_folders(folder: &Path) -> std::io::Result<()> {
     let tenants = folder.join("tenants");
     rename_each(&tenants)?;
@@ -95,7 +96,7 @@ fn rename_each(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The names of the folders in a folder; none if it is not there.
+/// The names of the folders in a folder; empty if it does not exist.
 fn folders(folder: &Path) -> std::io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,8 +1,8 @@
-//! What is in a space's file?
+//! Opens, creates and migrates the SQLite files of a store.
 //!
-//! Each migration is a script applied once, in order, in one transaction with the new
-//! `user_version`. A file from a newer Loci is refused, never guessed at. Instants are
-//! microseconds; ids are sixteen bytes; `row` numbers are private to the file.
+//! Migrations are scripts that are applied once, in order, in one transaction together with the new `user_version`. A
+//! file of a newer version of Loci is refused. Times are stored in microseconds and ids as sixteen bytes; `row` numbers
+//! are valid only within a file.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -20,56 +20,57 @@ use crate::terms;
 use crate::text::{Analyser, asks, with_question};
 use crate::{Error, Result};
 
-/// How long a statement waits for another process.
+/// How long a statement waits for the lock of another connection.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Bytes of a page of a new file. A space has some fifty tables and indexes of at least a page each, so small pages keep
-/// small spaces small: 64 kB where pages of 8 KiB take 440 kB. Counted in instructions, an add takes 1.3 % less and a recall
+/// Bytes of a page of a new file. A space has some fifty tables and indexes of at least a page each, so small pages
+/// keep small spaces small: 64 kB where pages of 8 KiB take 440 kB. Counted in instructions, an add takes 1.3 % less
+/// and a recall
 /// 1.7 % more than with 8 KiB.
 const PAGE_SIZE: i64 = 1024;
 
-/// Bytes of a page of a file that has grown. Reading all vectors of a large scope takes a third less time than with small
-/// pages, and the file a fifth less space.
+/// Bytes of a page of a file that has grown. Reading all vectors of a large scope takes a third less time than with
+/// small pages, and the file a fifth less space.
 const LARGE_PAGE_SIZE: i64 = 8192;
 
-/// Number of small pages from which on a file gets large ones.
+/// Number of small pages from which a file is rewritten with large ones.
 const MANY_PAGES: i64 = 4_096;
 
-/// Number of small pages from which on a file is left as it is: writing it anew would hold up its writers for long.
+/// Number of small pages from which a file keeps them, because rewriting it would block its writers for too long.
 const TOO_MANY_PAGES: i64 = 262_144;
 
-/// How often a new file is tried before it counts as busy.
+/// Number of attempts to change the journal mode of a new file, 5 ms apart.
 const TRIES: usize = 400;
 
-/// Opens a file for writing, creates what is missing and brings it up to date.
+/// Opens a file for writing; creates and migrates it if necessary.
 pub(super) fn open(path: &Path, migrations: &[&str]) -> Result<Connection> {
-    let said = |error| Error::sqlite(path, error);
+    let failed = |error| Error::sqlite(path, error);
     if migrations == SPACE && !path.exists() {
-        // Where that fails, the usual way below does the same, more slowly, or says what is wrong.
+        // If this fails, the code below creates the file more slowly or reports the error.
         drop(create(path));
     }
-    let mut connection = Connection::open(path).map_err(said)?;
-    prepare(&connection).map_err(said)?;
-    // Counts only before the first table.
-    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(said)?;
-    patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(said)?;
-    connection.pragma_update(None, "synchronous", "FULL").map_err(said)?;
+    let mut connection = Connection::open(path).map_err(failed)?;
+    prepare(&connection).map_err(failed)?;
+    // The page size takes effect only in an empty file.
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(failed)?;
+    patiently(|| connection.pragma_update(None, "journal_mode", "WAL")).map_err(failed)?;
+    connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
     if cfg!(target_os = "macos") {
-        // There a plain sync leaves what was written in the cache of the drive.
-        connection.pragma_update(None, "fullfsync", true).map_err(said)?;
-        connection.pragma_update(None, "checkpoint_fullfsync", true).map_err(said)?;
+        // On macOS a plain fsync leaves data in the cache of the drive.
+        connection.pragma_update(None, "fullfsync", true).map_err(failed)?;
+        connection.pragma_update(None, "checkpoint_fullfsync", true).map_err(failed)?;
     }
-    // What is deleted is overwritten where that costs no more pages; an erasure does it everywhere.
-    connection.pragma_update(None, "secure_delete", "FAST").map_err(said)?;
+    // FAST overwrites deleted content where that needs no additional page writes; an erasure sets it to full.
+    connection.pragma_update(None, "secure_delete", "FAST").map_err(failed)?;
     let known = migrations.len() as i64;
-    if version(&connection).map_err(said)? != known {
+    if version(&connection).map_err(failed)? != known {
         migrate(&mut connection, path, migrations)?;
     }
     Ok(connection)
 }
 
-/// Writes the file of a new space from an image of an empty one: running all migrations takes ten times as long. The file
-/// gets its name when it is complete and durable; a file that another process has made meanwhile stays as it is.
+/// Creates the file of a new space from an image of an empty one; running all migrations takes ten times as long. The
+/// file gets its name when it is complete and durable; a file that another process has created meanwhile is kept.
 fn create(path: &Path) -> Result<()> {
     let failed = |error: std::io::Error| Error::io(path, &error);
     let beside = |ending: &str| {
@@ -77,41 +78,41 @@ fn create(path: &Path) -> Result<()> {
         name.push(ending);
         PathBuf::from(name)
     };
-    // The log of a file that was removed by hand would be taken for that of the new one.
+    // SQLite would apply the log of a file that was removed by hand to the new one.
     if beside("-wal").exists() {
         return Ok(());
     }
     let new = beside(&format!(".new-{}", std::process::id()));
     let mut file = File::create_new(&new).map_err(failed)?;
     let written = image().and_then(|image| file.write_all(image).and_then(|()| file.sync_all()).map_err(failed));
-    // Unlike a rename, a link does not replace what is there.
+    // Unlike a rename, a link does not replace an existing file.
     let named = written.and_then(|()| std::fs::hard_link(&new, path).map_err(failed));
     std::fs::remove_file(&new).map_err(failed)?;
     named
 }
 
-/// The bytes of the file of an empty space, made once in each process.
+/// The bytes of the file of an empty space, created once per process.
 fn image() -> Result<&'static [u8]> {
     static IMAGE: OnceLock<Vec<u8>> = OnceLock::new();
     if let Some(image) = IMAGE.get() {
         return Ok(image);
     }
     let path = Path::new(":memory:");
-    let said = |error| Error::sqlite(path, error);
-    let mut connection = Connection::open_in_memory().map_err(said)?;
-    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(said)?;
+    let failed = |error| Error::sqlite(path, error);
+    let mut connection = Connection::open_in_memory().map_err(failed)?;
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(failed)?;
     migrate(&mut connection, path, SPACE)?;
-    // Tables that a later migration drops leave empty pages.
-    connection.execute_batch("VACUUM").map_err(said)?;
-    let mut image = connection.serialize(rusqlite::MAIN_DB).map_err(said)?.to_vec();
-    // The read and the write version of the header: the file keeps a write-ahead log.
+    // Tables that later migrations drop leave free pages.
+    connection.execute_batch("VACUUM").map_err(failed)?;
+    let mut image = connection.serialize(rusqlite::MAIN_DB).map_err(failed)?.to_vec();
+    // Bytes 18 and 19 of the header are the write and read versions; 2 means a write-ahead log.
     if let Some(versions) = image.get_mut(18..20) {
         versions.fill(2);
     }
     Ok(IMAGE.get_or_init(|| image))
 }
 
-/// The number of small pages of a file; 0 if it has large ones.
+/// Number of pages of a file with small pages; 0 if it has large ones.
 pub(super) fn small_pages(connection: &Connection) -> rusqlite::Result<i64> {
     let pragma = |name: &str| -> rusqlite::Result<i64> {
         connection.prepare_cached(&format!("PRAGMA {name}"))?.query_row([], |row| row.get(0))
@@ -119,14 +120,15 @@ pub(super) fn small_pages(connection: &Connection) -> rusqlite::Result<i64> {
     Ok(if pragma("page_size")? == PAGE_SIZE { pragma("page_count")? } else { 0 })
 }
 
-/// Whether a file has grown so far that it should get large pages. With `before`, the number it had before a commit, only
-/// when it has doubled since the last time, because an attempt fails while someone else has the file open.
+/// Whether a file with `now` small pages should get large ones. `before` is the number of pages before the commit, 0
+/// for a new file. An attempt is made only when the number crosses a power of two, because it fails while another
+/// connection has the file open.
 pub(super) fn has_outgrown_its_pages(before: i64, now: i64) -> bool {
     (MANY_PAGES..TOO_MANY_PAGES).contains(&now) && (before == 0 || before.ilog2() < now.ilog2())
 }
 
-/// Writes a file anew with large pages, if nobody else has it open: SQLite changes the size of pages only without a
-/// write-ahead log, and gives that up only to who is alone. Rows keep their numbers.
+/// Rewrites a file with large pages, if no other connection has it open: SQLite changes the page size only without a
+/// write-ahead log, and leaves that mode only for an exclusive connection. Rows keep their numbers.
 pub(super) fn enlarge_pages(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(Duration::ZERO)?;
     let rebuild = || {
@@ -150,8 +152,7 @@ pub(super) fn enlarge_pages(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// Tries again while someone else is doing the same: the change of the journal of a new file is the
-/// one thing for which SQLite does not wait by itself.
+/// Retries while the file is locked: the busy timeout of SQLite does not apply to a change of the journal mode.
 fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Result<T> {
     for _ in 0..TRIES {
         match work() {
@@ -167,28 +168,28 @@ fn patiently<T>(mut work: impl FnMut() -> rusqlite::Result<T>) -> rusqlite::Resu
 /// Opens a file for reading.
 pub(super) fn open_reader(path: &Path) -> Result<Connection> {
     use rusqlite::OpenFlags;
-    let said = |error| Error::sqlite(path, error);
-    // SQLite lets only a connection that may write fold the log into its file and remove it when it is the last to
-    // close; a read-only one would leave a log and a shared memory of 32 KiB beside each file that was ever read.
+    let failed = |error| Error::sqlite(path, error);
+    // Only a writable connection checkpoints and removes the log when it is the last to close; a read-only one would
+    // leave a log and 32 KiB of shared memory beside each file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    // The same file before and after is the one that was opened.
+    // If the file is the same before and after, it is the one that was opened.
     let (connection, file) = loop {
         let before = FileId::of(path);
-        let connection = Connection::open_with_flags(path, flags).map_err(said)?;
+        let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         match FileId::of(path) {
             Some(file) if before == Some(file) => break (connection, file),
             _ => {}
         }
     };
-    prepare(&connection).map_err(said)?;
-    connection.pragma_update(None, "query_only", true).map_err(said)?;
-    file.attach(&connection).map_err(said)?;
-    // Pages are read where they lie instead of being copied into a cache of each reader.
-    connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(said)?;
+    prepare(&connection).map_err(failed)?;
+    connection.pragma_update(None, "query_only", true).map_err(failed)?;
+    file.attach(&connection).map_err(failed)?;
+    // Memory-mapped pages are not copied into a cache of each reader.
+    connection.pragma_update(None, "mmap_size", i64::from(i32::MAX)).map_err(failed)?;
     Ok(connection)
 }
 
-/// Whether a file is there and of an older format. Only its header is read.
+/// Whether a file exists and has an older format. Only its header is read.
 pub(super) fn is_old(path: &Path, migrations: &[&str]) -> bool {
     let mut header = [0; 64];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
@@ -196,7 +197,7 @@ pub(super) fn is_old(path: &Path, migrations: &[&str]) -> bool {
     read.is_ok() && found > 0 && (found as usize) < migrations.len()
 }
 
-/// The format of a file, which must not be newer than what we know.
+/// The format of a file. Fails with [`Error::Newer`] if it is newer than the migrations.
 pub(super) fn format(connection: &Connection, path: &Path, migrations: &[&str]) -> Result<i64> {
     let found = version(connection).map_err(|error| Error::sqlite(path, error))?;
     let known = migrations.len() as i64;
@@ -209,8 +210,8 @@ pub(super) fn format(connection: &Connection, path: &Path, migrations: &[&str]) 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(128);
-    // A plan is made once for a statement. Left to itself SQLite looks at the values and plans anew with
-    // every other one, which cost a fifth of a recall and a tenth of an add.
+    // Query planner stability guarantee: a statement is planned once. Otherwise SQLite plans it again when bound values
+    // change, which cost a fifth of a recall and a tenth of an add.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -4096)
@@ -221,31 +222,31 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
-    let said = |error| Error::sqlite(path, error);
-    functions(connection).map_err(said)?;
-    // A table that others refer to is made anew and renamed, which SQLite allows only so; it is not allowed to change
-    // this inside a transaction.
-    connection.pragma_update(None, "foreign_keys", false).map_err(said)?;
+    let failed = |error| Error::sqlite(path, error);
+    functions(connection).map_err(failed)?;
+    // A migration that rebuilds and renames a referenced table needs foreign keys off, which SQLite does not allow to
+    // change inside a transaction.
+    connection.pragma_update(None, "foreign_keys", false).map_err(failed)?;
     let migrated = migrate_in_transaction(connection, path, migrations);
-    connection.pragma_update(None, "foreign_keys", true).map_err(said)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
     migrated
 }
 
 fn migrate_in_transaction(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
-    let said = |error| Error::sqlite(path, error);
-    // Two processes may open a new file at once: the lock decides, the loser finds it done.
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(said)?;
+    let failed = |error| Error::sqlite(path, error);
+    // If two processes open a new file at once, the second one gets the lock when the migration is done.
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
     let found = format(&transaction, path, migrations)?;
     let known = migrations.len() as i64;
     for script in &migrations[found as usize..] {
-        transaction.execute_batch(script).map_err(said)?;
+        transaction.execute_batch(script).map_err(failed)?;
     }
-    transaction.pragma_update(None, "user_version", known).map_err(said)?;
-    transaction.commit().map_err(said)
+    transaction.pragma_update(None, "user_version", known).map_err(failed)?;
+    transaction.commit().map_err(failed)
 }
 
-/// What the migrations ask of us: lower case in every script, which SQLite's own `lower` knows only of ASCII, the
-/// words of a text, and whether it asks.
+/// Registers the SQL functions of the migrations: `lower_case` for all scripts (SQLite's `lower` covers only ASCII),
+/// `asks` (whether a text is a question) and `words_of` (its terms).
 fn functions(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection
@@ -264,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    /// Planning costs more than most questions do.
+    /// Planning costs more than running most statements.
     #[test]
     fn a_statement_that_runs_again_is_not_planned_again() {
         let folder = tempfile::tempdir().unwrap();

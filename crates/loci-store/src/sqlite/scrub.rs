@@ -1,7 +1,7 @@
-//! How is a file left without what was removed from it?
+//! Removes the remains of deleted data from a file.
 //!
-//! Pages that were freed keep their bytes, and the log keeps whole pages of before. So the file is written anew, and the
-//! log is emptied.
+//! Free pages keep their bytes, and the log holds earlier versions of pages. So the file is rewritten by `VACUUM` and
+//! the log is truncated.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use rusqlite::Connection;
 use super::schema;
 use crate::{Error, Result};
 
-/// So often is it tried to empty a log that someone reads.
+/// Number of attempts to truncate a log that is being read, 100 ms apart.
 const TRIES: u32 = 50;
 
-/// Makes the file of a space anew. False if its log could not be emptied because someone reads it.
+/// Rewrites the file of a space. Returns false if its log could not be truncated because it is being read.
 pub(super) fn file(path: &Path) -> Result<bool> {
-    let said = |error| Error::sqlite(path, error);
+    let failed = |error| Error::sqlite(path, error);
     let connection = schema::open(path, schema::SPACE)?;
-    connection.execute_batch("VACUUM").map_err(said)?;
-    empty_log(&connection).map_err(said)
+    connection.execute_batch("VACUUM").map_err(failed)?;
+    empty_log(&connection).map_err(failed)
 }
 
-/// Empties the log of any file.
+/// Truncates the log of any file. Returns false if it is being read.
 pub(super) fn log(path: &Path) -> Result<bool> {
-    let said = |error| Error::sqlite(path, error);
-    let connection = Connection::open(path).map_err(said)?;
-    connection.busy_timeout(Duration::from_secs(60)).map_err(said)?;
-    empty_log(&connection).map_err(said)
+    let failed = |error| Error::sqlite(path, error);
+    let connection = Connection::open(path).map_err(failed)?;
+    connection.busy_timeout(Duration::from_secs(60)).map_err(failed)?;
+    empty_log(&connection).map_err(failed)
 }
 
 fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {

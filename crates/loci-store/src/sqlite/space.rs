@@ -1,6 +1,6 @@
-//! An open space: where its file is and how it is read.
+//! An open space: the location of its file, and reading it.
 //!
-//! Each read takes a connection from the pool of the store and sees one snapshot.
+//! Each read takes a connection from the store's pool and sees one snapshot.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::file::FileId;
 use super::schema;
 use crate::{Error, Result, sql};
 
-/// How often a file that is replaced while it is opened is opened again.
+/// Number of attempts to open a file that is replaced meanwhile.
 const TRIES: usize = 8;
 
 /// A space that has been used in this process.
 pub(crate) struct OpenSpace {
     pub(super) space: Space,
     pub(super) path: Arc<PathBuf>,
-    /// The same for those who write.
+    /// The key of the space in the writer queues.
     pub(super) place: Arc<SpaceFile>,
     /// Whether this process has registered it in the catalogue.
     pub(super) is_registered: AtomicBool,
-    /// Whether the catalogue knows that something was written to it.
+    /// Whether the catalogue records that the space was written to.
     pub(super) is_noted: AtomicBool,
     readers: Arc<ReadPool>,
 }
@@ -44,20 +44,20 @@ impl OpenSpace {
         }
     }
 
-    /// Reads in one snapshot. `None` if the space has no file yet: nothing was ever written to it.
+    /// Reads in one snapshot. Returns none if the space has no file, because nothing was written to it yet.
     pub(super) fn read<T>(&self, work: impl FnOnce(&rusqlite::Connection) -> sql::Result<T>) -> Result<Option<T>> {
-        let said = |error| Error::sqlite(&self.path, error);
+        let failed = |error| Error::sqlite(&self.path, error);
         let Some(reader) = self.reader()? else { return Ok(None) };
-        // A read transaction pins one snapshot; dropping it ends it whatever happened.
+        // The read transaction pins one snapshot and ends when it is dropped.
         let value = {
-            let _snapshot = Transaction::read(&reader).map_err(said)?;
+            let _snapshot = Transaction::read(&reader).map_err(failed)?;
             work(&reader).map_err(|error| Error::said(&self.path, error))?
         };
         reader.give_back();
         Ok(Some(value))
     }
 
-    /// A connection to the file that bears the name of the space now.
+    /// A connection to the file that is at the path of the space now.
     fn reader(&self) -> Result<Option<Reader>> {
         for _ in 0..TRIES {
             let Some(file) = FileId::of(&self.path) else {
@@ -70,10 +70,10 @@ impl OpenSpace {
             }
             let found = schema::format(&reader, &self.path, schema::SPACE)?;
             if found != schema::SPACE.len() as i64 {
-                // An older file is brought up to date by opening it for writing once.
+                // Opening a file of an older format for writing migrates it.
                 schema::open(&self.path, schema::SPACE)?;
             }
-            // Another file may have taken its name while it was opened.
+            // The file may have been replaced while it was opened.
             if FileId::of(&self.path) == Some(file) {
                 return Ok(Some(reader));
             }
@@ -81,7 +81,7 @@ impl OpenSpace {
         Err(Error::Busy { path: self.path.to_path_buf() })
     }
 
-    /// Whether there is no file, or one in which nothing ever happened. A damaged one is not blank.
+    /// Whether the file is missing or has an empty ledger. A damaged or newer file is not blank.
     pub(super) fn is_blank(&self) -> Result<bool> {
         let happened = self.read(|connection| {
             Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM ledger)", [], |row| row.get::<_, bool>(0))?)

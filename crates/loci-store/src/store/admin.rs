@@ -1,4 +1,4 @@
-//! A part of a [`Store`](super::Store): what those who run it need.
+//! Administration of a [`Store`](super::Store).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,29 +16,27 @@ use crate::{Indexed, Result, UserData};
 /// Health, statistics, maintenance, erasure and export.
 #[async_trait]
 pub trait Administration: Send + Sync {
-    /// What it is, if it can be read.
+    /// Name, version and health of the store. Fails if it cannot be read.
     async fn health(&self) -> Result<StoreHealth>;
 
-    /// A number that grows whenever something may have been written, by whichever process. It may grow for nothing,
-    /// and word may be lost for a while, so whoever waits for it also looks from time to time. None: it is not told.
+    /// A counter that grows when any process may have written. It may grow without a write and may miss writes while
+    /// its connection is down, so a waiting reader must also poll. None if the store has no such signal.
     fn change_signal(&self) -> Option<watch::Receiver<u64>> {
         None
     }
 
-    /// The outside index that proposes for [`nearest`](super::Search::nearest), with what is needed to look after it; none: the
-    /// store finds its neighbours itself.
+    /// The external index that serves [`nearest`](super::Search::nearest); none if the store searches itself.
     fn indexed(&self) -> Option<&Indexed> {
         None
     }
 
-    /// The models whose vectors the visible spaces hold or held; costs the same at any size.
+    /// The models whose vectors the visible spaces have or had. The cost does not depend on the number of vectors.
     async fn model_names(&self, visible: &Visible) -> Result<BTreeSet<String>>;
 
-    /// What there is, counted.
+    /// Counts of the visible data.
     async fn stats(&self, visible: &Visible) -> Result<Stats>;
 
-    /// The visible memories of a space that came after a place (0: from the first), in the order they
-    /// came, as far as time is concerned, in whatever state.
+    /// The visible memories of a space after a row number (0 for the first), in the order of their rows, in any state.
     async fn list_for_ageing(
         &self,
         visible: &Visible,
@@ -47,7 +45,7 @@ pub trait Administration: Send + Sync {
         limit: usize,
     ) -> Result<Vec<AgeingRow>>;
 
-    /// The visible heads of a space's chains with more than `most` links, and how long those are.
+    /// The visible heads of a space's chains with more than `most` links, with the lengths of the chains.
     async fn long_chains(
         &self,
         visible: &Visible,
@@ -56,27 +54,25 @@ pub trait Administration: Send + Sync {
         limit: usize,
     ) -> Result<Vec<(MemoryId, usize)>>;
 
-    /// Sweeps up after a space: notes that no longer count, entities that nobody speaks of, free pages
-    /// of the words. Returns how many rows went.
+    /// Deletes the expired notes of a space and its entities without mentions. Returns the number of deleted rows.
     async fn compact(&self, tenant: &Tenant, space: &Space, now: Timestamp) -> Result<u64>;
 
-    /// What a user left in each space of the tenant, counted. Told to those who see the whole tenant; others hear
-    /// nothing.
+    /// Counts of a user's data in each space of the tenant. Empty unless the caller may read the whole tenant.
     async fn user_data(&self, visible: &Visible, user: &str) -> Result<BTreeMap<Space, UserData>>;
 
-    /// Leaves nothing of what was removed from a tenant's spaces in freed pages, words and logs. Takes long, and holds
-    /// writers up. None: it is done; otherwise what may be left, and why.
+    /// Removes the remains of deleted data of a tenant from free pages and logs. It takes long and blocks writers.
+    /// Returns none if everything was removed, otherwise what may be left and why.
     async fn scrub(&self, tenant: &Tenant) -> Result<Option<String>>;
 
-    /// Takes a lease, so that only one does a piece of work at a time, or gives it back if `lease` is zero. True if `holder` has
-    /// it now.
+    /// Takes or renews a lease on work that only one process may do at a time, or releases it if `lease` is zero.
+    /// Returns whether `holder` has it now.
     async fn lease(&self, tenant: &Tenant, name: &str, holder: &str, now: Timestamp, lease: Duration) -> Result<bool>;
 
-    /// Looks for damage in everything that is visible, and mends what it can if told to.
+    /// Checks the visible spaces for damage, and repairs what it can if `repair` is set.
     async fn check(&self, visible: &Visible, repair: bool) -> Result<Vec<Finding>>;
 
-    /// The next page of an export of a space: what is visible and matches the filter, after the cursor. The filter does not
-    /// apply to sessions.
+    /// The next page of an export of a space after the cursor: the visible data that matches the filter. The filter
+    /// does not apply to sessions.
     async fn export_page(
         &self,
         visible: &Visible,
@@ -87,119 +83,119 @@ pub trait Administration: Send + Sync {
     ) -> Result<ExportPage>;
 }
 
-/// A memory as far as time is concerned.
+/// The fields of a memory that ageing needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgeingRow {
-    /// Which.
+    /// The memory.
     pub id: MemoryId,
     /// Its kind.
     pub kind: String,
     /// Its layer.
     pub layer: Layer,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
-    /// How much it matters.
+    /// Its importance, from 0 to 1.
     pub importance: f64,
-    /// How sure we were of it at `aged_at`.
+    /// Its confidence at `aged_at`.
     pub confidence: f64,
     /// Its relevance at `aged_at`.
     pub relevance: f64,
-    /// How fast confidence fades.
+    /// The rate at which its confidence decays; 0 for no decay.
     pub decay_rate: f64,
-    /// Kept whatever happens.
+    /// Whether it is exempt from ageing.
     pub pinned: bool,
-    /// How often recall returned it.
+    /// Number of times that recall returned it.
     pub access_count: u64,
-    /// When recall last did.
+    /// When recall last returned it.
     pub last_accessed_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it came into this store, if it was imported.
+    /// When it was imported into this store.
     pub imported_at: Option<Timestamp>,
-    /// How far time was counted; none: not at all.
+    /// The time up to which ageing is applied; none if it was never aged.
     pub aged_at: Option<Timestamp>,
-    /// When it stops to be of use.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
-    /// When it is removed for good.
+    /// When it is purged.
     pub purge_at: Option<Timestamp>,
-    /// Whether a newer one has replaced it.
+    /// Whether a newer memory supersedes it.
     pub superseded: bool,
-    /// Whose it is.
+    /// Its user.
     pub user_id: Option<String>,
-    /// Which agent's.
+    /// Its agent.
     pub agent_id: Option<String>,
-    /// In which session it came.
+    /// Its session.
     pub session_id: Option<String>,
-    /// Its place in the order they came.
+    /// Its row number, which grows with the order of additions.
     pub place: i64,
 }
 
-/// What a store is.
+/// The health of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreHealth {
-    /// What it is called: `sqlite`, `postgres`.
+    /// The name of the store: `sqlite` or `postgres`.
     pub name: String,
     /// The version of the database.
     pub version: String,
-    /// Why it can be read and not written just now; none: it can be.
+    /// The reason why it cannot be written at present; none if it can.
     pub read_only: Option<String>,
 }
 
-/// What there is, counted.
+/// Counts of the visible data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
-    /// Memories in whatever state.
+    /// Number of memories in any state.
     pub memories: u64,
-    /// By layer.
+    /// Memories by layer.
     pub by_layer: BTreeMap<String, u64>,
-    /// By kind.
+    /// Memories by kind.
     pub by_kind: BTreeMap<String, u64>,
-    /// By state.
+    /// Memories by state.
     pub by_state: BTreeMap<String, u64>,
     /// Edges by relation.
     pub edges: BTreeMap<String, u64>,
-    /// Entities.
+    /// Number of entities; 0 unless the caller may read the whole tenant.
     pub entities: u64,
     /// Vectors by model.
     pub vectors: BTreeMap<String, u64>,
-    /// Live memories without a vector.
+    /// Number of active or decayed memories without a vector.
     pub without_vector: u64,
-    /// Ledger entries.
+    /// Number of ledger entries; 0 unless the caller may read the whole tenant.
     pub ledger: u64,
-    /// Jobs by state.
+    /// Jobs by state; empty unless the caller may read the whole tenant.
     pub jobs: BTreeMap<String, u64>,
-    /// Spaces.
+    /// Number of spaces.
     pub spaces: u64,
-    /// Bytes on disk; only for those whose reach is the whole tenant.
+    /// Bytes on disk; 0 unless the caller may read the whole tenant.
     pub bytes: u64,
 }
 
-/// Something that is not as it should be.
+/// A result of a check: damage, and whether it was repaired.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// The file.
+    /// The file, or the space on a server.
     pub file: String,
-    /// What was looked at.
+    /// The name of the check.
     pub check: String,
-    /// What was found.
+    /// The damage.
     pub problem: String,
-    /// Whether it has been mended.
+    /// Whether it was repaired.
     pub repaired: bool,
 }
 
-/// How far an export of a space has come, in which of its sections.
+/// The position of an export of a space: its section and the last item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExportCursor {
-    /// Memories after a row (0: from the first), in the order they were added.
+    /// Memories after a row number (0 for the first), in the order of additions.
     Memories(i64),
     /// Edges after an id, by id, both ends of which are exported.
     Edges(Option<EdgeId>),
-    /// Entities after an id, by id. A caller who sees the whole space gets all of them; others those that an exported memory
-    /// mentions.
+    /// Entities after an id, by id. A caller who sees the whole space gets all of them; others those that an exported
+    /// memory mentions.
     Entities(Option<EntityId>),
     /// Sessions after a scope and a name, by scope and name. Whether turns are pending is not determined.
     Sessions(Option<(Scope, String)>),
@@ -216,7 +212,7 @@ pub struct ExportPage {
     pub entities: Vec<ExportedEntity>,
     /// Sessions.
     pub sessions: Vec<Session>,
-    /// Where the next page of the section begins. None: it has no more items.
+    /// The cursor of the next page of the section; none if it has no more items.
     pub next: Option<ExportCursor>,
 }
 
@@ -225,7 +221,7 @@ pub struct ExportPage {
 pub struct ExportedMemory {
     /// The record.
     pub memory: Memory,
-    /// The time up to which it was aged. None: it was not aged yet.
+    /// The time up to which ageing is applied; none if it was never aged.
     pub aged_at: Option<Timestamp>,
     /// Its row: the position in the order of additions.
     pub row: i64,

@@ -1,7 +1,7 @@
-//! A part of a [`Store`](super::Store): tenants, agents, pools and credentials.
+//! Tenants, agents, pools and credentials of a [`Store`](super::Store).
 //!
-//! A pool belongs to a tenant, and so do its members: the same name elsewhere is another pool. What membership opens is
-//! decided by the engine.
+//! A pool and its members belong to one tenant: the same name in another tenant is another pool. The engine decides
+//! what membership permits.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -10,25 +10,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 
-/// Which tenants, spaces, agents, pools and credentials there are.
+/// The tenants, spaces, agents, pools and credentials of a store.
 #[async_trait]
 pub trait Catalogue: Send + Sync {
-    /// The tenants that there are, by name: those that something was written for, or a credential made.
+    /// All tenants, by name. A tenant exists once something was written or a credential was created for it.
     async fn tenants(&self) -> Result<Vec<Tenant>>;
 
     /// The spaces of a tenant that were written to.
     async fn spaces(&self, tenant: &Tenant) -> Result<Vec<Space>>;
 
-    /// The agents of a tenant, by name: all, or the one with this slug.
+    /// The agents of a tenant, by slug: all, or the one with this slug.
     async fn agents(&self, tenant: &Tenant, slug: Option<&str>) -> Result<Vec<Agent>>;
 
-    /// Credentials, oldest first, whether or not they still hold.
+    /// Credentials, oldest first, including revoked and expired ones.
     async fn keys(&self, query: KeyQuery<'_>) -> Result<Vec<Key>>;
 
-    /// The pools of a tenant that match, by name, with their members.
+    /// The pools of a tenant that match the filter, by slug, with their members.
     async fn pools(&self, tenant: &Tenant, filter: &PoolFilter) -> Result<Vec<PoolRecord>>;
 
-    /// Changes the catalogue in one transaction. Returns how many entries came or went.
+    /// Changes the catalogue in one transaction. Returns the number of entries that were added, changed or removed; see
+    /// [`CatalogueChange`].
     async fn change_catalogue(&self, tenant: &Tenant, change: CatalogueChange) -> Result<u64>;
 }
 
@@ -52,35 +53,35 @@ pub struct Agent {
 pub struct Pool {
     /// Its URL-safe name, the `poolId`.
     pub slug: String,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// An agent that is in a pool.
+/// A member of a pool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PoolMember {
-    /// Its slug.
+    /// The slug of the agent.
     pub agent_id: String,
-    /// Since when it is in.
+    /// When it joined.
     pub joined_at: Timestamp,
 }
 
-/// Which credentials are wanted.
+/// Selects credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyQuery<'q> {
-    /// The one with this id, whichever tenant it is for.
+    /// The one with this id, of any tenant.
     Id(&'q str),
     /// All of a tenant.
     Tenant(&'q Tenant),
-    /// One of any tenant, if there is any.
+    /// Any one credential, to find out whether there is one.
     Any,
 }
 
-/// Which pools are wanted. Conditions that are none always hold.
+/// Selects pools. A condition that is none always matches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PoolFilter {
     /// The pool has this slug.
@@ -95,23 +96,23 @@ impl PoolFilter {
         Self { slug: Some(slug.to_owned()), member: None }
     }
 
-    /// The pools that this agent is in.
+    /// The pools of which this agent is a member.
     pub fn of_member(agent: &str) -> Self {
         Self { slug: None, member: Some(agent.to_owned()) }
     }
 
-    /// The pool with this slug, if this agent is in it.
+    /// The pool with this slug, if this agent is a member.
     pub fn shared(slug: &str, agent: &str) -> Self {
         Self { slug: Some(slug.to_owned()), member: Some(agent.to_owned()) }
     }
 }
 
-/// A pool and who is in it.
+/// A pool with its members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolRecord {
     /// The pool.
     pub pool: Pool,
-    /// Its members, by name.
+    /// Its members, by slug.
     pub members: Vec<PoolMember>,
 }
 
@@ -119,42 +120,42 @@ pub struct PoolRecord {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a change of the catalogue is rare and short-lived")]
 pub enum CatalogueChange {
-    /// Registers an agent, or gives a known one its configuration; 1 if it is new.
+    /// Registers an agent, or changes the configuration of an existing one. Returns 1 if it is new.
     PutAgent(Agent),
-    /// Removes an agent and its space with everything in it.
+    /// Removes an agent and its space with all its data.
     DropAgent(String),
-    /// Keeps a new credential; an id is taken once.
+    /// Stores a new credential. Fails if the id exists.
     PutKey(Key),
-    /// Refuses a credential from an instant on; one that was revoked earlier stays so.
+    /// Revokes a credential at a time; an earlier revocation stays.
     RevokeKey {
         /// Its id.
         id: String,
-        /// From when on.
+        /// The time of the revocation.
         at: Timestamp,
     },
-    /// Makes a pool with its first members; 0, and nothing is changed, if there is one of that name.
+    /// Creates a pool with its first members. Returns 0 and changes nothing if the slug exists.
     CreatePool {
         /// The pool.
         pool: Pool,
         /// The slugs of its members.
         members: Vec<String>,
     },
-    /// Adds members to a pool that is there.
+    /// Adds members to an existing pool. Returns the number of new members.
     JoinPool {
         /// Its slug.
         pool: String,
         /// The slugs of the agents.
         agents: Vec<String>,
-        /// When.
+        /// The time of joining.
         at: Timestamp,
     },
-    /// Takes a member out of a pool. What it wrote stays.
+    /// Removes a member from a pool. Its memories stay.
     LeavePool {
         /// The slug of the pool.
         pool: String,
         /// The slug of the agent.
         agent: String,
     },
-    /// Removes a pool, its members and its space with everything in it.
+    /// Removes a pool, its members and its space with all its data.
     DropPool(String),
 }

@@ -1,4 +1,4 @@
-//! A part of a [`Store`](super::Store): the queue of background work.
+//! The job queue of a [`Store`](super::Store).
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use loci_types::{Job, JobKind, JobRecord, Space, Tenant};
 
 use crate::Result;
 
-/// Work that waits to be done, such as embedding and consolidation.
+/// A queue of background work, such as embedding and consolidation.
 #[async_trait]
 pub trait Jobs: Send + Sync {
-    /// Takes up to `limit` waiting jobs of these kinds for `lease`. A job whose lease has run out
-    /// is waiting again.
+    /// Claims up to `limit` due jobs of these kinds for the duration of `lease`. A job whose lease has expired can be
+    /// claimed again.
     async fn claim(
         &self,
         tenant: &Tenant,
@@ -22,29 +22,29 @@ pub trait Jobs: Send + Sync {
         lease: Duration,
     ) -> Result<Vec<Job>>;
 
-    /// Records how a claimed job goes on. False if its lease had run out and another worker has it.
+    /// Updates a claimed job. Returns false if its lease has expired and another worker has claimed it.
     async fn update_job(&self, tenant: &Tenant, job: &Job, update: JobUpdate) -> Result<bool>;
 
-    /// The jobs of a tenant in these states, oldest first; none: in all.
+    /// The jobs of a tenant in these states, or in all if empty, oldest first.
     async fn jobs(&self, tenant: &Tenant, states: &[&str], limit: usize) -> Result<Vec<JobRecord>>;
 
-    /// Queues a job that is not running from `at` on as if it had never been tried, or removes it if `at` is none. False if
-    /// there is no such job.
+    /// Returns a job to the queue for `at` with its attempts reset, or removes it if `at` is none. Returns false if it
+    /// does not exist, is running, or another queued or running job has its key.
     async fn requeue(&self, tenant: &Tenant, space: &Space, id: i64, at: Option<Timestamp>) -> Result<bool>;
 }
 
-/// How a claimed job goes on.
+/// An update of a claimed job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobUpdate {
-    /// Its lease lasts until this instant.
+    /// Extends the lease to this time.
     Renew(Timestamp),
-    /// It is done and leaves the queue.
+    /// Removes the job, which is done.
     Done,
-    /// It failed.
+    /// Records a failure.
     Failed {
-        /// Why.
+        /// The error message.
         error: String,
-        /// When it is tried again; none: it is dead.
+        /// When it is retried; none marks it dead.
         retry_at: Option<Timestamp>,
     },
 }

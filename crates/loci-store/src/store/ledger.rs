@@ -1,7 +1,7 @@
-//! A part of a [`Store`](super::Store): reading the ledger.
+//! Reading the ledger of a [`Store`](super::Store).
 //!
-//! The numbers of a space's ledger only grow, in the order of the commits, so a reader that continues after a number misses
-//! nothing.
+//! The sequence numbers of a space's ledger grow in the order of commits, so a reader that continues after a number
+//! misses no entry.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,20 +13,21 @@ use serde::Serialize;
 
 use crate::Result;
 
-/// What happened, in the order it happened.
+/// Reads ledger entries and their counts.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Lines of the ledger, oldest first. A line is shown to those who see its memory, in whatever state that is; one about no
-    /// memory, or about one that is gone, to those who see the whole tenant and every category.
+    /// Ledger entries, oldest first. An entry is visible to callers who see its memory, in any state. An entry without
+    /// a memory, or about a removed one, is visible to callers who see all scopes and categories.
     ///
-    /// One call looks at a bounded number of lines, so there may be more when fewer than `limit` came.
+    /// One call examines a bounded number of entries, so there may be more even if fewer than `limit` were returned.
     async fn ledger(&self, visible: &Visible, query: &LedgerQuery, limit: usize) -> Result<Feed>;
 
-    /// The number of the last line of each visible space that was written to; costs the same at any size.
+    /// The sequence number of the last entry of each visible space that was written to. The cost does not depend on the
+    /// size of the ledgers.
     async fn ledger_heads(&self, visible: &Visible) -> Result<BTreeMap<Space, i64>>;
 
-    /// How many lines that the feed would tell were written in each stretch of time, by part of Loci
-    /// and event. The stretches are `bucket` long and counted from 1970; empty ones are left out.
+    /// Number of visible entries per time bucket, node and event. Buckets are aligned to 1970; empty ones are left out.
+    /// Fails if `bucket` is zero.
     async fn operation_counts(
         &self,
         visible: &Visible,
@@ -35,50 +36,50 @@ pub trait Ledger: Send + Sync {
     ) -> Result<Vec<OperationCounts>>;
 }
 
-/// Which lines of the ledger are wanted.
+/// Selects ledger entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerQuery {
-    /// The earliest lines about one memory. A purged or erased memory still has its tombstone.
+    /// The first entries about one memory. Entries of a purged or erased memory remain without their content.
     Memory(MemoryId),
-    /// The earliest lines of a space after a number.
+    /// The first entries of a space after a sequence number.
     After {
         /// The space.
         space: Space,
-        /// The number of the last line that was read; 0: none.
+        /// The last number that was read; 0 for the start.
         sequence: i64,
     },
-    /// The latest lines of a space after a revision that changed what is known: in one thread, or in all. A revision is the
-    /// number of the last line; it comes back as the position.
+    /// The last entries of a space after a revision that changed what recall can return. A revision is the number of
+    /// the last entry of the ledger; the current one is returned as the position.
     Changes {
         /// The space.
         space: Space,
-        /// Only in this thread.
+        /// The thread; all threads if none.
         thread: Option<String>,
-        /// The revision.
+        /// The revision after which to start.
         since: i64,
     },
 }
 
-/// A stretch of a space's ledger.
+/// A part of a space's ledger.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Feed {
-    /// The lines that may be told, oldest first.
+    /// The visible entries, oldest first.
     pub entries: Vec<LedgerEntry>,
-    /// The number of the last line that was looked at; the next stretch starts after it.
+    /// The number of the last examined entry; the next page starts after it.
     pub position: i64,
 }
 
-/// How much was done in a stretch of time.
+/// The number of ledger entries of one event in one time bucket.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OperationCounts {
-    /// The first instant of the stretch.
+    /// The start of the bucket.
     pub start: Timestamp,
-    /// The part of Loci that did it; empty if the ledger does not tell.
+    /// The part of Loci that made the entries; empty if unknown.
     pub node: String,
-    /// What was done: the name of an event.
+    /// The name of the event.
     pub op: String,
-    /// How often.
+    /// Number of entries.
     pub count: u64,
 }

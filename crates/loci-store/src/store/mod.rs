@@ -1,18 +1,17 @@
-//! What a store can do, by who needs it.
+//! The interface of a store, one trait per group of callers.
 //!
-//! Two doors: every write is a [`Batch`](loci_types::Batch) given to [`Records::apply`]; every read carries a
-//! [`Visible`](loci_types::Visible). What a store must keep is tested by the contract suite in the testkit, which every
-//! implementation runs.
+//! **Invariant.** Every change of a memory is a [`Batch`](loci_types::Batch) given to [`Records::apply`], and every
+//! read takes a [`Visible`](loci_types::Visible). The contract suite of the testkit runs on every implementation.
 //!
-//! What other systems ask of a storage provider, and where it is here:
+//! The capabilities that other systems expect of a storage provider are:
 //!
-//! | asked for | here |
+//! | capability | here |
 //! |---|---|
 //! | name, version, health | [`Administration::health`] |
-//! | initialize | opening one: `SqliteStore::open`, `PostgresStore::open`; both make or renew their schema |
-//! | shutdown | dropping it; what was acknowledged is durable already, so nothing is left to flush |
+//! | initialise | `SqliteStore::open`, `PostgresStore::open`; both create or migrate their schema |
+//! | shutdown | dropping the store; acknowledged writes are durable already, so there is nothing to flush |
 //! | bulk add, bulk delete | [`Records::apply`] with many changes: one transaction, all or none |
-//! | retry | `Retry` of an outside index; PostgreSQL's own transactions are run again when the server undid them |
+//! | retry | `Retry` of an external index; a PostgreSQL transaction that the server rolled back is run again |
 
 mod admin;
 mod catalogue;
@@ -32,9 +31,9 @@ pub use records::{
 };
 pub use search::{Frequencies, Hit, Search, TurnRef, TurnRun};
 
-/// Where memories are stored: all capabilities together.
+/// A store of memories: all capabilities together.
 ///
-/// A read names who sees:
+/// A read takes the caller's visibility:
 ///
 /// ```
 /// use loci_store::{Page, Records, SqliteStore};
@@ -46,7 +45,7 @@ pub use search::{Frequencies, Hit, Search, TurnRef, TurnRun};
 /// }
 /// ```
 ///
-/// One that forgets it does not compile:
+/// A read without it does not compile:
 ///
 /// ```compile_fail,E0061
 /// # use loci_store::{Page, Records, SqliteStore};

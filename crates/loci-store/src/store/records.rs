@@ -1,6 +1,6 @@
-//! A part of a [`Store`](super::Store): what is written, and what is read back of it by name.
+//! Writing and reading the records of a [`Store`](super::Store).
 //!
-//! **Invariant.** Everything that changes a memory is a [`Batch`] given to [`Records::apply`]; every read carries a
+//! **Invariant.** Every change of a memory is a [`Batch`] given to [`Records::apply`], and every read takes a
 //! [`Visible`].
 
 use async_trait::async_trait;
@@ -13,24 +13,24 @@ use loci_types::{
 use super::Hit;
 use crate::{Cursor, Result};
 
-/// Memories and what belongs to them: links, entities, facts, sessions, checkpoints, notes.
+/// Memories with their links, entities, facts, sessions, checkpoints and notes.
 #[async_trait]
 pub trait Records: Send + Sync {
-    /// Applies all changes of the batch in one transaction, or none of them. When it returns, they
-    /// survive the loss of power. One outcome per change, in order.
+    /// Applies all changes of the batch in one transaction, or none of them. When it returns, they are durable. Returns
+    /// one outcome per change, in order.
     async fn apply(&self, batch: Batch) -> Result<Vec<Applied>>;
 
-    /// The memories with these ids that are visible, in the order asked, in whatever state.
+    /// The visible memories with these ids, in the order of the ids, in any state.
     async fn fetch(&self, visible: &Visible, ids: &[MemoryId]) -> Result<Vec<Memory>>;
 
-    /// One page of the memories that are visible and meant, newest first.
+    /// One page of the visible memories that match the filter, newest first.
     async fn scan(&self, visible: &Visible, filter: &Filter, page: Page) -> Result<Listing>;
 
-    /// The vectors of these memories made by this model; a memory without one is left out.
+    /// The vectors of these memories by this model. Memories without one are left out.
     async fn vectors(&self, visible: &Visible, model: &str, ids: &[MemoryId]) -> Result<Vec<(MemoryId, Vector)>>;
 
-    /// The edges that start or end at one of these memories, of these relations or, if none is
-    /// given, of all. Both ends are visible and meant.
+    /// The edges from or to these memories, of these relations, or of all if empty. Both ends are visible and match the
+    /// filter.
     async fn edges(
         &self,
         visible: &Visible,
@@ -39,15 +39,15 @@ pub trait Records: Send + Sync {
         relations: &[Relation],
     ) -> Result<Vec<Edge>>;
 
-    /// The newest or the most important memories, first ones first, scored by that measure.
+    /// The first memories by a measure, which is their score.
     async fn top_by(&self, visible: &Visible, filter: &Filter, by: Measure, limit: usize) -> Result<Vec<Hit>>;
 
-    /// The entities that match and that a visible memory mentions. Named ones are found by name or alias in whatever case;
-    /// known ones come with those mentioned most first.
+    /// The entities that match the query and that a visible memory mentions. Names and aliases are compared without
+    /// case; [`EntityQuery::Known`] returns the most mentioned first.
     async fn entities(&self, visible: &Visible, query: &EntityQuery, limit: usize) -> Result<Vec<Entity>>;
 
-    /// The memories that speak of these entities, those that speak of most of them first, then the
-    /// newest. The score is the share of the entities.
+    /// The memories that mention these entities: those that mention most of them first, then the newest. The score is
+    /// the share of the entities that a memory mentions.
     async fn memories_mentioning(
         &self,
         visible: &Visible,
@@ -59,15 +59,15 @@ pub trait Records: Send + Sync {
     /// The newest memory of a thread within one visible scope.
     async fn last_of_thread(&self, visible: &Visible, scope: &Scope, thread: &str) -> Result<Option<Memory>>;
 
-    /// The visible sessions that are meant, those that were quiet longest first.
+    /// The visible sessions that match the filter, the longest inactive first.
     async fn sessions(&self, visible: &Visible, filter: &SessionFilter, limit: usize) -> Result<Vec<Session>>;
 
-    /// The visible turns of a session that were not learned from yet, in the order they came.
+    /// The visible turns of a session that were not consolidated yet, in their order.
     async fn pending_turns(&self, visible: &Visible, scope: &Scope, session: &str, limit: usize)
     -> Result<Vec<Memory>>;
 
-    /// The notes of a space with these names that still count: those about visible scopes, and those
-    /// about nobody for whoever sees the whole tenant.
+    /// The unexpired notes of a space with these keys: those of visible scopes, and those without a scope if the caller
+    /// sees the whole space.
     async fn notes(
         &self,
         visible: &Visible,
@@ -76,15 +76,15 @@ pub trait Records: Send + Sync {
         now: Timestamp,
     ) -> Result<Vec<(String, serde_json::Value)>>;
 
-    /// The triples of the visible scopes that are meant, the surest first, then the latest changed.
+    /// The triples of the visible scopes that match the filter, highest confidence first, then most recently changed.
     ///
-    /// One that was learned from memories is seen by those who see one of them, and is told unless none of those that
-    /// they see holds any more. One that stands by itself is seen by those who see every category. Sources that the
-    /// reader does not see are left out, and so are metadata that came with them as well.
+    /// A triple with sources is returned if at least one source is visible and valid. A triple without sources is
+    /// returned to callers who see every category. Invisible sources are left out; if there are any, so are the
+    /// metadata.
     async fn facts(&self, visible: &Visible, filter: &FactFilter, limit: usize) -> Result<Vec<Fact>>;
 
-    /// The checkpoints of one visible scope that match the filter, newest first, or the newest of them with its ancestors. A
-    /// line of ancestors ends where a parent is not there (any more).
+    /// The checkpoints of one visible scope that match the filter, newest first, or the newest of them with its
+    /// ancestors. The ancestors end at a missing parent.
     async fn checkpoints(
         &self,
         visible: &Visible,
@@ -93,39 +93,39 @@ pub trait Records: Send + Sync {
         limit: usize,
     ) -> Result<Vec<KeptCheckpoint>>;
 
-    /// The threads of one visible scope that have checkpoints, those that went on last first.
+    /// The threads of one visible scope that have checkpoints, most recently changed first.
     async fn checkpoint_threads(&self, visible: &Visible, scope: &Scope, limit: usize)
     -> Result<Vec<CheckpointThread>>;
 }
 
-/// What one change did.
+/// The result of one change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Applied {
-    /// The memory it is about, if it is about one.
+    /// The memory that was changed, if any.
     pub id: Option<MemoryId>,
-    /// What happened.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The memory's version now.
+    /// The memory's new version; for removed checkpoints their number.
     pub version: u64,
-    /// The number of its ledger entry, if it made one.
+    /// The number of the ledger entry, if one was added.
     pub sequence: Option<i64>,
 }
 
-/// Which entities are meant.
+/// Selects entities of the visible scopes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EntityFilter {
-    /// Spoken of at least so often.
+    /// Minimum number of mentions.
     pub mentions_min: u64,
-    /// Only those of which nothing is told yet.
+    /// Whether only entities without a summary are selected.
     pub without_summary: bool,
 }
 
-/// Which part of a listing is wanted.
+/// Selects a page of a listing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
-    /// After this place; none: from the start.
+    /// The cursor after which the page starts; none for the first page.
     pub after: Option<Cursor>,
-    /// At most so many.
+    /// Maximum number of memories.
     pub limit: usize,
 }
 
@@ -134,42 +134,42 @@ pub struct Page {
 pub struct Listing {
     /// The memories, newest first.
     pub memories: Vec<Memory>,
-    /// Where the next page starts; none: this was the last.
+    /// The cursor of the next page; none on the last page.
     pub next: Option<Cursor>,
-    /// How many there are on all pages.
+    /// Number of memories on all pages.
     pub total: u64,
 }
 
-/// What memories are ordered by when no question is asked.
+/// An order of memories without a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// When they came, newest first; scored by seconds.
+    /// Newest first; the score is the creation time in seconds.
     Newest,
-    /// How important they are, then how new.
+    /// Most important first, then newest; the score is the importance.
     Importance,
-    /// The newest of those among the latest that have no vector yet.
+    /// Memories without a vector among the newest 256 of each scope, newest first.
     Unembedded,
 }
 
-/// A checkpoint with what was written beside it, by task and position.
+/// A checkpoint with its pending writes, by task and position.
 pub type KeptCheckpoint = (Checkpoint, Vec<PendingWrite>);
 
-/// Which entities are wanted.
+/// Selects entities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntityQuery {
-    /// Those with one of these names or aliases.
+    /// Entities with one of these names or aliases.
     Named(Vec<String>),
-    /// Those of the visible scopes that match.
+    /// Entities of the visible scopes that match the filter.
     Known(EntityFilter),
-    /// Those that this memory mentions.
+    /// Entities that this memory mentions.
     MentionedBy(MemoryId),
 }
 
-/// In which order checkpoints are read.
+/// The order in which checkpoints are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointWalk {
-    /// All that match, newest first.
+    /// All matching checkpoints, newest first.
     Newest,
-    /// The newest that matches, the one it came from, and so on.
+    /// The newest matching checkpoint, then its parent, and so on.
     Ancestors,
 }

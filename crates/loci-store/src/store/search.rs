@@ -1,63 +1,63 @@
-//! A part of a [`Store`](super::Store): finding memories.
+//! Searching the memories of a [`Store`](super::Store).
 
 use async_trait::async_trait;
 use loci_types::{Filter, MemoryId, Vector, Visible};
 
 use crate::Result;
 
-/// Finds memories by words, by vectors and by their place in a conversation.
+/// Search by terms, by vectors and by position in a conversation.
 #[async_trait]
 pub trait Search: Send + Sync {
-    /// The memories that share words with `query`, best first, scored by BM25.
+    /// The memories that share terms with `query`, best first, scored by BM25. If several spaces have hits, the scores
+    /// of each are divided by its best.
     async fn lexical(&self, visible: &Visible, query: &str, filter: &Filter, limit: usize) -> Result<Vec<Hit>>;
 
-    /// The memories whose vectors of the same model are nearest, best first, scored by
-    /// `max(0, cosine)`.
+    /// The memories with the nearest vectors of the same model, best first, scored by `max(0, cosine)`.
     async fn nearest(&self, visible: &Visible, query: &Vector, filter: &Filter, limit: usize) -> Result<Vec<Hit>>;
 
-    /// In how many memories of the visible scopes each term occurs, in whatever state they are.
+    /// Number of memories in the visible scopes that contain each term, in any state.
     async fn frequencies(&self, visible: &Visible, terms: &[String]) -> Result<Frequencies>;
 
-    /// These memories with up to `reach` of those before and after each in its session, as far as
-    /// they are visible and meant; around one that is not, there is nothing. Runs that touch are one
-    /// strip. A memory outside any thread stands alone.
+    /// These memories with up to `reach` turns before and after each in its session, as far as they are visible and
+    /// match the filter. A memory that does not match yields nothing. Runs that touch are merged. A memory without a
+    /// thread is a run of its own.
     async fn around(&self, visible: &Visible, filter: &Filter, ids: &[MemoryId], reach: usize) -> Result<Vec<TurnRun>>;
 }
 
-/// A memory that a lane found.
+/// A search result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
-    /// Which.
+    /// The memory.
     pub id: MemoryId,
-    /// How well, on the lane's own scale.
+    /// The score, on the scale of the search that found it.
     pub score: f64,
 }
 
-/// How often words occur.
+/// Document frequencies of terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frequencies {
-    /// Memories in the visible scopes; a store that has to count them one by one may stop at a bound.
+    /// Number of memories in the visible scopes. PostgreSQL stops counting at 20,000 per space.
     pub memories: u64,
-    /// Memories with each term, in the order asked.
+    /// Number of memories with each term, in the order of the terms.
     pub of: Vec<u64>,
 }
 
-/// A run of memories that follow each other in one session.
+/// A run of consecutive turns of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnRun {
-    /// Equal for turn runs of the same session.
+    /// A number that is equal for runs of the same session.
     pub session: u64,
-    /// The memories, in the order they came.
+    /// The memories, in their order.
     pub places: Vec<TurnRef>,
 }
 
 /// A memory in a run of turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnRef {
-    /// Which.
+    /// The memory.
     pub id: MemoryId,
-    /// Another one whenever the memory or its vector has changed, so that what was made of them can be kept.
+    /// A hash that changes with the memory or its vector, as a key for caching what is derived from them.
     pub stamp: u64,
-    /// How often recall returned it; changes without a new stamp.
+    /// Number of times that recall returned it; it may change while the stamp does not.
     pub access_count: u64,
 }

@@ -1,8 +1,7 @@
-//! Which words is a text found by?
+//! Text analysis: the terms by which a text is found.
 //!
-//! One analyser for what is stored and for what is asked, so that both meet: Unicode words in
-//! lower case, stemmed by the language of their script, without the words that say nothing, and
-//! identifiers kept whole beside their parts.
+//! Stored texts and queries use the same analyser: Unicode words in lower case, stemmed by the language of their
+//! script, without stop words; identifiers are kept whole in addition to their parts.
 
 mod stop;
 
@@ -12,16 +11,16 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Longer "words" are noise (encoded data) and are cut so that they cannot bloat the index.
+/// Maximum number of characters of a term. Longer words are usually encoded data and are truncated.
 const LONGEST: usize = 64;
 
-/// Turns text into terms. Cheap to clone the use of: make one and keep it.
+/// Turns text into terms. Create one and share it.
 pub struct Analyser {
     english: Stemmer,
     russian: Stemmer,
 }
 
-/// What becomes of words that say nothing.
+/// Whether stop words are dropped or kept.
 #[derive(Clone, Copy, PartialEq)]
 enum Filler {
     Left,
@@ -40,14 +39,13 @@ impl Analyser {
         self.analyse(text, Filler::Left)
     }
 
-    /// The terms of a question, in order. One made of nothing but filler keeps its filler: "who
-    /// are you" should look for something rather than for nothing.
+    /// The terms of a query, in order. A query of nothing but stop words ("who are you") keeps them.
     pub fn query_terms(&self, text: &str) -> Vec<String> {
         let terms = self.analyse(text, Filler::Left);
         if terms.is_empty() { self.analyse(text, Filler::Kept) } else { terms }
     }
 
-    /// The different terms of a question, in the order they are first said.
+    /// The distinct terms of a query, in the order of their first occurrence.
     pub fn distinct_query_terms(&self, text: &str) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();
         self.query_terms(text).into_iter().filter(|term| seen.insert(term.clone())).collect()
@@ -68,10 +66,10 @@ impl Analyser {
     }
 
     fn push_word(&self, word: &str, filler: Filler, terms: &mut Vec<String>) {
-        // "anna's" is about anna; "don't" is a stop word without its apostrophe.
+        // "anna's" becomes "anna"; "don't" becomes the stop word "dont".
         let word = word.strip_suffix("'s").unwrap_or(word);
         let word: Cow<'_, str> = if word.contains('\'') { word.replace('\'', "").into() } else { word.into() };
-        // Words of mixed letters and separators ("v1.2", "snake_case") are taken apart too.
+        // Words with separators ("v1.2", "snake_case") are split as well.
         for part in word.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
             if filler == Filler::Left && stop::says_nothing(part) {
                 continue;
@@ -94,9 +92,9 @@ impl Analyser {
     }
 }
 
-/// The text composed, in lower case, with one sort of apostrophe.
+/// The text in normal form NFKC, in lower case, with one kind of apostrophe.
 fn lower(text: &str) -> String {
-    // Most text needs none of that but lower case.
+    // ASCII text needs only lower case.
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -105,7 +103,7 @@ fn lower(text: &str) -> String {
 
 /// A code, id, path or version, kept whole: "ERR-4021", "src/main.rs", "v1.2.3", "#812".
 ///
-/// Separators become dots, which the index takes as part of a word.
+/// Runs of separators become one dot each.
 fn identifier(run: &str) -> Option<String> {
     let run = run.trim_matches(|c: char| !c.is_alphanumeric());
     let separated = run.chars().any(|c| matches!(c, '-' | '_' | '.' | '/' | ':' | '\\' | '@' | '#'));
@@ -125,23 +123,22 @@ fn identifier(run: &str) -> Option<String> {
     Some(whole)
 }
 
-/// Whether a word, in lower case and without apostrophes, says nothing by itself.
+/// Whether a word, in lower case and without apostrophes, is a stop word.
 pub fn says_nothing(word: &str) -> bool {
     stop::says_nothing(word)
 }
 
-/// The terms under which a turn is found: its own, and those of the question it answers, because
-/// "yes, last week" is about what was asked.
+/// The terms of a turn: its own, and those of the question that it answers, because "yes, last week" is about what was
+/// asked. Of a long question only 40 terms are used: the last 40 of its first 120.
 pub fn with_question(own: Vec<String>, question: Option<Vec<String>>) -> Vec<String> {
     let Some(question) = question else { return own };
-    // The last words of a question say what it asks; long preambles only blur.
     let start = &question[..question.len().min(120)];
     let mut terms = start[start.len().saturating_sub(40)..].to_vec();
     terms.extend(own);
     terms
 }
 
-/// Whether a text ends in a question.
+/// Whether there is a question mark among the last 200 characters of a text.
 pub fn asks(text: &str) -> bool {
     text.chars().rev().take(200).any(|c| matches!(c, '?' | '？' | '؟' | '՞' | '፧' | '⁇' | '⁈'))
 }

@@ -1,12 +1,11 @@
-//! Which words say nothing?
+//! The stop words of English and Russian: function words, question words and chat filler.
 //!
-//! Function words, question words and the filler of chat, in English and Russian. A word that can
-//! be a name or a thing ("will", "may") is left out only where its common use says nothing.
+//! A word that can also be a name or a noun ("will", "may") is listed if its common use carries no meaning.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Articles, pronouns, prepositions, conjunctions, auxiliaries; without apostrophes.
+/// English stop words, without apostrophes.
 const ENGLISH: &str = "
 a an the this that thats these those such same other own each both all any some few more most many much lot
 i me my mine myself im ive id ill we us our ours ourselves were weve you your yours yourself youre youve
@@ -21,7 +20,7 @@ yes yeah yep nope ok okay oh wow hey hi hello thanks thank please really actuall
 say said tell told thing things kind sort bit d s t m ll re ve
 ";
 
-/// The same for Russian, with ё written as е.
+/// Russian stop words, with ё written as е.
 const RUSSIAN: &str = "
 и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по только ее мне было вот
 от меня еще нет о из ему теперь когда даже ну ли если уже или ни быть был него до вас нибудь опять уж вам
@@ -35,7 +34,7 @@ const RUSSIAN: &str = "
 static STOP: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| ENGLISH.split_whitespace().chain(RUSSIAN.split_whitespace()).collect());
 
-/// Whether a word, in lower case and without apostrophes, says nothing.
+/// Whether a word, in lower case and without apostrophes, is a stop word.
 pub(super) fn says_nothing(word: &str) -> bool {
     STOP.contains(word)
 }

@@ -1,15 +1,15 @@
-//! A tier with another one to fall back on.
+//! A tier that falls back on a tier of this process.
 //!
-//! Calls go to the primary tier. When it is unavailable a circuit breaker opens, and this call and those that follow
-//! are answered by a tier of this process until a back-off has passed and one caller tries again. So callers wait for
-//! a dead server once, not each time.
+//! Calls go to the primary tier. When it is unavailable, a circuit breaker opens: this call and the following ones are
+//! served by the fallback until the back-off is over and one caller tries the primary tier again. So callers wait for a
+//! dead server once, not each time.
 //!
-//! Only the state of the server opens the breaker: a connection that fails, or a timeout after which the server does
-//! not answer a health check in time either. What the server says about one call (a script error, no memory left for
-//! writing) or one call that took too long is the error of that call, and everyone else keeps the primary tier.
+//! Only the state of the server opens the breaker: a failed connection, or a timeout followed by a failed health check.
+//! An error of one call (a script error, no memory left for writing) or one slow call is returned to its caller and
+//! does not affect others.
 //!
-//! **Invariant.** Nothing comes back through a change of tiers: the fallback starts each outage empty, and what was
-//! deleted during an outage is deleted in the primary tier before that is used again.
+//! **Invariant.** Deleted data never reappears through a change of tiers: the fallback starts each outage empty, and
+//! data deleted during an outage is deleted in the primary tier before that is used again.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,27 +26,27 @@ use super::{
 use crate::Retry;
 use crate::breaker::Breaker;
 
-/// How long one caller spends on pending deletions; the next one goes on with the rest.
+/// How long one caller spends on pending deletions; the next one continues.
 const DELETING: Duration = Duration::from_millis(250);
 
-/// Maximum number of deletions that are remembered; beyond that, entries end by their time to live.
+/// Maximum number of pending deletions. Further entries disappear from the primary tier by their time to live.
 const MAX_PENDING: usize = 10_000;
 
-/// A tier with another to fall back on.
+/// A tier that falls back on a tier of this process.
 pub struct FallbackTier {
     primary: Arc<dyn Tier>,
     fallback: ProcessTier,
     breaker: Breaker,
-    /// What was deleted during this outage. Its lock is held whenever the breaker opens or closes.
+    /// Deletions during this outage. This lock is held whenever the breaker opens or closes.
     pending: Mutex<HashSet<PendingDelete>>,
-    /// Held by the one caller who tries whether the primary tier is back.
+    /// Held by the one caller that tries the primary tier again.
     trial: tokio::sync::Mutex<()>,
 }
 
-/// The tier that answers a call.
+/// The tier that serves a call.
 enum Route<'a> {
     Primary,
-    /// The primary tier, to see whether it is back.
+    /// The primary tier, as a trial.
     Trial(#[expect(dead_code, reason = "held until the trial is over")] tokio::sync::MutexGuard<'a, ()>),
     Fallback,
 }
@@ -87,7 +87,7 @@ impl FallbackTier {
         }
     }
 
-    /// Deletes in the primary tier what was deleted during the outage. Returns false if some is left.
+    /// Repeats the pending deletions in the primary tier. Returns false if some are left.
     async fn delete_pending(&self) -> TierResult<bool> {
         let pending = self.pending().clone();
         let started = Instant::now();
@@ -105,7 +105,7 @@ impl FallbackTier {
         Ok(true)
     }
 
-    /// Whether a failure is one of the server, not of the call.
+    /// Whether an error concerns the server and not only the call.
     async fn is_outage(&self, error: &TierError) -> bool {
         match error {
             TierError::Unreachable { .. } | TierError::Address { .. } => true,
@@ -123,7 +123,7 @@ impl FallbackTier {
         self.breaker.record(Err(problem));
     }
 
-    /// The server answered a trial. The primary tier is used again, unless something was deleted meanwhile.
+    /// Closes the breaker after a successful trial, unless deletions are pending.
     fn available(&self) {
         let pending = self.pending();
         if pending.is_empty() {
@@ -131,7 +131,7 @@ impl FallbackTier {
         }
     }
 
-    /// Asks the primary tier or the fallback. Both are given as futures, of which one may never run.
+    /// Runs the primary future, or the fallback one during an outage. The other is dropped without being polled.
     async fn either<T>(
         &self,
         primary: impl Future<Output = TierResult<T>>,
@@ -155,8 +155,8 @@ impl FallbackTier {
         outcome
     }
 
-    /// Deletes in the fallback and remembers it for the primary tier; in the primary tier itself if the outage is
-    /// over, because then nobody would come back to it.
+    /// Deletes in the fallback and records the deletion for the primary tier. If the outage has ended meanwhile,
+    /// deletes in the primary tier, because the record would not be processed.
     async fn delete<T>(
         &self,
         delete: PendingDelete,

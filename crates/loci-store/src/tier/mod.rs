@@ -1,8 +1,8 @@
 //! Working memory, session entries, shared embeddings and rate limits: data that must be fast and may be lost.
 //!
-//! A [`Tier`] is never the only place of something that was acknowledged as durable: whatever is in it may be gone
-//! with the next call, and nothing breaks. [`ProcessTier`] keeps it in this process, [`RedisTier`] in Redis for several
-//! servers, and [`FallbackTier`] uses the one while the other is unavailable.
+//! A [`Tier`] must never hold the only copy of data that was acknowledged as durable: its content may be lost at any
+//! time. [`ProcessTier`] keeps it in this process, [`RedisTier`] in Redis for several servers, and [`FallbackTier`]
+//! uses a process tier while Redis is unavailable.
 
 mod fallback;
 mod process;
@@ -20,22 +20,22 @@ pub use self::fallback::FallbackTier;
 pub use self::process::ProcessTier;
 pub use self::redis::RedisTier;
 
-/// The bounds of a tier.
+/// The settings of a tier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierOptions {
-    /// The prefix of every key, so that several installations may share one server.
+    /// The prefix of every key, so that several installations can share one server. Default: `loci`.
     pub prefix: String,
-    /// How long working memory lasts after it was last read or written.
+    /// Time to live of working memory after its last read or write. Default: 24 h.
     pub working_idle: Duration,
-    /// Maximum number of entries of one working memory; the oldest go first.
+    /// Maximum number of entries of one working memory; the oldest are removed first. Default: 10,000.
     pub working_entries: usize,
-    /// How long the entries of a session last after the latest was written.
+    /// Time to live of the entries of a session after the last write. Default: 1 h.
     pub session_idle: Duration,
-    /// Maximum number of entries of one session; the oldest go first.
+    /// Maximum number of entries of one session; the oldest are removed first. Default: 100,000.
     pub session_entries: usize,
-    /// How long a shared embedding lasts.
+    /// Time to live of a shared embedding. Default: 7 days.
     pub embedding_life: Duration,
-    /// How long a call of a server may take. Calls that read or write many entries get more, by their number.
+    /// Timeout of a call to a server. Calls with more than 64 entries get 1 ms more per entry. Default: 250 ms.
     pub deadline: Duration,
 }
 
@@ -53,29 +53,29 @@ impl Default for TierOptions {
     }
 }
 
-/// Names a working memory: that of an agent for a user, or for a user in one session.
+/// The key of a working memory: that of an agent for a user, or for a user in one session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct WorkingKey {
     /// The tenant.
     pub tenant: String,
     /// The agent; empty if there is none.
     pub agent: String,
-    /// The user, whose working memories can be cleared all at once.
+    /// The user.
     pub user: String,
-    /// The session, where each has a working memory of its own.
+    /// The session, if each has a working memory of its own.
     pub session: Option<String>,
 }
 
-/// Names a session of a user, with an agent or without one.
+/// The key of a session of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SessionKey {
     /// The tenant.
     pub tenant: String,
     /// The agent; empty if there is none.
     pub agent: String,
-    /// The user, whose sessions can be dropped all at once.
+    /// The user.
     pub user: String,
-    /// The session, or the thread where there are no sessions.
+    /// The session, or the thread if there are no sessions.
     pub session: String,
 }
 
@@ -84,7 +84,7 @@ pub struct SessionKey {
 /// The token count must stay the first field: Redis reads it there without parsing the rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkingEntry {
-    /// The number of tokens it takes in a prompt.
+    /// Number of tokens in a prompt.
     pub tokens: u64,
     /// The content.
     pub value: Value,
@@ -103,16 +103,16 @@ pub struct SessionEntry {
     pub value: Value,
 }
 
-/// The answer of a rate limit.
+/// The decision of a rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateDecision {
-    /// Whether the request may go on.
+    /// Whether the request is allowed.
     pub allowed: bool,
-    /// How many more requests may follow at once.
+    /// Number of further requests that are allowed at once.
     pub left: u32,
-    /// How long to wait before the next request may go on; zero if it may at once.
+    /// The time until the next request is allowed; zero if it is allowed now.
     pub retry_after: Duration,
-    /// How long until a whole burst is allowed again.
+    /// The time until a full burst is allowed again.
     pub full_after: Duration,
 }
 
@@ -121,15 +121,15 @@ pub struct RateDecision {
 pub struct TierHealth {
     /// The tier that answered.
     pub name: &'static str,
-    /// The version of the server behind it.
+    /// The version of its server.
     pub version: String,
-    /// How long the answer took.
+    /// The latency of the health check.
     pub latency: Duration,
-    /// The problem, if the tier works without a part of itself.
+    /// The problem, if the fallback serves calls.
     pub degraded: Option<String>,
 }
 
-/// A failure of a tier. None of them loses anything durable.
+/// An error of a tier. None of them loses durable data.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TierError {
@@ -138,10 +138,10 @@ pub enum TierError {
     Timeout {
         /// The tier.
         name: &'static str,
-        /// The deadline.
+        /// The deadline in milliseconds.
         milliseconds: u128,
     },
-    /// The server cannot be reached or serves nobody at present.
+    /// The server cannot be reached or refuses all calls at present.
     #[error("{name} cannot be reached: {problem}")]
     Unreachable {
         /// The tier.
@@ -154,7 +154,7 @@ pub enum TierError {
     Failed {
         /// The tier.
         name: &'static str,
-        /// What the server said.
+        /// The message of the server.
         problem: String,
     },
     /// The address cannot be used.
@@ -162,13 +162,13 @@ pub enum TierError {
     Address {
         /// The tier.
         name: &'static str,
-        /// What is wrong with it; never the address, which may hold a password.
+        /// The problem; never the address itself, which may contain a password.
         problem: String,
     },
 }
 
 impl TierError {
-    /// The kind of this failure, as callers of the engine see it.
+    /// The kind of this error for callers of the engine.
     pub fn kind(&self) -> ErrorKind {
         match self {
             TierError::Timeout { .. } | TierError::Unreachable { .. } | TierError::Failed { .. } => ErrorKind::Provider,
@@ -180,65 +180,65 @@ impl TierError {
 /// The result of a call of a tier.
 pub type TierResult<T> = Result<T, TierError>;
 
-/// A place for data that must be fast and may be lost.
+/// Storage for data that must be fast and may be lost.
 ///
-/// Names in keys may hold any characters: two keys that differ never collide. Everything is bounded in time. A call
-/// that failed may have taken effect all the same: the answer may be what was lost.
+/// Names in keys may contain any characters; different keys never collide. All data has a time to live, and every call
+/// a timeout. A call that failed may have taken effect, because the answer may have been lost.
 #[async_trait]
 pub trait Tier: Send + Sync {
     /// The name of this tier.
     fn name(&self) -> &'static str;
 
-    /// The known problem of a tier that works without a part of itself. Asks no server.
+    /// The known problem of a tier whose fallback serves calls. Makes no call.
     fn trouble(&self) -> Option<String> {
         None
     }
 
-    /// Asks whether the tier answers, and how quickly.
+    /// Checks whether the tier answers, and measures its latency.
     async fn health(&self) -> TierResult<TierHealth>;
 
-    /// Adds entries to the end of a working memory, in their order, and returns how many it then has.
-    /// The oldest go when there are too many.
+    /// Appends entries to a working memory, removes the oldest beyond the limit, and returns the number of entries
+    /// left.
     async fn append(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize>;
 
-    /// Returns all of a working memory, the oldest first. Reading counts as use.
+    /// Returns all entries of a working memory, oldest first. Reading renews its time to live.
     async fn read(&self, key: &WorkingKey) -> TierResult<Vec<WorkingEntry>>;
 
-    /// Keeps the newest entries that together have at most `tokens`, and returns how many were removed. The
-    /// newest entries are a run: an older one is not kept for being small.
+    /// Keeps the longest run of newest entries with at most `tokens` in total, removes all older ones, and returns the
+    /// number of removed entries.
     async fn trim(&self, key: &WorkingKey, tokens: u64) -> TierResult<usize>;
 
-    /// Removes the first entry that is equal to each of these, and returns how many were removed.
+    /// Removes, for each of these, the first equal entry, and returns the number of removed entries.
     async fn remove(&self, key: &WorkingKey, entries: &[WorkingEntry]) -> TierResult<usize>;
 
-    /// Empties a working memory.
+    /// Removes a working memory.
     async fn clear(&self, key: &WorkingKey) -> TierResult<()>;
 
-    /// Puts an entry into a session and prolongs the session to `life` from now, or to the configured time. A
-    /// session that was given longer keeps it.
+    /// Puts an entry into a session and extends the session to `life` from now, or to the configured time. A longer
+    /// remaining time is kept.
     async fn put(&self, key: &SessionKey, entry: &SessionEntry, life: Option<Duration>) -> TierResult<()>;
 
-    /// Returns the latest entries of a session, the newest first; of the same microsecond, the greater id first.
-    /// Reading does not prolong the session.
+    /// Returns the latest entries of a session, newest first; of the same microsecond the greater id first. Reading
+    /// does not extend the session.
     async fn latest(&self, key: &SessionKey, limit: usize) -> TierResult<Vec<SessionEntry>>;
 
-    /// Drops a session.
+    /// Removes a session.
     async fn end(&self, key: &SessionKey) -> TierResult<()>;
 
-    /// Clears every working memory and drops every session of a user, whoever made them, and returns how many there
-    /// were. The time of the erasure is kept for [`erased`](Self::erased) for as long as working memory lasts.
+    /// Removes all working memories and sessions of a user, of all agents, and returns their number. The time of the
+    /// erasure is kept for [`erased`](Self::erased) as long as working memory lasts.
     async fn erase_user(&self, tenant: &str, user: &str, at: Timestamp) -> TierResult<usize>;
 
-    /// Returns when a user was last erased, so that another process does not bring back what it still holds.
+    /// Returns when a user was last erased, so that another process does not write back data that it still holds.
     async fn erased(&self, tenant: &str, user: &str) -> TierResult<Option<Timestamp>>;
 
-    /// Returns the bytes kept under each of these keys, in their order.
+    /// Returns the embeddings with these keys, in their order.
     async fn embeddings(&self, keys: &[String]) -> TierResult<Vec<Option<Vec<u8>>>>;
 
-    /// Keeps bytes under keys.
+    /// Stores embeddings.
     async fn keep_embeddings(&self, entries: &[(String, Vec<u8>)]) -> TierResult<()>;
 
-    /// Counts one request of `key` against a rate, atomically. Refused requests are not counted. A rate or burst of 0
-    /// counts as 1.
+    /// Counts one request of `key` against a rate limit, atomically. Refused requests are not counted. A rate or burst
+    /// of 0 is treated as 1.
     async fn take(&self, key: &str, per_second: u32, burst: u32) -> TierResult<RateDecision>;
 }

@@ -1,7 +1,7 @@
 //! A tier in this process.
 //!
-//! Bounded caches hold working memory, sessions and embeddings. Each is bounded by bytes, where the least recently used
-//! goes first, and by time. Rates are counted apart, so that a flood of entries never forgets them.
+//! Working memory, sessions and embeddings are in caches that are limited in bytes, with least-recently-used eviction,
+//! and in time. Rates are stored separately, so that many entries do not evict them.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::Hash;
@@ -19,7 +19,7 @@ use super::{
     RateDecision, SessionEntry, SessionKey, Tier, TierHealth, TierOptions, TierResult, WorkingEntry, WorkingKey,
 };
 
-/// Rates of quiet callers are swept out when there are at least so many.
+/// Minimum number of rates at which expired ones are removed.
 const SWEEP_RATES: usize = 1_024;
 
 /// A tier in this process.
@@ -34,12 +34,12 @@ pub struct ProcessTier {
     rates: Mutex<Rates>,
 }
 
-/// A cached value, shared so that it is changed in place: a working memory may be long.
+/// A cached value. It is shared, so that a long working memory is changed in place.
 struct Slot<V> {
     value: Arc<Mutex<V>>,
     bytes: usize,
-    /// When the value ends by the clock of the tier. The cache ends it after `life` by its own clock, which cannot be
-    /// set, and frees its memory then.
+    /// When the value expires by the clock of the tier. The cache removes it after `life` by its own clock, which tests
+    /// cannot set.
     ends: Instant,
     life: Duration,
 }
@@ -68,7 +68,7 @@ impl<K, V> Expiry<K, Slot<V>> for LifeOfSlot {
     }
 }
 
-/// A working memory, with the bytes it takes.
+/// A working memory and its size in bytes.
 #[derive(Default)]
 struct Working {
     entries: VecDeque<WorkingEntry>,
@@ -86,7 +86,7 @@ impl Working {
     }
 }
 
-/// The entries of a session by time in microseconds and by id, with the bytes they take.
+/// The entries of a session by time in microseconds and id, and their size in bytes.
 #[derive(Default)]
 struct Session {
     by_time: BTreeMap<(i64, String), SessionEntry>,
@@ -113,9 +113,9 @@ impl Session {
 }
 
 /// Rates by the generic cell rate algorithm. Written by hand, because `governor` has one rate for all keys of a limiter
-/// and does not say when a whole burst is allowed again.
+/// and does not report when a full burst is allowed again.
 struct Rates {
-    /// When the next request of each caller would be exactly on time.
+    /// The theoretical arrival time of the next request of each caller.
     due: HashMap<String, Instant>,
     sweep_at: usize,
 }
@@ -140,12 +140,12 @@ impl Rates {
 }
 
 impl ProcessTier {
-    /// A tier that holds at most so many bytes of working memory, as many of sessions and as many of embeddings.
+    /// A tier with at most `bytes` of working memory, of sessions, of embeddings and of erasure times each.
     pub fn new(options: TierOptions, bytes: usize) -> Self {
         Self::with_clock(options, bytes, Instant::now)
     }
 
-    /// The same, by this clock.
+    /// The same with another clock.
     pub fn with_clock(options: TierOptions, bytes: usize, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         Self {
             options,
@@ -158,7 +158,7 @@ impl ProcessTier {
         }
     }
 
-    /// Forgets everything but the rates.
+    /// Removes everything except the rates.
     pub fn empty(&self) {
         self.working.invalidate_all();
         self.sessions.invalidate_all();
@@ -166,12 +166,12 @@ impl ProcessTier {
         self.erased.invalidate_all();
     }
 
-    /// How many bytes it holds, roughly.
+    /// Approximate number of bytes in use.
     pub fn bytes(&self) -> u64 {
         size(&self.working) + size(&self.sessions) + size(&self.embeddings) + size(&self.erased)
     }
 
-    /// How many callers' rates it remembers.
+    /// Number of stored rates.
     pub fn rates(&self) -> usize {
         locked(&self.rates).due.len()
     }
@@ -181,8 +181,8 @@ impl ProcessTier {
         self.change(&self.working, key, life, |working| (change(working), working.bytes))
     }
 
-    /// Changes a value atomically, and prolongs it to `life` from now; one that was given longer keeps it. `change`
-    /// returns its answer and the bytes that the value then takes; a value of 0 bytes is not kept.
+    /// Changes a value atomically and extends it to `life` from now; a longer remaining time is kept. `change` returns
+    /// its result and the new size of the value in bytes; a value of 0 bytes is removed.
     fn change<K: Key, V: Default + Send + 'static, T: Default>(
         &self,
         cache: &Cache<K, Slot<V>>,
@@ -206,12 +206,12 @@ impl ProcessTier {
         answer
     }
 
-    /// Returns a value that has not ended.
+    /// Returns a value that has not expired.
     fn get<K: Key, V: Send + 'static>(&self, cache: &Cache<K, Slot<V>>, key: &K) -> Option<Slot<V>> {
         cache.get(key).filter(|slot| slot.ends > (self.clock)())
     }
 
-    /// Removes every value whose key is one of these, and returns how many there were that had not ended.
+    /// Removes every value whose key matches, and returns the number of those that had not expired.
     fn remove_all<K: Key, V: Send + 'static>(&self, cache: &Cache<K, Slot<V>>, of: impl Fn(&K) -> bool) -> usize {
         let now = (self.clock)();
         let found = cache.iter().filter(|(key, _)| of(key));
@@ -238,8 +238,8 @@ fn size<K: Key, V: Send + 'static>(cache: &Cache<K, Slot<V>>) -> u64 {
     cache.weighted_size()
 }
 
-/// The removal of an entry whose lock is held. The cache (moka 0.12) miscounts its bytes for ever if an update of the
-/// entry is still queued when it is removed, so the queue is emptied first.
+/// The removal of an entry whose lock is held. The cache (moka 0.12) permanently miscounts its bytes if an update of
+/// the entry is still queued when it is removed, so the queue is processed first.
 fn removal<K: Key, V: Send + 'static, S>(cache: &Cache<K, Slot<V>>) -> Op<S> {
     cache.run_pending_tasks();
     Op::Remove
@@ -253,11 +253,11 @@ fn remove<K: Key, V: Send + 'static>(cache: &Cache<K, Slot<V>>, key: &K) -> Opti
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each step leaves the value whole, so a panic elsewhere has not broken it.
+    // Each step leaves the value consistent, so a poisoned lock is harmless.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of a text with what it costs to keep it.
+/// The bytes of a text with an estimated overhead of 64.
 fn text_bytes(text: &str) -> usize {
     text.len() + 64
 }

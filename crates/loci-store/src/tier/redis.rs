@@ -5,19 +5,17 @@
 //! | `{prefix}:{tenant}:working:{agent}:{user}` and `…:{session}` | list | working memory, one JSON object each |
 //! | `{prefix}:{tenant}:episodic:{agent}:{user}:{session}` | sorted set | ids of a session's entries by time |
 //! | `{prefix}:{tenant}:session:{agent}:{user}:{session}` | hash | these entries as JSON, by id |
-//! | `{prefix}:{tenant}:owned:{user}` | sorted set | the keys above of this user, by when they end |
+//! | `{prefix}:{tenant}:owned:{user}` | sorted set | the keys above of this user, by their expiry |
 //! | `{prefix}:{tenant}:erased:{user}` | string | when this user was erased, in microseconds |
 //! | `{prefix}:embedding:{key}` | string | an embedding's bytes |
-//! | `{prefix}:rate:{key}` | string | when the next request would be on time, in Redis's microseconds |
+//! | `{prefix}:rate:{key}` | string | the theoretical arrival time of the next request, in Redis's microseconds |
 //!
-//! Every key has a time to live. What must happen together happens in one script or one transaction. Every call has a
-//! deadline, which grows with the number of entries it reads or writes; a connection that fails or is late is dropped,
-//! and the next call dials again. Calls with many entries have a connection of their own, so that no other answer
-//! waits behind theirs.
+//! Every key has a time to live. Atomic steps are one script or one transaction. Every call has a deadline, which grows
+//! with the number of entries it reads or writes; a connection that fails or times out is dropped, and the next call
+//! connects again. Calls with many entries use a connection of their own, so that no other answer waits behind theirs.
 //!
-//! Every script names all its keys in `KEYS`. Redis Cluster is not supported all the same: the keys of one call have
-//! no common hash tag, so they may lie in different slots (`MGET` of embeddings, and the scripts that keep
-//! `…:owned:{user}` up to date).
+//! Every script names all its keys in `KEYS`. Redis Cluster is not supported: the keys of one call have no common hash
+//! tag, so they may be in different slots (`MGET` of embeddings, and the scripts that update `…:owned:{user}`).
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -43,14 +41,14 @@ const NAME: &str = "redis";
 /// Calls with more entries than this use the connection for large calls and have a longer deadline.
 const MANY_ENTRIES: usize = 64;
 
-/// What each further entry adds to the deadline.
+/// The time that each further entry adds to the deadline.
 const TIME_PER_ENTRY: Duration = Duration::from_millis(1);
 
-/// Maximum number of keys that are erased in one script, which no other client can interrupt.
+/// Maximum number of keys that one script erases; a script blocks all other clients.
 const ERASE_AT_ONCE: usize = 500;
 
-/// Lua function of every script that writes: notes that `key` belongs to a user and lives for `life` milliseconds.
-/// Keys that have ended are removed from the set, so that it never grows beyond what lives.
+/// Lua function of every script that writes: records that `key` belongs to a user and lives for `life` milliseconds.
+/// Expired keys are removed from the set, so that it holds only existing keys.
 const OWN: &str = r"
     local function own(owned, key, life)
         local time = redis.call('TIME')
@@ -66,8 +64,8 @@ fn owning(body: &str) -> Script {
     Script::new(&format!("{OWN}{body}"))
 }
 
-/// KEYS: a working memory, what its user owns. ARGV: the time to live in milliseconds, the most entries,
-/// what is added.
+/// KEYS: a working memory, the owned set of its user. ARGV: the time to live in milliseconds, the maximum number of
+/// entries, the new entries.
 static APPEND: LazyLock<Script> = LazyLock::new(|| {
     owning(
         r"
@@ -80,7 +78,7 @@ static APPEND: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// KEYS: a working memory, what its user owns. ARGV: the time to live in milliseconds.
+/// KEYS: a working memory, the owned set of its user. ARGV: the time to live in milliseconds.
 static READ: LazyLock<Script> = LazyLock::new(|| {
     owning(
         r"
@@ -91,8 +89,8 @@ static READ: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// KEYS: what a user owns, some keys of that set. Returns how many working memories and sessions were deleted: a
-/// session is two keys.
+/// KEYS: the owned set of a user, some keys of that set. Returns the number of deleted working memories and sessions; a
+/// session has two keys and counts once.
 static ERASE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         r"
@@ -108,8 +106,9 @@ static ERASE: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// KEYS: a working memory, what its user owns. ARGV: the most tokens, the time to live in milliseconds. An entry
-/// without a readable token count was not written by this version and could not be read back: it is removed.
+/// KEYS: a working memory, the owned set of its user. ARGV: the maximum number of tokens, the time to live in
+/// milliseconds. An entry without a readable token count was written by another version and is removed, because it
+/// cannot be read.
 static TRIM: LazyLock<Script> = LazyLock::new(|| {
     owning(
         r#"
@@ -136,8 +135,8 @@ static TRIM: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// KEYS: the sorted set and the hash of a session, what its user owns. ARGV: id, time in microseconds,
-/// JSON, the most entries, the time to live in milliseconds.
+/// KEYS: the sorted set and the hash of a session, the owned set of its user. ARGV: id, time in microseconds, JSON, the
+/// maximum number of entries, the time to live in milliseconds.
 static PUT: LazyLock<Script> = LazyLock::new(|| {
     owning(
         r"
@@ -155,7 +154,7 @@ static PUT: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// KEYS: the sorted set and the hash of a session. ARGV: how many.
+/// KEYS: the sorted set and the hash of a session. ARGV: the maximum number of entries.
 static LATEST: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         r"
@@ -170,8 +169,8 @@ static LATEST: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// KEYS: a rate. ARGV: requests per second, burst. The clock is Redis's own, so that servers whose
-/// clocks differ count alike. Returns: allowed, left, microseconds to wait, microseconds until full.
+/// KEYS: a rate. ARGV: requests per second, burst. The clock is that of Redis, so that the clocks of servers may
+/// differ. Returns: allowed, left, microseconds to wait, microseconds until a full burst.
 static TAKE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         r"
@@ -201,12 +200,12 @@ pub struct RedisTier {
     large_calls: SharedConnection,
 }
 
-/// A connection that all callers share, with its number. If there is none, the next caller dials.
+/// A connection shared by all callers, with its number. If there is none, the next caller connects.
 type SharedConnection = Mutex<(u64, Option<MultiplexedConnection>)>;
 
 impl RedisTier {
-    /// A tier at this address, such as `redis://127.0.0.1:6379/0`, or `rediss://…` for TLS. Nothing is dialled yet: a
-    /// server that is down is a failure of each call, not of the start.
+    /// A tier at this address, such as `redis://127.0.0.1:6379/0`, or `rediss://…` for TLS. It does not connect yet, so
+    /// it succeeds while the server is down.
     pub fn new(url: &str, options: TierOptions) -> TierResult<Self> {
         let client = Client::open(url)
             .map_err(|error| TierError::Address { name: NAME, problem: error.category().to_owned() })?;
@@ -214,7 +213,7 @@ impl RedisTier {
         Ok(Self { client, options, tls, small_calls: Mutex::default(), large_calls: Mutex::default() })
     }
 
-    /// Runs a call that reads or writes so many entries on a shared connection, within its deadline.
+    /// Runs a call that reads or writes this number of entries on a shared connection, within its deadline.
     async fn within<T, F: Future<Output = RedisResult<T>>>(
         &self,
         entries: usize,
@@ -243,13 +242,13 @@ impl RedisTier {
             Ok(Err(error)) => {
                 let broken = error.is_io_error() || error.is_unrecoverable_error();
                 let problem = error.to_string();
-                match broken || serves_nobody(&error) {
+                match broken || refuses_all(&error) {
                     true => (TierError::Unreachable { name: NAME, problem }, broken),
                     false => (TierError::Failed { name: NAME, problem }, false),
                 }
             }
         };
-        // Whoever dials holds the lock, so it is not waited for: that caller drops what it finds broken.
+        // A caller that connects holds the lock and replaces the connection, so the lock is not waited for.
         if broken
             && let Ok(mut shared) = shared.try_lock()
             && Some(shared.0) == number
@@ -269,7 +268,7 @@ impl RedisTier {
         if let (number, Some(connection)) = &*shared {
             return Ok((*number, connection.clone()));
         }
-        // Answers have the deadline of their call.
+        // Each call has its own deadline, so the connection needs no response timeout.
         let config =
             AsyncConnectionConfig::new().set_connection_timeout(Some(self.options.deadline)).set_response_timeout(None);
         let connection = self.client.get_multiplexed_async_connection_with_config(&config).await?;
@@ -285,7 +284,7 @@ impl RedisTier {
         self.within(entries, |mut connection| async move { pipe.query_async(&mut connection).await }).await
     }
 
-    /// How many entries a list or a sorted set has, so that reading it gets the time that it needs.
+    /// Number of entries of a list or a sorted set, from which the deadline of reading it follows.
     async fn count(&self, command: &str, key: &str) -> TierResult<usize> {
         let (count,): (usize,) = self.pipe(1, redis::pipe().cmd(command).arg(key)).await?;
         Ok(count)
@@ -316,13 +315,13 @@ impl RedisTier {
     }
 }
 
-/// Whether the server refuses everyone at present: it loads its data, or its cluster or primary is down.
-fn serves_nobody(error: &RedisError) -> bool {
+/// Whether the server refuses all calls at present: it loads its data, or its cluster or primary is down.
+fn refuses_all(error: &RedisError) -> bool {
     use redis::ServerErrorKind::{BusyLoading, ClusterDown, MasterDown};
     matches!(error.kind(), redis::ErrorKind::Server(BusyLoading | ClusterDown | MasterDown))
 }
 
-/// Writes a name so that no colon of its own ends it, and no name looks like another.
+/// Escapes `:`, `%`, `{` and `}` in a name, so that different keys never collide.
 fn escape(name: &str, key: &mut String) {
     for letter in name.chars() {
         match letter {
@@ -338,7 +337,7 @@ fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
 }
 
-/// Entries in a form that we cannot read were not written by this version: they are passed over.
+/// Parses entries. Those that cannot be read were written by another version and are skipped.
 fn parsed<T: serde::de::DeserializeOwned>(texts: &[String]) -> Vec<T> {
     texts.iter().filter_map(|text| serde_json::from_str(text).ok()).collect()
 }

@@ -1,37 +1,38 @@
-//! The vectors of one scope: who is in, and where?
+//! The vectors of one scope.
 //!
-//! **Invariant.** Every slot is either owned by exactly one key, which the key table finds, or free and silent.
+//! **Invariant.** Every slot either belongs to exactly one key, which the key table finds, or is free and has scale
+//! [`SILENT`].
 
 use super::block::{Block, Layout, ROWS};
 use super::code::{self, SILENT};
 use super::keys::Keys;
 use super::nearest::DIRECT;
 
-/// The vectors of one scope, for one model: contiguous codes that are scanned, never climbed.
+/// The vectors of one scope by one model, as contiguous codes.
 #[derive(Debug)]
 pub struct Arrays {
-    /// The mean of the unit vectors, which is taken off each before it is coded. Empty: nothing is taken off.
+    /// The mean of the unit vectors, which is subtracted from each before it is coded; empty if none is subtracted.
     pub(super) mean: Vec<f32>,
     pub(super) layout: Layout,
     pub(super) blocks: Vec<Block>,
     keys: Keys,
     free: Vec<u32>,
-    /// So many vectors are about to come.
+    /// Number of expected vectors.
     expected: usize,
 }
 
-/// Below this squared length a mean is noise, and taking it off would only cost time: sentence models such as MiniLM
-/// stay below it, models whose vectors share a large common component are far above.
+/// Minimum squared length of a mean that is subtracted; below it the mean is noise. Sentence models such as MiniLM stay
+/// below, models whose vectors share a large common component are far above.
 const CENTRED_FROM: f32 = 0.1;
 
 impl Arrays {
-    /// Arrays for vectors of so many dimensions (up to 21,844), empty.
+    /// Empty arrays for vectors of this number of dimensions, at most 21,844.
     pub fn new(dimensions: usize) -> Self {
         Self::expecting(dimensions, 0)
     }
 
-    /// The same, for about so many vectors. Their room is taken at once: what grows leaves its old room to an allocator
-    /// that keeps it.
+    /// The same for about this number of vectors, whose memory is allocated at once, because growing arrays fragment
+    /// the heap.
     pub fn expecting(dimensions: usize, vectors: usize) -> Self {
         let layout = Layout { dimensions, codes: true, centred: false };
         Self {
@@ -44,9 +45,9 @@ impl Arrays {
         }
     }
 
-    /// Takes the mean of these sample vectors off every vector before it is coded, if they have one that matters.
-    /// Without this, vectors that share a large common component have nearly the same signs, and sketches cannot tell
-    /// them apart. Only for arrays that are still empty.
+    /// Subtracts the mean of these sample vectors from every vector before it is coded, if it is large enough.
+    /// Otherwise vectors that share a large common component have nearly the same signs, and sketches cannot
+    /// distinguish them. Has an effect only on empty arrays.
     pub fn centred<'v>(mut self, sample: impl Iterator<Item = &'v [f32]>) -> Self {
         let dimensions = self.layout.dimensions;
         let (mut mean, mut count) = (vec![0.0_f32; dimensions], 0.0_f32);
@@ -62,18 +63,18 @@ impl Arrays {
         self
     }
 
-    /// Whether so many vectors came since the mean was chosen that it should be chosen anew.
+    /// Whether the number of vectors has grown so far that the mean should be computed again.
     pub(crate) fn has_outgrown_its_mean(&self) -> bool {
         self.len() > 2 * self.expected.max(DIRECT)
     }
 
-    /// Whether only keys and sketches are kept.
+    /// Whether only keys and sketches are stored.
     pub fn is_compact(&self) -> bool {
         !self.layout.codes
     }
 
-    /// Keeps only keys and sketches from here on: about a sixth of the bytes. A search then returns its shortlist
-    /// undecided.
+    /// Drops the codes and stores only keys and sketches from now on, about a sixth of the bytes. A search then returns
+    /// its shortlist as undecided.
     pub fn drop_codes(&mut self) {
         self.layout.codes = false;
         for block in &mut self.blocks {
@@ -82,17 +83,18 @@ impl Arrays {
         }
     }
 
-    /// Bytes of a vector of so many dimensions, with or without its code, when its room is taken at once.
+    /// Bytes of a vector with this number of dimensions, with or without its code, if memory is allocated at once.
     pub fn bytes_per_vector(dimensions: usize, codes: bool) -> usize {
-        // The key, the scale, the sketch, and up to twelve bytes in the table of keys.
+        // Key, scale and sketch, and up to twelve bytes in the key table.
         24 + code::words(dimensions) * 8 + if codes { dimensions + 4 } else { 0 }
     }
 
-    /// Holds `vector` under `key`, in place of an older one. A vector without direction is held, and never found.
+    /// Inserts a vector, replacing an older one with the same key. A vector without direction is stored but never
+    /// found.
     pub fn insert(&mut self, key: i64, vector: &[f32]) {
         let slot = self.find(key).unwrap_or_else(|| {
             let slot = self.free.pop().unwrap_or_else(|| self.append());
-            // The table asks for the owners of the slots it holds, and this one it does not hold yet.
+            // The callback is called only for slots in the table, and this one is not in it yet.
             self.keys.insert(key, slot, |slot| owner(&self.blocks, slot));
             slot
         });
@@ -100,7 +102,7 @@ impl Arrays {
         self.blocks[block].write(row, key, vector, &self.mean, self.layout);
     }
 
-    /// Lets go of a key. Its slot is silent at once and serves a later insert. Says whether the key was there.
+    /// Removes a key and frees its slot. Returns whether the key existed.
     pub fn remove(&mut self, key: i64) -> bool {
         let Some(slot) = self.keys.remove(key, |slot| owner(&self.blocks, slot)) else { return false };
         let (block, row) = place(slot);
@@ -109,27 +111,27 @@ impl Arrays {
         true
     }
 
-    /// Whether a key is held.
+    /// Whether a key exists.
     pub fn contains(&self, key: i64) -> bool {
         self.find(key).is_some()
     }
 
-    /// How many keys are held.
+    /// Number of keys.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether no key is held.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many dimensions a vector has here.
+    /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.layout.dimensions
     }
 
-    /// Resident bytes: all that is allocated, in use or not.
+    /// Allocated bytes, in use or not.
     pub fn bytes(&self) -> usize {
         size_of::<Self>()
             + self.mean.capacity() * size_of::<f32>()
@@ -144,17 +146,17 @@ impl Arrays {
         self.keys.find(key, |slot| owner(&self.blocks, slot))
     }
 
-    /// The key that owns a slot.
+    /// The key of a slot.
     pub(super) fn key(&self, slot: u32) -> i64 {
         owner(&self.blocks, slot)
     }
 
-    /// How many slots there are, free ones too: what a scan has to walk.
+    /// Number of slots, including free ones.
     pub(super) fn slots(&self) -> usize {
         self.blocks.last().map_or(0, |last| (self.blocks.len() - 1) * ROWS + last.keys.len())
     }
 
-    /// A new slot after the last.
+    /// Appends a slot.
     fn append(&mut self) -> u32 {
         if self.slots() == self.blocks.len() * ROWS {
             let rows = self.expected.saturating_sub(self.slots()).min(ROWS);
@@ -162,7 +164,7 @@ impl Arrays {
         }
         let block = self.blocks.len() - 1;
         let row = self.blocks[block].push(self.layout);
-        // Four thousand million rows would be 1.5 TB of codes: memory ends before the number does.
+        // 2^32 rows would be 1.5 TB of codes, so the number cannot overflow.
         (block * ROWS + row) as u32
     }
 }

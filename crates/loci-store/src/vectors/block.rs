@@ -1,17 +1,17 @@
-//! Where do rows lie, so that a scan runs straight through them?
+//! The memory layout of vectors, for sequential scans.
 //!
-//! Rows come in blocks of at most [`ROWS`]. Within a block each kind of thing is contiguous; a full block is never
-//! moved again, so an insert into a million rows copies no more than an insert into a thousand, and no more than one
-//! block is ever half empty.
+//! Rows are stored in blocks of at most [`ROWS`]. Within a block keys, scales, codes and sketches are contiguous. A
+//! full block is never moved, so the cost of an insert does not depend on the number of rows, and at most one block is
+//! partly empty.
 
 use super::code::{self, SILENT};
 use super::kernel::LANES;
 
-/// Rows in a full block: large enough that the choice of kernel is free, small enough that distances stay in the
-/// nearest cache.
+/// Number of rows in a full block: large enough to make the kernel dispatch negligible, small enough that the distances
+/// fit in the L1 cache.
 pub(super) const ROWS: usize = 4096;
 
-/// What is kept of each row.
+/// What is stored of each row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
     pub(super) dimensions: usize,
@@ -27,36 +27,36 @@ impl Layout {
         if self.codes { self.dimensions } else { 0 }
     }
 
-    /// How many biases a row has.
+    /// Number of biases of a row.
     fn biases(self) -> usize {
         usize::from(self.codes && self.centred)
     }
 }
 
-/// Some rows: the key, code and sketch of each.
+/// A block of rows.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Who owns each row. Of no meaning where the scale is silent and the row is free.
+    /// The key of each row; meaningless in a free row, whose scale is [`SILENT`].
     pub(super) keys: Vec<i64>,
-    /// What one step of each code is worth, [`SILENT`] where there is no direction.
+    /// The value of one step of each code; [`SILENT`] without direction.
     pub(super) scales: Vec<f32>,
-    /// The codes, row after row; none if only sketches are kept.
+    /// The codes, row after row; empty if only sketches are stored.
     pub(super) codes: Vec<i8>,
-    /// The inner product of the mean with each centred row; none if nothing is centred.
+    /// The inner product of the mean with each centred row; empty if rows are not centred.
     pub(super) biases: Vec<f32>,
     /// The sketches, eight rows interleaved (see [`LANES`]).
     pub(super) sketches: Vec<u64>,
 }
 
 impl Block {
-    /// An empty block with room for so many rows.
+    /// An empty block with capacity for this number of rows.
     pub(super) fn with_room(rows: usize, layout: Layout) -> Self {
         let mut block = Self::default();
         block.reserve(rows, layout);
         block
     }
 
-    /// Appends an empty row and returns its place.
+    /// Appends an empty row and returns its number.
     pub(super) fn push(&mut self, layout: Layout) -> usize {
         let row = self.keys.len();
         if row == self.keys.capacity() {
@@ -70,7 +70,7 @@ impl Block {
         row
     }
 
-    /// Makes room by an eighth, where a plain `Vec` would double: most scopes are small and stay so.
+    /// Grows the capacity by an eighth instead of doubling it, because most scopes stay small.
     fn grow(&mut self, layout: Layout) {
         let rows = self.keys.len();
         self.reserve((rows / 8).next_multiple_of(LANES).max(LANES).min(ROWS.saturating_sub(rows).max(1)), layout);
@@ -86,13 +86,13 @@ impl Block {
         self.sketches.reserve_exact(words.saturating_sub(self.sketches.len()));
     }
 
-    /// Writes `vector` and its owner into an existing row.
+    /// Writes a vector and its key into an existing row.
     pub(super) fn write(&mut self, row: usize, key: i64, vector: &[f32], mean: &[f32], layout: Layout) {
         self.keys[row] = key;
         let centred = layout.centred.then(|| code::centre(vector, mean)).flatten();
         let (vector, length, bias) = match &centred {
             Some(centred) => (&centred.vector[..], centred.length, centred.bias),
-            // One without direction stays as it is, and is silent.
+            // A vector without direction is not centred and gets scale SILENT.
             None => (vector, 1.0, 0.0),
         };
         self.scales[row] = if layout.codes {
@@ -101,7 +101,7 @@ impl Block {
             f32::from(vector.len() == layout.dimensions && code::length(vector).is_some())
         };
         if centred.is_some() {
-            // One that equals the mean has no direction left, but it is a neighbour.
+            // A vector that equals the mean has no direction after centring, but must be found.
             self.scales[row] = self.scales[row].max(f32::MIN_POSITIVE);
         }
         if let Some(place) = self.biases.get_mut(row) {
@@ -109,7 +109,7 @@ impl Block {
         }
         let words = code::words(layout.dimensions);
         let first = row / LANES * LANES * words + row % LANES;
-        // A silent row keeps whatever sketch it had: the scale is asked before a sketch is believed.
+        // The sketch of a row with scale SILENT is never used, so it may be stale.
         for (place, word) in code::sketch(vector).take(words).enumerate() {
             self.sketches[first + place * LANES] = word;
         }
@@ -120,7 +120,7 @@ impl Block {
         &self.codes[row * dimensions..][..dimensions]
     }
 
-    /// Bytes held, used or not.
+    /// Allocated bytes, in use or not.
     pub(super) fn bytes(&self) -> usize {
         self.keys.capacity() * size_of::<i64>()
             + self.scales.capacity() * size_of::<f32>()

@@ -1,42 +1,43 @@
-//! How is a vector written in an eighth of its size, or in a thirty-second?
+//! Compression of a vector to a quarter of its size (int8 code) and to a thirty-second (1-bit sketch).
 //!
-//! Only direction is kept, for only direction is compared. A code's scale is the reciprocal of its own length, so the
-//! estimate is the true cosine of two slightly moved vectors: it stays in [-1, 1], and of a vector with itself it is 1.
+//! Only the direction is stored, because only directions are compared. The scale of a code is the reciprocal of the
+//! code's length, so the estimate is the exact cosine of two slightly rounded vectors: it is in [-1, 1], and 1 for a
+//! vector with itself.
 
 use super::kernel;
 
-/// The largest magnitude of a code. Symmetrical: -128 is never used, so a vector and its opposite have opposite codes.
+/// The largest magnitude of a code. -128 is never used, so a vector and its opposite have opposite codes.
 const LARGEST: i8 = 127;
 
-/// A squared length from here to its reciprocal is far from the ends of `f32`, and so are the parts of its sum.
+/// A squared length between this value and its reciprocal can be computed in `f32` without overflow or underflow.
 pub(super) const ORDINARY: f32 = 1e-20;
 
-/// The scale of a row that has no direction, or no owner.
+/// The scale of a row without direction and of a free row.
 pub(super) const SILENT: f32 = 0.0;
 
 /// Bits in a word of a sketch.
 const WORD: usize = u64::BITS as usize;
 
-/// The number of words in the sketch of a vector.
+/// Number of words in the sketch of a vector.
 pub(super) fn words(dimensions: usize) -> usize {
     dimensions.div_ceil(WORD)
 }
 
-/// The length of a vector, or nothing if it has no direction.
+/// The length of a vector; none if it has no direction.
 pub(super) fn length(vector: &[f32]) -> Option<f64> {
     let (_, square) = kernel::product_and_square(vector, vector);
     if (ORDINARY..1.0 / ORDINARY).contains(&square) {
         return Some(f64::from(square).sqrt());
     }
-    // In `f64` the square of no `f32` overflows, and that of none but zero is zero.
+    // In `f64` the square of an `f32` neither overflows nor underflows to zero.
     let square: f64 = vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
     (square.is_finite() && square > 0.0).then(|| square.sqrt())
 }
 
 /// Writes the int8 code of `vector` and returns its scale, [`SILENT`] if it has no direction.
 ///
-/// The step is set by the largest value: nothing is clipped. Clipping at a quantile would make the step finer; it was
-/// not tried, since a scan of these codes with an exact rescore already had recall 1.0.
+/// The largest value determines the step, so nothing is clipped. Clipping at a quantile would make the step finer; it
+/// was not tried, because a scan of these codes with exact scoring already had recall 1.0.
 pub(super) fn quantise(vector: &[f32], codes: &mut [i8]) -> f32 {
     codes.fill(0);
     if vector.len() != codes.len() || length(vector).is_none() {
@@ -48,13 +49,13 @@ pub(super) fn quantise(vector: &[f32], codes: &mut [i8]) -> f32 {
     (1.0 / (square as f64).sqrt()) as f32
 }
 
-/// The vector at length one, or nothing if it has no direction.
+/// The vector normalised to length 1; none if it has no direction.
 pub(super) fn unit(vector: &[f32]) -> Option<Vec<f32>> {
     let length = length(vector)?;
     Some(vector.iter().map(|&value| (f64::from(value) / length) as f32).collect())
 }
 
-/// A unit vector without the mean of its scope.
+/// A unit vector minus the mean of its scope.
 pub(super) struct Centred {
     pub(super) vector: Vec<f32>,
     pub(super) length: f32,
@@ -62,10 +63,10 @@ pub(super) struct Centred {
     pub(super) bias: f32,
 }
 
-/// Takes the mean off a vector at length one. Nothing if it has no direction, or another size.
+/// Subtracts the mean from a normalised vector. None if the vector has no direction or another size.
 ///
-/// With `q = q' + mean` and `v = v' + mean` at length one, their cosine is `q'v' + mean v' + mean q`: the codes give the
-/// first term, the row's bias is the second, and the third belongs to the query.
+/// With `q = q' + mean` and `v = v' + mean` at length one, their cosine is `q'v' + mean v' + mean q`: the codes give
+/// the first term, the row's bias is the second, and the third belongs to the query.
 pub(super) fn centre(vector: &[f32], mean: &[f32]) -> Option<Centred> {
     let mut vector = unit(vector).filter(|unit| unit.len() == mean.len())?;
     vector.iter_mut().zip(mean).for_each(|(value, mean)| *value -= mean);
@@ -73,18 +74,19 @@ pub(super) fn centre(vector: &[f32], mean: &[f32]) -> Option<Centred> {
     Some(Centred { vector, length: square.sqrt(), bias })
 }
 
-/// The signs of `vector`, one bit a dimension, the last word filled up with zeros.
+/// The signs of `vector`, one bit per dimension; the last word is padded with zeros.
 ///
-/// No random rotation comes before: on sentence vectors it was measured, and found no more. A common component is taken
-/// off before ([`centre`]), because it would give most rows the same signs.
+/// There is no random rotation: measured on sentence vectors, it did not improve recall. A common component is
+/// subtracted before ([`centre`]), because it would give most rows the same signs.
 pub(super) fn sketch(vector: &[f32]) -> impl Iterator<Item = u64> {
     bits(vector, |value| value > 0.0)
 }
 
-/// The dimensions in which a query is larger than most: where a difference of sign means more.
+/// The dimensions in which the magnitude of a query is above its root mean square, where a difference of sign weighs
+/// more.
 ///
-/// This is the query at two bits a dimension against rows at one. It costs a second count of bits and no memory, and
-/// does for recall what four to eight times the shortlist would.
+/// This compares a query of two bits per dimension with rows of one. It costs a second population count and no memory,
+/// and improves recall as much as a shortlist of four to eight times the length.
 pub(super) fn heavy(vector: &[f32]) -> impl Iterator<Item = u64> {
     let usual = length(vector).map_or(0.0, |length| length / (vector.len() as f64).sqrt());
     bits(vector, move |value| f64::from(value).abs() > usual)

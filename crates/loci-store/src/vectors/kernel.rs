@@ -1,21 +1,21 @@
-//! How are two rows compared, as fast as this machine can?
+//! The inner loops of comparisons.
 //!
-//! Plain loops over contiguous memory, compiled once per instruction set and chosen at run time, so there is no
-//! `unsafe` here and no machine without a path. Each call takes a whole block: the choice is paid once per block, not
-//! once per row. Measured against simsimd on rows of 384 codes: 11 to 14 ns a row to its 15 to 23.
+//! They are plain loops over contiguous memory, compiled once per instruction set and dispatched at run time, so they
+//! need no `unsafe` and run on every machine. Each call processes a whole block, so the dispatch is paid once per
+//! block. On rows of 384 codes they take 11 to 14 ns per row; simsimd takes 15 to 23.
 
 use multiversion::multiversion;
 
-/// Rows whose sketches lie interleaved: word 0 of all eight, then word 1 of all eight, and so on. Eight words of one
-/// kind fill one wide register, so distances come out side by side and nothing has to be summed across lanes.
+/// Number of rows whose sketches are interleaved: word 0 of all eight, then word 1 of all eight, and so on. Eight words
+/// fill one wide register, so the distances of eight rows are computed side by side without a sum across lanes.
 pub(super) const LANES: usize = 8;
 
-/// Sums of `f32` kept side by side.
+/// Number of `f32` sums that are accumulated side by side.
 const WIDE: usize = 16;
 
 /// The inner product of `query` with each row of `codes`, into `products`.
 ///
-/// A sum of 133,000 such products still fits its `i32`.
+/// A sum of 133,000 such products fits into an `i32`.
 #[multiversion(targets = "simd")]
 pub(super) fn products(query: &[i8], codes: &[i8], products: &mut [i32]) {
     for (row, product) in codes.chunks_exact(query.len()).zip(products) {
@@ -23,8 +23,9 @@ pub(super) fn products(query: &[i8], codes: &[i8], products: &mut [i32]) {
     }
 }
 
-/// How far each row of `sketches` is from a query, into `distances`: the dimensions whose signs differ, the `heavy`
-/// ones counted thrice.
+/// The distance of each row of `sketches` from a query, into `distances`: the number of dimensions whose signs differ,
+/// where
+/// `heavy` ones count three times.
 #[multiversion(targets = "simd")]
 pub(super) fn distances(signs: &[u64], heavy: &[u64], sketches: &[u64], distances: &mut [u16]) {
     for (group, distances) in sketches.chunks_exact(signs.len() * LANES).zip(distances.chunks_exact_mut(LANES)) {
@@ -41,8 +42,8 @@ pub(super) fn distances(signs: &[u64], heavy: &[u64], sketches: &[u64], distance
     }
 }
 
-/// Writes each value as a whole number of steps, so that the largest becomes `steps`. The values are finite and not
-/// all zero. The step is an `f64`, where the reciprocal of no `f32` overflows.
+/// Writes each value as a whole number of steps, so that the largest becomes `steps`. The values must be finite and not
+/// all zero. The step is an `f64`, in which the reciprocal of an `f32` does not overflow.
 #[multiversion(targets = "simd")]
 pub(super) fn quantise(vector: &[f32], steps: i8, codes: &mut [i8]) {
     let mut lanes = [0.0_f32; WIDE];
@@ -59,9 +60,9 @@ pub(super) fn quantise(vector: &[f32], steps: i8, codes: &mut [i8]) {
     }
 }
 
-/// The inner product of two vectors and the square of the second's length, in `f32`.
+/// The inner product of two vectors and the squared length of the second, in `f32`.
 ///
-/// Summed in lanes: the order of a plain sum is fixed by the language, and would be walked one by one.
+/// It sums in lanes, because the compiler may not reorder a plain sum of floats and could not vectorise it.
 #[multiversion(targets = "simd")]
 pub(super) fn product_and_square(left: &[f32], right: &[f32]) -> (f32, f32) {
     let (mut products, mut squares) = ([0.0; WIDE], [0.0; WIDE]);

@@ -1,10 +1,11 @@
-//! In which slot lies what belongs to a key?
+//! A hash table from keys to slots that does not store the keys.
 //!
-//! A hash table of slots alone: the keys themselves lie where a scan needs them, and are not held twice. Five bytes a bucket, six to twelve a key.
+//! The keys are stored in the arrays, where a scan needs them; the caller passes a function that returns the key of a
+//! slot. A bucket takes five bytes, so a key takes six to twelve.
 
 use hashbrown::HashTable;
 
-/// Key to slot, for who can tell the key of a slot.
+/// Maps keys to slots. `owner` returns the key of a slot.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     slots: HashTable<u32>,
@@ -19,7 +20,7 @@ impl Keys {
         self.slots.find(hash(key), |&slot| owner(slot) == key).copied()
     }
 
-    /// Notes the slot of a key that has none yet.
+    /// Inserts the slot of a key that is not in the table.
     pub(crate) fn insert(&mut self, key: i64, slot: u32, owner: impl Fn(u32) -> i64) {
         self.slots.insert_unique(hash(key), slot, |&slot| hash(owner(slot)));
     }
@@ -34,7 +35,7 @@ impl Keys {
     }
 }
 
-/// Keys are row numbers, not words of strangers: a good mixing of bits is enough, and no secret is needed.
+/// Keys are row numbers and not chosen by attackers, so a fixed mixing function is enough.
 fn hash(key: i64) -> u64 {
     let mixed = (key as u64 ^ (key as u64 >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ (mixed >> 32)

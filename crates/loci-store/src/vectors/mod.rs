@@ -1,14 +1,14 @@
-//! Which vectors lie nearest, without an index?
+//! Nearest-neighbour search by scanning compressed vectors.
 //!
-//! Each scope holds its vectors as contiguous codes, and a question is answered by scanning them. A small scope scans
-//! int8 codes; a large one scans one bit per dimension first and looks at the codes of the best only. There is no
-//! graph to build, so a filter costs nothing in recall, an insert is an append and a delete is a tombstone.
+//! Each scope holds its vectors as contiguous codes, and a query scans them. A small scope scans int8 codes; a large
+//! one scans one bit per dimension first and compares the codes of the best only. There is no graph to build, so a
+//! filter costs no recall, an insert is an append and a removal a tombstone.
 //!
-//! Pure: no I/O, no clock, no chance. The true `f32` vectors stay in the database. What comes back from here is an
-//! estimate: ask for three or four times what is wanted and let [`Query::exact`] have the last word.
+//! Pure: no I/O, no clock, no randomness. The exact `f32` vectors stay in the database. Results are estimates: ask for
+//! three or four times the wanted number and rank them by [`Query::exact`].
 //!
-//! **Invariant.** A vector without direction (zero, not finite, or of another length) is nobody's neighbour: its key
-//! is held and counted, and it is never returned.
+//! **Invariant.** A vector without direction (zero, not finite, or of another length) is never returned, although its
+//! key is stored and counted.
 
 mod arrays;
 mod block;

@@ -1,8 +1,8 @@
-//! Who is nearest?
+//! Search for the nearest vectors.
 //!
-//! Two ways to the same answer. A short array is scanned by its codes. A long one is scanned by its sketches, an
-//! eighth of the memory, and the codes of the best few hundred decide. The filter is asked inside the scan, of those
-//! who would enter only, so what it rejects takes nobody's place: the result never starves.
+//! A short array is scanned by its codes. A long one is scanned by its sketches, an eighth of the memory, and the codes
+//! of the best few hundred decide. The filter is applied inside the scan, only to candidates that would enter the
+//! result, so a rejected candidate displaces no other.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,48 +13,49 @@ use super::code::{self, SILENT};
 use super::kernel::{self, LANES};
 use super::query::{Coded, Query};
 
-/// Up to this many slots the codes are scanned directly: it is exact up to rounding, and quick enough.
+/// Maximum number of slots whose codes are scanned directly, which is exact up to rounding.
 pub(super) const DIRECT: usize = 12_000;
 
-/// How many the sketches hand to the codes: at least this many,
+/// Minimum length of the shortlist that the sketches select for the codes.
 const SHORTLIST: usize = 500;
 
-/// one more for so many slots, since a longer array has more that are nearly as near,
+/// The shortlist grows by one for this number of slots, because a longer array has more near candidates.
 const SLOTS_PER_SHORTLISTED: usize = 2_000;
 
-/// and no fewer than this many for each one wanted.
+/// Minimum length of the shortlist per wanted result.
 const SHORTLISTED_PER_WANTED: usize = 12;
 
-/// Distances looked at together before any is looked at alone.
+/// Number of distances that are tested together before single ones.
 const STRIDE: usize = 32;
 
 /// A key and its estimated cosine with the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
-    /// Whose vector it is.
+    /// The key of the vector.
     pub key: i64,
-    /// The cosine, estimated from codes: in [-1, 1], off by about a thousandth.
+    /// The cosine estimated from codes, in [-1, 1], with an error of about 0.001.
     pub similarity: f32,
 }
 
-/// What a search over several arrays found.
+/// The result of a search over several arrays.
 #[derive(Debug, Default)]
 pub struct Candidates {
-    /// Those whose codes were compared, best first.
+    /// Candidates whose codes were compared, best first.
     pub ranked: Vec<Candidate>,
-    /// The shortlist from arrays without codes, in no order: only exact vectors can decide.
+    /// The shortlist of arrays without codes, in no order; only exact vectors can rank them.
     pub undecided: Vec<i64>,
 }
 
 impl Arrays {
-    /// The `want` nearest by estimated cosine, best first; equals by key. `keep` is asked only of those who would
-    /// enter the result. A query of another length, or without direction, finds nothing. For arrays with codes.
+    /// The `want` nearest by estimated cosine, best first; ties are ordered by key. `keep` is called only for
+    /// candidates that would enter the result. A query of another length or without direction finds nothing. Only for
+    /// arrays with codes.
     pub fn nearest(&self, query: &Query, want: usize, keep: &dyn Fn(i64) -> bool) -> Vec<Candidate> {
         self.search(query, want, &|_, key| keep(key)).ranked
     }
 
-    /// The `want` nearest among `keys`; keys that are not held, and repeats, do not matter. For a filter that leaves
-    /// few, this looks at these few and at nothing else. For arrays with codes.
+    /// The `want` nearest among `keys`, which may contain unknown and repeated keys. If there are few, only these are
+    /// compared. Only for arrays with codes.
     pub fn nearest_among(&self, query: &Query, want: usize, keys: &[i64]) -> Vec<Candidate> {
         self.search_among(query, want, keys).ranked
     }
@@ -98,7 +99,7 @@ impl Arrays {
         want > 0 && query.suits(self.layout.dimensions)
     }
 
-    /// Every code, in order. `bias` is what a row's estimate has beyond its code.
+    /// Scans all codes. `bias` returns the part of a row's estimate that does not come from its code.
     fn scan(
         &self,
         query: &Coded,
@@ -123,7 +124,7 @@ impl Arrays {
         best.into_sorted()
     }
 
-    /// What the code of a slot says; none if it has no direction.
+    /// The candidate of a slot; none if it has no direction.
     fn candidate(&self, query: &Coded, slot: u32) -> Option<Candidate> {
         let (block, row) = place(slot);
         let block = &self.blocks[block];
@@ -134,7 +135,7 @@ impl Arrays {
         (block.scales[row] != SILENT).then_some(Candidate { key: block.keys[row], similarity })
     }
 
-    /// The sketches that are near enough to matter still, with their distances, in no order.
+    /// Calls `found` with the distance and slot of every sketch within the current limit, in no order.
     fn near_sketches(
         &self,
         query: &Coded,
@@ -148,7 +149,7 @@ impl Arrays {
             let padded = &mut distances[..rows.next_multiple_of(LANES)];
             kernel::distances(&query.signs, &query.heavy, &block.sketches, padded);
             for (stride, distances) in distances[..rows].chunks(STRIDE).enumerate() {
-                // Nearly all strides hold nobody near enough, and this says so without a branch per row.
+                // Nearly all strides contain no row within the limit; this test has no branch per row.
                 if distances.iter().fold(u16::MAX, |least, &distance| least.min(distance)) >= bar.height {
                     continue;
                 }
@@ -165,8 +166,8 @@ impl Arrays {
     }
 }
 
-/// The `want` nearest over several arrays, as if they were one: together they decide whether the sketches are worth
-/// asking, so that a thousand small scopes cost no more than one large one. With `among`, only these keys are looked at.
+/// The `want` nearest over several arrays as if they were one: their total size decides whether sketches are used, so
+/// that a thousand small scopes cost no more than one large one. With `among`, only these keys are searched.
 pub fn nearest_of(all: &[&Arrays], query: &Query, want: usize, among: Option<&[i64]>) -> Candidates {
     let mut found = Candidates::default();
     let mut best = Best::new(want);
@@ -185,8 +186,8 @@ pub fn nearest_of(all: &[&Arrays], query: &Query, want: usize, among: Option<&[i
     found
 }
 
-/// A shortlist by sketches, of which the codes choose. Arrays without a mean share one shortlist; distances from
-/// different means do not compare, so each centred array has its own.
+/// Selects a shortlist by sketches and ranks it by codes. Arrays without a mean share one shortlist; each centred array
+/// has its own, because distances relative to different means are not comparable.
 fn nearest_by_sketch(all: &[&Arrays], query: &Query, want: usize, keep: &dyn Fn(u32, i64) -> bool) -> Candidates {
     let (centred, plain): (Vec<&Arrays>, Vec<&Arrays>) =
         all.iter().filter(|arrays| arrays.answers(query, want)).partition(|arrays| arrays.layout.centred);
@@ -217,22 +218,22 @@ fn similarity(product: i32, scale: f32, query: &Coded, bias: f32) -> f32 {
     (product as f32 * scale * query.scale + bias).clamp(-1.0, 1.0)
 }
 
-/// How near must a sketch be to matter still? Counts by distance, and sinks as nearer ones are found: a heap's answer
-/// at the price of an addition.
+/// The distance limit for entering the shortlist. It counts sketches by distance and decreases as nearer ones are
+/// found, like a heap of the best but cheaper.
 struct SketchLimit {
     want: usize,
     counts: Vec<usize>,
-    /// How many have been found within the limit.
+    /// Number of sketches found within the limit.
     within: usize,
-    /// The distance within which at least `want` have been found, once they have.
+    /// The smallest distance within which at least `want` sketches were found; the maximum until then.
     limit: u16,
-    /// Only what is below may still enter: the limit itself, too, until that is full.
+    /// Only smaller distances may still enter; one above the limit until `want` were found.
     height: u16,
 }
 
 impl SketchLimit {
     fn new(want: usize, dimensions: usize) -> Self {
-        // Every dimension differs, and every one is heavy.
+        // The maximum: every dimension differs and is heavy.
         let limit = (3 * dimensions).min(usize::from(u16::MAX) - 1) as u16;
         Self { want, counts: vec![0; usize::from(limit) + 1], within: 0, limit, height: limit + 1 }
     }
@@ -248,11 +249,11 @@ impl SketchLimit {
     }
 }
 
-/// The best so far, never more than wanted; the worst of them on top.
+/// The best candidates so far, at most `want`, in a heap with the worst on top.
 struct Best {
     want: usize,
     heap: BinaryHeap<Worst>,
-    /// Who is less similar need not ask.
+    /// Candidates below this similarity cannot enter.
     floor: f32,
 }
 
@@ -286,7 +287,7 @@ impl Best {
     }
 }
 
-/// Better first: by similarity, then by key, so that the same question has the same answer.
+/// Orders the better candidate first: by similarity, then by key, so that results are deterministic.
 fn rank(left: &Candidate, right: &Candidate) -> Ordering {
     right.similarity.total_cmp(&left.similarity).then(left.key.cmp(&right.key))
 }

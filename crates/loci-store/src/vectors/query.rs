@@ -1,25 +1,25 @@
-//! What is being looked for, in every form it is compared in?
+//! A query vector in the forms in which it is compared.
 //!
-//! Made once for a question and used on every scope it may see.
+//! It is created once per query and used for every visible scope.
 
 use std::borrow::Cow;
 
 use super::{code, kernel};
 
-/// A question's vector.
+/// A query vector.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// The vector at length one, if it has a direction.
+    /// The vector normalised to length 1, if it has a direction.
     direction: Option<Vec<f32>>,
     plain: Coded,
 }
 
-/// A question's vector as rows are coded.
+/// A query vector, coded like the rows.
 #[derive(Debug, Clone)]
 pub(super) struct Coded {
     pub(super) codes: Vec<i8>,
     pub(super) scale: f32,
-    /// What is added to every row's estimate: the part of the cosine that comes from the mean.
+    /// The part of the cosine that comes from the mean, added to every row's estimate.
     pub(super) offset: f32,
     pub(super) signs: Vec<u64>,
     pub(super) heavy: Vec<u64>,
@@ -40,12 +40,12 @@ impl Query {
         Self { direction: code::unit(vector), plain: Coded::new(vector) }
     }
 
-    /// Whether it can have neighbours among vectors of so many dimensions.
+    /// Whether it has a direction and this number of dimensions.
     pub(super) fn suits(&self, dimensions: usize) -> bool {
         self.direction.as_ref().is_some_and(|direction| direction.len() == dimensions)
     }
 
-    /// The query as rows without this mean are coded.
+    /// The query, coded like rows from which this mean is subtracted.
     pub(super) fn coded(&self, mean: &[f32]) -> Cow<'_, Coded> {
         let Some(direction) = self.direction.as_ref().filter(|_| !mean.is_empty()) else {
             return Cow::Borrowed(&self.plain);
@@ -57,20 +57,20 @@ impl Query {
         Cow::Owned(coded)
     }
 
-    /// The cosine with a vector at full precision; -1 where there is none, so that nonsense never ranks first.
+    /// The exact cosine with a vector; -1 if it is undefined, so that such a vector never ranks first.
     pub fn exact(&self, vector: &[f32]) -> f32 {
         let (Some(direction), true) = (&self.direction, vector.len() == self.dimensions()) else { return -1.0 };
         let (product, square) = kernel::product_and_square(direction, vector);
         if (code::ORDINARY..1.0 / code::ORDINARY).contains(&square) {
             return (product / square.sqrt()).clamp(-1.0, 1.0);
         }
-        // Too long or too short for `f32` to square, or no direction at all.
+        // The squared length does not fit into `f32`, or the vector has no direction.
         let Some(length) = code::length(vector) else { return -1.0 };
         let product: f64 = direction.iter().zip(vector).map(|(&own, &other)| f64::from(own) * f64::from(other)).sum();
         (product / length).clamp(-1.0, 1.0) as f32
     }
 
-    /// How many dimensions the vector has.
+    /// Number of dimensions.
     pub fn dimensions(&self) -> usize {
         self.plain.codes.len()
     }

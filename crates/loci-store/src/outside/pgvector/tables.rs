@@ -1,4 +1,4 @@
-//! What do collections, points and questions look like in tables?
+//! The tables and statements of the pgvector index.
 
 use loci_types::MemoryId;
 use uuid::Uuid;
@@ -9,26 +9,26 @@ use crate::postgres::{Distance, LOCK, look_further, quoted};
 use crate::sql::clause;
 use crate::sql::{self, Connection, OptionalExtension, Value, params};
 
-/// One collection and the table where its points lie.
+/// One collection and the table of its points.
 pub(super) struct Tables {
     /// The schema of all tables.
     pub(super) schema: String,
     /// The name of the collection.
     pub(super) name: String,
-    /// Its sort of vectors.
+    /// Size and precision of its vectors.
     pub(super) distance: Distance,
 }
 
 impl Tables {
-    /// The table for vectors of this sort. Its name is made of letters and a number.
+    /// The table for vectors of this size and precision. Its name needs no quoting.
     fn points(&self) -> String {
         format!("{}s_{}", self.distance.sort(), self.distance.size)
     }
 
-    /// Makes the tables, as far as they are not there.
+    /// Creates the tables that do not exist.
     pub(super) fn make(&self, connection: &dyn Connection) -> sql::Result<()> {
         let points = self.points();
-        // Several processes may be at it, and the store's own migrations make the same extension.
+        // Other processes may do the same, and the migrations of a PostgreSQL store create the same extension.
         connection.execute("SELECT pg_advisory_xact_lock(?1::bigint)", params![LOCK])?;
         let there = "SELECT to_regclass('collections') IS NOT NULL AND to_regclass(?1) IS NOT NULL";
         if connection.query_row(there, params![&points], |row| row.get(0))? {
@@ -59,27 +59,27 @@ impl Tables {
         script.iter().try_for_each(|statement| connection.execute(statement, []).map(drop))
     }
 
-    /// An empty collection that has read nothing, in place of what was there.
+    /// Creates an empty collection with mark 0, replacing an existing one.
     pub(super) fn begin(&self, connection: &dyn Connection) -> sql::Result<()> {
         connection.execute("DELETE FROM collections WHERE name = ?1", params![&self.name])?;
         let sql = "INSERT INTO collections (name, points) VALUES (?1, ?2)";
         connection.execute(sql, params![&self.name, self.points()]).map(drop)
     }
 
-    /// How far the collection has read; none if it is not there, or has vectors of another sort.
+    /// The mark of the collection; none if it does not exist or has vectors of another size or precision.
     pub(super) fn mark(&self, connection: &dyn Connection) -> sql::Result<Option<Mark>> {
         let sql = "SELECT sequence, at FROM collections WHERE name = ?1 AND points = ?2";
         let read = |row: &dyn sql::Row| Ok(Mark { sequence: row.get(0)?, at: row.get(1)? });
         connection.query_row(sql, params![&self.name, self.points()], read).optional()
     }
 
-    /// The number of the collection, if it is there.
+    /// The number of the collection; none if it does not exist.
     fn number(&self, connection: &dyn Connection) -> sql::Result<Option<i64>> {
         let sql = "SELECT number FROM collections WHERE name = ?1 AND points = ?2";
         connection.query_row(sql, params![&self.name, self.points()], |row| row.get(0)).optional()
     }
 
-    /// Takes up points in place of older ones; false if there is no such collection.
+    /// Inserts points, replacing those of the same memories. Returns false if the collection does not exist.
     pub(super) fn put(&self, connection: &dyn Connection, points: &[VectorPoint]) -> sql::Result<bool> {
         let Some(number) = self.number(connection)? else { return Ok(false) };
         let texts = |of: fn(&VectorPoint) -> String| Value::Texts(points.iter().map(of).collect());
@@ -124,14 +124,14 @@ impl Tables {
         Ok(true)
     }
 
-    /// Lets go of points.
+    /// Deletes points.
     pub(super) fn take(&self, connection: &dyn Connection, ids: Vec<[u8; 16]>) -> sql::Result<()> {
         let Some(number) = self.number(connection)? else { return Ok(()) };
         let sql = format!("DELETE FROM {} WHERE collection = ?1 AND id = ANY(?2::uuid[])", self.points());
         connection.execute(&sql, vec![Value::Integer(number), Value::Ids(ids)]).map(drop)
     }
 
-    /// How many points there are; none if there is no such collection.
+    /// Number of points; none if the collection does not exist.
     pub(super) fn count(&self, connection: &dyn Connection) -> sql::Result<Option<u64>> {
         let Some(number) = self.number(connection)? else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM {} WHERE collection = ?1", self.points());
@@ -153,7 +153,7 @@ impl Tables {
         connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
     }
 
-    /// The nearest of the wanted points, best first; none if there is no such collection.
+    /// The nearest matching points, best first; none if the collection does not exist.
     pub(super) fn search(
         &self,
         connection: &dyn Connection,
@@ -164,13 +164,13 @@ impl Tables {
     ) -> sql::Result<Option<Vec<(MemoryId, f32)>>> {
         let Some(number) = self.number(connection)? else { return Ok(None) };
         let query = Value::Floats(query);
-        if self.distance.has_graph() && self.lie_there(connection, number, wanted, exact_up_to)? {
+        if self.distance.has_graph() && self.has_more_than(connection, number, wanted, exact_up_to)? {
             look_further(connection, limit)?;
-            // Sorting everything looks cheap to whoever does not know what a comparison costs.
+            // The planner underestimates the cost of a vector comparison and would sort the whole table.
             connection.execute("SELECT set_config('enable_sort', 'off', true)", [])?;
             let order = self.distance.by_graph("p.vector");
             let found = self.nearest(connection, number, wanted, &query, limit, &order)?;
-            // A graph gives up after so many; fewer than asked for would be taken for all that there are.
+            // An HNSW scan stops after a bounded number of tuples, so fewer hits than `limit` may not be all there are.
             if found.len() >= limit {
                 return Ok(Some(found));
             }
@@ -179,8 +179,8 @@ impl Tables {
         self.nearest(connection, number, wanted, &query, limit, &order).map(Some)
     }
 
-    /// Whether more than so many points lie in the wanted scopes.
-    fn lie_there(
+    /// Whether the scopes of the filter hold more than `most` points.
+    fn has_more_than(
         &self,
         connection: &dyn Connection,
         number: i64,
@@ -222,7 +222,7 @@ impl Tables {
     }
 }
 
-/// The conditions on a point, and their values.
+/// The SQL condition of a filter, and its values.
 fn conditions(wanted: &PointFilter) -> (String, Vec<Value>) {
     let states = wanted.states.iter().map(|state| state.name().to_owned()).collect();
     let mut conditions = vec!["p.state = ANY(?::text[])"];

@@ -1,7 +1,7 @@
-//! How does a request reach Qdrant, and what did it say?
+//! HTTP requests to Qdrant.
 //!
-//! JSON both ways, within a time limit. Neither the key nor what stands before the `@` of an address ever reaches an
-//! error or a print.
+//! Requests and replies are JSON, with a timeout. Neither the API key nor the user information of the address may
+//! appear in an error or in debug output.
 
 use std::time::Duration;
 
@@ -12,32 +12,32 @@ use serde_json::Value;
 
 use crate::{Error, Result, Retry};
 
-/// What it is called where something is said of it.
+/// The name of the index in errors.
 pub(super) const PART: &str = "qdrant";
 
-/// How much of a complaint is passed on.
-const COMPLAINT: usize = 300;
+/// Maximum number of characters of an error message of the server that is passed on.
+const MAX_MESSAGE: usize = 300;
 
-/// A setting that cannot work.
+/// An invalid setting.
 #[derive(Debug)]
 pub(in crate::outside) struct InvalidSetting {
     pub(in crate::outside) field: &'static str,
     pub(in crate::outside) problem: String,
 }
 
-/// What came back.
+/// The reply to a request.
 pub(super) enum HttpReply {
-    /// An answer.
+    /// A successful reply with its body.
     Answer(Value),
-    /// There is no such thing.
+    /// The resource does not exist (404).
     Missing,
 }
 
-/// One server.
+/// A client of one server.
 pub(super) struct Http {
     client: Client,
     base: Url,
-    /// The address as it may be shown.
+    /// The address without user information.
     shown: String,
     retry: Retry,
 }
@@ -46,7 +46,7 @@ pub(super) struct Http {
 struct Failure {
     problem: String,
     /// Whether the same request may succeed later.
-    passing: bool,
+    retryable: bool,
 }
 
 impl Http {
@@ -58,7 +58,7 @@ impl Http {
     ) -> Result<Self, InvalidSetting> {
         let wrong = |problem: String| InvalidSetting { field: "vectors.url", problem };
         let base = Url::parse(url.trim().trim_end_matches('/'))
-            .map_err(|error| wrong(format!("vectors.url is no address: {error}")))?;
+            .map_err(|error| wrong(format!("vectors.url is not a valid URL: {error}")))?;
         let Some(host) = base.host_str().filter(|_| matches!(base.scheme(), "http" | "https")) else {
             return Err(wrong("vectors.url must begin with http:// or https:// and a host".to_owned()));
         };
@@ -68,7 +68,7 @@ impl Http {
         if let Some(key) = api_key {
             let mut value = HeaderValue::from_str(key.trim()).map_err(|_| InvalidSetting {
                 field: "vectors.api_key_env",
-                problem: "the key has characters that no header can carry".to_owned(),
+                problem: "the API key contains characters that are not allowed in an HTTP header".to_owned(),
             })?;
             value.set_sensitive(true);
             headers.insert("api-key", value);
@@ -82,7 +82,8 @@ impl Http {
         Ok(Self { client, base, shown, retry })
     }
 
-    /// What it answers, tried once: whoever asks has other lanes. None if there is no such thing.
+    /// The result of a request that is made once: recall has other lanes and does not wait. None if the resource does
+    /// not exist.
     pub(super) async fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
         match self.raw(method, path, body).await? {
             HttpReply::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
@@ -90,17 +91,17 @@ impl Http {
         }
     }
 
-    /// The same, repeated while it may pass by itself.
+    /// The result of a request that is repeated after retryable failures. None if the resource does not exist.
     pub(super) async fn tell(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Option<Value>> {
-        let told =
-            (|| self.once(method, path, body)).retry(self.retry.attempts()).when(|failure| failure.passing).await;
-        match told.map_err(|failure| self.unavailable(failure.problem))? {
+        let reply =
+            (|| self.once(method, path, body)).retry(self.retry.attempts()).when(|failure| failure.retryable).await;
+        match reply.map_err(|failure| self.unavailable(failure.problem))? {
             HttpReply::Answer(mut answer) => Ok(Some(answer.get_mut("result").map(Value::take).unwrap_or_default())),
             HttpReply::Missing => Ok(None),
         }
     }
 
-    /// The whole answer, tried once.
+    /// The whole reply to a request that is made once.
     pub(super) async fn raw(&self, method: &str, path: &str, body: Option<&Value>) -> Result<HttpReply> {
         self.once(method, path, body).await.map_err(|failure| self.unavailable(failure.problem))
     }
@@ -112,7 +113,7 @@ impl Http {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let away = |error: reqwest::Error| Failure { problem: reason(error), passing: true };
+        let away = |error: reqwest::Error| Failure { problem: reason(error), retryable: true };
         let response = request.send().await.map_err(away)?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND {
@@ -121,13 +122,13 @@ impl Http {
         let text = response.text().await.map_err(away)?;
         let answer: Option<Value> = serde_json::from_str(&text).ok();
         if status.is_success() {
-            let unread = || Failure { problem: "its answer is no JSON".to_owned(), passing: false };
-            return answer.map(HttpReply::Answer).ok_or_else(unread);
+            let invalid = || Failure { problem: "its answer is not JSON".to_owned(), retryable: false };
+            return answer.map(HttpReply::Answer).ok_or_else(invalid);
         }
-        let told = answer.as_ref().and_then(|answer| answer["status"]["error"].as_str()).unwrap_or(&text);
-        let told: String = told.chars().take(COMPLAINT).collect();
-        let passing = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-        Err(Failure { problem: format!("it says {}: {told}", status.as_u16()), passing })
+        let message = answer.as_ref().and_then(|answer| answer["status"]["error"].as_str()).unwrap_or(&text);
+        let message: String = message.chars().take(MAX_MESSAGE).collect();
+        let retryable = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+        Err(Failure { problem: format!("it returned {}: {message}", status.as_u16()), retryable })
     }
 
     pub(super) fn unavailable(&self, problem: String) -> Error {
@@ -135,7 +136,7 @@ impl Http {
     }
 }
 
-/// Why it could not be reached, without its address.
+/// The reason why the server could not be reached, without its address.
 fn reason(error: reqwest::Error) -> String {
     if error.is_timeout() {
         return "did not answer in time".to_owned();

@@ -1,21 +1,21 @@
-//! Under which name does a collection lie in Qdrant, and in other servers?
+//! The names of collections in Qdrant and pgvector.
 //!
-//! An agent's collection of the usual model, in the default tenant, is `agent_memory_SLUG`. Whatever differs is added
-//! behind signs that no slug can hold, so that two collections never share a name: `TENANT~agent_memory_SLUG`,
-//! `pool_SLUG`, `shared~~MODEL-HASH`. All of it may stand in an address as it is.
+//! An agent's collection of the default model in the default tenant is `agent_memory_SLUG`. Whatever differs is added
+//! with separators that no slug contains, so that two collections never share a name: `TENANT~agent_memory_SLUG`,
+//! `pool_SLUG`, `shared~~MODEL-HASH`. A name needs no escaping in a URL.
 
 use loci_types::{Tenant, fnv1a};
 
 use super::http::InvalidSetting;
 use crate::outside::index::Collection;
 
-/// The longest name that Qdrant takes.
+/// The longest name that Qdrant accepts, in bytes.
 const LONGEST: usize = 255;
 
-/// The longest prefix, so that short names stay readable.
+/// The longest allowed prefix, in bytes.
 const PREFIX: usize = 64;
 
-/// So much of a model's name is kept; its hash tells models apart.
+/// Number of characters of a model's name that are kept; the hash distinguishes models.
 const MODEL: usize = 24;
 
 /// The name of a collection.
@@ -39,7 +39,7 @@ pub(in crate::outside) fn name(prefix: &str, usual_model: Option<&str>, collecti
     name
 }
 
-/// Refuses a prefix that could not stand in a name.
+/// Refuses a prefix that is too long or needs escaping in a URL.
 pub(in crate::outside) fn check(prefix: &str) -> Result<(), InvalidSetting> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if prefix.len() <= PREFIX && prefix.chars().all(plain) {

@@ -80,7 +80,7 @@ impl<B: Backend> Catalogue for SqlStore<B> {
     }
 }
 
-/// Writes a change that concerns the catalogue alone.
+/// Applies a change that concerns only the catalogue.
 fn write(connection: &dyn Connection, tenant: &Tenant, change: &CatalogueChange) -> crate::sql::Result<u64> {
     match change {
         CatalogueChange::PutAgent(agent) => catalogue::put_agent(connection, tenant, agent).map(u64::from),

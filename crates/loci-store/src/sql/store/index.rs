@@ -1,4 +1,4 @@
-//! The store beside an outside vector index.
+//! The store with an external vector index.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::{Hit, Indexed, IndexedOptions, Result, Store, SystemContext, VectorFe
 
 #[expect(private_bounds, reason = "the backends are this crate's own")]
 impl<B: Backend> SqlStore<B> {
-    /// The same store with an outside index that proposes the nearest vectors.
+    /// The same store with vector search through an external index.
     #[must_use]
     pub fn with_index(self, index: Arc<dyn VectorIndex>, oversight: SystemContext, options: IndexedOptions) -> Self {
         let beside = Self { index: None, ..self.clone() };
         Self { index: Some(Indexed::new(Arc::new(beside), index, oversight, options)), ..self }
     }
 
-    /// The models whose collections a batch concerns.
+    /// The models whose vectors a batch contains; empty without an index.
     pub(super) fn models_of(&self, batch: &Batch) -> Vec<String> {
         if self.index.is_some() { models(batch) } else { Vec::new() }
     }
 
-    /// Lets the outside index read what was just written.
+    /// Starts filling the external index with what was just written.
     pub(super) fn wake_index(&self, tenant: &Tenant, space: &Space, models: Vec<String>) {
         if let Some(index) = &self.index {
             index.wake(tenant, space, models);
         }
     }
 
-    /// Removes a space with everything in it, and its collections in the outside index.
+    /// Removes a space with its rows, and its collections in the external index.
     pub(super) async fn drop_space(&self, tenant: &Tenant, space: Space) -> Result<bool> {
         let (backend, owner, name) = (self.backend.clone(), tenant.clone(), space.clone());
         let dropped = blocking(move || backend.drop_space(&owner, &backend.open(&owner, &name)));

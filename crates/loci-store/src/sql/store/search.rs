@@ -1,4 +1,4 @@
-//! Finding memories by words, by vectors and by their place in a conversation.
+//! Search by terms, by vectors and by position in a conversation.
 
 use async_trait::async_trait;
 use loci_types::{Filter, MemoryId, Vector, Visible};

@@ -1,4 +1,4 @@
-//! What a backup and a restore are asked for, and what they report.
+//! The parameters and reports of backup and restore.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,13 +50,13 @@ pub struct Manifest {
     pub created_at: Timestamp,
     /// The store that it was made from: `sqlite` or `postgres`.
     pub store: String,
-    /// The only tenant in it. None: all tenants.
+    /// The only tenant in it; all tenants if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// The only space in it. None: all spaces, and the catalogue.
+    /// The only space in it; all spaces and the catalogue if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub space: Option<String>,
-    /// The digest of the backup that an increment is based on. None: it is a full backup.
+    /// The digest of the backup that an increment is based on; none for a full backup.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
 }
@@ -78,7 +78,7 @@ pub struct BackupSpace {
     /// The sequence number after which an increment begins; 0 in a full backup.
     #[serde(default)]
     pub since: i64,
-    /// The greatest numbers that the counters of the space have given.
+    /// The last values of the sequences of the space.
     pub numbers: Vec<i64>,
     /// Number of rows.
     #[serde(default)]
@@ -110,7 +110,7 @@ pub enum RestorePoint {
     Time(Timestamp),
 }
 
-/// What is computed from the content of a memory by rules that are not the store's.
+/// What the engine computes from the content of a memory; the store only keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DerivedKeys {
     /// The hash of its content.

@@ -1,6 +1,6 @@
 //! The tables of the catalogue: tenants, agents, keys with the hashes of their secrets, pools and spaces.
 //!
-//! Leases are left out: whoever holds one holds it in the store where it was taken.
+//! Leases are left out: they are valid only in the store where they were taken.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! Writes a backup while others write to the store.
 //!
-//! Each space is read in one snapshot, so its rows and its ledger are of one moment. An increment holds the ledger entries
-//! since its base, the present rows of every memory that one of them is about or that was used or aged since, and all rows
-//! of tables that are small or have no ledger entries: entities, sessions, notes, jobs, facts, checkpoints.
+//! Each space is read in one snapshot, so its rows and its ledger are of one moment. An increment holds the ledger
+//! entries since its base, the present rows of every memory that one of them is about or that was used or aged since,
+//! and all rows of tables that are small or have no ledger entries: entities, sessions, notes, jobs, facts,
+//! checkpoints.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -22,7 +23,7 @@ use crate::{Error, Result};
 const PAGE: usize = 500;
 /// Checkpoints may have many megabytes each, so fewer are read at once.
 const CHECKPOINT_PAGE: usize = 4;
-/// The clocks of writers may differ by this much.
+/// The greatest allowed difference between the clocks of writers.
 const SKEW: SignedDuration = SignedDuration::from_hours(1);
 
 /// Writes a backup.
@@ -61,7 +62,7 @@ pub(super) fn dump<B: Backend, W: Write>(
         spaces.retain(|space| plan.space.as_ref().is_none_or(|wanted| wanted == space));
         if let (Some(wanted), true) = (&plan.space, spaces.is_empty()) {
             return Err(loci_types::Error::invalid("space", format!("tenant {} has no space {wanted}", tenant.name()))
-                .hint("`loci stats` shows what there is")
+                .hint("check the tenant and the name of the agent or pool")
                 .into());
         }
         for space in &spaces {
@@ -83,13 +84,13 @@ pub(super) fn dump<B: Backend, W: Write>(
     Ok((backup, writer.finish()?))
 }
 
-/// An increment holds the same part of the store as its base.
+/// Refuses an increment that holds another part of the store than its base.
 fn require_same_part(base: &Manifest, new: &Manifest) -> Result<()> {
     if base.tenant == new.tenant && base.space == new.space {
         return Ok(());
     }
-    Err(loci_types::Error::invalid("since", "the backup to go on from holds another part of the store")
-        .hint("name the same tenant and space, or make a full backup")
+    Err(loci_types::Error::invalid("since", "the base backup holds another part of the store")
+        .hint("use the same tenant and space, or make a full backup")
         .into())
 }
 
@@ -228,13 +229,13 @@ fn changed(connection: &dyn Connection, since: i64, at: Timestamp) -> sql::Resul
         .collect()
 }
 
-/// Why the ledger cannot be continued from what the base holds; none: it can.
+/// The reason why no increment can follow the base; none if it can.
 fn stale(connection: &dyn Connection, base: &BackupSpace, end: i64) -> sql::Result<Option<&'static str>> {
     if end < base.sequence || entry_hash(connection, base.sequence)? != base.line {
-        return Ok(Some("its ledger is not the one that the backup to go on from was made of"));
+        return Ok(Some("its ledger is not the one of the base backup"));
     }
     for (condition, reason) in [
-        // Older entries were emptied too, and the base still has their content.
+        // An erasure also empties older ledger entries, whose content the base still has.
         ("event = 'erase'", "something was erased since"),
         (
             "memory IS NULL AND event IN ('restore', 'embed')",

@@ -1,7 +1,7 @@
 //! Reads the visible part of a space for an export, page by page.
 //!
-//! The order is one that an import reproduces: memories by row, edges and entities by id, sessions by scope and name. What the
-//! record does not hold is read too: how far a memory was aged, and which entity another was united with.
+//! An import reproduces the order: memories by row, edges and entities by id, sessions by scope and name. An export
+//! also holds what is not in the records: the time up to which a memory was aged, and which entities are united.
 
 use loci_types::{Edge, EntityId, MemoryId, Scope, Session};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use crate::sql::sessions::{COLUMNS as SESSION_COLUMNS, read as read_session};
 use crate::sql::{self, Connection, Row, Value, params_from_iter, row};
 use crate::{ExportCursor, ExportPage, ExportedEntity, ExportedMemory};
 
-/// The next page of an export. `whole`: entities that no memory mentions are exported too.
+/// The next page of an export. If `whole` is set, entities without mentions are included.
 pub(in crate::sql) fn page(
     connection: &dyn Connection,
     clause: &Clause,
@@ -45,7 +45,7 @@ pub(in crate::sql) fn page(
     Ok(page)
 }
 
-/// The next memories within the clause, in the order of their rows.
+/// The next memories that match the clause, in the order of their rows.
 fn memories(
     connection: &dyn Connection,
     clause: &Clause,
@@ -70,7 +70,7 @@ fn memories(
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
 }
 
-/// The next edges by id, both ends of which are within the clause.
+/// The next edges by id of which both ends match the clause.
 fn edges(connection: &dyn Connection, clause: &Clause, after: Uuid, limit: usize) -> sql::Result<Vec<Edge>> {
     let within = |end: &str| format!("EXISTS (SELECT 1 FROM memories m WHERE m.row = e.{end} AND {})", clause.sql);
     let sql = format!(
@@ -87,8 +87,8 @@ fn edges(connection: &dyn Connection, clause: &Clause, after: Uuid, limit: usize
     connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read_edge)?.collect()
 }
 
-/// The next entities by id: all of them, or those that a memory within the clause mentions. Entities that were united are
-/// returned one by one.
+/// The next entities by id: all of them, or those that a memory matching the clause mentions. United entities are
+/// returned separately.
 fn entities(
     connection: &dyn Connection,
     clause: &Clause,
@@ -136,7 +136,7 @@ fn entities(
         .collect()
 }
 
-/// The memories within the clause that mention an entity, by id.
+/// The memories matching the clause that mention an entity, by id.
 fn mentions(connection: &dyn Connection, clause: &Clause, entity: i64) -> sql::Result<Vec<MemoryId>> {
     let sql = format!(
         "SELECT m.id FROM mentions t JOIN memories m ON m.row = t.memory WHERE t.entity = ? AND {} ORDER BY m.id",
@@ -157,7 +157,7 @@ fn sessions(
     after: Option<&(Scope, String)>,
     limit: usize,
 ) -> sql::Result<Vec<Session>> {
-    // By bytes, because the two databases collate text differently and the order of an export must not depend on that.
+    // Ordered by bytes, because the two databases collate text differently and an export must not depend on that.
     let bytes = connection.dialect().byte_order;
     let (key, name) = (format!("k.key{bytes}"), format!("s.name{bytes}"));
     let (condition, mut values) = clause.scope_condition("s.scope");

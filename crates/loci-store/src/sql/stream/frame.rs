@@ -1,7 +1,7 @@
 //! The file format of a backup: a few fixed bytes, then frames.
 //!
-//! A frame is its kind, its length, its bytes, and a hash over all of that and the number of the frame. So a frame that was
-//! changed, lost, duplicated or moved is detected, and a file that was cut off has no end frame.
+//! A frame consists of its kind, its length, its bytes, and a hash over all of these and the number of the frame. So a
+//! frame that was changed, lost, duplicated or moved is detected, and a truncated file has no end frame.
 
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const HASH_BYTES: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum FrameKind {
-    /// What the backup is.
+    /// The manifest.
     Manifest = b'M',
     /// Rows of a table of the catalogue.
     Catalogue = b'C',
@@ -169,7 +169,7 @@ impl FrameReader {
         Ok((kind, bytes))
     }
 
-    /// Fails if anything follows.
+    /// Fails unless this is the end of the file.
     pub(super) fn expect_end(&mut self) -> Result<()> {
         match self.take(1)?.is_empty() {
             true => Ok(()),
@@ -178,7 +178,7 @@ impl FrameReader {
     }
 
     pub(super) fn json<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T> {
-        serde_json::from_slice(bytes).map_err(|error| self.corrupt(&format!("cannot be understood: {error}")))
+        serde_json::from_slice(bytes).map_err(|error| self.corrupt(&format!("has invalid content: {error}")))
     }
 
     /// The digest of the frames so far.
@@ -195,7 +195,8 @@ impl FrameReader {
             .into()
     }
 
-    /// Reads up to `length` bytes; fewer if the file ends. The length is not trusted: no more is allocated than is read.
+    /// Reads up to `length` bytes; fewer if the file ends. The length is not trusted: only bytes that exist are
+    /// allocated.
     fn take(&mut self, length: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let read = self.input.by_ref().take(length as u64).read_to_end(&mut bytes);
@@ -214,6 +215,6 @@ fn hash(number: u64, head: &[u8], bytes: &[u8]) -> blake3::Hash {
 fn write_error(error: &std::io::Error) -> Error {
     loci_types::Error::new(ErrorKind::Storage, format!("the backup cannot be written: {error}"))
         .at("file")
-        .hint("the store is as it was; choose a place with more room")
+        .hint("the store is unchanged; choose a writable place with enough free space")
         .into()
 }

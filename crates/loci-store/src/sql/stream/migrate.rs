@@ -1,8 +1,9 @@
 //! Migrates everything from one store to another: tenant by tenant, space by space, table by table.
 //!
-//! Pages are read as a dump reads them and written in one transaction each, with the same row numbers. Whatever interrupts a
-//! migration, the same call continues where it stopped: rows that the target has are passed over. At the end every row is
-//! read from both stores and compared. The source is never written to, and must not be written to by others meanwhile.
+//! Pages are read as a dump reads them and written in one transaction each, with the same row numbers. Whatever
+//! interrupts a migration, the same call continues where it stopped: rows that the target has are skipped. At the end
+//! every row is read from both stores and compared. The source is never written to, and must not be written to by
+//! others meanwhile.
 
 use std::sync::Arc;
 
@@ -17,9 +18,9 @@ use crate::{Error, Result};
 /// How to migrate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MigrateOptions {
-    /// Whether the two stores are only compared.
+    /// Whether the two stores are only compared. Default: false.
     pub verify_only: bool,
-    /// Number of rows per transaction.
+    /// Number of rows per transaction. Default: 1,000.
     pub page: usize,
 }
 
@@ -71,7 +72,7 @@ pub struct MigrationReport {
 pub struct ComparedTable {
     /// The tenant.
     pub tenant: String,
-    /// The space. None: the table is in the catalogue.
+    /// The space; none for a table of the catalogue.
     pub space: Option<String>,
     /// The table.
     pub table: &'static str,
@@ -86,9 +87,8 @@ type Progress<'p> = &'p mut (dyn FnMut(&MigrateStep<'_>) -> Result<()> + Send);
 
 /// Copies everything from one store to another, and compares.
 ///
-/// # Errors
-/// If both are the same store, the source is empty, the target holds something else, a store fails, or the stores differ
-/// at the end.
+/// # Errors If both are the same store, the source is empty, the target holds something else, a store fails, or the
+/// stores differ at the end.
 #[expect(private_bounds, reason = "the backends are this crate's own")]
 pub async fn migrate<F: Backend, T: Backend>(
     from: &SqlStore<F>,
@@ -113,13 +113,13 @@ pub async fn migrate<F: Backend, T: Backend>(
         }
     }
     let compared = migration.compare(&tenants, &spaces).await;
-    // Whatever was found, a source that was written to is the reason.
+    // If the source was written to, that is the cause of any difference.
     for space in &spaces {
         let now = on(space, |space| space.source(feed::end)).await?;
         if now != space.end {
             return Err(Error::Overtaken(format!(
                 "the source was written to while it was copied: the ledger of {} went from line {} to {now}; \
-                 stop what writes to it and run this again",
+                 stop its writers and run the migration again",
                 space.name(),
                 space.end
             )));

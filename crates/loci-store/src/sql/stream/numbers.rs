@@ -1,11 +1,11 @@
-//! The counters of a space.
+//! The sequences from which the rows of a space get their numbers.
 //!
-//! The ledger outlives the memories it is about and refers to them by row, so a row number must never be given twice. A
-//! target continues after the greatest number that its source ever gave, even if the row that had it is gone.
+//! The ledger outlives the memories it is about and refers to them by row number, so a number must never be used twice.
+//! A target continues after the greatest number that its source ever used, even if that row was deleted.
 
 use crate::sql::{self, Connection};
 
-/// The tables whose rows the database numbers.
+/// The tables whose rows the database numbers, with the numbered column.
 const COUNTERS: [(&str, &str); 7] = [
     ("scopes", "scope"),
     ("models", "model"),
@@ -16,7 +16,7 @@ const COUNTERS: [(&str, &str); 7] = [
     ("checkpoints", "checkpoint"),
 ];
 
-/// The greatest number that each counter has given.
+/// The greatest number that each sequence has given.
 pub(super) fn read(connection: &dyn Connection) -> sql::Result<Vec<i64>> {
     COUNTERS
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn read(connection: &dyn Connection) -> sql::Result<Vec<i64>> {
         .collect()
 }
 
-/// Lets the counters continue after these numbers. A counter never goes back.
+/// Advances the sequences to these numbers. A sequence never goes back.
 pub(super) fn advance(connection: &dyn Connection, numbers: &[i64]) -> sql::Result<()> {
     for ((table, column), number) in COUNTERS.iter().zip(numbers) {
         if *number > connection.last_number(table, column)? {

@@ -1,4 +1,4 @@
-//! Reading and writing a table page by page.
+//! Reads and writes a table page by page.
 
 use super::row::TableRow;
 use super::table::{Load, MigrationEnd, Table};
@@ -14,8 +14,8 @@ pub(super) struct Page {
     pub(super) rows: Vec<TableRow>,
 }
 
-/// The next page after a lead: at least `limit` rows if there are so many, and all rows of its last lead. None: there are
-/// no more rows.
+/// The next page after a lead: at least `limit` rows if the table has that many, and all rows of its last lead. None if
+/// there are no more rows.
 pub(super) fn next(
     connection: &dyn Connection,
     table: &Table,
@@ -53,7 +53,7 @@ pub(super) fn extent(connection: &dyn Connection, table: &Table, end: MigrationE
     connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Writes rows that are not there yet.
+/// Inserts rows, which must not exist yet.
 pub(super) fn write(
     connection: &dyn Connection,
     table: &Table,
@@ -82,8 +82,8 @@ pub(super) fn write(
     }
 }
 
-/// Updates the planner's statistics of a table that was filled at once. Without them PostgreSQL would scan all memories
-/// for each one it looks up.
+/// Updates the planner's statistics of a table after a bulk load. Without them PostgreSQL scans all memories to look up
+/// one.
 pub(super) fn analyse(connection: &dyn Connection, table: &Table) -> sql::Result<()> {
     connection.analyse(match table.load {
         Load::Insert | Load::Vector => std::slice::from_ref(&table.name),

@@ -12,7 +12,7 @@ use super::table::{MigrationEnd, TABLES, Table};
 use crate::sql::{self, Backend, Connection, Value, feed, keys};
 use crate::{Error, Result};
 
-/// Before the first lead.
+/// The position before the first lead.
 pub(super) const START: i64 = i64::MIN;
 
 type Pairs<F, T> = (Vec<Arc<TenantPair<F, T>>>, Vec<Arc<SpacePair<F, T>>>);
@@ -35,7 +35,7 @@ pub(super) fn survey<F: Backend, T: Backend>(from: &Arc<F>, to: &Arc<T>) -> Resu
             let (source, target) = (from.open(&tenant, &space), to.open(&tenant, &space));
             if *written != 0 && !from.exists(&source)? {
                 let path = F::place_of(&source).to_owned();
-                return Err(Error::Damaged { path, problem: "something was written to it, and it is gone".to_owned() });
+                return Err(Error::Damaged { path, problem: "the space was written to, and it is gone".to_owned() });
             }
             let measured = from.read(&source, |connection| {
                 let count = |table| Ok(page::extent(connection, table, MigrationEnd::Source)?.0);
@@ -106,7 +106,7 @@ pub(super) struct SpacePair<F: Backend, T: Backend> {
     pub(super) space: Space,
     source: Arc<F::Open>,
     pub(super) target: Arc<T::Open>,
-    /// Whether one of the stores keeps vectors in half precision.
+    /// Whether one of the stores has vectors in half precision.
     half: bool,
     pub(super) created_at: i64,
     /// Whether anything was ever written to it.
@@ -118,7 +118,7 @@ pub(super) struct SpacePair<F: Backend, T: Backend> {
 }
 
 impl<F: Backend, T: Backend> SpacePair<F, T> {
-    /// Its name, for error messages.
+    /// Tenant and space, for error messages.
     pub(super) fn name(&self) -> String {
         format!("{}/{}", self.tenant.name(), self.space.name())
     }
@@ -148,8 +148,8 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
         self.source(|connection| page::next(connection, table, MigrationEnd::Source, after, limit, self.half))
     }
 
-    /// The greatest lead and the number of rows of a table in the target. The rows of that lead must be those of the
-    /// source; otherwise the target holds something else.
+    /// The greatest lead and the number of rows of a table in the target. Fails with [`Error::Occupied`] unless the
+    /// rows of that lead equal those of the source.
     pub(super) fn reached(&self, table: &Table) -> Result<(i64, u64)> {
         let rows =
             |connection: &dyn Connection, end, last| page::range(connection, table, end, (last - 1, last), self.half);
@@ -168,12 +168,12 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
         }
     }
 
-    /// Compares the next page of both stores. None: both have no more rows.
+    /// Compares the next page of both stores. Returns none if neither has more rows.
     pub(super) fn compare(&self, table: &Table, after: i64, limit: usize) -> Result<Option<Page>> {
         let mut page = self.page(table, after, limit)?;
         let mut target = self.target(|connection| match &page {
             Some(page) => page::range(connection, table, MigrationEnd::Target, (after, page.through), self.half),
-            // One row is enough to see that the target has more.
+            // One row is enough to detect that the target has more.
             None => Ok(page::next(connection, table, MigrationEnd::Target, after, 1, self.half)?
                 .map(|page| page.rows)
                 .unwrap_or_default()),
@@ -194,7 +194,7 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// Adds rows in the order of their keys.
+    /// Adds rows, which must be in the order of their keys.
     pub(super) fn add(&mut self, rows: &[TableRow]) {
         self.rows += rows.len() as u64;
         for row in rows {

@@ -1,8 +1,8 @@
 //! Rewinds a space to an earlier entry of its ledger.
 //!
-//! The later entries are undone, the last one first: each holds the values from before it. What was purged or erased cannot
-//! be restored and is counted instead. Scores that follow time and use have no entries and stay as they are; so do vectors,
-//! except those of memories whose content is rewound.
+//! The later entries are undone, the last one first: each holds the values from before it. Purged and erased memories
+//! cannot be restored and are counted as lost. Scores that follow time and use have no entries and stay as they are; so
+//! do vectors, except those of memories whose content is rewound.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(super) struct Rewound {
     pub(super) lost: u64,
 }
 
-/// What is needed of a ledger entry to undo it.
+/// The part of a ledger entry that is needed to undo it.
 struct Entry {
     sequence: i64,
     event: String,
@@ -46,8 +46,8 @@ pub(super) fn rewind(
     if let RestorePoint::Sequence(wanted) = until
         && !(0..=end).contains(&wanted)
     {
-        return Err(loci_types::Error::invalid("sequence", format!("the backup goes from line 0 to line {end}"))
-            .hint("a later backup or increment holds later lines")
+        return Err(loci_types::Error::invalid("sequence", format!("the backup has ledger entries up to {end}"))
+            .hint("a later backup or increment holds later entries")
             .into());
     }
     let mut rewind = Rewind { connection, derive, touched: BTreeSet::new(), done: Rewound::default() };
@@ -76,8 +76,8 @@ fn last_kept(connection: &dyn Connection, until: RestorePoint) -> sql::Result<i6
     }
 }
 
-/// The time from which rows without ledger entries are deleted: that of the first undone entry, or after the time that was
-/// asked for. None: nothing is deleted.
+/// The time from which rows without ledger entries are deleted: that of the first undone entry, or after the requested
+/// time. None if nothing is undone.
 fn cutoff(connection: &dyn Connection, to: i64, until: RestorePoint) -> sql::Result<Option<i64>> {
     match until {
         RestorePoint::Time(at) => Ok(Some(at.as_microsecond().saturating_add(1))),
@@ -123,7 +123,7 @@ struct Rewind<'a> {
 impl Rewind<'_> {
     fn undo(&mut self, entry: Entry) -> sql::Result<()> {
         self.done.entries += 1;
-        // A fact that was stated later is deleted by its time; the ledger does not hold one that was retracted.
+        // A fact that was stated later is deleted by its time. A retracted one is not in the ledger and is lost.
         if entry.event == "fact" {
             self.done.lost += u64::from(!entry.old.is_empty());
             return Ok(());
@@ -190,7 +190,7 @@ impl Rewind<'_> {
             return Ok(());
         };
         self.delete_edge(row, target, relation.as_str().unwrap_or_default())?;
-        // An edge that was only renewed gets its old values.
+        // An edge that was only updated gets its old values.
         self.restore_edge(row, entry)
     }
 
@@ -200,7 +200,7 @@ impl Rewind<'_> {
         self.connection.execute(sql, params![source, target, relation]).map(drop)
     }
 
-    /// Inserts the edge that was there before an entry.
+    /// Restores the edge that an entry has deleted or changed.
     fn restore_edge(&self, source: i64, entry: &Entry) -> sql::Result<()> {
         let edge = entry.old.get("edge").and_then(|edge| serde_json::from_value::<Edge>(edge.clone()).ok());
         let Some(edge) = edge else { return Ok(()) };

@@ -1,8 +1,8 @@
 //! The encoding of a row, which does not depend on the database.
 //!
-//! Backups hold rows in this encoding, and two rows are equal if their encodings are. What a database cannot store is left
-//! out on both sides: a vector with a value that is not finite becomes zero, and if one side stores vectors in half
-//! precision, both are compared in half precision.
+//! Backups hold rows in this encoding, and two rows are equal if their encodings are. Differences that a database
+//! cannot store are removed on both sides: a vector with a value that is not finite becomes zero, and if one side
+//! stores vectors in half precision, both are compared in half precision.
 
 use super::table::{ColumnType, Table};
 use crate::sql::{self, Floats, Row, Value};
@@ -22,7 +22,7 @@ pub(super) struct TableRow {
 }
 
 impl TableRow {
-    /// Reads a row. `half`: vectors are encoded in half precision.
+    /// Reads a row. If `half` is set, vectors are encoded in half precision.
     pub(super) fn read(row: &dyn Row, table: &Table, half: bool) -> sql::Result<Self> {
         let columns = table.columns.iter().enumerate();
         let values = columns.map(|(place, (_, kind))| read(row, place, *kind)).collect::<sql::Result<_>>()?;
@@ -59,7 +59,7 @@ fn read(row: &dyn Row, place: usize, kind: ColumnType) -> sql::Result<Value> {
     })
 }
 
-/// Writes a value with its type and its length, so that no two rows have the same encoding.
+/// Writes a value with its type and its length, so that different rows have different encodings.
 fn encode(value: &Value, half: bool, out: &mut Vec<u8>) {
     let mut put = |kind: u8, bytes: &[u8]| {
         out.push(kind);
@@ -159,7 +159,7 @@ fn display(value: &Value) -> String {
     }
 }
 
-/// Sorts both sides by their keys and returns the first row that differs: its key, and what is wrong with it.
+/// Sorts both sides by their keys and returns the first row that differs: its key and the difference.
 pub(super) fn difference(source: &mut [TableRow], target: &mut [TableRow]) -> Option<(String, &'static str)> {
     source.sort_by(|one, other| one.key().cmp(other.key()));
     target.sort_by(|one, other| one.key().cmp(other.key()));

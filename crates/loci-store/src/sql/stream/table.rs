@@ -1,8 +1,8 @@
 //! The tables and columns that a dump holds, parents before children.
 //!
-//! Reading, writing and comparing share one list of columns per table. Every table of a space is read in the order of one
-//! integer column, its lead: both databases order integers alike, which is not true of text. Rows with the same lead are
-//! never split over two pages, so the greatest lead of a target says how far a migration has come.
+//! Reading, writing and comparing share one list of columns per table. Every table of a space is read in the order of
+//! one integer column, its lead: both databases order integers alike, which is not true of text. Rows with the same
+//! lead are never split over two pages, so the greatest lead of a target shows how far a migration has come.
 
 use crate::sql::{Dialect, Value};
 
@@ -31,7 +31,8 @@ pub(super) enum Load {
     Vector,
     /// By an update of an entity, once both entities are there.
     Union,
-    /// Terms are not copied but extracted from the memory again, because each database stores them in its own way.
+    /// Terms are extracted from the memory again instead of being copied, because each database stores them in its own
+    /// way.
     Terms,
 }
 
@@ -141,7 +142,7 @@ pub(super) static TABLES: &[Table] = &[
         ..Table::plain("vectors", "memory", 2, columns! { Integer memory model, Vector vector, Bytes token_states })
     },
     Table::plain("edges", "source", 2, EDGES),
-    // Before the ledger: whoever reads the target meanwhile has the terms as of its last entry.
+    // Before the ledger, so that a concurrent reader of the target has the terms of every entry it sees.
     Table { load: Load::Terms, ..Table::plain("words", "row", 1, columns! { Integer row }) },
     Table::plain("entities", "entity", 1, ENTITIES),
     Table { load: Load::Union, ..Table::plain("unions", "entity", 1, columns! { Integer entity united_with }) },

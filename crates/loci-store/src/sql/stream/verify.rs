@@ -20,7 +20,7 @@ pub(super) struct VerifiedBackup {
 }
 
 impl VerifiedBackup {
-    /// What it holds of a space, and where that begins.
+    /// The summary of a space in this backup, and where the space begins.
     pub(super) fn space(&self, tenant: &str, space: &str) -> Option<(&BackupSpace, FramePosition)> {
         let place = self.backup.spaces.iter().position(|held| held.tenant == tenant && held.space == space)?;
         Some((&self.backup.spaces[place], self.positions[place]))
@@ -40,7 +40,7 @@ pub(super) fn chain(files: &[PathBuf]) -> Result<Vec<VerifiedBackup>> {
                 (None, Some(_)) => format!("{} is a full backup and goes on from none", path.display()),
                 _ => format!("{} does not go on from the backup before it", path.display()),
             };
-            let hint = "give the full backup first, then its increments in their order; or the folder they lie in";
+            let hint = "give the full backup first, then its increments in order; or the folder that holds them";
             return Err(loci_types::Error::invalid("file", message).hint(hint).into());
         }
         chain.push(verified);
@@ -73,7 +73,7 @@ pub(super) fn file(path: &Path) -> Result<VerifiedBackup> {
                 positions.push(position);
             }
             FrameKind::Changed if bytes.len() % 8 == 0 => {}
-            FrameKind::Changed => return Err(reader.corrupt("has rows that cannot be understood")),
+            FrameKind::Changed => return Err(reader.corrupt("has invalid row numbers")),
             FrameKind::Catalogue | FrameKind::Rows => {
                 let found = unpack(&reader, kind, &bytes)?.1.len() as u64;
                 rows += found;
@@ -88,7 +88,7 @@ pub(super) fn file(path: &Path) -> Result<VerifiedBackup> {
                 let backup = Backup { manifest, spaces, rows, digest };
                 return match summary == backup {
                     true => Ok(VerifiedBackup { path: path.to_owned(), backup, positions }),
-                    false => Err(reader.corrupt("holds something else than its end says")),
+                    false => Err(reader.corrupt("does not match its summary")),
                 };
             }
         }
@@ -98,18 +98,18 @@ pub(super) fn file(path: &Path) -> Result<VerifiedBackup> {
 /// The table and the rows of a frame.
 pub(super) fn unpack(reader: &FrameReader, kind: FrameKind, bytes: &[u8]) -> Result<(&'static Table, Vec<Vec<Value>>)> {
     let find = if kind == FrameKind::Catalogue { catalogue::by_name } else { table::by_name };
-    row::unpack(bytes, find).ok_or_else(|| reader.corrupt("has rows that cannot be understood"))
+    row::unpack(bytes, find).ok_or_else(|| reader.corrupt("has invalid rows"))
 }
 
 fn newer(path: &Path, manifest: &Manifest) -> Error {
     let message = format!(
-        "{} was made by Loci {} in the format {}; this Loci knows formats up to {FORMAT}",
+        "{} was made by Loci {} in format {}; this version supports formats up to {FORMAT}",
         path.display(),
         manifest.program,
         manifest.format
     );
     loci_types::Error::new(ErrorKind::Corrupt, message)
         .at("file")
-        .hint("use the Loci that made it, or a later one")
+        .hint("use the version of Loci that made it, or a later one")
         .into()
 }

@@ -1,12 +1,12 @@
 //! Keeps vectors, terms and turn order of scopes in memory and applies new ledger entries before each read.
 //!
-//! There is one cache in the process, keyed by the file of a space and the number of a scope, with one bound on its
-//! bytes and least-recently-used eviction. What is cached only proposes: rows are checked by the one clause, in the
-//! snapshot of the question. A scope, or a part of one, that does not fit within the bound is answered from the file.
+//! Each store has one cache, keyed by the file of a space and the number of a scope, with a limit on its bytes and
+//! least-recently-used eviction. The cache only proposes rows; the clause decides in the snapshot of the query. A
+//! scope, or a part of one, that does not fit within the limit is read from the file.
 //!
-//! **Invariants.** A scope is loaded once however many ask for it at the same time. A reader of a file that was replaced
-//! never changes what is cached of its successor, because the key is the file that the connection itself reads. An
-//! entry that a panic or an error left half changed is never used.
+//! **Invariants.** Concurrent queries load a scope once. A reader of a replaced file never changes the cache entries of
+//! its successor, because the key is the file that the connection itself reads. An entry that a panic or an error left
+//! half changed is never used.
 
 mod scope;
 mod table;
@@ -28,7 +28,7 @@ use self::tail::Tail;
 use super::file::FileId;
 use crate::sql::clause::Clause;
 
-/// The cache of a process.
+/// The cache of a store.
 pub(super) struct ScopeCache {
     /// Maximum number of bytes.
     bound: usize,
@@ -36,14 +36,14 @@ pub(super) struct ScopeCache {
     loads: AtomicU64,
 }
 
-/// The scopes of a question.
+/// The scopes of a query.
 struct Scopes<'c> {
     cached: Vec<(i64, &'c CachedScope)>,
-    /// Those that must be read from the file, because they do not fit within the bound.
+    /// Scopes that must be read from the file, because they do not fit within the limit.
     uncached: Vec<i64>,
 }
 
-/// What a connection reads: its file and the last ledger entry of its snapshot.
+/// The snapshot of a connection: its file and the last ledger entry it sees.
 #[derive(Clone, Copy)]
 struct Snapshot {
     file: FileId,
@@ -56,22 +56,22 @@ impl ScopeCache {
         Self { bound, table: Mutex::default(), loads: AtomicU64::new(0) }
     }
 
-    /// Number of times that a part of a scope was loaded.
+    /// Number of loads of a part of a scope.
     pub(super) fn loads(&self) -> u64 {
         self.loads.load(Ordering::Relaxed)
     }
 
-    /// Bytes of everything that is cached.
+    /// Number of cached bytes.
     pub(super) fn bytes(&self) -> usize {
         self.table().bytes()
     }
 
-    /// Drops everything that is cached of a file.
+    /// Removes all entries of a file.
     pub(super) fn forget_file(&self, file: FileId) {
         self.table().remove_file(file);
     }
 
-    /// Runs `work` on these scopes, whose `part` is loaded and knows every ledger entry that the connection sees.
+    /// Runs `work` on these scopes after `part` was loaded and every ledger entry that the connection sees was applied.
     fn with<T>(
         &self,
         connection: &Connection,
@@ -86,7 +86,7 @@ impl ScopeCache {
         loop {
             let (tail, entries) = self.table().entries(file, scopes);
             let (mut held, mut uncached) = (Vec::with_capacity(scopes.len()), Vec::new());
-            // One question keeps at most as much as may be cached; what goes beyond is read from the file.
+            // One query uses at most the limit of the cache; scopes beyond it are read from the file.
             let mut room = self.bound;
             for (scope, entry) in scopes.iter().zip(entries) {
                 match self.prepare(connection, snapshot, &tail, *scope, &entry, part, room)? {
@@ -101,8 +101,8 @@ impl ScopeCache {
             if held.len() + uncached.len() < scopes.len() {
                 continue;
             }
-            // No lock is held while a scope is loaded, so that nobody waits for a scope that they did not ask for.
-            // Meanwhile a reader of an older snapshot may have set one back, which then catches up again.
+            // No other lock is held while a scope is loaded, so that a query waits only for its own scopes. Meanwhile a
+            // reader of an older snapshot may have set a scope back; then the loop brings it up to date again.
             let guards: Option<Vec<_>> = held
                 .iter()
                 .map(|(scope, entry)| Some((*scope, entry.cached.read().ok()?)))
@@ -132,7 +132,7 @@ impl ScopeCache {
             Ok(_) => {}
             Err(_) => return Ok(Prepared::Poisoned),
         }
-        // Whoever waits here finds the work done.
+        // A query that waits for this lock finds the work done.
         let Ok(mut cached) = entry.cached.write() else { return Ok(Prepared::Poisoned) };
         let change = |cached: &mut CachedScope| -> rusqlite::Result<Prepared> {
             cached.catch_up(connection, scope, sequence, |after| {
@@ -144,7 +144,7 @@ impl ScopeCache {
             if !cached.is_ready(part, sequence) {
                 let bytes = cached.plan(connection, scope, part, self.bound)?;
                 let Some(bytes) = bytes.filter(|bytes| *bytes <= room) else { return Ok(Prepared::Uncached) };
-                // Room is made before the load, not after it.
+                // Other scopes are evicted before the load, not after it.
                 self.table().charge(file, scope, entry, cached.bytes() + bytes, self.bound);
                 self.loads.fetch_add(1, Ordering::Relaxed);
                 cached.load(connection, scope, part, sequence)?;
@@ -165,7 +165,7 @@ impl ScopeCache {
     }
 }
 
-/// The state of a scope before a question.
+/// The state of a scope before a query.
 enum Prepared {
     /// The part is loaded and current; the scope takes this number of bytes.
     Ready(usize),
@@ -175,7 +175,7 @@ enum Prepared {
     Poisoned,
 }
 
-/// Locks a value, and starts anew with an empty one if a panic left it half changed.
+/// Locks a value; replaces it by its default if a panic left it half changed.
 fn lock<T: Default>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| {
         mutex.clear_poison();
@@ -185,7 +185,7 @@ fn lock<T: Default>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     })
 }
 
-/// The scopes that a clause is bound to; all of them if it sees the whole space.
+/// The scopes of a clause; all scopes if it sees the whole space.
 fn scopes_of(connection: &Connection, clause: &Clause) -> rusqlite::Result<Vec<i64>> {
     match &clause.scopes {
         Some(scopes) => Ok(scopes.clone()),

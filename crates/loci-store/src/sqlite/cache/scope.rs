@@ -1,6 +1,6 @@
-//! What is cached of one scope, how it is loaded, and how it catches up with the ledger.
+//! The cache entry of one scope: loading its parts, and applying ledger entries to them.
 //!
-//! **Invariant.** All parts know every ledger entry up to `sequence`.
+//! **Invariant.** Every ledger entry up to `sequence` is applied to all loaded parts.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(super) enum Part {
     Vectors(i64),
 }
 
-/// What is cached of one scope.
+/// The cached parts of one scope.
 #[derive(Default)]
 pub(super) struct CachedScope {
     /// The ledger position of all parts.
@@ -40,7 +40,7 @@ pub(super) struct ScopeSize {
     keep: KeptParts,
 }
 
-/// Which parts of a scope fit within the byte bound. What is not kept is read from the file for each question.
+/// The parts of a scope that fit within the limit. Other parts are read from the file for each query.
 #[derive(Debug, Clone, Copy, Default)]
 struct KeptParts {
     sketches: bool,
@@ -50,7 +50,7 @@ struct KeptParts {
 }
 
 impl ScopeSize {
-    /// Measures a scope and chooses its parts, those first that save the most reading for their bytes.
+    /// Measures a scope and selects the parts to cache, in the order of the reads they save per byte.
     fn measure(connection: &Connection, scope: i64, bound: usize) -> rusqlite::Result<Self> {
         let (rows, term_bytes) = connection
             .prepare_cached(
@@ -87,11 +87,11 @@ impl ScopeSize {
     }
 }
 
-/// Ledger entries that are read in the time in which one row of a scope is loaded.
+/// Number of ledger entries that are read in the time of loading one row of a scope.
 const LINES_PER_ROW: usize = 4;
 
 impl CachedScope {
-    /// Whether the part is loaded and knows every ledger entry up to `sequence`.
+    /// Whether the part is loaded and every ledger entry up to `sequence` is applied.
     pub(super) fn is_ready(&self, part: Part, sequence: i64) -> bool {
         self.sequence >= sequence && self.has(part)
     }
@@ -108,8 +108,8 @@ impl CachedScope {
         self.terms.is_none() && self.turns.is_none() && self.vectors.is_empty()
     }
 
-    /// Applies what happened up to `sequence`, which is the last ledger entry that this connection sees. `recent` gives
-    /// the changes after a position.
+    /// Applies the changes up to `sequence`, the last ledger entry that this connection sees. `recent` returns the
+    /// changes after a position.
     pub(super) fn catch_up(
         &mut self,
         connection: &Connection,
@@ -122,7 +122,7 @@ impl CachedScope {
         }
         let behind = usize::try_from(sequence - self.sequence).unwrap_or(usize::MAX);
         let changes = match recent(self.sequence)? {
-            // Whichever reads less: the entries that were missed, or the whole scope.
+            // Reads the missing entries, unless loading the whole scope is cheaper.
             Changes::TooOld if behind < self.size.map_or(0, |size| size.rows) * LINES_PER_ROW => {
                 read_changes(connection, scope, self.sequence, sequence)?
             }
@@ -150,7 +150,7 @@ impl CachedScope {
         for (model, arrays) in &mut self.vectors {
             super::vectors::refresh(arrays, connection, *model, changed)?;
         }
-        // The mean that was taken off is that of a much smaller scope, and so is the size: both are taken anew.
+        // The mean of the vectors and the size were those of a much smaller scope, so both are computed again.
         if self.vectors.values().any(Arrays::has_outgrown_its_mean) {
             self.vectors = HashMap::new();
             self.size = None;
@@ -158,7 +158,7 @@ impl CachedScope {
         Ok(())
     }
 
-    /// The bytes that a part needs, or `None` if it is not to be cached.
+    /// The bytes that a part needs; none if it is not cached.
     pub(super) fn plan(
         &mut self,
         connection: &Connection,
@@ -193,7 +193,7 @@ impl CachedScope {
         sequence: i64,
     ) -> rusqlite::Result<()> {
         let Some(size) = self.size else { return Ok(()) };
-        // The other parts may be ahead of this snapshot: what came since is then applied to all of them once more.
+        // The other parts may be ahead of this snapshot; then the later entries are applied to all parts once more.
         let position = if self.is_empty() { sequence } else { self.sequence.min(sequence) };
         match part {
             Part::Terms => self.terms = Some(ScopeTerms::load(connection, scope, size)?),
@@ -207,7 +207,7 @@ impl CachedScope {
         Ok(())
     }
 
-    /// Drops parts until the rest is within the bound: a scope grows, and estimates may be too low.
+    /// Drops parts until the rest is within the limit, because a scope grows and estimates may be too low.
     pub(super) fn shrink(&mut self, bound: usize) {
         let Some(mut size) = self.size else { return };
         if self.bytes() > bound && size.keep.codes {

@@ -1,8 +1,8 @@
-//! Which scopes are cached, how many bytes they take, and which was used least recently.
+//! The table of cached scopes, with their bytes and their last use.
 //!
 //! **Invariant.** `bytes` is the sum of the bytes of all slots and tails, and after [`Table::charge`] it is within the
-//! bound unless the charged scope alone exceeds it. An evicted scope that a question still uses lives until that
-//! question ends.
+//! limit unless the charged scope alone exceeds it. An evicted scope that a query still uses is freed when that query
+//! ends.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,8 +12,8 @@ use super::super::file::FileId;
 use super::scope::CachedScope;
 use super::tail::Tail;
 
-/// A cached scope behind its lock. Loading and catching up happen under the write lock, so that concurrent first
-/// questions load a scope once.
+/// A cached scope behind its lock. Loading and updating happen under the write lock, so that concurrent first queries
+/// load a scope once.
 #[derive(Default)]
 pub(super) struct Entry {
     pub(super) cached: RwLock<CachedScope>,
@@ -62,8 +62,8 @@ impl Table {
         (Arc::clone(&cached.tail), entries)
     }
 
-    /// Sets the bytes of a scope and evicts others, least recently used first, until all are within the bound. Does
-    /// nothing for an entry that was evicted meanwhile.
+    /// Sets the bytes of a scope and evicts others, least recently used first, until all are within the limit. Does
+    /// nothing if the entry was evicted meanwhile.
     pub(super) fn charge(&mut self, file: FileId, scope: i64, entry: &Arc<Entry>, bytes: usize, bound: usize) {
         let slot = self.files.get_mut(&file).and_then(|cached| cached.scopes.get_mut(&scope));
         let Some(slot) = slot.filter(|slot| Arc::ptr_eq(&slot.entry, entry)) else { return };
@@ -82,7 +82,7 @@ impl Table {
     }
 
     fn evict(&mut self, bound: usize, keep: (FileId, i64)) {
-        // A little below the bound, so that not every load walks all entries.
+        // Evicts to slightly below the limit, so that not every load has to sort all entries.
         let target = bound - bound / 16;
         let scopes = |(file, cached): (&FileId, &CachedFile)| -> Vec<(u64, FileId, i64)> {
             let used = |slot: &Slot| slot.entry.last_used.load(Ordering::Relaxed);
@@ -116,13 +116,13 @@ impl Table {
         }
     }
 
-    /// Removes everything of a file.
+    /// Removes all entries of a file.
     pub(super) fn remove_file(&mut self, file: FileId) {
         let Some(cached) = self.files.remove(&file) else { return };
         self.bytes -= cached.tail_bytes + cached.scopes.values().map(|slot| slot.bytes).sum::<usize>();
     }
 
-    /// Bytes of everything that is cached.
+    /// Number of cached bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,9 +1,9 @@
 //! The recent ledger entries of one file, indexed by scope.
 //!
-//! Each new entry is read once, whichever cached scope needs it first; a scope then finds its own entries without
-//! reading those of others, so that a write costs the caches no more than what it changed.
+//! Each new entry is read once, when the first cached scope needs it; a scope then finds its own entries without
+//! reading those of others, so that the cost of a write to the cache depends only on what it changed.
 //!
-//! **Invariant.** The tail knows every entry after `start` up to `end`, and at most [`LINES`] of them.
+//! **Invariant.** The tail holds every entry after `start` up to `end`, and at most [`LINES`] of them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use super::map_bytes;
 
-/// Maximum number of ledger entries that a tail keeps.
+/// Maximum number of ledger entries in a tail.
 pub(super) const LINES: usize = 20_000;
 
 /// A row that ledger entries are about.
@@ -22,12 +22,12 @@ pub(super) struct Changed {
     pub(super) last: i64,
 }
 
-/// What happened to a scope between two ledger positions.
+/// The changes of a scope between two ledger positions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Changes {
     /// These rows changed.
     Rows(Vec<Changed>),
-    /// Rows were renumbered or removed without entries of their own: the scope must be loaded anew.
+    /// Rows were renumbered or removed without entries of their own, so the scope must be loaded again.
     Reset,
     /// The tail does not reach back that far.
     TooOld,
@@ -65,14 +65,14 @@ impl Lines {
     }
 
     fn bytes(&self) -> usize {
-        // A list of few entries has room for four, a long one for at most twice as many as it holds.
+        // A short list has capacity for four entries, a long one for at most twice its length.
         map_bytes::<(i64, Vec<Changed>)>(self.by_scope.capacity())
             + (self.by_scope.len() * 2 + self.count) * size_of::<Changed>()
     }
 }
 
 impl Tail {
-    /// What happened to a scope after `after`, up to `up_to`, which is the last ledger entry that this connection sees.
+    /// The changes of a scope after `after`, up to `up_to`, the last ledger entry that this connection sees.
     pub(super) fn changes(
         &mut self,
         connection: &Connection,
@@ -84,7 +84,7 @@ impl Tail {
             (self.start, self.end) = (after, after);
         }
         if up_to - self.end > LINES as i64 {
-            // Whoever needs the entries in between finds it cheaper to load its scope anew, or reads them itself.
+            // With that many entries a scope is loaded again, or reads them from the ledger itself.
             *self = Self { start: up_to, end: up_to, ..Self::default() };
         } else if up_to > self.end {
             for_each_line(connection, self.end, up_to, |sequence, line| {
@@ -114,7 +114,7 @@ impl Tail {
     }
 }
 
-/// What happened to a scope after `after`, read from the ledger.
+/// The changes of a scope after `after`, read from the ledger.
 pub(super) fn read_changes(connection: &Connection, scope: i64, after: i64, up_to: i64) -> rusqlite::Result<Changes> {
     let (mut rows, mut reset) = (Vec::new(), false);
     for_each_line(connection, after, up_to, |sequence, line| match line {
@@ -132,15 +132,15 @@ fn once_each(mut rows: Vec<Changed>) -> Vec<Changed> {
     rows
 }
 
-/// A ledger entry as far as caches care.
+/// The part of a ledger entry that matters to the cache.
 enum Line {
     Change { scope: i64, row: i64 },
     Reset,
 }
 
-/// Entries about rows, and those that change rows without naming them: a restored backup numbers rows anew, a repair may
-/// change any, and the vectors of a model may be removed at once. Left to itself the planner walks another index, and
-/// with it the whole ledger.
+/// Selects entries about rows, and entries that change rows without naming them: a restored backup renumbers rows, a
+/// repair may change any row, and the vectors of a model may be dropped. `NOT INDEXED` makes the planner use the
+/// primary key; with another index it would read the whole ledger.
 const READ_LINES: &str = "SELECT sequence, scope, memory FROM ledger NOT INDEXED WHERE sequence > ?1 AND sequence <= ?2 \
      AND (memory IS NOT NULL AND scope IS NOT NULL OR memory IS NULL AND event IN ('restore', 'embed'))";
 

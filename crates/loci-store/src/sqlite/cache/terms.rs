@@ -1,7 +1,7 @@
-//! Finds the memories that share terms with a question.
+//! Full-text search over the cached terms.
 //!
-//! The cached terms propose rows with their BM25 scores, and the best are checked by the one clause. A scope whose terms
-//! do not fit within the cache's bound is read twice for each question: once for its statistics, once for its scores.
+//! The cached terms propose rows with their BM25 scores, and the best are checked by the clause. A scope whose terms do
+//! not fit within the limit of the cache is read twice for each query: once for its statistics, once for its scores.
 
 use std::collections::HashMap;
 
@@ -18,27 +18,27 @@ use crate::sql::words::asked_for;
 use crate::terms::{CorpusStats, TermScan, decode, fingerprint};
 use crate::{Frequencies, Hit};
 
-/// Matches beyond those wanted that are checked, at least: some may not pass the clause.
+/// Minimum number of matches checked beyond the limit, because some may not match the clause.
 const SPARE: usize = 6;
 
-/// Texts that are read at a time from a scope that is not cached.
+/// Number of texts that are read at a time from an uncached scope.
 const PAGE: usize = 4_096;
 
 /// The terms of one scope.
 #[derive(Default)]
 pub(super) struct ScopeTerms {
     texts: TermScan,
-    /// The rows that have the terms of a question because they answer it: when the question changes, so do they, and the
-    /// ledger names the question alone.
+    /// By question, the rows that contain its terms because they answer it. When the question changes so do their
+    /// terms, but the ledger names only the question.
     answers: HashMap<i64, Vec<i64>>,
     /// Bytes of the lists in `answers`.
     answer_bytes: usize,
 }
 
 impl ScopeTerms {
-    /// Bytes of a scope with this number of rows and bytes of terms.
+    /// Estimated bytes of a scope with this number of rows and bytes of terms.
     pub(super) fn estimate(rows: usize, term_bytes: usize) -> usize {
-        // The key, the end and the place of each text.
+        // Key, end and slot of each text.
         rows * 24 + term_bytes
     }
 
@@ -51,7 +51,7 @@ impl ScopeTerms {
 
     /// Reads the terms of changed rows again, and of the rows that answer or follow them.
     pub(super) fn refresh(&mut self, connection: &Connection, scope: i64, changed: &[Changed]) -> rusqlite::Result<()> {
-        // A row that follows may be in another scope.
+        // A following row may be in another scope, hence the condition on the scope.
         let mut read = connection.prepare_cached(
             "SELECT w.answers, w.terms FROM memories m JOIN words w ON w.memory = m.row WHERE m.row = ?1 AND m.scope = ?2",
         )?;
@@ -117,7 +117,7 @@ impl ScopeCache {
         }
         let asked: Vec<u32> = asked_for(terms).into_iter().map(|term| fingerprint(term)).collect();
         let mut found = self.scores(connection, clause, &asked)?;
-        // Usually nearly all pass, and only the best are looked up; where few pass, more are tried.
+        // Usually nearly all match the clause and only the best are looked up; otherwise more are tried.
         let mut want = limit.saturating_add((limit / 4).max(SPARE));
         loop {
             let hits = passing(connection, clause, best(&mut found, want))?;
@@ -192,7 +192,7 @@ fn add(sums: &mut [u64], more: &[u64]) {
     sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
-/// Reads the terms of a scope in the order of rows, which is that of time.
+/// Reads the terms of a scope in the order of its rows.
 fn for_each_text(
     connection: &Connection,
     scope: i64,
@@ -233,7 +233,7 @@ fn best(found: &mut [(i64, f64)], want: usize) -> &[(i64, f64)] {
     &found[..want]
 }
 
-/// Those that pass the clause, in their order.
+/// The rows that match the clause, in their order.
 fn passing(connection: &Connection, clause: &Clause, found: &[(i64, f64)]) -> rusqlite::Result<Vec<Hit>> {
     let sql =
         format!("SELECT m.row, m.id FROM json_each(?) j CROSS JOIN memories m ON m.row = j.value WHERE {}", clause.sql);

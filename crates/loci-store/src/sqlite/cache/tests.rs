@@ -1,4 +1,4 @@
-//! What must hold for the cache, whatever is written meanwhile and however little fits into it.
+//! Properties of the cache under concurrent writes and any limit.
 
 use std::path::PathBuf;
 use std::sync::Barrier;
@@ -107,7 +107,7 @@ fn vectors() -> Seeded {
     Seeded::new(5, 20_000, DIMENSIONS)
 }
 
-/// A question's vector near those of [`File::fill`].
+/// A query vector near those of [`File::fill`].
 fn wide(seed: u64) -> Vector {
     let (mut vectors, mut random) = (vectors(), SmallRng::seed_from_u64(seed));
     let nth = (0..seed).fold(vectors.next(), |_, _| vectors.next());
@@ -128,7 +128,7 @@ fn near(cache: &ScopeCache, reader: &Connection, scope: &Scope, vector: &Vector)
     cache.nearest(reader, &clause(reader, std::slice::from_ref(scope)), vector, 9).unwrap()
 }
 
-/// A reader of an older snapshot loads a scope while another scope is ahead; what came in between is not lost.
+/// A reader of an older snapshot loads a scope while another scope is ahead; no entry in between is lost.
 #[test]
 fn a_scope_loaded_from_an_old_snapshot_catches_up() {
     let file = File::new();
@@ -155,7 +155,7 @@ fn a_scope_loaded_from_an_old_snapshot_catches_up() {
     assert_eq!(words(&behind), 1);
 }
 
-/// Cached terms are those of the file, whatever happens to questions and their answers in between.
+/// Cached terms equal those of the file after any changes of questions and answers.
 #[test]
 fn the_terms_in_memory_are_those_of_the_file() {
     let file = File::new();
@@ -236,7 +236,7 @@ fn the_terms_in_memory_are_those_of_the_file() {
         .unwrap();
 }
 
-/// The cached turn order is that of the file, whatever is added and removed in between.
+/// The cached turn order equals that of the file after any additions and removals.
 #[test]
 fn the_turn_order_in_memory_is_that_of_the_file() {
     let file = File::new();
@@ -310,7 +310,7 @@ fn a_stamp_changes_with_its_memory() {
     assert_eq!(after[1], before[1]);
 }
 
-/// Rows that a restore has renumbered are read anew, in every scope of the file.
+/// Rows that a restore has renumbered are read again, in every scope of the file.
 #[test]
 fn a_restore_drops_everything_of_the_file() {
     let file = File::new();
@@ -329,7 +329,7 @@ fn a_restore_drops_everything_of_the_file() {
     assert_eq!(cache.loads(), 4);
 }
 
-/// A scope is loaded once, however many ask for it at the same time.
+/// Concurrent queries load a scope once.
 #[test]
 fn concurrent_first_questions_load_a_scope_once() {
     let file = File::new();
@@ -348,7 +348,7 @@ fn concurrent_first_questions_load_a_scope_once() {
     assert_eq!(cache.loads(), 1);
 }
 
-/// A scope of twice the bound is answered as if everything fitted, and its second question loads nothing.
+/// A scope of twice the limit yields the same results as an unlimited cache, and a second query loads nothing.
 #[test]
 fn a_scope_of_twice_the_bound_is_answered() {
     let file = File::new();
@@ -371,7 +371,7 @@ fn a_scope_of_twice_the_bound_is_answered() {
     let unbounded = ScopeCache::new(1 << 30);
     let expect: Vec<_> = (0..10).map(|seed| question(&unbounded, seed)).collect();
     let whole = unbounded.bytes();
-    // Half, a tenth, and nothing of what it takes: sketches instead of codes, then fewer parts, then none.
+    // With half the bytes there are sketches instead of codes, with a tenth fewer parts, with none no cache.
     for bound in [whole / 2, whole / 10, 0] {
         let cache = ScopeCache::new(bound);
         let (mut loads, mut same) = (Vec::new(), 0);
@@ -396,7 +396,7 @@ fn a_scope_of_twice_the_bound_is_answered() {
     }
 }
 
-/// The scope that was used least recently is evicted first, whichever file it is of and however large it is.
+/// The least recently used scope is evicted first, regardless of its file and its size.
 #[test]
 fn eviction_is_by_last_use_over_all_files() {
     let (one, two) = (File::new(), File::new());
@@ -422,7 +422,7 @@ fn eviction_is_by_last_use_over_all_files() {
     ask(&cache, &readers[0], &anna);
     ask(&cache, &readers[1], &anna);
     ask(&cache, &readers[0], &anna);
-    // A third large scope needs room: the small one and that of the second file were used before the first one's.
+    // A third large scope needs room: the small one and that of the second file were used less recently.
     let third = File::new();
     third.fill(&anna, 1_000);
     ask(&cache, &third.reader(), &anna);
@@ -435,7 +435,7 @@ fn eviction_is_by_last_use_over_all_files() {
     assert!(cache.bytes() <= each * 5 / 2);
 }
 
-/// The cache counts what it allocates: names of threads, lists of turns, and parts.
+/// The cache counts its allocated bytes: names of threads, lists of turns, and parts.
 #[test]
 fn bytes_are_those_that_are_allocated() {
     let file = File::new();
@@ -461,9 +461,9 @@ fn bytes_are_those_that_are_allocated() {
     assert!(difference < 0.1, "{} counted, {exact} expected", cache.bytes());
 }
 
-/// A panic in the middle of a change leaves nothing in use: the scope is loaded anew.
+/// After a panic in the middle of a change the scope is loaded again.
 #[test]
-fn a_poisoned_scope_is_loaded_anew() {
+fn a_poisoned_scope_is_loaded_again() {
     let file = File::new();
     let reader = file.reader();
     let (anna, cache) = (project("anna"), ScopeCache::new(1 << 20));
@@ -487,7 +487,7 @@ fn a_poisoned_scope_is_loaded_anew() {
     assert_eq!(cache.loads(), 2);
 }
 
-/// A question that still reads a file that was deleted changes nothing for the one that took its place.
+/// A query that still reads a deleted file does not change the cache of its replacement.
 #[test]
 fn a_reader_of_a_replaced_file_does_not_touch_its_successor() {
     let mut file = File::new();
@@ -504,13 +504,13 @@ fn a_reader_of_a_replaced_file_does_not_touch_its_successor() {
     file.apply(&add(memory(1, &anna, "lantern")));
     let new = file.reader();
     assert_eq!(near(&cache, &new, &anna, &vector("lantern")).len(), 1);
-    // The old file is further along in its ledger than the new one will be for a while.
+    // The ledger of the old file is longer than that of the new one.
     assert_eq!(near(&cache, &old, &anna, &vector("lantern")).len(), 9);
     file.apply(&add(memory(2, &anna, "lantern too")));
     assert_eq!(near(&cache, &new, &anna, &vector("lantern")).len(), 2);
 }
 
-/// A write to one scope reads its entries once, and another scope does not look at them.
+/// The entries of a write to one scope are read once, and other scopes do not read them.
 #[test]
 fn a_write_costs_what_it_changed() {
     let file = File::new();
@@ -529,5 +529,5 @@ fn a_write_costs_what_it_changed() {
         let found = cache.nearest(&reader, &clause(&reader, std::slice::from_ref(scope)), &vector("lantern"), 500);
         assert_eq!(found.unwrap().len(), if number == 3 { 101 } else { 1 });
     }
-    assert_eq!(cache.loads(), loads, "everybody caught up without loading");
+    assert_eq!(cache.loads(), loads, "all scopes were updated without loading");
 }

@@ -1,6 +1,6 @@
-//! Knows which turns are next to each other in a thread, and when each was last changed.
+//! The cached order of turns in threads, with the last ledger entry about each.
 //!
-//! **Invariant.** A row is in one thread: the one that its memory had at the last ledger entry about it.
+//! **Invariant.** A row is in exactly one thread: that of its memory as of the last applied ledger entry.
 
 use std::collections::HashMap;
 
@@ -17,14 +17,14 @@ pub(super) struct ScopeTurns {
     /// Rows in order with the numbers of their sessions, by the number of the thread.
     threads: Vec<Vec<(i64, u32)>>,
     places: HashMap<i64, TurnRef>,
-    /// The number of each thread. `None` is the thread of rows that belong to none.
+    /// The number of each thread. `None` stands for rows without a thread.
     thread_numbers: HashMap<Option<String>, u32>,
     session_numbers: HashMap<Option<String>, u32>,
     /// Bytes of the lists in `threads` and of all names.
     list_bytes: usize,
 }
 
-/// The place of a row.
+/// The position of a row.
 struct TurnRef {
     thread: u32,
     /// The last ledger entry about it.
@@ -32,7 +32,7 @@ struct TurnRef {
 }
 
 impl ScopeTurns {
-    /// Bytes of a scope with this number of rows, if its threads have some ten turns in the mean.
+    /// Estimated bytes of a scope with this number of rows, if its threads have about ten turns on average.
     pub(super) fn estimate(rows: usize) -> usize {
         rows * 80
     }
@@ -79,7 +79,7 @@ impl ScopeTurns {
         self.places.insert(row, TurnRef { thread, last });
     }
 
-    /// The number of a name, which is the next one if it is new.
+    /// The number of a name; a new name gets the next number.
     fn number(&mut self, names: impl Fn(&mut Self) -> &mut HashMap<Option<String>, u32>, name: Option<String>) -> u32 {
         let bytes = name.as_ref().map_or(0, String::capacity);
         let names = names(self);
@@ -101,7 +101,7 @@ impl ScopeTurns {
 
     /// The rows of a thread, in order.
     fn thread(&self, name: &str) -> &[(i64, u32)] {
-        // A map of `Option<String>` can only be asked with an owned string.
+        // A map with `Option<String>` keys needs an owned string for a lookup.
         let number = self.thread_numbers.get(&Some(name.to_owned()));
         number.and_then(|number| self.threads.get(*number as usize)).map_or(&[], Vec::as_slice)
     }
@@ -116,7 +116,7 @@ impl ScopeTurns {
             + self.list_bytes
     }
 
-    /// Bytes of lists and names as they are counted along the way, and counted one by one.
+    /// Bytes of lists and names: the running sum, and counted one by one.
     #[cfg(test)]
     pub(super) fn walked_bytes(&self) -> (usize, usize) {
         let lists = self.threads.iter().map(|rows| rows.capacity() * size_of::<(i64, u32)>()).sum::<usize>();
@@ -126,7 +126,7 @@ impl ScopeTurns {
 }
 
 impl ScopeCache {
-    /// Runs `work` with the turn order of these scopes; `None` if it does not fit within the cache's bound.
+    /// Runs `work` with the turn order of these scopes, or with none if it does not fit within the limit of the cache.
     pub(in super::super) fn with_turns<T>(
         &self,
         connection: &Connection,

@@ -1,8 +1,8 @@
-//! Finds the memories nearest to a vector.
+//! Nearest-neighbour search over the cached vectors.
 //!
 //! The vectors of each model are cached as codes and sketches, or as sketches alone. They propose rows, which are
-//! checked by the one clause and scored by their exact vectors; when too few pass, the search is repeated among exactly
-//! those that may be returned. A scope whose sketches do not fit within the cache's bound is read row by row.
+//! checked by the clause and scored by their exact vectors. If too few match, the search is repeated among exactly the
+//! rows that match. A scope whose sketches do not fit within the limit of the cache is read row by row.
 
 use loci_types::{MemoryId, Vector};
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
@@ -16,14 +16,14 @@ use crate::sql::clause::Clause;
 use crate::sql::{self, Value, read, vector_values};
 use crate::vectors::{Arrays, Query, nearest_of};
 
-/// Candidates beyond those wanted that are scored exactly, at least: one-byte codes seldom misplace a vector by more.
+/// Minimum number of candidates scored exactly beyond the limit; one-byte codes seldom misplace a vector by more.
 const SPARE: usize = 30;
 
-/// Number of hits that are collected before the worst are dropped.
+/// Number of hits beyond the limit that are collected before the worst are dropped.
 const COLLECTED: usize = 4_096;
 
-/// Vectors from which a scope's mean is taken: at most this many, and at most one in twenty, so that they cost a load
-/// little.
+/// Maximum number of vectors from which the mean of a scope is computed. At most one in twenty is used, so that
+/// sampling costs little.
 const SAMPLE: usize = 512;
 
 /// The dimensions of a model's vectors.
@@ -54,7 +54,7 @@ pub(super) fn load(
     Ok(arrays)
 }
 
-/// About `count` vectors from all over a scope. Rows are chosen by a hash, because those of a scope may be at regular
+/// About `count` vectors of a scope. Rows are chosen pseudo-randomly, because those of a scope may be at regular
 /// intervals.
 fn sample(connection: &Connection, scope: i64, model: i64, count: usize) -> rusqlite::Result<Vec<Vec<f32>>> {
     if count == 0 {
@@ -144,7 +144,7 @@ impl ScopeCache {
     }
 }
 
-/// A question for the nearest vectors.
+/// A search for the nearest vectors.
 struct Search<'s> {
     connection: &'s Connection,
     clause: &'s Clause,
@@ -153,20 +153,20 @@ struct Search<'s> {
     limit: usize,
 }
 
-/// Where rows to be scored come from.
+/// The rows to be scored: given ones, or all of a scope.
 enum Source {
     Rows(Vec<i64>),
     Scope(i64),
 }
 
 impl Search<'_> {
-    /// Checks rows by the clause and scores them by their exact vectors; the best `limit`, best first.
+    /// Scores the rows that match the clause by their exact vectors. Returns the best `limit`, best first.
     fn score(&self, source: Source) -> rusqlite::Result<Vec<Hit>> {
         let (from, value) = match source {
             Source::Rows(rows) => ("(SELECT value AS row FROM json_each(?1)) r", Value::Integers(rows)),
             Source::Scope(scope) => (ROWS_OF_SCOPE, Value::Integer(scope)),
         };
-        // CROSS JOIN keeps this order: left to itself the planner walks the whole scope instead.
+        // CROSS JOIN fixes the join order; otherwise the planner may scan the whole scope.
         let sql = format!(
             "SELECT m.id, v.vector FROM {from} CROSS JOIN memories m ON m.row = r.row \
              CROSS JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
@@ -188,7 +188,7 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// The rows that the clause lets through.
+    /// The rows with a vector of the model that match the clause.
     fn allowed_rows(&self) -> rusqlite::Result<Vec<i64>> {
         let sql = format!(
             "SELECT m.row FROM memories m JOIN vectors v ON v.memory = m.row WHERE v.model = ? AND {}",
@@ -200,7 +200,7 @@ impl Search<'_> {
     }
 }
 
-/// The best, best first; equals by id.
+/// Keeps the best hits, best first; ties are ordered by id.
 fn keep_best(hits: &mut Vec<Hit>, limit: usize) {
     hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
     hits.truncate(limit);

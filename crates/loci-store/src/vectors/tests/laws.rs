@@ -1,4 +1,4 @@
-//! What holds for any sequence of changes and any question?
+//! Properties of the arrays for any sequence of changes and any query.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +32,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     vec(step, 0..120)
 }
 
-/// The arrays after some steps, and a plain map after the same.
+/// The arrays and a plain map after the same steps.
 fn run(steps: &[Step]) -> (Arrays, HashMap<i64, Vec<f32>>) {
     let (mut arrays, mut model) = (Arrays::new(DIMENSIONS), HashMap::new());
     for step in steps {
@@ -47,7 +47,7 @@ fn run(steps: &[Step]) -> (Arrays, HashMap<i64, Vec<f32>>) {
     (arrays, model)
 }
 
-/// Whether a vector can be anybody's neighbour.
+/// Whether a vector can be found.
 fn sound(vector: &[f32]) -> bool {
     vector.len() == DIMENSIONS
         && vector.iter().all(|value| value.is_finite())
@@ -65,7 +65,7 @@ proptest! {
         for key in (-1..41).map(|key| key * 1_000_003) {
             prop_assert_eq!(arrays.contains(key), model.contains_key(&key));
         }
-        // No slot is leaked: there are never more than the most keys ever held at once.
+        // No slot is leaked: there are at most as many as the greatest number of keys at any time.
         prop_assert!(arrays.slots() <= 40);
     }
 

@@ -1,4 +1,4 @@
-//! Laws and recall of the scan, against plain models of both.
+//! Properties and recall of the scan, compared with plain implementations.
 
 mod laws;
 mod recall;

@@ -1,4 +1,4 @@
-//! Does the estimate, followed by an exact rescore, find what an exact search finds?
+//! Recall of the estimate followed by exact scoring, compared with an exact search.
 
 use super::seeded::Seeded;
 use crate::vectors::{Arrays, Candidate, Query, nearest_of};
@@ -17,7 +17,7 @@ fn corpus(many: usize, queries: usize) -> Corpus {
     corpus_with(many, queries, Arrays::new(DIMENSIONS), |vector| vector)
 }
 
-/// A corpus whose vectors, and those of its queries, are changed before they are used.
+/// A corpus whose vectors and queries are transformed by `change`.
 fn corpus_with(many: usize, queries: usize, arrays: Arrays, change: impl Fn(Vec<f32>) -> Vec<f32>) -> Corpus {
     let mut source = Seeded::new(7, many, DIMENSIONS);
     let vectors: Vec<_> = (0..many).map(|_| change(source.next())).collect();
@@ -30,7 +30,7 @@ fn corpus_with(many: usize, queries: usize, arrays: Arrays, change: impl Fn(Vec<
 }
 
 impl Corpus {
-    /// The exact best among those kept.
+    /// The exact best among the keys that match `keep`.
     fn exact(&self, query: &Query, keep: impl Fn(i64) -> bool) -> Vec<i64> {
         self.best(query, (0..self.vectors.len() as i64).filter(|&key| keep(key)))
     }
@@ -62,7 +62,7 @@ fn recall_is_that_of_an_exact_search() {
     let all = corpus.recall(|_| true, |query| arrays.nearest(query, ASKED, &|_| true));
     assert!(all >= 0.999, "unfiltered: {all}");
 
-    // One in fifty is kept: the nearest of these are far down the list of all.
+    // One in fifty matches: the nearest of these rank low among all.
     let few = |key: i64| key % 50 == 3;
     let filtered = corpus.recall(few, |query| arrays.nearest(query, ASKED, &few));
     assert!(filtered >= 0.999, "filtered: {filtered}");
@@ -77,7 +77,7 @@ fn recall_is_that_of_an_exact_search() {
     assert!(among >= 0.999, "among many: {among}");
 }
 
-/// Vectors of some models share a large component, be it in all dimensions or in a few; others are near to it or far.
+/// The vectors of some models share a large component, in all dimensions or in a few.
 #[test]
 fn a_common_component_costs_no_recall() {
     type Change = fn(Vec<f32>) -> Vec<f32>;
@@ -101,7 +101,7 @@ fn a_common_component_costs_no_recall() {
         let worst = estimated.fold(0.0, f32::max);
         assert!(worst < 0.01, "{name}: an estimate is off by {worst}");
         if name == "everywhere" {
-            // Coded as they are, such vectors have nearly the same signs.
+            // Without centring such vectors have nearly the same signs.
             let mut arrays = Arrays::new(DIMENSIONS);
             corpus.vectors.iter().enumerate().for_each(|(key, vector)| arrays.insert(key as i64, vector));
             let plain = corpus.recall(|_| true, |query| arrays.nearest(query, ASKED, &|_| true));
@@ -110,7 +110,7 @@ fn a_common_component_costs_no_recall() {
     }
 }
 
-/// Without codes the shortlist holds the nearest, and exact vectors choose them.
+/// Without codes the shortlist contains the nearest, and exact vectors rank them.
 #[test]
 fn sketches_alone_find_what_an_exact_search_finds() {
     for many in [5_000, 20_000] {

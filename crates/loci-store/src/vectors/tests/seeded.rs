@@ -1,12 +1,12 @@
-//! What do sentence vectors look like, when a seed must be enough to make them?
+//! Synthetic sentence vectors from a seed.
 //!
-//! Clusters of unequal tightness around centres, in coordinates of unequal spread, all leaning to one side: what
-//! distinguishes real embeddings from noise on a sphere, and what makes sign bits unequal in worth.
+//! They form clusters of different tightness around centres, in coordinates of different spread, with a common offset.
+//! This distinguishes real embeddings from noise on a sphere, and makes sign bits differ in weight.
 
 use rand::rngs::SmallRng;
 use rand::{Rng, RngCore, SeedableRng};
 
-/// Members of a cluster, in the mean.
+/// Average number of members of a cluster.
 const MEMBERS: usize = 200;
 
 /// A source of vectors of unit length.
@@ -17,7 +17,7 @@ pub(crate) struct Seeded {
 }
 
 impl Seeded {
-    /// A source meant for about `many` vectors.
+    /// A source for about `many` vectors.
     pub(crate) fn new(seed: u64, many: usize, dimensions: usize) -> Self {
         let mut random = SmallRng::seed_from_u64(seed);
         let spread: Vec<f32> = (0..dimensions).map(|_| random.random_range(0.3_f32..1.7)).collect();
@@ -28,7 +28,7 @@ impl Seeded {
         Self { random, spread, centres }
     }
 
-    /// The next vector: near some centre.
+    /// The next vector, near a random centre.
     pub(crate) fn next(&mut self) -> Vec<f32> {
         let centre = self.random.random_range(0..self.centres.len());
         let distance = self.random.random_range(0.4_f32..1.0);
@@ -41,14 +41,14 @@ impl Seeded {
     }
 }
 
-/// The same direction at length one.
+/// The vector normalised to length 1.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     vector.iter_mut().for_each(|value| *value /= length);
     vector
 }
 
-/// Near enough to a normal variate for one call to the generator: four uniform ones, summed and set to variance one.
+/// An approximately normal variate from one call of the generator: the sum of four uniform ones, scaled to variance 1.
 fn gaussian(random: &mut SmallRng) -> f32 {
     let bits = random.next_u64();
     let sum: u32 = (0..4).map(|place| (bits >> (16 * place)) as u32 & 0xFFFF).sum();
