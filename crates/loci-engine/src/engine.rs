@@ -23,6 +23,7 @@ use crate::plan::exemplars::Exemplars;
 use crate::policy::Caller;
 use crate::recall::Shelf;
 use crate::redact::{Pass, Redactor};
+use crate::uses::Uses;
 use crate::working::WorkingMemories;
 use crate::{Clock, Config, Result};
 
@@ -55,6 +56,7 @@ pub struct Engine {
     pub(crate) batcher: Batcher,
     ids: Mutex<ContextV7>,
     behind: tokio::sync::Mutex<JoinSet<()>>,
+    uses: Arc<Uses>,
 }
 
 impl Engine {
@@ -90,6 +92,7 @@ impl Engine {
             redactor,
             ids: Mutex::new(ContextV7::new()),
             behind: tokio::sync::Mutex::default(),
+            uses: Arc::default(),
         })
     }
 
@@ -196,15 +199,25 @@ impl Engine {
         named.or_else(|| caller.credential.clone())
     }
 
-    /// Counts that recall returned these, without making anyone wait.
+    /// Counts that recall returned these, without making anyone wait. One write for a space is under way at a time, and what
+    /// comes meanwhile shares the next: otherwise every question would be a transaction that those who write wait for.
     pub(crate) async fn touch_behind(&self, tenant: Tenant, space: Space, change: Change) {
-        let store = self.store.clone();
+        let place = (tenant, space);
         let mut behind = self.behind.lock().await;
+        if !self.uses.begin(&place, &change) {
+            return;
+        }
         // What is done is swept up, so that a long-lived engine does not gather it.
         while behind.try_join_next().is_some() {}
+        let (store, uses) = (self.store.clone(), self.uses.clone());
         behind.spawn(async move {
-            if let Err(error) = store.apply(Batch { tenant, space, changes: vec![change] }).await {
-                tracing::warn!(%error, "an access count was not written");
+            let mut next = Some(change);
+            while let Some(change) = next {
+                let (tenant, space) = place.clone();
+                if let Err(error) = store.apply(Batch { tenant, space, changes: vec![change] }).await {
+                    tracing::warn!(%error, "an access count was not written");
+                }
+                next = uses.next(&place);
             }
         });
     }

@@ -71,6 +71,7 @@ mod thinking;
 mod undo;
 mod update;
 pub mod upkeep;
+mod uses;
 mod vectors;
 mod weak;
 mod work;

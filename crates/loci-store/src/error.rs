@@ -7,7 +7,7 @@ use loci_types::{ErrorKind, MemoryId, Problem};
 use crate::sql;
 
 /// A failure of the store.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An invalid value.

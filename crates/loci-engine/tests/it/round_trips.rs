@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use loci_engine::{Caller, NewMemory, RecallRequest};
-use loci_store::{PostgresOptions, PostgresStore};
+use loci_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 use loci_testkit::servers::Schema;
 use loci_types::Layer;
 
@@ -57,4 +57,30 @@ async fn round_trips(house: &House, store: &PostgresStore, caller: &Caller) -> (
     }
     assert!(alone < with_uses, "no use was counted");
     (alone, with_uses)
+}
+
+/// Access counts of questions that come at the same time are one write, and none is lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn uses_that_come_together_are_written_together() {
+    let mut store = None;
+    let house = House::on(|folder, _| {
+        let opened = Arc::new(SqliteStore::open(folder, SqliteOptions::default()).unwrap());
+        store = Some(opened.clone());
+        opened
+    });
+    let (store, ana) = (store.unwrap(), user("ana"));
+    let lantern = house.remember(&ana, "The lantern hangs by the door").await.id;
+    house.engine.flush().await;
+    let before = store.commits();
+    // Nobody else can write meanwhile, so the first count waits.
+    let file = house.file_of("ana");
+    file.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for _ in 0..20 {
+        let request = RecallRequest { query: "Where does the lantern hang?".to_owned(), ..RecallRequest::default() };
+        assert!(!house.engine.recall(&ana, request).await.unwrap().hits.is_empty());
+    }
+    file.execute_batch("COMMIT").unwrap();
+    house.engine.flush().await;
+    assert_eq!(house.engine.get(&ana, lantern).await.unwrap().access_count, 20);
+    assert_eq!(store.commits() - before, 2, "one for the first, and one for all others");
 }

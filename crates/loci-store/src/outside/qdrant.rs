@@ -240,12 +240,15 @@ impl VectorIndex for Qdrant {
     }
 
     async fn remove(&self, collection: &Collection) -> Result<()> {
-        let (method, rest, body) = match shape::space(&collection.space) {
-            // The points of the other spaces stay.
-            Some(_) => ("POST", "/points/delete?wait=true", Some(json!({ "filter": shape::points(collection) }))),
-            None => ("DELETE", "", None),
-        };
-        self.http.tell(method, &self.path(collection, rest), body.as_ref()).await.map(drop)
+        if shape::space(&collection.space).is_none() {
+            return self.http.tell("DELETE", &self.path(collection, ""), None).await.map(drop);
+        }
+        // The points of the other spaces stay. A collection whose points do not say where they belong is gone as a whole.
+        if self.make_way(collection).await? {
+            let body = json!({ "filter": shape::points(collection) });
+            self.tell(collection, "POST", "/points/delete?wait=true", &body).await?;
+        }
+        Ok(())
     }
 }
 

@@ -20,6 +20,9 @@ use crate::{Error, Result};
 /// The longest silence on a connection before it is asked for a sign of life.
 const SILENCE: Duration = Duration::from_secs(30);
 
+/// Number of threads that move the bytes of the connections of a pool.
+const DRIVERS: usize = 2;
+
 /// A connection that is older is closed instead of being used again, so that what a server keeps for it is bounded.
 const OLDEST: Duration = Duration::from_secs(30 * 60);
 
@@ -93,11 +96,38 @@ pub(crate) struct ConnectionOptions<'m> {
     pub(crate) timeout: Duration,
 }
 
+/// The threads that move the bytes of all connections of a pool. They are its own: a question computes for milliseconds on a
+/// thread of the caller's runtime, and a write that waits for the server a dozen times would wait for that each time.
+struct Driver(Option<tokio::runtime::Runtime>);
+
+impl Driver {
+    fn start() -> Result<Self> {
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(DRIVERS)
+            .thread_name("loci-postgres")
+            .enable_all()
+            .build()
+            .map(|runtime| Self(Some(runtime)))
+            .map_err(|error| Error::Unavailable { part: "threads".to_owned(), problem: error.to_string() })
+    }
+}
+
+impl Drop for Driver {
+    /// Whoever drops the last session may be a thread that must not block.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 /// Where sessions come from.
 #[derive(Clone)]
 pub(crate) struct Sessions {
     pub(super) pool: Pool,
+    /// Where whatever waits for a connection of the pool is run.
     pub(super) handle: Handle,
+    _driver: Arc<Driver>,
     pub(super) timeout: Duration,
     /// The settings of every transaction, as statements that follow `BEGIN`.
     pub(super) settings: Arc<str>,
@@ -134,12 +164,17 @@ impl Sessions {
             .pre_recycle(young)
             .build()
             .map_err(|error| Error::Unavailable { part: "postgres".to_owned(), problem: error.to_string() })?;
-        Ok(Self { pool, handle: Handle::current(), timeout, settings: settings.into(), round_trips: Arc::default() })
+        let driver = Driver::start()?;
+        let handle = driver.0.as_ref().map_or_else(Handle::current, |runtime| runtime.handle().clone());
+        let (settings, round_trips) = (settings.into(), Arc::default());
+        Ok(Self { pool, handle, _driver: Arc::new(driver), timeout, settings, round_trips })
     }
 
     /// A role that passes by the policies would make one tenant of all.
     pub(super) async fn refuse_to_bypass(&self, options: &PostgresOptions) -> Result<()> {
-        let mut client = self.pool.get().await.map_err(pg_connection::refused)?;
+        let pool = self.pool.clone();
+        let client = self.handle.spawn(async move { pool.get().await });
+        let mut client = client.await.map_err(|_| Error::Closed)?.map_err(pg_connection::refused)?;
         let sql = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user";
         let bypasses = async {
             let transaction = client.transaction().await?;

@@ -72,7 +72,7 @@ impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for Pendi
         // A panic in one change must not end the thread that serves all spaces.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)(connection)))
             .unwrap_or(Err(Error::Defect("writing a change")));
-        let outcome = result.as_ref().map(drop).map_err(clone_error);
+        let outcome = result.as_ref().map(drop).map_err(Clone::clone);
         self.result = Some(result);
         outcome
     }
@@ -80,7 +80,7 @@ impl<T: Send, W: FnMut(&dyn Connection) -> Result<T> + Send> WriteTask for Pendi
     fn answer(self: Box<Self>, commit: Result<(), &Error>) {
         let answer = match (self.result, commit) {
             (Some(Err(error)), _) => Err(error),
-            (_, Err(error)) => Err(clone_error(error)),
+            (_, Err(error)) => Err(error.clone()),
             (Some(Ok(value)), Ok(())) => Ok(value),
             (None, Ok(())) => Err(Error::Closed),
         };
@@ -314,22 +314,6 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandl
         .name(name)
         .spawn(work)
         .map_err(|error| Error::Unavailable { part: "threads".to_owned(), problem: error.to_string() })
-}
-
-/// Copies an error for each caller that shared a commit. Kinds not listed become [`Error::Refused`].
-pub(crate) fn clone_error(error: &Error) -> Error {
-    match error {
-        Error::DiskFull { path } => Error::DiskFull { path: path.clone() },
-        Error::Damaged { path, problem } => Error::Damaged { path: path.clone(), problem: problem.clone() },
-        Error::ReadOnly { path, problem } => Error::ReadOnly { path: path.clone(), problem: problem.clone() },
-        Error::Newer { path, found, known } => Error::Newer { path: path.clone(), found: *found, known: *known },
-        Error::Busy { path } => Error::Busy { path: path.clone() },
-        Error::Database { path, problem } => Error::Database { path: path.clone(), problem: problem.clone() },
-        Error::Unavailable { part, problem } => Error::Unavailable { part: part.clone(), problem: problem.clone() },
-        Error::Overtaken(problem) => Error::Overtaken(problem.clone()),
-        Error::Closed => Error::Closed,
-        other => Error::Refused(other.to_string()),
-    }
 }
 
 #[cfg(test)]

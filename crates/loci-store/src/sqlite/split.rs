@@ -133,6 +133,7 @@ fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
         register(space)?;
         copy(&shared, &file(space), scopes, latest)?;
     }
+    sync_folder(spaces)?;
     let clear = || -> rusqlite::Result<()> {
         mark_moving(&connection, shards.values().flatten())?;
         for (table, condition) in CLEARED {
@@ -189,10 +190,15 @@ fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
     File::open(&new).and_then(|file| file.sync_all()).map_err(failed)?;
     remove(path)?;
     std::fs::rename(&new, path).map_err(failed)?;
-    match path.parent() {
-        Some(folder) if cfg!(unix) => File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed),
-        _ => Ok(()),
+    path.parent().map_or(Ok(()), sync_folder)
+}
+
+/// Makes the names in a folder durable. Windows does that by itself.
+fn sync_folder(folder: &Path) -> Result<()> {
+    if cfg!(unix) {
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(folder, &error))?;
     }
+    Ok(())
 }
 
 /// Lists the scopes that are moved in the temporary table `moving`.
