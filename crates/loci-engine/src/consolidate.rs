@@ -441,10 +441,7 @@ impl Engine {
         let session = lesson.session.name.clone();
         if lesson.session.ended_at.is_some() && self.mind.is_some() {
             for kind in [JobKind::Insight, JobKind::Causal] {
-                lesson.push(
-                    Action::Bookkeeping(Bookkeeping::Enqueue(follow_up(kind, &scope, &session, at))),
-                    "after a session",
-                );
+                lesson.push(Bookkeeping::Enqueue(follow_up(kind, &scope, &session, at)), "after a session");
             }
         }
         let expect = lesson.session.consolidated_through;
@@ -454,10 +451,8 @@ impl Engine {
             "skipped": lesson.report.skipped, "proposed": lesson.report.proposed, "linked": lesson.report.linked,
             "refused": refused, "missed": lesson.report.missed.len(),
         });
-        lesson.push(
-            Action::Bookkeeping(Bookkeeping::Consolidate { scope, session, expect, through: last.id, report }),
-            "learned from",
-        );
+        let learned = Bookkeeping::Consolidate { scope, session, expect, through: last.id, report };
+        lesson.push(learned, "learned from");
         // The mark comes first: whoever finds it moved has nothing more to find out.
         lesson.changes.rotate_right(1);
     }
@@ -469,22 +464,19 @@ pub(crate) const REFUSED: &str = "learned refused";
 pub(crate) const MISSED: &str = "learned missed";
 
 impl Lesson<'_> {
-    fn push(&mut self, action: Action, reason: &str) {
+    fn push(&mut self, action: impl Into<Action>, reason: &str) {
         let provenance = Provenance {
             actor: Some("loci".to_owned()),
             node: "worker".to_owned(),
             thread: Some(self.session.thread_id.clone()),
             request: None,
         };
-        self.changes.push(Change { action, reason: reason.to_owned(), provenance, at: self.at });
+        self.changes.push(Change { action: action.into(), reason: reason.to_owned(), provenance, at: self.at });
     }
 
     fn count(&mut self, scope: Option<Scope>, key: String, more: f64, until: Option<Timestamp>) {
         if more > 0.0 {
-            self.push(
-                Action::Bookkeeping(Bookkeeping::Note { scope, key, value: NoteValue::Add(more), until }),
-                "counted",
-            );
+            self.push(Bookkeeping::Note { scope, key, value: NoteValue::Add(more), until }, "counted");
         }
     }
 

@@ -49,13 +49,15 @@ pub(crate) async fn run(context: &Context, args: ServeArgs) -> Result<()> {
     let engine = Arc::new(context.engine_with_model(false, &loci_engine::Caller::operator()).await?);
     let zone = jiff::tz::TimeZone::get(&engine.config().retrieval.time_zone).unwrap_or(jiff::tz::TimeZone::UTC);
     let schedule = Schedule::read(&context.settings.lifecycle.schedule, zone)?;
+    // Before the address is printed: whoever has read it may ask for an end at once.
+    let closing = asked_to_stop();
     let address = format!("http://{}", door.address());
     if context.json {
         output::json(&json!({ "listening": address, "data": context.data()? }));
     } else {
         output::line(&format!("Listening on {address} (Ctrl-C ends it)"));
     }
-    door.serve(engine, options, schedule, asked_to_stop()).await?;
+    door.serve(engine, options, schedule, closing).await?;
     output::note("Closed; everything is kept.");
     Ok(())
 }

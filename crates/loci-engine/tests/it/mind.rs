@@ -173,7 +173,7 @@ async fn prose_is_sent_back_and_then_fails_loudly() {
     let error = rewritten(&prosaic, &turns(&["I have a cat called Mo"])).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Provider);
     let problem = error.problem("consolidate");
-    assert!(problem.message.contains("did not answer in the shape") && problem.hint.is_some(), "{problem:?}");
+    assert!(problem.message.contains("does not match the schema") && problem.hint.is_some(), "{problem:?}");
     assert!(!problem.message.contains("cat"), "{problem:?}");
     let loci_engine::Error::Model(error) = error else { panic!("{error}") };
     assert_eq!(error.spent(), 200);

@@ -195,9 +195,9 @@ impl Architecture {
                 )
             }
             Architecture::StaticModel { hidden_dim: Some(size) } => {
-                format!("StaticModel {{ hidden_dim: Some({size}) }}")
+                format!("Table {{ hidden_dim: Some({size}) }}")
             }
-            Architecture::StaticModel { hidden_dim: None } => "StaticModel { hidden_dim: None }".to_owned(),
+            Architecture::StaticModel { hidden_dim: None } => "Table { hidden_dim: None }".to_owned(),
             Architecture::UseMultilingual => "UseMultilingual".to_owned(),
         }
     }

@@ -104,8 +104,7 @@ impl Applier<'_> {
             Some(before) => self.follow(&stored, before)?,
             None => None,
         };
-        let question =
-            before.filter(|before| answers(&stored, before)).map(|before| (before.row, before.memory.content));
+        let question = before.and_then(|before| words::question(&stored, before));
         self.sql(words::first(self.connection, self.analyser, row, scope, &memory.content, question))?;
         if let Some(vector) = &addition.vector {
             self.put_vector(row, vector)?;
@@ -505,14 +504,6 @@ impl Applier<'_> {
     pub(crate) fn sql<T>(&self, result: sql::Result<T>) -> Result<T> {
         result.map_err(|error| Error::said(self.path, error))
     }
-}
-
-/// Whether a turn may be the answer to the one before it: in the same scope and session, by someone else.
-fn answers(turn: &StoredMemory, before: &StoredMemory) -> bool {
-    let (turn, scope, before, theirs) = (&turn.memory, turn.scope, &before.memory, before.scope);
-    scope == theirs
-        && turn.identifiers.session_id == before.identifiers.session_id
-        && (turn.actor_id != before.actor_id || turn.role != before.role)
 }
 
 pub(crate) fn stored(row: &dyn Row) -> sql::Result<StoredMemory> {

@@ -3,6 +3,7 @@
 //! The terms of a memory are those of its content and, for a turn that answers a question, those of the question. They
 //! must be written again when either text or the link between the two changes.
 
+use super::apply::StoredMemory;
 use super::{Connection, OptionalExtension, params};
 use crate::sql;
 use crate::text::{Analyser, asks, with_question};
@@ -21,16 +22,16 @@ pub(crate) fn write(connection: &dyn Connection, analyser: &Analyser, row: i64) 
     put(connection, analyser, row, scope, &content, question)
 }
 
-/// Writes the words of a memory that has just come: nothing was there. `before` is the turn that it may answer.
+/// Writes the words of a memory that has just come: nothing was there.
 pub(crate) fn first(
     connection: &dyn Connection,
     analyser: &Analyser,
     row: i64,
     scope: i64,
     content: &str,
-    before: Option<Question>,
+    question: Option<Question>,
 ) -> sql::Result<()> {
-    put(connection, analyser, row, scope, content, before.filter(|(_, text)| asks(text)))
+    put(connection, analyser, row, scope, content, question)
 }
 
 fn put(
@@ -48,6 +49,14 @@ fn put(
 
 /// A turn that asks: its row and its text.
 pub(crate) type Question = (i64, String);
+
+/// The turn before, if it is a question that this turn answers: in the same scope and session, by someone else.
+pub(crate) fn question(turn: &StoredMemory, before: StoredMemory) -> Option<Question> {
+    let (this, that) = (&turn.memory, &before.memory);
+    let same = turn.scope == before.scope && this.identifiers.session_id == that.identifiers.session_id;
+    let other = this.actor_id != that.actor_id || this.role != that.role;
+    (same && other && asks(&that.content)).then(|| (before.row, before.memory.content))
+}
 
 /// The question that this turn answers: the turn before it, in the same scope and session, by someone else. Of several
 /// it is the latest, in every database.

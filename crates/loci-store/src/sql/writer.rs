@@ -401,7 +401,7 @@ mod tests {
         let (writers, _, commits) = writers(1);
         for _ in 0..2 {
             let outcome = writers.run(&13, |_: &dyn Connection| Ok(())).await;
-            assert!(matches!(outcome, Err(Error::Refused(_))), "{outcome:?}");
+            assert!(matches!(outcome, Err(Error::Defect(_))), "{outcome:?}");
         }
         assert_eq!(commits.lock().unwrap().len(), 2);
     }

@@ -21,6 +21,8 @@ use crate::copy::folder;
 const SECRET: &str = "zanzibarquuxly";
 /// A name that nobody else has.
 const WHO: &str = "wilhelminaprudence";
+/// Someone of other tests, who run beside those that look for the first name in the files of the server.
+const SHE: &str = "theodora";
 
 /// Files below a folder that hold these bytes.
 fn holding(folder: &Path, needle: &str) -> Vec<String> {
@@ -186,7 +188,7 @@ async fn nothing_is_left_on_the_server() {
 
 /// What a user with this many memories left, with something of someone else beside it.
 async fn much(store: &dyn Store, memories: u64) {
-    let (own, driver) = (user(WHO), Driver::on(store));
+    let (own, driver) = (user(SHE), Driver::on(store));
     let additions =
         |from: u64| (from..from + 100).map(|number| add(memory(number, &own, &format!("lantern {number}"))));
     for from in (0..memories).step_by(100) {
@@ -198,13 +200,13 @@ async fn much(store: &dyn Store, memories: u64) {
 
 /// Fails when the memory with this text is removed.
 async fn interrupted(store: &dyn Store, what: &str) {
-    let space = user(WHO).space();
-    let before = good(store.user_data(&whole(), WHO).await)[&space].clone();
-    let (positions, change) = (good(store.ledger_heads(&whole()).await), Action::EraseUser { user: WHO.into() });
+    let space = user(SHE).space();
+    let before = good(store.user_data(&whole(), SHE).await)[&space].clone();
+    let (positions, change) = (good(store.ledger_heads(&whole()).await), Action::EraseUser { user: SHE.into() });
     let refused = store.apply(batch(&space, vec![loci_testkit::samples::change(at(9), change)])).await;
     assert!(refused.is_err(), "{what}: it says that it is done");
     // What went is gone, and the rest is still the user's.
-    let between = good(store.user_data(&whole(), WHO).await)[&space].clone();
+    let between = good(store.user_data(&whole(), SHE).await)[&space].clone();
     assert!(between.memories < before.memories, "{what}: all in one transaction");
     assert!(between.memories > 0, "{what}: nothing was left to do");
     assert!(good(store.ledger_heads(&whole()).await)[&space] > positions[&space], "{what}");
@@ -213,10 +215,10 @@ async fn interrupted(store: &dyn Store, what: &str) {
 
 /// A second run finishes what a first one began, and then nothing is left.
 async fn finished(store: &dyn Store) {
-    let space = user(WHO).space();
-    let before = good(store.user_data(&whole(), WHO).await)[&space].memories;
-    Driver::from(store, 90_000).must(&space, Action::EraseUser { user: WHO.into() }).await;
-    let left = good(store.user_data(&whole(), WHO).await);
+    let space = user(SHE).space();
+    let before = good(store.user_data(&whole(), SHE).await)[&space].memories;
+    Driver::from(store, 90_000).must(&space, Action::EraseUser { user: SHE.into() }).await;
+    let left = good(store.user_data(&whole(), SHE).await);
     assert!(left.values().all(loci_store::UserData::is_empty), "{left:?}");
     assert_eq!(Driver::on(store).words(&whole(), "lantern", &everything()).await, []);
     assert_eq!(Driver::on(store).words(&whole(), "candle", &everything()).await.len(), 1);
@@ -230,7 +232,7 @@ async fn finished(store: &dyn Store) {
         feed.extend(page.entries);
     }
     let told = serde_json::to_string(&feed).unwrap();
-    assert!(!told.contains("lantern") && !told.contains(WHO), "the ledger tells nothing");
+    assert!(!told.contains("lantern") && !told.contains(SHE), "the ledger tells nothing");
     // Each memory has its line, and the last line counts those of this run.
     let erased = |field: &'static str| {
         feed.iter().filter(|entry| entry.event == "ERASE").filter_map(move |entry| entry.new.as_ref()?.get(field))
@@ -244,7 +246,7 @@ async fn finished(store: &dyn Store) {
 async fn an_interrupted_erasure_is_finished_by_the_next_in_a_file() {
     let (store, home) = folder();
     much(&store, 1_000).await;
-    let file = home.path().join("tenants/default/spaces/shared/loci.db");
+    let file = home.path().join(format!("tenants/default/spaces/{}/loci.db", user(SHE).space()));
     let broken = "CREATE TRIGGER broken BEFORE DELETE ON memories WHEN OLD.content = 'lantern 10700'
                   BEGIN SELECT RAISE(ABORT, 'interrupted'); END";
     rusqlite::Connection::open(&file).unwrap().execute_batch(broken).unwrap();
@@ -286,7 +288,7 @@ fn files(schema: &Schema) -> BTreeMap<String, String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn cleaning_up_makes_nobody_wait() {
     let Some((store, schema)) = crate::postgres::fresh().await else { return };
-    let own = user(WHO);
+    let own = user(SHE);
     let driver = Driver::on(&store);
     let kept = driver.remember(&own, "lantern").await;
     let tenant = schema.number("SELECT number::bigint FROM tenants WHERE name = 'default'");

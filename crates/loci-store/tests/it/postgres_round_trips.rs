@@ -8,7 +8,7 @@ use loci_testkit::driver::good;
 use loci_testkit::proxy::Proxy;
 use loci_testkit::samples::*;
 use loci_testkit::servers::Schema;
-use loci_types::{Layer, Tenant};
+use loci_types::{Action, Addition, Bookkeeping, Layer, Tenant};
 
 use crate::postgres::fresh;
 
@@ -128,4 +128,54 @@ async fn a_connection_forgets_statements() {
     assert!(schema.number("SELECT count(DISTINCT pid) FROM seen") == 1, "several connections were used");
     assert!(most > 200, "{most}: too few different texts to prove anything");
     assert!(most <= 440, "{most} statements are prepared on one connection");
+}
+
+/// A turn is a memory, the edge from the turn before it, and its session.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_turn_waits_six_times_at_most() {
+    let Some((store, _schema)) = fresh().await else { return };
+    let anna = user("anna");
+    let (mut waited, mut before) = (0, None);
+    for number in 1..=8 {
+        let mut turn = memory(number, &anna, &format!("is the lantern number {number} by the door?"));
+        turn.actor_id = Some(format!("speaker {}", number % 2));
+        let unless = Some(hash(&turn.content));
+        let addition = Addition { unless, follows: before.replace(turn.id), ..Addition::new(turn) };
+        let attend = Action::Bookkeeping(Bookkeeping::Attend {
+            scope: anna.clone(),
+            session: "s".to_owned(),
+            thread: "t".to_owned(),
+        });
+        let changes = vec![change(at(1), Action::Add(Box::new(addition))), change(at(1), attend)];
+        let trips = store.round_trips();
+        good(store.apply(batch(&anna.space(), changes)).await);
+        waited = store.round_trips() - trips;
+    }
+    println!("one turn: {waited} round trips");
+    assert!(waited <= 6, "{waited} round trips");
+}
+
+/// Questions compute on the threads of the caller's runtime. A write waits for the server several times and must not wait for
+/// them each time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_write_does_not_wait_for_a_busy_runtime() {
+    let Some((store, _schema)) = fresh().await else { return };
+    let anna = user("anna");
+    let write = async |number| {
+        let memory = memory(number, &anna, &format!("lantern {number}"));
+        good(store.apply(batch(&anna.space(), vec![add(memory)])).await);
+    };
+    write(1).await;
+    let busy = tokio::spawn(async {
+        loop {
+            std::thread::sleep(Duration::from_millis(200));
+            tokio::task::yield_now().await;
+        }
+    });
+    let begun = std::time::Instant::now();
+    for number in 2..7 {
+        write(number).await;
+    }
+    busy.abort();
+    assert!(begun.elapsed() < Duration::from_secs(3), "five writes took {:?}", begun.elapsed());
 }
