@@ -73,7 +73,7 @@ impl UserRows {
              ORDER BY row",
             connection.dialect().integers
         );
-        let found: Vec<(i64, [u8; 16], Option<[u8; 16]>)> = connection
+        let found: Vec<Removed> = connection
             .prepare_cached(&sql)?
             .query_map(vec![Value::Integers(scopes.clone()), user.into(), user.into()], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -163,9 +163,12 @@ fn names(value: &Json, like: &dyn Fn(&str) -> bool) -> bool {
     }
 }
 
+/// A memory to remove: its row, its id, and the id of the one that it supersedes.
+type Removed = (i64, [u8; 16], Option<[u8; 16]>);
+
 /// The ids so that what was replaced comes before what replaced it. Removing a head would make the one before it hold again,
 /// for everyone to see until the next step.
-fn replaced_first(found: &[(i64, [u8; 16], Option<[u8; 16]>)]) -> Vec<[u8; 16]> {
+fn replaced_first(found: &[Removed]) -> Vec<[u8; 16]> {
     let older: HashMap<[u8; 16], Option<[u8; 16]>> = found.iter().map(|(_, id, older)| (*id, *older)).collect();
     let (mut ordered, mut seen) = (Vec::with_capacity(found.len()), HashSet::new());
     for (_, id, _) in found {

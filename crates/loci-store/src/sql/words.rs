@@ -55,7 +55,7 @@ pub(crate) fn question(turn: &StoredMemory, before: StoredMemory) -> Option<Ques
     let (this, that) = (&turn.memory, &before.memory);
     let same = turn.scope == before.scope && this.identifiers.session_id == that.identifiers.session_id;
     let other = this.actor_id != that.actor_id || this.role != that.role;
-    (same && other && asks(&that.content)).then(|| (before.row, before.memory.content))
+    (same && other && asks(&that.content)).then_some((before.row, before.memory.content))
 }
 
 /// The question that this turn answers: the turn before it, in the same scope and session, by someone else. Of several
