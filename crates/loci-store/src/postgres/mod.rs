@@ -16,6 +16,7 @@ mod pg_connection;
 mod pool;
 mod schema;
 mod scrub;
+mod split;
 mod tables;
 mod tls;
 mod words;

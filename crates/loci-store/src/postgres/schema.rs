@@ -12,12 +12,12 @@
 
 use tokio_postgres::Client;
 
-use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, SIXTH, THIRD};
-use super::{Distance, PostgresOptions};
+use super::tables::{FIFTH, FIRST, FOURTH, LAST, SECOND, THIRD};
+use super::{Distance, PostgresOptions, split};
 use crate::{Error, Result};
 
 /// The migrations, in order.
-const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth, sixth];
+const MIGRATIONS: &[fn(&PostgresOptions) -> String] = &[first, second, third, fourth, fifth, split::users];
 
 /// The error code of `open_write` for a space that was removed.
 pub(super) const SPACE_REMOVED: &str = "LC001";
@@ -52,7 +52,7 @@ pub(super) const OF_SPACES: &[&str] = &[
 const SECOND_OF_SPACES: &[&str] = &["facts", "fact_sources", "checkpoints", "checkpoint_writes"];
 
 /// The catalogue: its tables, and which of their lines a tenant may read.
-const OF_ALL: &[(&str, &str)] = &[
+pub(super) const OF_ALL: &[(&str, &str)] = &[
     ("tenants", "number = own_tenant()"),
     ("spaces", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
     ("agents", "tenant = (SELECT t.name FROM tenants t WHERE t.number = own_tenant())"),
@@ -194,19 +194,6 @@ fn fourth(_: &PostgresOptions) -> String {
 
 fn fifth(_: &PostgresOptions) -> String {
     FIFTH.to_owned()
-}
-
-fn sixth(options: &PostgresOptions) -> String {
-    let forced = |how: &str| -> String {
-        let tables = OF_SPACES.iter().chain(OF_ALL.iter().map(|(table, _)| table));
-        tables.map(|table| format!("ALTER TABLE {table} {how} ROW LEVEL SECURITY;\n")).collect()
-    };
-    // They are made again with the others.
-    let graphs = options.dimensions.iter().map(|size| format!("DROP INDEX IF EXISTS vectors_near_{size};\n"));
-    SIXTH
-        .replace("TABLES_OPEN", &forced("NO FORCE"))
-        .replace("TABLES_CLOSED", &forced("FORCE"))
-        .replace("GRAPHS", &graphs.collect::<String>())
 }
 
 /// The walls around those tables that are meant.
