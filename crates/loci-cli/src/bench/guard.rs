@@ -17,7 +17,7 @@ use loci_models::local::MINILM;
 use loci_models::{Detail, Embedder, Local};
 use loci_store::prelude::*;
 use loci_store::{SqliteOptions, SqliteStore};
-use loci_types::{Filter, Identifiers, SessionFilter, Vector};
+use loci_types::{Filter, Identifiers, SessionFilter, Shard, Vector};
 use serde_json::Value;
 
 use super::recall::{self, Instantly, Whose};
@@ -158,12 +158,14 @@ fn thin(settings: &Settings, folder: &Path) -> Result<()> {
     Ok(fs::write(folder.join("config.json"), config.to_string())?)
 }
 
-/// Sessions to learn from, each of a user of its own, so that none is dearer than another.
+/// Sessions to learn from, each of a user of its own, so that none is dearer than another. All users are of one shard:
+/// opening the file of another one would be counted too.
 async fn tell(store: SqliteStore) -> Result<()> {
     let engine = engine(store, None)?;
-    for session in 0..SESSIONS {
+    let users = (0_u64..).map(|number| format!("user{number}")).filter(|name| Shard::of(name) == Shard::of("user0"));
+    for (session, user) in (0..SESSIONS).zip(users) {
         let caller = Caller::new(Identifiers {
-            user_id: Some(format!("user{session}")),
+            user_id: Some(user),
             session_id: Some(format!("s{session:02}")),
             ..Identifiers::default()
         });
