@@ -161,17 +161,21 @@ async fn written(
 ) -> Result<Response, Failure> {
     let memory = match wanted {
         Return::Receipt => None,
-        Return::Memory => Some(seen(app, caller, receipt.id).await?),
+        Return::Memory => seen(app, caller, receipt.id).await,
     };
     let status = if receipt.event == Outcome::None { StatusCode::OK } else { created };
     Ok((status, Json(Written { receipt, memory })).into_response())
 }
 
-/// The memory, if the caller may see it.
-async fn seen(app: &App, caller: &Caller, id: MemoryId) -> Result<Option<Memory>, Failure> {
+/// The memory that was written: `Some(None)` if the caller may not see it, `None` if it cannot be read now. The write
+/// succeeded and is answered as such.
+async fn seen(app: &App, caller: &Caller, id: MemoryId) -> Option<Option<Memory>> {
     match app.engine.get(caller, id).await {
-        Ok(memory) => Ok(Some(memory)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::of(error.problem("get"))),
+        Ok(memory) => Some(Some(memory)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
+        Err(error) => {
+            tracing::warn!(%error, %id, "the memory was written, but not read back");
+            None
+        }
     }
 }

@@ -14,14 +14,11 @@ use jiff::Timestamp;
 use loci_types::{JobKind, Space, Tenant};
 use rusqlite::Connection;
 
-use super::connections::{ReadPool, Reader};
+use super::connections::{Limits, ReadPool, Reader};
 use super::file::FileId;
 use super::schema;
 use crate::sql::{self, OptionalExtension, Value, params};
 use crate::{Error, Result};
-
-/// Maximum number of connections that read the catalogue, and of idle ones among them.
-const READERS: (usize, usize) = (16, 4);
 
 /// Maximum number of spaces with due jobs that are read from the catalogue at once.
 const MAX_LOOKED_AT: usize = 1_000;
@@ -43,7 +40,8 @@ impl Catalogue {
         let vanished =
             || Error::ReadOnly { path: path.to_path_buf(), problem: "the file was removed while it was opened".into() };
         let file = FileId::of(&path).ok_or_else(vanished)?;
-        let readers = Arc::new(ReadPool::new(READERS.0, READERS.1));
+        let limits = Limits::of_this_process();
+        let readers = Arc::new(ReadPool::new(limits.catalogue_readers, limits.idle_catalogue_readers));
         Ok(Self { path, file, readers, writer, locks: Mutex::default() })
     }
 

@@ -16,7 +16,7 @@ use loci_types::{Space, Tenant};
 
 use super::catalogue::Catalogue;
 use super::connection::Transaction;
-use super::connections::{ReadPool, WritePool};
+use super::connections::{Limits, ReadPool, WritePool};
 use super::schema;
 use crate::sql::writer::{Committer, WriteTask};
 use crate::{Error, Result};
@@ -70,7 +70,7 @@ impl Committer for FileCommitter {
 
 impl FileCommitter {
     pub(super) fn new(catalogue: Arc<Catalogue>, readers: Arc<ReadPool>) -> Self {
-        Self { catalogue, readers, connections: WritePool::default() }
+        Self { catalogue, readers, connections: WritePool::new(Limits::of_this_process().idle_writers) }
     }
 
     /// Closes the write connection of a space.

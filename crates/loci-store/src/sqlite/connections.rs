@@ -1,8 +1,8 @@
 //! Connection pools that limit the open connections over all spaces of a store.
 //!
-//! A connection needs two file descriptors and the shared memory of a file one more, so the limits keep a store with
-//! any number of spaces below 512 descriptors. Idle connections are closed in the order of their last use. The last
-//! connection of a file to close checkpoints the log into the file and removes it.
+//! A connection needs two file descriptors and the shared memory of a file one more, so [`Limits`] keeps a store with
+//! any number of spaces below 512 descriptors, and below what the process may open. Idle connections are closed in the
+//! order of their last use. The last connection of a file to close checkpoints the log into the file and removes it.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,45 @@ use super::file::FileId;
 use super::schema;
 use crate::{Error, Result};
 
-/// Maximum number of idle write connections. Those in use are limited by the number of writer threads.
-const MAX_IDLE_WRITERS: usize = 32;
+/// Maximum numbers of connections. Write connections in use are limited by the number of writer threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Limits {
+    /// Read connections to spaces, idle or in use.
+    pub(super) readers: usize,
+    pub(super) idle_readers: usize,
+    pub(super) idle_writers: usize,
+    /// Read connections to the catalogue, idle or in use.
+    pub(super) catalogue_readers: usize,
+    pub(super) idle_catalogue_readers: usize,
+}
+
+impl Limits {
+    /// The limits of a process that may open enough files.
+    const FULL: Self =
+        Self { readers: 96, idle_readers: 64, idle_writers: 32, catalogue_readers: 16, idle_catalogue_readers: 4 };
+
+    /// The limits of this process.
+    pub(super) fn of_this_process() -> Self {
+        #[cfg(unix)]
+        if let Some(files) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+            return Self::for_files(usize::try_from(files).unwrap_or(usize::MAX));
+        }
+        Self::FULL
+    }
+
+    /// The limits of a process that may open this number of files: its share of [`Limits::FULL`], which needs 512.
+    /// 64 files are left to sockets and other things.
+    fn for_files(files: usize) -> Self {
+        let share = |full: usize, least: usize| (full * files.clamp(64, 512).saturating_sub(64) / 448).max(least);
+        Self {
+            readers: share(Self::FULL.readers, 2),
+            idle_readers: share(Self::FULL.idle_readers, 1),
+            idle_writers: share(Self::FULL.idle_writers, 1),
+            catalogue_readers: share(Self::FULL.catalogue_readers, 2),
+            idle_catalogue_readers: share(Self::FULL.idle_catalogue_readers, 1),
+        }
+    }
+}
 
 /// How long a read waits for a connection while all are in use.
 const WAIT: Duration = Duration::from_secs(10);
@@ -187,13 +224,17 @@ impl Drop for Permit {
 }
 
 /// The pool of write connections.
-#[derive(Default)]
 pub(super) struct WritePool {
+    max_idle: usize,
     /// Idle connections, the least recently used first.
     idle: Mutex<Vec<Idle>>,
 }
 
 impl WritePool {
+    pub(super) fn new(max_idle: usize) -> Self {
+        Self { max_idle, idle: Mutex::default() }
+    }
+
     /// Takes the write connection of a space out of the pool; opens one if there is none or the file was replaced.
     pub(super) fn take(&self, path: &Path) -> Result<(FileId, Connection)> {
         if let Some(idle) = self.remove(path)
@@ -219,7 +260,7 @@ impl WritePool {
         }
         let mut idle = self.lock();
         idle.push(Idle { path: path.clone(), file, connection });
-        let closed = (idle.len() > MAX_IDLE_WRITERS).then(|| idle.remove(0));
+        let closed = (idle.len() > self.max_idle).then(|| idle.remove(0));
         drop(idle);
         drop(closed);
     }
@@ -248,5 +289,23 @@ impl WritePool {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limits;
+
+    #[test]
+    fn a_process_that_may_open_few_files_keeps_few_connections() {
+        let readers = |files| {
+            let limits = Limits::for_files(files);
+            (limits.readers, limits.idle_readers, limits.idle_writers)
+        };
+        assert_eq!(Limits::for_files(512), Limits::FULL);
+        assert_eq!(Limits::for_files(1 << 30), Limits::FULL);
+        assert_eq!(readers(256), (41, 27, 13));
+        assert_eq!(readers(64), (2, 1, 1));
+        assert_eq!(readers(0), (2, 1, 1));
     }
 }

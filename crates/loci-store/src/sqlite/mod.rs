@@ -27,7 +27,7 @@ use loci_types::{Space, Tenant};
 use self::cache::ScopeCache;
 use self::catalogue::Catalogue;
 use self::commit::FileCommitter;
-use self::connections::ReadPool;
+use self::connections::{Limits, ReadPool};
 use self::file::{path_component, rename_folders};
 use self::space::OpenSpace;
 use crate::sql::SqlStore;
@@ -89,9 +89,6 @@ struct Inner {
 /// Since this format of the catalogue folders are named by [`path_component`].
 const FOLDERS_RENAMED: usize = 5;
 
-/// Maximum number of connections that read spaces, and how many of them are kept while idle.
-const READERS: (usize, usize) = (96, 64);
-
 /// Maximum number of spaces that are held while nobody uses them.
 const MAX_SPACES: usize = 2_048;
 
@@ -123,7 +120,8 @@ impl SqliteBackend {
         }
         split::split_users(folder)?;
         let catalogue = Arc::new(Catalogue::open(folder)?);
-        let readers = Arc::new(ReadPool::new(READERS.0, READERS.1));
+        let limits = Limits::of_this_process();
+        let readers = Arc::new(ReadPool::new(limits.readers, limits.idle_readers));
         let inner = Inner {
             folder: folder.to_owned(),
             writers: Writers::start(options.writers.max(1), FileCommitter::new(catalogue.clone(), readers.clone()))?,
