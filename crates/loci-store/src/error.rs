@@ -221,7 +221,7 @@ impl Error {
     }
 
     /// Converts an error of either database.
-    pub(crate) fn said(path: &Path, error: sql::Error) -> Self {
+    pub(crate) fn sql(path: &Path, error: sql::Error) -> Self {
         match error {
             sql::Error::Sqlite(error) => Self::sqlite(path, error),
             sql::Error::Postgres(error) => crate::postgres::driver_error(path, error),

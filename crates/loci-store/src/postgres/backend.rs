@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::commit::{SpaceIds, lock};
 use super::pg_connection::{PgConnection, READ};
 use super::schema::OF_SPACES;
-use super::{PostgresBackend, doctor, near, said, scrub, words};
+use super::{PostgresBackend, doctor, near, scrub, sql_error, words};
 use crate::sql::clause::Clause;
 use crate::sql::{self, Backend, Connection, OptionalExtension, Value, blocking, catalogue, jobs, params, turn_runs};
 use crate::text::Analyser;
@@ -48,7 +48,7 @@ impl PostgresBackend {
                    WHERE s.tenant = ?1 AND s.name = ANY(?2::text[])";
         let found: Vec<(i64, i64, String)> = self.read_catalogue(|connection| {
             let read = |row: &dyn sql::Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
-            connection.prepare_cached(sql)?.query_map(params![open.tenant.name(), names], read)?.collect()
+            connection.query_map(sql, params![open.tenant.name(), names], read)
         })?;
         let mut known = self.inner.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.remove(&(open.tenant.clone(), open.space.clone()));
@@ -78,7 +78,7 @@ impl PostgresBackend {
         target: Option<SpaceIds>,
         work: impl FnOnce(&dyn Connection) -> sql::Result<T>,
     ) -> Result<T> {
-        self.inner.sessions.within(how, target, |session| work(session)).map_err(said)
+        self.inner.sessions.within(how, target, |session| work(session)).map_err(sql_error)
     }
 
     /// Looks through a space, and mends it if told to.
@@ -132,10 +132,7 @@ impl PostgresBackend {
             let target = |row: &dyn sql::Row| {
                 Ok(SpaceIds { tenant: row.get::<_, i64>(0)? as i32, space: row.get::<_, i64>(1)? as i32 })
             };
-            connection
-                .prepare_cached("SELECT tenant::bigint, space::bigint FROM dropped_spaces")?
-                .query_map([], target)?
-                .collect()
+            connection.query_map("SELECT tenant::bigint, space::bigint FROM dropped_spaces", [], target)
         })?;
         for target in dropped {
             // Rows that others refer to come first in the list, and go last.
@@ -203,21 +200,18 @@ impl Backend for PostgresBackend {
         let target = SpaceIds { tenant: number as i32, space: 0 };
         let now = now.as_microsecond();
         let names: Vec<String> = self.within(READ, Some(target), |connection| {
-            connection
-                .prepare_cached(&format!(
+            connection.query_map(&format!(
                     "SELECT s.name FROM spaces s WHERE s.number IN (SELECT space FROM jobs WHERE {} {}) ORDER BY s.name",
                     jobs::FREE,
                     connection.dialect().texts
-                ))?
-                .query_map(params![now, now, jobs::names(kinds)], |row| row.get(0))?
-                .collect()
+                ), params![now, now, jobs::names(kinds)], |row| row.get(0))
         })?;
         names.iter().map(|name| Ok(name.parse()?)).collect()
     }
 
     fn read<T>(&self, open: &SpaceHandle, work: impl FnOnce(&PgConnection) -> sql::Result<T>) -> Result<Option<T>> {
         match self.target(open)? {
-            Some(target) => self.inner.sessions.within(READ, Some(target), work).map(Some).map_err(said),
+            Some(target) => self.inner.sessions.within(READ, Some(target), work).map(Some).map_err(sql_error),
             None => Ok(None),
         }
     }

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{PgConnection, Sessions, said};
+use super::{PgConnection, Sessions, sql_error};
 use crate::sql;
 use crate::sql::writer::{Committer, WriteTask};
 use crate::{Error, Result};
@@ -53,7 +53,7 @@ impl Transactions {
     }
 
     fn attempt(&self, target: SpaceIds, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), TxFailure> {
-        let session = self.sessions.take().map_err(|error| TxFailure::Fatal(said(error)))?;
+        let session = self.sessions.take().map_err(|error| TxFailure::Fatal(sql_error(error)))?;
         match write(&session, target, tasks) {
             Ok(()) => Ok(()),
             Err(undone) => {
@@ -96,7 +96,7 @@ impl Committer for Transactions {
 
 fn write(session: &PgConnection, target: SpaceIds, tasks: &mut [Box<dyn WriteTask>]) -> Result<(), TxFailure> {
     let again = |error: sql::Error| {
-        if is_passing(&error) { TxFailure::Retry(said(error)) } else { TxFailure::Fatal(said(error)) }
+        if is_passing(&error) { TxFailure::Retry(sql_error(error)) } else { TxFailure::Fatal(sql_error(error)) }
     };
     session.begin("", Some(target));
     session.put_first("SELECT open_write()").map_err(again)?;
@@ -117,7 +117,7 @@ fn write(session: &PgConnection, target: SpaceIds, tasks: &mut [Box<dyn WriteTas
             // The connection is lost, and with it the work of the other tasks.
             Err(error @ Error::Unavailable { .. }) => return Err(TxFailure::Retry(error)),
             Err(_) if single => {
-                return session.roll_back().map_err(|error| TxFailure::Fatal(said(error)));
+                return session.roll_back().map_err(|error| TxFailure::Fatal(sql_error(error)));
             }
             Err(_) => session.run("ROLLBACK TO one").map_err(again)?,
         }
@@ -125,7 +125,7 @@ fn write(session: &PgConnection, target: SpaceIds, tasks: &mut [Box<dyn WriteTas
     // From here on a missing answer may mean that everything was committed.
     session.commit("SELECT announce_write(); ").map_err(|error| match &error {
         _ if session.was_undone() => again(error),
-        sql::Error::Postgres(said_by) if is_undone(said_by) => TxFailure::Retry(said(error)),
+        sql::Error::Postgres(said_by) if is_undone(said_by) => TxFailure::Retry(sql_error(error)),
         _ => TxFailure::Fatal(Error::Unavailable {
             part: "postgres".to_owned(),
             problem: format!("the outcome of the commit is unknown, check before you repeat the change ({error})"),

@@ -121,7 +121,7 @@ impl Leases {
         let Some(connection) = &held.connection else { return Err(Error::Closed) };
         let answer = self.handle.block_on(async { tokio::time::timeout(self.timeout, work(&connection.client)).await });
         let answer = match answer {
-            Ok(answer) => answer.map_err(|error| super::said(error.into())),
+            Ok(answer) => answer.map_err(|error| super::sql_error(error.into())),
             Err(_) => Err(Error::Unavailable {
                 part: "postgres".to_owned(),
                 problem: format!("no answer within {} ms", self.timeout.as_millis()),

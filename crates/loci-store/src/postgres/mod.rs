@@ -180,16 +180,16 @@ impl PostgresBackend {
         let found = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&name]).await;
         drop(client);
         drop(driven.await);
-        Ok(found.map_err(|error| said(error.into()))?.get(0))
+        Ok(found.map_err(|error| sql_error(error.into()))?.get(0))
     }
 }
 
-/// What a statement said, for callers.
-fn said(error: crate::sql::Error) -> Error {
-    Error::said(Path::new(PLACE), error)
+/// Converts the error of a statement.
+fn sql_error(error: crate::sql::Error) -> Error {
+    Error::sql(Path::new(PLACE), error)
 }
 
-/// Reads what PostgreSQL meant.
+/// Converts an error of the driver by its code.
 pub(crate) fn driver_error(path: &Path, error: tokio_postgres::Error) -> Error {
     let code = error.code().cloned();
     let problem = crate::sql::Error::from(error).to_string();

@@ -11,8 +11,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use loci_types::{MemoryId, Vector};
-use uuid::Uuid;
+use loci_types::Vector;
 
 use super::PostgresOptions;
 use super::distance::{Distance, look_further};
@@ -142,14 +141,10 @@ impl NearQuery<'_> {
         all.extend(self.clause.values.iter().cloned());
         all.push(clause::limit(limit));
         let mut proposed = 0;
-        let hits = self
-            .connection
-            .prepare_cached(&sql)?
-            .query_map(all, |row| {
-                proposed = row.get(2)?;
-                hit(row)
-            })?
-            .collect::<sql::Result<Vec<_>>>()?;
+        let hits = self.connection.query_map(&sql, all, |row| {
+            proposed = row.get(2)?;
+            hit(row)
+        })?;
         // The count comes with the rows. Without any it is unknown, and the caller searches again.
         let proposed = if hits.is_empty() { want } else { proposed };
         Ok((hits, proposed))
@@ -169,11 +164,11 @@ impl NearQuery<'_> {
         values.extend(of_model);
         values.extend(self.clause.values.iter().cloned());
         values.push(clause::limit(limit));
-        self.connection.prepare_cached(&sql)?.query_map(values, hit)?.collect()
+        self.connection.query_map(&sql, values, hit)
     }
 }
 
 fn hit(row: &dyn sql::Row) -> sql::Result<Hit> {
     let distance: f64 = row.get(1)?;
-    Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: (1.0 - distance).max(0.0) })
+    Ok(Hit { id: row.get(0)?, score: (1.0 - distance).max(0.0) })
 }

@@ -134,7 +134,7 @@ fn lost(error: PoolError) -> sql::Error {
 
 /// Converts an error of the pool into an error of the store.
 pub(super) fn refused(error: PoolError) -> Error {
-    super::said(lost(error))
+    super::sql_error(lost(error))
 }
 
 impl PgConnection {

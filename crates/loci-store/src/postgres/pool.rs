@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Config, Connection, Socket};
 
 use super::tls::{Encrypted, Tls};
-use super::{PostgresOptions, pg_connection, said, schema};
+use super::{PostgresOptions, pg_connection, schema, sql_error};
 use crate::{Error, Result};
 
 /// The longest silence on a connection before it is asked for a sign of life.
@@ -66,7 +66,7 @@ impl Address {
             part: "postgres".to_owned(),
             problem: format!("no connection within {} ms", patience.as_millis()),
         })?;
-        let (client, connection) = connected.map_err(|error| said(error.into()))?;
+        let (client, connection) = connected.map_err(|error| sql_error(error.into()))?;
         Ok((client, tokio::spawn(async move { drop(connection.await) })))
     }
 }
@@ -183,7 +183,7 @@ impl Sessions {
             transaction.rollback().await?;
             Ok::<_, tokio_postgres::Error>(row.get::<_, bool>(0))
         };
-        if bypasses.await.map_err(|error| said(error.into()))? {
+        if bypasses.await.map_err(|error| sql_error(error.into()))? {
             return Err(Error::from(loci_types::Error::invalid(
                 "postgres.role",
                 format!("the role {} passes by row-level security; take it BYPASSRLS and SUPERUSER", options.role),

@@ -69,12 +69,12 @@ pub(super) const SPREAD: &[&str] = &["memories", "documents", "words", "vectors"
 
 /// Brings the schema up to date. Runs as whoever may change it, not as the role that serves.
 pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> Result<()> {
-    let said = |error: tokio_postgres::Error| super::said(error.into());
-    if is_current(client, options).await.map_err(said)? {
+    let sql_error = |error: tokio_postgres::Error| super::sql_error(error.into());
+    if is_current(client, options).await.map_err(sql_error)? {
         return Ok(());
     }
-    let transaction = client.transaction().await.map_err(said)?;
-    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(said)?;
+    let transaction = client.transaction().await.map_err(sql_error)?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(sql_error)?;
     let schema = quoted(&options.schema);
     transaction
         .batch_execute(&format!(
@@ -84,21 +84,24 @@ pub(super) async fn migrate(client: &mut Client, options: &PostgresOptions) -> R
              CREATE TABLE IF NOT EXISTS format (number integer PRIMARY KEY)"
         ))
         .await
-        .map_err(said)?;
-    let row = transaction.query_one("SELECT coalesce(max(number), 0) FROM format", &[]).await.map_err(said)?;
+        .map_err(sql_error)?;
+    let row = transaction.query_one("SELECT coalesce(max(number), 0) FROM format", &[]).await.map_err(sql_error)?;
     let (found, known) = (row.get::<_, i32>(0), MIGRATIONS.len() as i32);
     if found > known {
         return Err(Error::Newer { path: super::PLACE.into(), found: found.into(), known: known.into() });
     }
     for (number, script) in (1..).zip(MIGRATIONS).skip(found as usize) {
-        transaction.batch_execute(&script(options)).await.map_err(said)?;
-        transaction.execute("INSERT INTO format (number) VALUES ($1)", &[&number]).await.map_err(said)?;
+        transaction.batch_execute(&script(options)).await.map_err(sql_error)?;
+        transaction.execute("INSERT INTO format (number) VALUES ($1)", &[&number]).await.map_err(sql_error)?;
     }
-    transaction.batch_execute(&rights(options)).await.map_err(said)?;
+    transaction.batch_execute(&rights(options)).await.map_err(sql_error)?;
     for size in &options.dimensions {
-        transaction.batch_execute(&graph_index(Distance { half: options.halfvec, size: *size })).await.map_err(said)?;
+        transaction
+            .batch_execute(&graph_index(Distance { half: options.halfvec, size: *size }))
+            .await
+            .map_err(sql_error)?;
     }
-    transaction.commit().await.map_err(said)
+    transaction.commit().await.map_err(sql_error)
 }
 
 /// Whether there is nothing to do. Making sure takes locks that writers would wait for, so it is only looked.

@@ -11,7 +11,7 @@
 use tokio_postgres::Client;
 
 use super::schema::{OF_SPACES, SPREAD, quoted};
-use super::{Address, PostgresOptions, said};
+use super::{Address, PostgresOptions, sql_error};
 use crate::Result;
 
 /// The largest table, with its indexes, that is written anew: about a second of work.
@@ -38,7 +38,7 @@ pub(super) async fn tables(address: &Address, options: &PostgresOptions, tenant:
     let scrubbed = clean(&client, &options.schema, tenant).await;
     drop(client);
     drop(driven.await);
-    let left = scrubbed.map_err(|error| said(error.into()))?;
+    let left = scrubbed.map_err(|error| sql_error(error.into()))?;
     Ok((!left.is_empty()).then(|| left.join("; ")))
 }
 

@@ -5,9 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use loci_types::MemoryId;
-use uuid::Uuid;
-
 use crate::sql::clause::{self, Clause};
 use crate::sql::words::asked_for;
 use crate::sql::{self, Connection, Value, params};
@@ -71,10 +68,7 @@ pub(super) fn search(
     values.push(Value::Texts(terms));
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    connection
-        .prepare_cached(&sql)?
-        .query_map(values, |row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? }))?
-        .collect()
+    connection.query_map(&sql, values, |row| Ok(Hit { id: row.get(0)?, score: row.get(1)? }))
 }
 
 /// Document frequencies of the terms in the scopes of the clause.
@@ -87,10 +81,8 @@ pub(super) fn frequencies(connection: &dyn Connection, clause: &Clause, terms: &
     );
     let mut values: Vec<Value> = bound.iter().chain(&bound).cloned().collect();
     values.push(Value::Texts(terms.to_vec()));
-    let mut counts: BTreeMap<Option<String>, u64> = connection
-        .prepare_cached(&sql)?
-        .query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<sql::Result<_>>()?;
+    let mut counts: BTreeMap<Option<String>, u64> =
+        connection.query_map(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
     let memories = counts.remove(&None).unwrap_or(0);
     let of: Vec<u64> = terms.iter().map(|term| counts.get(&Some(term.clone())).copied().unwrap_or(0)).collect();
     let most = of.iter().copied().max().unwrap_or(0);

@@ -7,11 +7,9 @@
 use jiff::Timestamp;
 use loci_types::{AgedScore, Change, Event, MemoryId, Outcome};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::apply::{Applier, nothing};
 use super::clause::{self, Clause};
-use super::row::{optional_timestamp, timestamp};
 use super::{Connection, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{AgeingRow, Applied, Result};
@@ -22,13 +20,10 @@ impl Applier<'_> {
     pub(crate) fn age(&self, change: &Change, aged: &[AgedScore]) -> Result<Applied> {
         let mut changed = 0;
         for AgedScore { id, confidence, relevance } in aged {
-            let put = self.connection.prepare_cached(
-                "UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1 AND NOT pinned \
-                 AND (decay_rate > 0 OR confidence = ?2)",
-            );
+            let put = "UPDATE memories SET confidence = ?2, relevance = ?3, aged_at = ?4 WHERE id = ?1 AND NOT pinned \
+                 AND (decay_rate > 0 OR confidence = ?2)";
             let at = change.at.as_microsecond();
-            changed +=
-                self.sql(put.and_then(|mut put| put.execute(params![id.as_bytes(), confidence, relevance, at])))?;
+            changed += self.sql(self.connection.execute(put, params![id, confidence, relevance, at]))?;
         }
         if changed == 0 {
             return Ok(nothing(Outcome::None));
@@ -39,8 +34,8 @@ impl Applier<'_> {
 
     /// Sets `aged_at`: the scores are those of this instant, so no day is counted twice.
     pub(crate) fn counted(&self, row: i64, at: Timestamp) -> Result<()> {
-        let put = self.connection.prepare_cached("UPDATE memories SET aged_at = ?2 WHERE row = ?1");
-        self.sql(put.and_then(|mut put| put.execute(params![row, at.as_microsecond()]))).map(drop)
+        let put = "UPDATE memories SET aged_at = ?2 WHERE row = ?1";
+        self.sql(self.connection.execute(put, params![row, at])).map(drop)
     }
 }
 
@@ -59,14 +54,14 @@ pub(crate) fn list_for_ageing(
     let mut values = vec![Value::Integer(after)];
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
+    connection.query_map(&sql, params_from_iter(values), read)
 }
 
 fn read(row: &dyn Row) -> sql::Result<AgeingRow> {
     let text = |column: usize| row.get::<_, String>(column);
     let wrong = |error: loci_types::Error| sql::Error::unreadable(error);
     Ok(AgeingRow {
-        id: MemoryId(Uuid::from_bytes(row.get(0)?)),
+        id: row.get(0)?,
         kind: text(1)?,
         layer: text(2)?.parse().map_err(wrong)?,
         state: text(3)?.parse().map_err(wrong)?,
@@ -76,17 +71,17 @@ fn read(row: &dyn Row) -> sql::Result<AgeingRow> {
         decay_rate: row.get(7)?,
         pinned: row.get(8)?,
         access_count: row.get(9)?,
-        last_accessed_at: optional_timestamp(row, 10)?,
-        created_at: timestamp(row, 11)?,
-        aged_at: optional_timestamp(row, 12)?,
-        expires_at: optional_timestamp(row, 13)?,
-        purge_at: optional_timestamp(row, 14)?,
+        last_accessed_at: row.get(10)?,
+        created_at: row.get(11)?,
+        aged_at: row.get(12)?,
+        expires_at: row.get(13)?,
+        purge_at: row.get(14)?,
         superseded: row.get(15)?,
         user_id: row.get(16)?,
         agent_id: row.get(17)?,
         session_id: row.get(18)?,
         place: row.get(19)?,
-        imported_at: optional_timestamp(row, 20)?,
+        imported_at: row.get(20)?,
     })
 }
 
@@ -110,6 +105,6 @@ pub(crate) fn long_chains(
     );
     let mut values = clause.values.clone();
     values.extend([clause::limit(most), clause::limit(limit)]);
-    let chain = |row: &dyn Row| Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), row.get::<_, usize>(1)?));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), chain)?.collect()
+    let chain = |row: &dyn Row| Ok((row.get(0)?, row.get::<_, usize>(1)?));
+    connection.query_map(&sql, params_from_iter(values), chain)
 }

@@ -95,7 +95,7 @@ impl Applier<'_> {
             self.check_conflicts(scope, claim, seen, change.at)?;
         }
         let row = row::insert(self.connection, scope, memory, addition.unless, addition.claim)
-            .map_err(|error| if error.is_taken() { Error::Taken(memory.id) } else { Error::said(self.path, error) })?;
+            .map_err(|error| if error.is_taken() { Error::Taken(memory.id) } else { Error::sql(self.path, error) })?;
         let stored = StoredMemory { row, scope, memory: memory.clone() };
         if let Some(at) = addition.aged_at {
             self.counted(row, at)?;
@@ -121,22 +121,14 @@ impl Applier<'_> {
     fn known_scope(&self, scope: &Scope, unless: ContentHash, at: Timestamp) -> Result<Option<(i64, Option<Applied>)>> {
         self.belongs_here(scope)?;
         let found = self
-            .connection
-            .prepare_cached(
-                "SELECT s.scope, m.id, m.version FROM scopes s LEFT JOIN memories m ON m.unless = ?2 AND m.scope = s.scope \
+            .connection.query_row("SELECT s.scope, m.id, m.version FROM scopes s LEFT JOIN memories m ON m.unless = ?2 AND m.scope = s.scope \
                  AND m.state IN ('active', 'decayed') AND m.superseded_by_id IS NULL \
                  AND (m.valid_until IS NULL OR ?3 < m.valid_until) AND (m.expires_at IS NULL OR ?3 < m.expires_at) \
-                 WHERE s.key = ?1 ORDER BY m.row LIMIT 1",
-            )
-            .and_then(|mut statement| {
-                statement
-                    .query_row(params![scope.key(), unless.0, at.as_microsecond()], |row| {
+                 WHERE s.key = ?1 ORDER BY m.row LIMIT 1", params![scope.key(), unless.0, at], |row| {
                         let id: Option<[u8; 16]> = row.get(1)?;
                         let version: Option<u64> = row.get(2)?;
                         Ok((row.get(0)?, id.zip(version)))
-                    })
-                    .optional()
-            });
+                    }).optional();
         let twin = |(id, version)| Applied {
             id: Some(MemoryId(Uuid::from_bytes(id))),
             outcome: Outcome::None,
@@ -148,19 +140,17 @@ impl Applier<'_> {
 
     /// Refuses if something about the same holds that was not looked at.
     fn check_conflicts(&self, scope: i64, claim: ContentHash, seen: &[MemoryId], at: Timestamp) -> Result<()> {
-        let holding: Vec<[u8; 16]> = self.sql(
-            self.connection
-                .prepare_cached(&format!(
-                    "SELECT id FROM memories {} WHERE claim = ?1 AND scope = ?2 \
+        let holding: Vec<[u8; 16]> = self.sql(self.connection.query_map(
+            &format!(
+                "SELECT id FROM memories {} WHERE claim = ?1 AND scope = ?2 \
                      AND state IN ('active', 'decayed') AND superseded_by_id IS NULL \
                      AND access_policy NOT IN ('private', 'restricted') \
                      AND (valid_until IS NULL OR ?3 < valid_until) AND (expires_at IS NULL OR ?3 < expires_at)",
-                    self.connection.dialect().indexed_by("memories_by_claim")
-                ))
-                .and_then(|mut read| {
-                    read.query_map(params![claim.0, scope, at.as_microsecond()], |row| row.get(0))?.collect()
-                }),
-        )?;
+                self.connection.dialect().indexed_by("memories_by_claim")
+            ),
+            params![claim.0, scope, at],
+            |row| row.get(0),
+        ))?;
         match holding.iter().find(|id| !seen.iter().any(|seen| seen.as_bytes() == *id)) {
             Some(id) => Err(Error::Overtaken(format!("memory {} about the same has just come", Uuid::from_bytes(*id)))),
             None => Ok(()),
@@ -384,10 +374,10 @@ impl Applier<'_> {
 
     /// Writes a vector of a model that has vectors of this size here. Returns whether there is such a model.
     fn put_known_vector(&self, row: i64, vector: &Vector) -> Result<bool> {
-        let put = self.connection.prepare_cached(self.connection.dialect().put_vector_by_name);
+        let put = self.connection.dialect().put_vector_by_name;
         let (values, size) = (super::Value::Floats(vector.values.clone()), vector.values.len());
         let values = params![row, &vector.model, values, &vector.token_states, size];
-        Ok(self.sql(put.and_then(|mut put| put.execute(values)))? > 0)
+        Ok(self.sql(self.connection.execute(put, values))? > 0)
     }
 
     /// Changes a memory by `edit`, one version on, with a ledger line of what was there before.
@@ -434,16 +424,14 @@ impl Applier<'_> {
         new: Option<Value>,
     ) -> Result<Option<i64>> {
         let from = &change.provenance;
-        let line = self.connection.prepare_cached(
-            "INSERT INTO ledger (at, event, memory, memory_id, scope, version, old, new, actor, node, reason, thread_id, \
-             request_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING sequence",
-        );
-        let sequence = self.sql(line.and_then(|mut line| {
+        let line = "INSERT INTO ledger (at, event, memory, memory_id, scope, version, old, new, actor, node, reason, thread_id, \
+             request_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) RETURNING sequence";
+        let sequence = self.sql({
             let values = params![
-                change.at.as_microsecond(),
+                change.at,
                 event.name(),
                 about.map(|stored| stored.row),
-                about.map(|stored| *stored.memory.id.as_bytes()),
+                about.map(|stored| stored.memory.id),
                 about.map(|stored| stored.scope),
                 about.map(|stored| stored.memory.version),
                 old.map(|value| value.to_string()),
@@ -454,8 +442,8 @@ impl Applier<'_> {
                 &from.thread,
                 &from.request,
             ];
-            line.query_row(values, |row| row.get(0))
-        }))?;
+            self.connection.query_row(line, values, |row| row.get(0))
+        })?;
         Ok(Some(sequence))
     }
 
@@ -469,8 +457,8 @@ impl Applier<'_> {
         let key = scope.key();
         let found = self
             .connection
-            .prepare_cached("SELECT scope FROM scopes WHERE key = ?1")
-            .and_then(|mut s| s.query_row(params![&key], |row| row.get(0)).optional());
+            .query_row("SELECT scope FROM scopes WHERE key = ?1", params![&key], |row| row.get(0))
+            .optional();
         if let Some(number) = self.sql(found)? {
             return Ok(number);
         }
@@ -494,15 +482,12 @@ impl Applier<'_> {
 
     pub(crate) fn lookup(&self, id: MemoryId) -> Result<Option<StoredMemory>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.id = ?1", row::COLUMNS);
-        let found = self
-            .connection
-            .prepare_cached(&sql)
-            .and_then(|mut s| s.query_row(params![id.as_bytes()], stored).optional());
+        let found = self.connection.query_row(&sql, params![id], stored).optional();
         self.sql(found)
     }
 
     pub(crate) fn sql<T>(&self, result: sql::Result<T>) -> Result<T> {
-        result.map_err(|error| Error::said(self.path, error))
+        result.map_err(|error| Error::sql(self.path, error))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use loci_types::{Bookkeeping, Change, JobSpec, MemoryId, Outcome, reinforced};
 
 use super::apply::{Applier, nothing};
-use super::{Dialect, Row, params, read};
+use super::{Dialect, params, read};
 use crate::{Applied, Result};
 
 impl Applier<'_> {
@@ -30,11 +30,12 @@ impl Applier<'_> {
         let sql = format!(
             "SELECT m.id, m.row, m.confidence, m.access_count FROM {of_ids} {join} memories m ON m.id = j.value"
         );
-        let mut found: HashMap<[u8; 16], (i64, f64, u64)> =
-            self.sql(self.connection.prepare_cached(&sql).and_then(|mut found| {
-                let read = |row: &dyn Row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)));
-                found.query_map(params![read::wanted(ids)], read)?.collect()
-            }))?;
+        let mut found: HashMap<[u8; 16], (i64, f64, u64)> = self
+            .sql(self.connection.query_map(&sql, params![read::wanted(ids)], |row| {
+                Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)))
+            }))?
+            .into_iter()
+            .collect();
         // An id that occurs twice counts twice.
         for id in ids {
             if let Some((_, confidence, count)) = found.get_mut(id.as_bytes()) {
@@ -55,13 +56,7 @@ impl Applier<'_> {
         let put = self.connection.run_later(
             "INSERT INTO jobs (kind, payload, unique_key, state, run_after, attempts, created_at) \
              VALUES (?1, ?2, ?3, 'waiting', ?4, 0, ?5) ON CONFLICT DO NOTHING",
-            params![
-                job.kind.name(),
-                job.payload.to_string(),
-                &job.unique,
-                job.run_after.as_microsecond(),
-                change.at.as_microsecond()
-            ],
+            params![job.kind.name(), job.payload.to_string(), &job.unique, job.run_after, change.at],
         );
         self.sql(put)
     }

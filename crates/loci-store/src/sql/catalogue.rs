@@ -6,7 +6,6 @@
 use jiff::Timestamp;
 use loci_types::{Space, Tenant};
 
-use super::row::timestamp;
 use super::{Connection, OptionalExtension, Row, params};
 use crate::{Agent, sql};
 
@@ -68,10 +67,8 @@ pub(crate) fn spaces(connection: &dyn Connection, tenant: &Tenant) -> sql::Resul
     let name = |row: &dyn Row| {
         row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
     };
-    let mut spaces: Vec<Space> = connection
-        .prepare_cached("SELECT name FROM spaces WHERE tenant = ?1")?
-        .query_map(params![tenant.name()], name)?
-        .collect::<sql::Result<_>>()?;
+    let mut spaces: Vec<Space> =
+        connection.query_map("SELECT name FROM spaces WHERE tenant = ?1", params![tenant.name()], name)?;
     spaces.sort();
     Ok(spaces)
 }
@@ -89,10 +86,11 @@ pub(crate) fn put_agent(connection: &dyn Connection, tenant: &Tenant, agent: &Ag
 
 /// The agents of a tenant, by name.
 pub(crate) fn agents(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Agent>> {
-    connection
-        .prepare_cached("SELECT slug, config, created_at FROM agents WHERE tenant = ?1 ORDER BY slug")?
-        .query_map(params![tenant.name()], read_agent)?
-        .collect()
+    connection.query_map(
+        "SELECT slug, config, created_at FROM agents WHERE tenant = ?1 ORDER BY slug",
+        params![tenant.name()],
+        read_agent,
+    )
 }
 
 /// One agent of a tenant.
@@ -123,9 +121,5 @@ pub(crate) fn drop_space(connection: &dyn Connection, tenant: &Tenant, space: &S
 
 fn read_agent(row: &dyn Row) -> sql::Result<Agent> {
     let config: String = row.get(1)?;
-    Ok(Agent {
-        slug: row.get(0)?,
-        config: serde_json::from_str(&config).unwrap_or_default(),
-        created_at: timestamp(row, 2)?,
-    })
+    Ok(Agent { slug: row.get(0)?, config: serde_json::from_str(&config).unwrap_or_default(), created_at: row.get(2)? })
 }

@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use loci_types::{Addition, Change, Edge, EdgeId, Event, Memory, MemoryId, Outcome, Relation, Revision, State};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::apply::{Applier, StoredMemory, applied, stored};
 use super::{Connection, OptionalExtension, Row, params};
@@ -26,14 +25,11 @@ struct Link {
 
 impl Link {
     fn read(row: &dyn Row) -> sql::Result<Self> {
-        let pointer = |column: usize| -> sql::Result<Option<MemoryId>> {
-            Ok(row.get::<_, Option<[u8; 16]>>(column)?.map(|id| MemoryId(Uuid::from_bytes(id))))
-        };
         let state: String = row.get(3)?;
         Ok(Self {
-            id: MemoryId(Uuid::from_bytes(row.get(0)?)),
-            supersedes: pointer(1)?,
-            superseded_by: pointer(2)?,
+            id: row.get(0)?,
+            supersedes: row.get(1)?,
+            superseded_by: row.get(2)?,
             state: state.parse().map_err(sql::Error::unreadable)?,
         })
     }
@@ -51,11 +47,12 @@ pub(crate) fn is_settled(state: State) -> bool {
 /// Whether `valid_until` of a memory was set when it was superseded.
 pub(crate) fn ended_by_replacement(connection: &dyn Connection, row: i64) -> sql::Result<bool> {
     let ended = connection
-        .prepare_cached(
+        .query_row(
             "SELECT new ->> 'validUntil' IS NOT NULL FROM ledger \
              WHERE memory = ?1 AND event = 'supersede' ORDER BY sequence DESC LIMIT 1",
-        )?
-        .query_row(params![row], |row| row.get(0))
+            params![row],
+            |row| row.get(0),
+        )
         .optional()?;
     Ok(ended.unwrap_or(false))
 }
@@ -92,10 +89,10 @@ impl Applier<'_> {
         let mut added = self.add(change, &addition)?;
         self.mark_superseded(change, before, &addition.memory)?;
         if let Some(unless) = new.unless {
-            self.sql(self.connection.execute(
-                "UPDATE memories SET unless = ?2 WHERE id = ?1",
-                params![addition.memory.id.as_bytes(), unless.0],
-            ))?;
+            self.sql(
+                self.connection
+                    .execute("UPDATE memories SET unless = ?2 WHERE id = ?1", params![addition.memory.id, unless.0]),
+            )?;
         }
         let edge = replacing(change, addition.memory.id, old);
         let (source, target) = (self.find(edge.source_id)?.row, self.find(old)?.row);
@@ -357,10 +354,7 @@ impl Applier<'_> {
     fn neighbours(&self, pointer: &str, id: MemoryId) -> Result<Vec<StoredMemory>> {
         let sql =
             format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.{pointer} = ?1 ORDER BY m.row", row::COLUMNS);
-        let found = self
-            .connection
-            .prepare_cached(&sql)
-            .and_then(|mut statement| statement.query_map(params![id.as_bytes()], stored)?.collect());
+        let found = self.connection.query_map(&sql, params![id], stored);
         self.sql(found)
     }
 
@@ -386,13 +380,12 @@ impl Applier<'_> {
 
     /// A memory and the memories that point to it.
     fn links_at(&self, id: MemoryId) -> Result<Vec<Link>> {
-        let found = self
-            .connection
-            .prepare_cached(
-                "SELECT id, supersedes_id, superseded_by_id, state FROM memories \
+        let found = self.connection.query_map(
+            "SELECT id, supersedes_id, superseded_by_id, state FROM memories \
                  WHERE id = ?1 OR supersedes_id = ?1 OR superseded_by_id = ?1",
-            )
-            .and_then(|mut statement| statement.query_map(params![id.as_bytes()], Link::read)?.collect());
+            params![id],
+            Link::read,
+        );
         self.sql(found)
     }
 }

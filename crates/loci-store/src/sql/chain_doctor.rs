@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use loci_types::{MemoryId, State};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::chain::{ended_by_replacement, is_settled};
 use super::{Connection, Row, entities, params, row};
@@ -83,38 +82,36 @@ pub(crate) fn examine(connection: &dyn Connection, repair: bool) -> sql::Result<
 /// Every memory that points to another or is pointed at.
 fn read(connection: &dyn Connection) -> sql::Result<Links> {
     let link = |row: &dyn Row| {
-        let pointer = |column: usize| -> sql::Result<Option<MemoryId>> {
-            Ok(row.get::<_, Option<[u8; 16]>>(column)?.map(|id| MemoryId(Uuid::from_bytes(id))))
-        };
         let state: String = row.get(6)?;
         let link = Link {
             row: row.get(1)?,
             scope: row.get(2)?,
             version: row.get(3)?,
-            supersedes: pointer(4)?,
-            superseded_by: pointer(5)?,
+            supersedes: row.get(4)?,
+            superseded_by: row.get(5)?,
             state: state.parse().map_err(sql::Error::unreadable)?,
             created_at: row.get(7)?,
             valid_until: row.get(8)?,
         };
-        Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), link))
+        Ok((row.get(0)?, link))
     };
     connection
-        .prepare_cached(
+        .query_map(
             "SELECT m.id, m.row, m.scope, m.version, m.supersedes_id, m.superseded_by_id, m.state, m.created_at, \
              m.valid_until FROM memories m \
              WHERE m.supersedes_id IS NOT NULL OR m.superseded_by_id IS NOT NULL \
              OR m.id IN (SELECT o.supersedes_id FROM memories o WHERE o.supersedes_id IS NOT NULL) \
              OR m.id IN (SELECT o.superseded_by_id FROM memories o WHERE o.superseded_by_id IS NOT NULL)",
-        )?
-        .query_map(params![], link)?
-        .collect()
+            params![],
+            link,
+        )
+        .map(|links| links.into_iter().collect())
 }
 
 /// When a memory became valid, in microseconds.
 fn holds_since(connection: &dyn Connection, id: MemoryId) -> sql::Result<i64> {
     let sql = format!("SELECT {} FROM memories m WHERE m.id = ?1", row::COLUMNS);
-    Ok(connection.query_row(&sql, params![id.as_bytes()], row::read)?.holds_since().as_microsecond())
+    Ok(connection.query_row(&sql, params![id], row::read)?.holds_since().as_microsecond())
 }
 
 /// The chains: groups of memories connected by pointers in either direction.
@@ -192,7 +189,8 @@ fn write(connection: &dyn Connection, id: MemoryId, before: &Link, mut after: Li
     };
     let fields = |link: &Link, other: &Link| -> sql::Result<String> {
         let mut fields = serde_json::Map::new();
-        let until = link.valid_until.map(row::from_micros).transpose()?;
+        let until =
+            link.valid_until.map(jiff::Timestamp::from_microsecond).transpose().map_err(sql::Error::unreadable)?;
         for (name, value, differs) in [
             ("supersedesId", json!(link.supersedes), link.supersedes != other.supersedes),
             ("supersededById", json!(link.superseded_by), link.superseded_by != other.superseded_by),
@@ -211,7 +209,7 @@ fn write(connection: &dyn Connection, id: MemoryId, before: &Link, mut after: Li
             now,
             event,
             before.row,
-            id.as_bytes(),
+            id,
             before.scope,
             before.version + 1,
             fields(before, &after)?,

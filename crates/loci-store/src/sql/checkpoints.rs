@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use super::apply::{Applier, nothing};
 use super::clause::Clause;
-use super::row::{json, timestamp};
+use super::row::json;
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::{Applied, KeptCheckpoint, Result, sql};
 
@@ -81,7 +81,7 @@ impl Applier<'_> {
                     &new.format,
                     new.data.clone().unwrap_or_default(),
                     (!new.metadata.is_empty()).then(|| json(&new.metadata)),
-                    new.created_at.as_microsecond(),
+                    new.created_at,
                 ],
             ))?;
             return Ok(nothing(Outcome::Updated));
@@ -89,12 +89,11 @@ impl Applier<'_> {
         if let Some(expect) = expect {
             self.expect_newest(scope, new, expect)?;
         }
-        let put = self.connection.prepare_cached(
-            "INSERT INTO checkpoints (scope, thread_id, namespace, id, parent_id, format, data, metadata, created_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        );
-        self.sql(put.and_then(|mut put| {
-            put.execute(params![
+        let put = "INSERT INTO checkpoints (scope, thread_id, namespace, id, parent_id, format, data, metadata, created_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        self.sql(self.connection.execute(
+            put,
+            params![
                 scope,
                 &new.thread_id,
                 &new.namespace,
@@ -103,9 +102,9 @@ impl Applier<'_> {
                 &new.format,
                 new.data.clone().unwrap_or_default(),
                 (!new.metadata.is_empty()).then(|| json(&new.metadata)),
-                new.created_at.as_microsecond(),
-            ])
-        }))?;
+                new.created_at,
+            ],
+        ))?;
         Ok(nothing(Outcome::Created))
     }
 
@@ -113,13 +112,13 @@ impl Applier<'_> {
     fn expect_newest(&self, scope: i64, new: &Checkpoint, expect: &str) -> Result<()> {
         let newest: Option<String> = self.sql(
             self.connection
-                .prepare_cached(
+                .query_row(
                     "SELECT id FROM checkpoints WHERE checkpoint = (SELECT max(checkpoint) FROM checkpoints \
                      WHERE scope = ?1 AND thread_id = ?2 AND namespace = ?3)",
+                    params![scope, &new.thread_id, &new.namespace],
+                    |row| row.get(0),
                 )
-                .and_then(|mut read| {
-                    read.query_row(params![scope, &new.thread_id, &new.namespace], |row| row.get(0)).optional()
-                }),
+                .optional(),
         )?;
         if newest.as_deref().unwrap_or_default() == expect {
             return Ok(());
@@ -144,9 +143,10 @@ impl Applier<'_> {
                  data = excluded.data, created_at = excluded.created_at",
                 self.connection.dialect().on_conflict("checkpoint, task_id, position")
             );
-            let put = self.connection.prepare_cached(&sql);
-            self.sql(put.and_then(|mut put| {
-                put.execute(params![
+
+            self.sql(self.connection.execute(
+                &sql,
+                params![
                     number,
                     &write.task_id,
                     write.position,
@@ -154,9 +154,9 @@ impl Applier<'_> {
                     &write.channel,
                     &write.format,
                     &write.data,
-                    change.at.as_microsecond(),
-                ])
-            }))?;
+                    change.at,
+                ],
+            ))?;
         }
         Ok(nothing(Outcome::Updated))
     }
@@ -164,10 +164,12 @@ impl Applier<'_> {
     fn checkpoint_number(&self, place: Vec<Value>) -> Result<Option<i64>> {
         let found = self
             .connection
-            .prepare_cached(
+            .query_row(
                 "SELECT checkpoint FROM checkpoints WHERE scope = ?1 AND thread_id = ?2 AND namespace = ?3 AND id = ?4",
+                place,
+                |row| row.get(0),
             )
-            .and_then(|mut read| read.query_row(place, |row| row.get(0)).optional());
+            .optional();
         self.sql(found)
     }
 }
@@ -193,8 +195,7 @@ fn seen(connection: &dyn Connection, clause: &Clause, scope: &Scope) -> sql::Res
     let mut values = params![scope.key()];
     values.extend(of_scopes);
     connection
-        .prepare_cached(&format!("SELECT scope FROM scopes WHERE key = ? AND {seen}"))?
-        .query_row(values, |row| row.get(0))
+        .query_row(&format!("SELECT scope FROM scopes WHERE key = ? AND {seen}"), values, |row| row.get(0))
         .optional()
 }
 
@@ -235,10 +236,7 @@ pub(crate) fn list(
     }
     sql.push_str(" ORDER BY m.checkpoint DESC LIMIT ?");
     values.push(super::clause::limit(limit));
-    let numbers: Vec<i64> = connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| row.get(0))?
-        .collect::<sql::Result<_>>()?;
+    let numbers: Vec<i64> = connection.query_map(&sql, params_from_iter(values), |row| row.get(0))?;
     numbers.into_iter().map(|number| whole(connection, &filter.scope, number, filter.data)).collect()
 }
 
@@ -286,17 +284,16 @@ pub(crate) fn threads(
             checkpoints: row.get(1)?,
             latest_id: row.get(2)?,
             latest_namespace: row.get(3)?,
-            latest_at: timestamp(row, 4)?,
+            latest_at: row.get(4)?,
         })
     };
-    connection
-        .prepare_cached(
-            "SELECT t.thread_id, t.many, c.id, c.namespace, c.created_at FROM (SELECT thread_id, count(*) AS many, \
+    connection.query_map(
+        "SELECT t.thread_id, t.many, c.id, c.namespace, c.created_at FROM (SELECT thread_id, count(*) AS many, \
              max(checkpoint) AS latest FROM checkpoints WHERE scope = ?1 GROUP BY thread_id) t \
              JOIN checkpoints c ON c.checkpoint = t.latest ORDER BY t.latest DESC LIMIT ?2",
-        )?
-        .query_map(params![scope, limit], thread)?
-        .collect()
+        params![scope, limit],
+        thread,
+    )
 }
 
 /// One checkpoint; its data and pending writes are included if `data` is set.
@@ -317,10 +314,10 @@ fn whole(connection: &dyn Connection, scope: &Scope, number: i64, data: bool) ->
             data: if data { Some(row.get(5)?) } else { None },
             bytes: row.get(6)?,
             metadata: metadata(row.get(7)?),
-            created_at: timestamp(row, 8)?,
+            created_at: row.get(8)?,
         })
     };
-    let checkpoint = connection.prepare_cached(&sql)?.query_row(params![number], read)?;
+    let checkpoint = connection.query_row(&sql, params![number], read)?;
     let writes = if data { writes(connection, number)? } else { Vec::new() };
     Ok((checkpoint, writes))
 }
@@ -340,11 +337,10 @@ fn writes(connection: &dyn Connection, number: i64) -> sql::Result<Vec<PendingWr
             data: row.get(5)?,
         })
     };
-    connection
-        .prepare_cached(
-            "SELECT task_id, position, task_path, channel, format, data FROM checkpoint_writes WHERE checkpoint = ?1 \
+    connection.query_map(
+        "SELECT task_id, position, task_path, channel, format, data FROM checkpoint_writes WHERE checkpoint = ?1 \
              ORDER BY task_path, task_id, position",
-        )?
-        .query_map(params![number], read)?
-        .collect()
+        params![number],
+        read,
+    )
 }

@@ -92,9 +92,7 @@ impl Clause {
     pub(crate) fn has_scopes(&self, connection: &dyn Connection) -> sql::Result<bool> {
         // Scope numbers were looked up when the clause was created.
         let Some(keys) = &self.keys else { return Ok(true) };
-        connection
-            .prepare_cached("SELECT 1 FROM scopes WHERE key = ANY(?) LIMIT 1")?
-            .exists(vec![Value::Texts(keys.clone())])
+        connection.exists("SELECT 1 FROM scopes WHERE key = ANY(?) LIMIT 1", vec![Value::Texts(keys.clone())])
     }
 
     /// The condition that a column holds the number of a visible scope, with its values.
@@ -233,7 +231,7 @@ impl Clause {
 /// that SQLite would have to parse.
 fn numbers(connection: &dyn Connection, keys: Vec<String>) -> sql::Result<Vec<i64>> {
     let sql = format!("SELECT scope FROM scopes WHERE key IN ({}) ORDER BY scope", places(keys.len()));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(keys), |row| row.get(0))?.collect()
+    connection.query_map(&sql, params_from_iter(keys), |row| row.get(0))
 }
 
 /// The condition that a column holds one of these numbers, with its values.

@@ -67,18 +67,8 @@ pub(crate) trait Row {
     fn column(&self, name: &str) -> Result<usize>;
 }
 
-/// A statement on a connection. It is prepared once per connection, when it first runs.
-pub(crate) struct Statement<'c> {
-    connection: &'c dyn Connection,
-    sql: &'c str,
-}
-
-impl<'c> dyn Connection + 'c {
-    /// A statement that may run several times.
-    pub(crate) fn prepare_cached<'s>(&'s self, sql: &'s str) -> Result<Statement<'s>> {
-        Ok(Statement { connection: self, sql })
-    }
-
+/// A statement is prepared once per connection, when it first runs.
+impl dyn Connection + '_ {
     /// Runs a statement and returns the number of rows it changed.
     pub(crate) fn execute(&self, sql: &str, values: impl Into<Vec<Value>>) -> Result<usize> {
         self.run(sql, &values.into())
@@ -98,40 +88,25 @@ impl<'c> dyn Connection + 'c {
         })?;
         found.ok_or(Error::NoRow)
     }
-}
-
-impl Statement<'_> {
-    /// Runs the statement and returns the number of rows it changed.
-    pub(crate) fn execute(&mut self, values: impl Into<Vec<Value>>) -> Result<usize> {
-        self.connection.execute(self.sql, values)
-    }
-
-    /// The first row of the result; [`Error::NoRow`] if there is none.
-    pub(crate) fn query_row<T>(
-        &mut self,
-        values: impl Into<Vec<Value>>,
-        read: impl FnOnce(&dyn Row) -> Result<T>,
-    ) -> Result<T> {
-        self.connection.query_row(self.sql, values, read)
-    }
 
     /// All rows of the result, converted by `read`.
     pub(crate) fn query_map<T>(
-        &mut self,
+        &self,
+        sql: &str,
         values: impl Into<Vec<Value>>,
         mut read: impl FnMut(&dyn Row) -> Result<T>,
-    ) -> Result<std::vec::IntoIter<Result<T>>> {
+    ) -> Result<Vec<T>> {
         let mut found = Vec::new();
-        self.connection.visit(self.sql, &values.into(), &mut |row| {
-            found.push(read(row));
+        self.visit(sql, &values.into(), &mut |row| {
+            found.push(read(row)?);
             Ok(true)
         })?;
-        Ok(found.into_iter())
+        Ok(found)
     }
 
     /// Whether the result has a row.
-    pub(crate) fn exists(&mut self, values: impl Into<Vec<Value>>) -> Result<bool> {
-        self.query_row(values, |_| Ok(())).optional().map(|found| found.is_some())
+    pub(crate) fn exists(&self, sql: &str, values: impl Into<Vec<Value>>) -> Result<bool> {
+        self.query_row(sql, values, |_| Ok(())).optional().map(|found| found.is_some())
     }
 }
 

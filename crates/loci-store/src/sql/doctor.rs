@@ -39,8 +39,8 @@ pub(crate) fn check_space(
         match check.mend.as_ref().filter(|_| repair) {
             Some(Repair::Rows(mend)) => drop(connection.execute(mend, params![])?),
             Some(Repair::Words(lost)) => {
-                for row in connection.prepare_cached(lost)?.query_map(params![], |row| row.get(0))? {
-                    words::write(connection, analyser, row?)?;
+                for row in connection.query_map(lost, params![], |row| row.get(0))? {
+                    words::write(connection, analyser, row)?;
                 }
             }
             None => {}

@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 
 use loci_types::{Change, Entity, EntityId, EntityType, Event, MemoryId, Outcome, Scope};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::apply::{Applier, nothing};
 use super::clause::{self, Clause};
-use super::row::{json, timestamp};
+use super::row::json;
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Applied, EntityFilter, Error, Hit, Result};
@@ -86,7 +85,7 @@ impl Applier<'_> {
             return Ok(nothing(Outcome::None));
         }
         let put = "UPDATE entities SET united_with = ?2, last_updated = ?3 WHERE entity = ?1";
-        self.sql(self.connection.execute(put, params![taken, kept, change.at.as_microsecond()]))?;
+        self.sql(self.connection.execute(put, params![taken, kept, change.at]))?;
         // The ledger names the two roots, because `divide` undoes their union.
         let (into, from) = (self.sql(id_of(self.connection, kept))?, self.sql(id_of(self.connection, taken))?);
         let new = json!({ "entity": into, "united": from });
@@ -99,7 +98,7 @@ impl Applier<'_> {
         let apart = self.sql(self.connection.execute(
             "UPDATE entities SET united_with = NULL, last_updated = ?2 WHERE id = ?1 AND united_with IS NOT NULL \
              AND (CAST(?3 AS TEXT) IS NULL OR scope = (SELECT scope FROM scopes WHERE key = ?3))",
-            params![entity.as_bytes(), change.at.as_microsecond(), scope.map(Scope::key)],
+            params![entity.as_bytes(), change.at, scope.map(Scope::key)],
         ))?;
         if apart == 0 {
             return Ok(nothing(Outcome::None));
@@ -113,17 +112,17 @@ impl Applier<'_> {
     fn entity(&self, id: EntityId) -> Result<Option<(i64, i64)>> {
         let found = self
             .connection
-            .prepare_cached("SELECT entity, coalesce(scope, ?2) FROM entities WHERE id = ?1")
-            .and_then(|mut read| {
-                read.query_row(params![id.as_bytes(), NOBODY], |row| Ok((row.get(0)?, row.get(1)?))).optional()
-            });
+            .query_row("SELECT entity, coalesce(scope, ?2) FROM entities WHERE id = ?1", params![id, NOBODY], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional();
         self.sql(found)
     }
 }
 
 fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Result<()> {
-    connection
-        .prepare_cached(&format!(
+    connection.execute(
+        &format!(
             "INSERT INTO entities (id, canonical_name, entity_type, aliases, summary, first_seen, last_updated, \
              mention_count, attributes, scope) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
              {} DO UPDATE SET canonical_name = excluded.canonical_name, \
@@ -131,27 +130,28 @@ fn write(connection: &dyn Connection, scope: i64, entity: &Entity) -> sql::Resul
              last_updated = excluded.last_updated, attributes = excluded.attributes, \
              scope = coalesce(entities.scope, excluded.scope)",
             connection.dialect().on_conflict("id")
-        ))?
-        .execute(params![
-            entity.id.as_bytes(),
+        ),
+        params![
+            entity.id,
             &entity.canonical_name,
             entity.entity_type.name(),
             json(&entity.aliases),
             &entity.summary,
-            entity.first_seen.as_microsecond(),
-            entity.last_updated.as_microsecond(),
+            entity.first_seen,
+            entity.last_updated,
             entity.mention_count,
             json(&entity.attributes),
             scope,
-        ])?;
-    let number: i64 = connection
-        .prepare_cached("SELECT entity FROM entities WHERE id = ?1")?
-        .query_row(params![entity.id.as_bytes()], |row| row.get(0))?;
-    connection.prepare_cached("DELETE FROM names WHERE entity = ?1")?.execute(params![number])?;
+        ],
+    )?;
+    let number: i64 =
+        connection.query_row("SELECT entity FROM entities WHERE id = ?1", params![entity.id], |row| row.get(0))?;
+    connection.execute("DELETE FROM names WHERE entity = ?1", params![number])?;
     for name in entity.aliases.iter().chain([&entity.canonical_name]) {
-        connection
-            .prepare_cached("INSERT INTO names (name, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-            .execute(params![name.to_lowercase(), number])?;
+        connection.execute(
+            "INSERT INTO names (name, entity) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![name.to_lowercase(), number],
+        )?;
     }
     Ok(())
 }
@@ -167,10 +167,10 @@ pub(crate) fn forget_summaries(connection: &dyn Connection, row: i64) -> sql::Re
 
 /// The root of the family that an entity belongs to.
 fn root(connection: &dyn Connection, entity: i64) -> sql::Result<i64> {
-    let mut up = connection.prepare_cached("SELECT united_with FROM entities WHERE entity = ?1")?;
+    let up = "SELECT united_with FROM entities WHERE entity = ?1";
     let mut at = entity;
     for _ in 0..DEEPEST {
-        match up.query_row(params![at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+        match connection.query_row(up, params![at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
             Some(next) => at = next,
             None => break,
         }
@@ -179,9 +179,7 @@ fn root(connection: &dyn Connection, entity: i64) -> sql::Result<i64> {
 }
 
 fn id_of(connection: &dyn Connection, entity: i64) -> sql::Result<EntityId> {
-    connection
-        .prepare_cached("SELECT id FROM entities WHERE entity = ?1")?
-        .query_row(params![entity], |row| Ok(EntityId(Uuid::from_bytes(row.get(0)?))))
+    connection.query_row("SELECT id FROM entities WHERE entity = ?1", params![entity], |row| row.get(0))
 }
 
 /// The names that an entity has only from entities united with it. Reading it includes them; writing it back must not
@@ -189,7 +187,7 @@ fn id_of(connection: &dyn Connection, entity: i64) -> sql::Result<EntityId> {
 fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<String>> {
     let names = |member: i64| -> sql::Result<Vec<String>> {
         let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
-        let entity = connection.prepare_cached(&sql)?.query_row(params![member], read_entity)?;
+        let entity = connection.query_row(&sql, params![member], read_entity)?;
         Ok(std::iter::once(entity.canonical_name).chain(entity.aliases).collect())
     };
     let own = names(entity)?;
@@ -202,12 +200,11 @@ fn borrowed(connection: &dyn Connection, entity: i64) -> sql::Result<BTreeSet<St
 
 /// The root with all entities united with it.
 fn family(connection: &dyn Connection, root: i64) -> sql::Result<Vec<i64>> {
-    let mut down = connection.prepare_cached("SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity")?;
+    let down = "SELECT entity FROM entities WHERE united_with = ?1 ORDER BY entity";
     let mut members = vec![root];
     let mut next = 0;
     while next < members.len() {
-        for member in down.query_map(params![members[next]], |row| row.get::<_, i64>(0))? {
-            let member = member?;
+        for member in connection.query_map(down, params![members[next]], |row| row.get(0))? {
             if !members.contains(&member) {
                 members.push(member);
             }
@@ -228,21 +225,20 @@ fn whole(connection: &dyn Connection, clause: &Clause, root: i64) -> sql::Result
         connection.dialect().ordered_join,
         clause.sql
     );
-    let mut spoken = connection.prepare_cached(&spoken)?;
+    let spoken = spoken;
     let mut seen = false;
     for member in &members {
         let mut values = vec![Value::Integer(*member)];
         values.extend(clause.values.iter().cloned());
-        seen = seen || spoken.exists(params_from_iter(values))?;
+        seen = seen || connection.exists(&spoken, params_from_iter(values))?;
     }
     if !seen {
         return Ok(None);
     }
     let sql = format!("SELECT {COLUMNS} FROM entities e WHERE e.entity = ?1");
-    let mut read = connection.prepare_cached(&sql)?;
-    let mut entity = read.query_row(params![root], read_entity)?;
+    let mut entity = connection.query_row(&sql, params![root], read_entity)?;
     for member in &members[1..] {
-        let other = read.query_row(params![member], read_entity)?;
+        let other = connection.query_row(&sql, params![member], read_entity)?;
         entity.mention_count += other.mention_count;
         entity.first_seen = entity.first_seen.min(other.first_seen);
         for name in std::iter::once(other.canonical_name).chain(other.aliases) {
@@ -263,10 +259,8 @@ pub(crate) fn named(connection: &dyn Connection, clause: &Clause, names: &[Strin
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let sql = format!("SELECT name, entity FROM names WHERE name IN {}", connection.dialect().texts);
     // Most words of a query are no entity names, so all are looked up in one statement.
-    let found: Vec<(String, i64)> = connection
-        .prepare_cached(&sql)?
-        .query_map(params![Value::Texts(names.clone())], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<sql::Result<_>>()?;
+    let found: Vec<(String, i64)> =
+        connection.query_map(&sql, params![Value::Texts(names.clone())], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut bearers: Vec<(usize, i64)> = found
         .into_iter()
         .filter_map(|(name, bearer)| Some((names.iter().position(|asked| *asked == name)?, bearer)))
@@ -292,10 +286,7 @@ pub(crate) fn entities_of(connection: &dyn Connection, clause: &Clause, id: Memo
     );
     let mut values = vec![Value::Blob(id.as_bytes().to_vec())];
     values.extend(clause.values.iter().cloned());
-    let numbers: Vec<i64> = connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| row.get(0))?
-        .collect::<sql::Result<_>>()?;
+    let numbers: Vec<i64> = connection.query_map(&sql, params_from_iter(values), |row| row.get(0))?;
     let mut roots: Vec<i64> = Vec::new();
     for number in numbers {
         let root = root(connection, number)?;
@@ -329,10 +320,7 @@ pub(crate) fn list(
          GROUP BY f.root, r.id HAVING CAST(sum(e.mention_count) AS BIGINT) >= ? ORDER BY sum(e.mention_count) DESC, r.id"
     );
     values.push(Value::Integer(i64::try_from(filter.mentions_min).unwrap_or(i64::MAX)));
-    let roots: Vec<i64> = connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| row.get(0))?
-        .collect::<sql::Result<_>>()?;
+    let roots: Vec<i64> = connection.query_map(&sql, params_from_iter(values), |row| row.get(0))?;
     let mut found = Vec::new();
     for root in roots {
         if found.len() >= limit {
@@ -354,8 +342,8 @@ pub(crate) fn memories_mentioning(
     // Repeated ids and united entities count once; otherwise no memory could mention all of them.
     let (mut roots, mut unknown) = (BTreeSet::new(), BTreeSet::new());
     for id in entities {
-        let mut read = connection.prepare_cached("SELECT entity FROM entities WHERE id = ?1")?;
-        match read.query_row(params![id.as_bytes()], |row| row.get(0)).optional()? {
+        let read = "SELECT entity FROM entities WHERE id = ?1";
+        match connection.query_row(read, params![id], |row| row.get(0)).optional()? {
             Some(number) => drop(roots.insert(root(connection, number)?)),
             None => drop(unknown.insert(*id)),
         }
@@ -375,10 +363,8 @@ pub(crate) fn memories_mentioning(
     );
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let hit = |row: &dyn Row| {
-        Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: f64::from(row.get::<_, u32>(1)?) / all })
-    };
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), hit)?.collect()
+    let hit = |row: &dyn Row| Ok(Hit { id: row.get(0)?, score: f64::from(row.get::<_, u32>(1)?) / all });
+    connection.query_map(&sql, params_from_iter(values), hit)
 }
 
 /// Deletes the entities without mentions and without united entities. Returns their number.
@@ -393,13 +379,13 @@ pub(crate) fn sweep(connection: &dyn Connection) -> sql::Result<usize> {
 pub(crate) fn read_entity(row: &dyn Row) -> sql::Result<Entity> {
     let (kind, aliases, attributes): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(8)?);
     Ok(Entity {
-        id: EntityId(Uuid::from_bytes(row.get(0)?)),
+        id: row.get(0)?,
         canonical_name: row.get(1)?,
         entity_type: kind.parse().unwrap_or(EntityType::Concept),
         aliases: serde_json::from_str(&aliases).unwrap_or_default(),
         summary: row.get(4)?,
-        first_seen: timestamp(row, 5)?,
-        last_updated: timestamp(row, 6)?,
+        first_seen: row.get(5)?,
+        last_updated: row.get(6)?,
         mention_count: row.get(7)?,
         attributes: serde_json::from_str(&attributes).unwrap_or_default(),
     })

@@ -61,10 +61,8 @@ struct UserRows {
 
 impl UserRows {
     fn find(connection: &dyn Connection, user: &str) -> sql::Result<Self> {
-        let all: Vec<(i64, String)> = connection
-            .prepare_cached("SELECT scope, key FROM scopes")?
-            .query_map(params![], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<sql::Result<_>>()?;
+        let all: Vec<(i64, String)> =
+            connection.query_map("SELECT scope, key FROM scopes", params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let theirs =
             |key: &str| Scope::from_key(key).is_ok_and(|scope| scope.identifiers().user_id.as_deref() == Some(user));
         let (scopes, keys) = all.into_iter().filter(|(_, key)| theirs(key)).unzip::<_, _, Vec<_>, HashSet<_>>();
@@ -73,12 +71,10 @@ impl UserRows {
              ORDER BY row",
             connection.dialect().integers
         );
-        let found: Vec<Removed> = connection
-            .prepare_cached(&sql)?
-            .query_map(vec![Value::Integers(scopes.clone()), user.into(), user.into()], |row| {
+        let found: Vec<Removed> =
+            connection.query_map(&sql, vec![Value::Integers(scopes.clone()), user.into(), user.into()], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })?
-            .collect::<sql::Result<_>>()?;
+            })?;
         let rows = found.iter().map(|(row, ..)| *row).collect();
         Ok(Self { scopes, keys, rows, ids: replaced_first(&found) })
     }
@@ -114,7 +110,7 @@ impl UserRows {
     fn count(connection: &dyn Connection, table: &str, column: &str, numbers: &[i64]) -> sql::Result<u64> {
         let own = connection.dialect().integers;
         let sql = format!("SELECT count(*) FROM {table} WHERE {column} IN (SELECT value FROM {own})");
-        connection.prepare_cached(&sql)?.query_row(vec![Value::Integers(numbers.to_vec())], |row| row.get(0))
+        connection.query_row(&sql, vec![Value::Integers(numbers.to_vec())], |row| row.get(0))
     }
 
     fn delete(&self, connection: &dyn Connection, table: &str) -> sql::Result<usize> {
@@ -125,10 +121,10 @@ impl UserRows {
     /// The answers kept for repeated requests that name them or something of theirs. Those that the user asked for
     /// themselves stand under their scope and go with it; these were asked for by a credential of several users.
     fn answers(&self, connection: &dyn Connection, user: &str) -> sql::Result<Vec<String>> {
-        let all: Vec<(String, String)> = connection
-            .prepare_cached("SELECT key, value FROM notes WHERE key LIKE 'answer %'")?
-            .query_map(params![], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<sql::Result<_>>()?;
+        let all: Vec<(String, String)> =
+            connection.query_map("SELECT key, value FROM notes WHERE key LIKE 'answer %'", params![], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
         let about = self.about();
         Ok(all.into_iter().filter(|(_, value)| about(value, Some(user))).map(|(key, _)| key).collect())
     }
@@ -144,10 +140,8 @@ impl UserRows {
 
     /// The waiting work that is about them.
     fn jobs(&self, connection: &dyn Connection) -> sql::Result<Vec<i64>> {
-        let all: Vec<(i64, String)> = connection
-            .prepare_cached("SELECT id, payload FROM jobs")?
-            .query_map(params![], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<sql::Result<_>>()?;
+        let all: Vec<(i64, String)> =
+            connection.query_map("SELECT id, payload FROM jobs", params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let about = self.about();
         Ok(all.into_iter().filter(|(_, payload)| about(payload, None)).map(|(id, _)| id).collect())
     }
@@ -189,7 +183,7 @@ fn full_chunks(numbers: &[i64]) -> impl Iterator<Item = Vec<i64>> {
 }
 
 fn numbers(connection: &dyn Connection, sql: &str, values: Vec<Value>) -> sql::Result<Vec<i64>> {
-    connection.prepare_cached(sql)?.query_map(values, |row| row.get(0))?.collect()
+    connection.query_map(sql, values, |row| row.get(0))
 }
 
 /// What is to be done before [`Applier::erase_user`]: first the steps that remove rows, then those that empty lines of the ledger.
@@ -205,9 +199,8 @@ pub(crate) fn user_data(connection: &dyn Connection, user: &str) -> sql::Result<
     let own = UserRows::find(connection, user)?;
     let of_scopes = |table: &str| UserRows::count(connection, table, "scope", &own.scopes);
     let of_rows = |table: &str, column: &str| UserRows::count(connection, table, column, &own.rows);
-    let by_them: u64 = connection
-        .prepare_cached("SELECT count(*) FROM ledger WHERE actor = ?1")?
-        .query_row(params![user], |row| row.get(0))?;
+    let by_them: u64 =
+        connection.query_row("SELECT count(*) FROM ledger WHERE actor = ?1", params![user], |row| row.get(0))?;
     Ok(UserData {
         memories: own.rows.len() as u64,
         vectors: of_rows("vectors", "memory")?,

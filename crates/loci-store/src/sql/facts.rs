@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::apply::{Applier, StoredMemory, nothing};
 use super::clause::{self, Clause};
-use super::row::{json, timestamp};
+use super::row::json;
 use super::{Connection, OptionalExtension, Row, Value, params, params_from_iter};
 use crate::sql;
 use crate::{Applied, Error, Result};
@@ -58,18 +58,11 @@ impl Applier<'_> {
     pub(crate) fn retract(&self, change: &Change, scope: &Scope, id: FactId) -> Result<Applied> {
         let number = self.scope(scope)?;
         let source: Option<[u8; 16]> = self.sql(
-            self.connection
-                .prepare_cached(
-                    "SELECT m.id FROM facts f JOIN fact_sources s ON s.fact = f.fact JOIN memories m ON m.row = s.memory \
-                     WHERE f.id = ?1 AND f.scope = ?2 ORDER BY m.row LIMIT 1",
-                )
-                .and_then(|mut read| {
-                    read.query_row(params![id.as_bytes(), number], |row| row.get(0)).optional()
-                }),
+            self.connection.query_row("SELECT m.id FROM facts f JOIN fact_sources s ON s.fact = f.fact JOIN memories m ON m.row = s.memory \
+                     WHERE f.id = ?1 AND f.scope = ?2 ORDER BY m.row LIMIT 1", params![id, number], |row| row.get(0)).optional(),
         )?;
-        let gone = self.sql(
-            self.connection.execute("DELETE FROM facts WHERE id = ?1 AND scope = ?2", params![id.as_bytes(), number]),
-        )?;
+        let gone =
+            self.sql(self.connection.execute("DELETE FROM facts WHERE id = ?1 AND scope = ?2", params![id, number]))?;
         if gone == 0 {
             return Ok(nothing(Outcome::None));
         }
@@ -99,28 +92,19 @@ impl Applier<'_> {
         let read = |row: &dyn Row| {
             Ok(StoredFact { fact: row.get(0)?, confidence: row.get(1)?, metadata: metadata(row.get(2)?) })
         };
-        let found = self
-            .connection
-            .prepare_cached(
-                "SELECT fact, confidence, metadata FROM facts WHERE scope = ?1 AND subject = ?2 AND predicate = ?3 \
-                 AND object = ?4 AND fact_type = ?5",
-            )
-            .and_then(|mut statement| {
-                let triple = params![scope, &fact.subject, &fact.predicate, &fact.object, &fact.fact_type];
-                statement.query_row(triple, read).optional()
-            });
-        self.sql(found)
+        let sql = "SELECT fact, confidence, metadata FROM facts WHERE scope = ?1 AND subject = ?2 AND predicate = ?3 \
+                   AND object = ?4 AND fact_type = ?5";
+        let triple = params![scope, &fact.subject, &fact.predicate, &fact.object, &fact.fact_type];
+        self.sql(self.connection.query_row(sql, triple, read).optional())
     }
 
     fn new_fact(&self, change: &Change, scope: i64, fact: &Fact) -> Result<i64> {
         let metadata = merged(&Map::new(), &fact.metadata);
-        let put = self.connection.prepare_cached(
-            "INSERT INTO facts (id, scope, fact_type, subject, predicate, object, confidence, metadata, created_at, \
-             updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING fact",
-        );
-        self.sql(put.and_then(|mut put| {
+        let put = "INSERT INTO facts (id, scope, fact_type, subject, predicate, object, confidence, metadata, created_at, \
+             updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING fact";
+        self.sql({
             let values = params![
-                fact.id.as_bytes(),
+                fact.id,
                 scope,
                 &fact.fact_type,
                 &fact.subject,
@@ -128,11 +112,11 @@ impl Applier<'_> {
                 &fact.object,
                 fact.confidence,
                 (!metadata.is_empty()).then(|| json(&metadata)),
-                fact.created_at.as_microsecond(),
-                change.at.as_microsecond(),
+                fact.created_at,
+                change.at,
             ];
-            put.query_row(values, |row| row.get(0))
-        }))
+            self.connection.query_row(put, values, |row| row.get(0))
+        })
     }
 
     /// Updates a triple that is stated again: the greater confidence is kept and metadata are merged. If none of its
@@ -140,17 +124,9 @@ impl Applier<'_> {
     /// reappears. Returns whether anything changed.
     fn said_again(&self, change: &Change, known: &StoredFact, fact: &Fact) -> Result<bool> {
         let number = known.fact;
-        let sourced = self.sql(
-            self.connection
-                .prepare_cached("SELECT 1 FROM fact_sources WHERE fact = ?1 LIMIT 1")
-                .and_then(|mut read| read.exists(params![number])),
-        )?;
-        let holds = !sourced
-            || self.sql(
-                self.connection
-                    .prepare_cached(HOLDING)
-                    .and_then(|mut read| read.exists(params![number, change.at.as_microsecond()])),
-            )?;
+        let sourced =
+            self.sql(self.connection.exists("SELECT 1 FROM fact_sources WHERE fact = ?1 LIMIT 1", params![number]))?;
+        let holds = !sourced || self.sql(self.connection.exists(HOLDING, params![number, change.at]))?;
         let (confidence, metadata) = match holds {
             true => (fact.confidence.max(known.confidence), merged(&known.metadata, &fact.metadata)),
             false => {
@@ -164,7 +140,7 @@ impl Applier<'_> {
         let text = (!metadata.is_empty()).then(|| json(&metadata));
         self.sql(self.connection.execute(
             "UPDATE facts SET confidence = ?2, metadata = ?3, updated_at = ?4 WHERE fact = ?1",
-            params![number, confidence, text, change.at.as_microsecond()],
+            params![number, confidence, text, change.at],
         ))?;
         Ok(true)
     }
@@ -242,8 +218,7 @@ pub(crate) fn list(
     }
     sql.push_str(" ORDER BY f.confidence DESC, f.updated_at DESC, f.id DESC LIMIT ?");
     values.push(clause::limit(limit));
-    let found: Vec<(i64, u64, Fact)> =
-        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect::<sql::Result<_>>()?;
+    let found: Vec<(i64, u64, Fact)> = connection.query_map(&sql, params_from_iter(values), read)?;
     found.into_iter().map(|(number, all, fact)| with_sources(connection, &seen, number, all, fact)).collect()
 }
 
@@ -251,7 +226,7 @@ fn read(row: &dyn Row) -> sql::Result<(i64, u64, Fact)> {
     let key: String = row.get(0)?;
     let scope = Scope::from_key(&key).map_err(sql::Error::unreadable)?;
     let fact = Fact {
-        id: FactId(Uuid::from_bytes(row.get(2)?)),
+        id: row.get(2)?,
         layer: scope.layer(),
         identifiers: scope.identifiers(),
         fact_type: row.get(3)?,
@@ -261,8 +236,8 @@ fn read(row: &dyn Row) -> sql::Result<(i64, u64, Fact)> {
         confidence: row.get(7)?,
         metadata: metadata(row.get(8)?),
         sources: Vec::new(),
-        created_at: timestamp(row, 9)?,
-        updated_at: timestamp(row, 10)?,
+        created_at: row.get(9)?,
+        updated_at: row.get(10)?,
     };
     Ok((row.get(1)?, row.get(11)?, fact))
 }
@@ -284,9 +259,8 @@ fn with_sources(
     );
     let mut values = vec![Value::Integer(number)];
     values.extend(seen.values.iter().cloned());
-    let id = |row: &dyn Row| Ok(MemoryId(Uuid::from_bytes(row.get(0)?)));
-    fact.sources =
-        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), id)?.collect::<sql::Result<_>>()?;
+    let id = |row: &dyn Row| row.get(0);
+    fact.sources = connection.query_map(&sql, params_from_iter(values), id)?;
     if (fact.sources.len() as u64) < all {
         fact.metadata = Map::new();
     }

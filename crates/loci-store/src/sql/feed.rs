@@ -17,7 +17,7 @@ const LOOKED_AT: i64 = 1_000;
 
 /// The sequence number of the last entry; 0 if there is none.
 pub(crate) fn end(connection: &dyn Connection) -> sql::Result<i64> {
-    connection.prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?.query_row(params![], |row| row.get(0))
+    connection.query_row("SELECT coalesce(max(sequence), 0) FROM ledger", params![], |row| row.get(0))
 }
 
 /// The first visible entries after a sequence number.
@@ -45,10 +45,8 @@ pub(crate) fn page(
     let mut values = vec![Value::Integer(after), Value::Integer(last)];
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let entries: Vec<_> = connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
-        .collect::<sql::Result<_>>()?;
+    let entries: Vec<_> =
+        connection.query_map(&sql, params_from_iter(values), |row| row::read_entry(&space.name(), row))?;
     if entries.is_empty() && !clause.has_scopes(connection)? {
         return Ok(Feed { entries, position: end });
     }

@@ -1,18 +1,19 @@
 //! Stores the edges between memories.
 
-use jiff::Timestamp;
-use loci_types::{Edge, EdgeId, MemoryId, Relation};
-use uuid::Uuid;
+use loci_types::{Edge, EdgeId, Relation};
 
-use super::row::{json, optional_timestamp, timestamp};
+use super::row::json;
 use super::{Connection, OptionalExtension, Row, Value, params};
 use crate::sql;
 
 /// Inserts or updates an edge. Returns whether it is new.
 pub(crate) fn link(connection: &dyn Connection, source: i64, target: i64, edge: &Edge) -> sql::Result<bool> {
     let known: Option<[u8; 16]> = connection
-        .prepare_cached("SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3")?
-        .query_row(params![source, target, edge.relation.name()], |row| row.get(0))
+        .query_row(
+            "SELECT id FROM edges WHERE source = ?1 AND target = ?2 AND relation = ?3",
+            params![source, target, edge.relation.name()],
+            |row| row.get(0),
+        )
         .optional()?;
     // The edge that is there keeps its id and the time it came.
     let id = fresh(connection, edge.id);
@@ -48,10 +49,10 @@ fn values(id: [u8; 16], source: i64, target: i64, edge: &Edge) -> Vec<Value> {
         &edge.predicate,
         edge.strength,
         edge.confidence,
-        edge.valid_from.as_microsecond(),
-        edge.valid_until.map(Timestamp::as_microsecond),
+        edge.valid_from,
+        edge.valid_until,
         (!edge.evidence.is_empty()).then(|| json(&edge.evidence)),
-        edge.created_at.as_microsecond(),
+        edge.created_at,
     ]
 }
 
@@ -80,17 +81,17 @@ pub(crate) fn read_edge(row: &dyn Row) -> sql::Result<Edge> {
     let relation: String = row.get(3)?;
     let evidence: Option<String> = row.get(9)?;
     Ok(Edge {
-        id: EdgeId(Uuid::from_bytes(row.get(0)?)),
-        source_id: MemoryId(Uuid::from_bytes(row.get(1)?)),
-        target_id: MemoryId(Uuid::from_bytes(row.get(2)?)),
+        id: row.get(0)?,
+        source_id: row.get(1)?,
+        target_id: row.get(2)?,
         relation: relation.parse().unwrap_or(Relation::RelatedTo),
         predicate: row.get(4)?,
         strength: row.get(5)?,
         confidence: row.get(6)?,
-        valid_from: timestamp(row, 7)?,
-        valid_until: optional_timestamp(row, 8)?,
+        valid_from: row.get(7)?,
+        valid_until: row.get(8)?,
         evidence: evidence.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
-        created_at: timestamp(row, 10)?,
+        created_at: row.get(10)?,
     })
 }
 
@@ -105,13 +106,12 @@ pub(crate) fn edge(
         "SELECT {EDGE_COLUMNS} FROM edges e JOIN memories s ON s.row = e.source JOIN memories t ON t.row = e.target \
          WHERE e.source = ?1 AND e.target = ?2 AND e.relation = ?3"
     );
-    connection.prepare_cached(&sql)?.query_row(params![source, target, relation.name()], read_edge).optional()
+    connection.query_row(&sql, params![source, target, relation.name()], read_edge).optional()
 }
 
 /// The memories that directly follow this one in their threads.
 pub(crate) fn followers(connection: &dyn Connection, row: i64) -> sql::Result<Vec<i64>> {
-    connection
-        .prepare_cached("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'")?
-        .query_map(params![row], |row| row.get(0))?
-        .collect()
+    connection.query_map("SELECT target FROM edges WHERE source = ?1 AND relation = 'temporal'", params![row], |row| {
+        row.get(0)
+    })
 }

@@ -62,7 +62,7 @@ impl Applier<'_> {
             let turn = self.connection.query_row(
                 "SELECT max(m.row) FROM memories m WHERE m.scope = ?1 AND m.id <= ?2 \
                  AND (m.id = ?2 OR coalesce(m.session_id, m.thread_id) = ?3)",
-                params![number, id.as_bytes(), &session.name],
+                params![number, id, &session.name],
                 |row| row.get(0),
             );
             through = self.sql(turn.optional())?.flatten();
@@ -75,21 +75,22 @@ impl Applier<'_> {
              consolidated_through = excluded.consolidated_through, through_row = excluded.through_row",
             self.connection.dialect().on_conflict(SESSION_KEY)
         );
-        let put = self.connection.prepare_cached(&sql);
+
         let micros = |at: Option<Timestamp>| at.map(Timestamp::as_microsecond);
-        self.sql(put.and_then(|mut put| {
-            put.execute(params![
+        self.sql(self.connection.execute(
+            &sql,
+            params![
                 number,
                 &session.name,
                 &session.thread_id,
-                session.started_at.as_microsecond(),
-                session.last_at.as_microsecond(),
+                session.started_at,
+                session.last_at,
                 micros(session.ended_at),
                 micros(session.consolidated_at),
                 session.consolidated_through.as_ref().map(MemoryId::as_bytes),
                 through.unwrap_or(0),
-            ])
-        }))?;
+            ],
+        ))?;
         Ok(nothing(Outcome::Updated))
     }
 }

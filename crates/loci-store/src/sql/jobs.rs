@@ -6,7 +6,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loci_types::{Job, JobKind, JobRecord};
 
-use super::row::timestamp;
 use super::{Connection, Row, Value, params};
 use crate::{Error, Result, sql};
 
@@ -43,10 +42,7 @@ pub(crate) fn claim(
     let read = |row: &dyn Row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, u32>(3)?))
     };
-    let taken = connection
-        .prepare_cached(&sql)
-        .and_then(|mut statement| statement.query_map(values, read)?.collect::<sql::Result<Vec<_>>>())
-        .map_err(|error| Error::said(path, error))?;
+    let taken = connection.query_map(&sql, values, read).map_err(|error| Error::sql(path, error))?;
     let lease_until = Timestamp::from_microsecond(until).unwrap_or(Timestamp::MAX);
     taken
         .into_iter()
@@ -60,19 +56,19 @@ pub(crate) fn claim(
 
 /// Extends the lease of a job. Returns false if this worker no longer holds it.
 pub(crate) fn renew(connection: &dyn Connection, job: &Job, until: Timestamp) -> sql::Result<bool> {
-    let done = connection
-        .prepare_cached(
-            "UPDATE jobs SET lease_until = ?4 WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
-        )?
-        .execute(params![job.id, job.attempt, job.lease_until.as_microsecond(), until.as_microsecond()])?;
+    let done = connection.execute(
+        "UPDATE jobs SET lease_until = ?4 WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
+        params![job.id, job.attempt, job.lease_until, until],
+    )?;
     Ok(done > 0)
 }
 
 /// Deletes a finished job. Returns false if this worker no longer holds it.
 pub(crate) fn finish(connection: &dyn Connection, job: &Job) -> sql::Result<bool> {
-    let done = connection
-        .prepare_cached("DELETE FROM jobs WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3")?
-        .execute(params![job.id, job.attempt, job.lease_until.as_microsecond()])?;
+    let done = connection.execute(
+        "DELETE FROM jobs WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
+        params![job.id, job.attempt, job.lease_until],
+    )?;
     Ok(done > 0)
 }
 
@@ -85,19 +81,11 @@ pub(crate) fn fail(
     retry_at: Option<Timestamp>,
 ) -> sql::Result<bool> {
     let state = if retry_at.is_some() { "waiting" } else { "dead" };
-    let done = connection
-        .prepare_cached(
-            "UPDATE jobs SET state = ?4, lease_until = NULL, last_error = ?5, run_after = coalesce(?6, run_after) \
+    let done = connection.execute(
+        "UPDATE jobs SET state = ?4, lease_until = NULL, last_error = ?5, run_after = coalesce(?6, run_after) \
              WHERE id = ?1 AND state = 'running' AND attempts = ?2 AND lease_until = ?3",
-        )?
-        .execute(params![
-            job.id,
-            job.attempt,
-            job.lease_until.as_microsecond(),
-            state,
-            error,
-            retry_at.map(Timestamp::as_microsecond)
-        ])?;
+        params![job.id, job.attempt, job.lease_until, state, error, retry_at],
+    )?;
     Ok(done > 0)
 }
 
@@ -117,9 +105,9 @@ pub(crate) fn list(
             payload: serde_json::from_str(&payload).unwrap_or_default(),
             state: row.get(3)?,
             attempts: row.get(4)?,
-            run_after: timestamp(row, 5)?,
+            run_after: row.get(5)?,
             last_error: row.get(6)?,
-            created_at: timestamp(row, 7)?,
+            created_at: row.get(7)?,
         })
     };
     let mut values = Vec::new();
@@ -130,13 +118,14 @@ pub(crate) fn list(
         format!("state IN {}", connection.dialect().texts)
     };
     values.push(super::clause::limit(limit));
-    connection
-        .prepare_cached(&format!(
+    connection.query_map(
+        &format!(
             "SELECT id, kind, payload, state, attempts, run_after, last_error, created_at FROM jobs \
              WHERE {wanted} ORDER BY id LIMIT ?"
-        ))?
-        .query_map(values, read)?
-        .collect()
+        ),
+        values,
+        read,
+    )
 }
 
 /// Returns a job that is not running to the queue with its attempts reset. Refused if another queued or running job has
@@ -146,7 +135,7 @@ pub(crate) fn retry(connection: &dyn Connection, id: i64, at: Timestamp) -> sql:
         "UPDATE jobs SET state = 'waiting', attempts = 0, last_error = NULL, run_after = ?2 \
          WHERE id = ?1 AND state != 'running' AND NOT EXISTS (SELECT 1 FROM jobs o WHERE o.unique_key = jobs.unique_key \
          AND o.id != jobs.id AND o.state IN ('waiting', 'running'))",
-        params![id, at.as_microsecond()],
+        params![id, at],
     )?;
     Ok(done > 0)
 }

@@ -3,7 +3,6 @@
 //! Only the hash of a secret is stored. A revoked key stays in the table, because access would be open if there were no
 //! key at all.
 
-use super::row::{optional_timestamp, timestamp};
 use super::{Connection, OptionalExtension, Row, params};
 use crate::sql;
 use jiff::Timestamp;
@@ -29,41 +28,36 @@ pub(crate) fn put(connection: &dyn Connection, key: &Key) -> sql::Result<()> {
 
 /// The key with this id, of any tenant.
 pub(crate) fn find(connection: &dyn Connection, id: &str) -> sql::Result<Option<Key>> {
-    connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE id = ?1"))?
-        .query_row(params![id], read)
-        .optional()
+    connection.query_row(&format!("SELECT {COLUMNS} FROM keys WHERE id = ?1"), params![id], read).optional()
 }
 
 /// The keys of a tenant, oldest first.
 pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant) -> sql::Result<Vec<Key>> {
-    connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE tenant = ?1 ORDER BY created_at, id"))?
-        .query_map(params![tenant.name()], read)?
-        .collect()
+    connection.query_map(
+        &format!("SELECT {COLUMNS} FROM keys WHERE tenant = ?1 ORDER BY created_at, id"),
+        params![tenant.name()],
+        read,
+    )
 }
 
 /// Revokes a key at a time; an earlier revocation stays. Returns false if there is no such key.
 pub(crate) fn revoke(connection: &dyn Connection, tenant: &Tenant, id: &str, at: Timestamp) -> sql::Result<bool> {
     let changed = connection.execute(
         "UPDATE keys SET revoked_at = CASE WHEN revoked_at < ?3 THEN revoked_at ELSE ?3 END WHERE tenant = ?1 AND id = ?2",
-        params![tenant.name(), id, at.as_microsecond()],
+        params![tenant.name(), id, at],
     )?;
     Ok(changed > 0)
 }
 
 /// The names of all tenants, sorted.
 pub(crate) fn tenants(connection: &dyn Connection) -> sql::Result<Vec<String>> {
-    connection
-        .prepare_cached("SELECT name FROM tenants ORDER BY name")?
-        .query_map(params![], |row| row.get(0))?
-        .collect()
+    connection.query_map("SELECT name FROM tenants ORDER BY name", params![], |row| row.get(0))
 }
 
 /// Any one key, to find out whether there is one.
 pub(crate) fn any(connection: &dyn Connection) -> sql::Result<Vec<Key>> {
     let sql = format!("SELECT {COLUMNS} FROM keys LIMIT 1");
-    connection.prepare_cached(&sql)?.query_map(params![], read)?.collect()
+    connection.query_map(&sql, params![], read)
 }
 
 fn micro(at: Option<Timestamp>) -> Option<i64> {
@@ -77,9 +71,9 @@ fn read(row: &dyn Row) -> sql::Result<Key> {
         name: row.get(1)?,
         hash: row.get(2)?,
         grant: serde_json::from_str(&allows).map_err(|error| unreadable(error.into()))?,
-        created_at: timestamp(row, 4)?,
-        expires_at: optional_timestamp(row, 5)?,
-        revoked_at: optional_timestamp(row, 6)?,
+        created_at: row.get(4)?,
+        expires_at: row.get(5)?,
+        revoked_at: row.get(6)?,
     })
 }
 

@@ -36,12 +36,12 @@ impl Applier<'_> {
             NoteValue::Add(more) => {
                 let before: Option<String> = self.sql(
                     self.connection
-                        .prepare_cached(
+                        .query_row(
                             "SELECT value FROM notes WHERE key = ?1 AND scope = ?2 AND (until IS NULL OR until > ?3)",
+                            params![key, scope, change.at],
+                            |row| row.get(0),
                         )
-                        .and_then(|mut read| {
-                            read.query_row(params![key, scope, change.at.as_microsecond()], |row| row.get(0)).optional()
-                        }),
+                        .optional(),
                 )?;
                 let before: f64 = before.and_then(|text| text.parse().ok()).unwrap_or(0.0);
                 serde_json::json!(before + more).to_string()
@@ -66,7 +66,7 @@ impl Applier<'_> {
              {} DO UPDATE SET value = excluded.value, until = excluded.until",
             self.connection.dialect().on_conflict("key, scope")
         );
-        let values = params![scope.key(), key, value, until.map(Timestamp::as_microsecond)];
+        let values = params![scope.key(), key, value, until];
         Ok(self.sql(self.connection.execute(&sql, values))? > 0)
     }
 }
@@ -81,14 +81,12 @@ pub(crate) fn read(
 ) -> sql::Result<Vec<(String, serde_json::Value)>> {
     let (condition, scopes) = clause.scope_condition("scope");
     let sql = format!("SELECT key, value FROM notes WHERE key = ? AND (until IS NULL OR until > ?) AND {condition}");
-    let mut statement = connection.prepare_cached(&sql)?;
     let mut found = Vec::new();
     for key in keys {
         let mut values = vec![Value::Text(key.clone()), Value::Integer(now.as_microsecond())];
         values.extend(scopes.iter().cloned());
         let note = |row: &dyn Row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-        for note in statement.query_map(params_from_iter(values), note)? {
-            let (key, value) = note?;
+        for (key, value) in connection.query_map(&sql, params_from_iter(values), note)? {
             found.push((key, serde_json::from_str(&value).unwrap_or_default()));
         }
     }
@@ -97,5 +95,5 @@ pub(crate) fn read(
 
 /// Deletes expired notes. Returns their number.
 pub(crate) fn sweep(connection: &dyn Connection, now: Timestamp) -> sql::Result<usize> {
-    connection.execute("DELETE FROM notes WHERE until <= ?1", params![now.as_microsecond()])
+    connection.execute("DELETE FROM notes WHERE until <= ?1", params![now])
 }

@@ -45,9 +45,7 @@ pub(crate) fn count(
     ];
     values.extend(clause.values);
     connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)))?
-        .collect()
+        .query_map(&sql, params_from_iter(values), |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)))
 }
 
 /// The sums over all spaces, ordered by time.

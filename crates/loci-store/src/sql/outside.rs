@@ -35,11 +35,12 @@ pub(crate) fn vector_feed(
     };
     let mut changed = Vec::new();
     let mut seen = HashSet::new();
-    let lines = connection
-        .prepare_cached("SELECT sequence, at, memory_id FROM ledger WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")?
-        .query_map(params![after, clause::limit(limit)], |line| Ok((line.get(0)?, line.get(1)?, line.get(2)?)))?;
-    for line in lines {
-        let (sequence, at, id): (i64, i64, Option<[u8; 16]>) = line?;
+    let lines: Vec<(i64, i64, Option<[u8; 16]>)> = connection.query_map(
+        "SELECT sequence, at, memory_id FROM ledger WHERE sequence > ?1 ORDER BY sequence LIMIT ?2",
+        params![after, clause::limit(limit)],
+        |line| Ok((line.get(0)?, line.get(1)?, line.get(2)?)),
+    )?;
+    for (sequence, at, id) in lines {
         (feed.position, feed.until) = (sequence, Some(at));
         if let Some(id) = id.filter(|id| seen.insert(*id)) {
             changed.push(MemoryId(Uuid::from_bytes(id)));
@@ -57,7 +58,7 @@ pub(crate) fn vector_feed(
         Ok(VectorPoint { memory: row::read(row)?, scope: row.get("scope_key")?, values })
     };
     let values = params![wanted(&changed), known.map(|(model, _)| model)];
-    feed.points = connection.prepare_cached(&sql)?.query_map(values, point)?.collect::<sql::Result<_>>()?;
+    feed.points = connection.query_map(&sql, values, point)?;
     let there: HashSet<MemoryId> = feed.points.iter().map(|point| point.memory.id).collect();
     feed.gone = changed.into_iter().filter(|id| !there.contains(id)).collect();
     Ok(feed)
@@ -79,9 +80,9 @@ pub(crate) fn rescore(
     let hit = |row: &dyn Row| {
         let Floats(values) = row.get(1)?;
         let score = f64::from(query.exact(&values).max(0.0));
-        Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score })
+        Ok(Hit { id: row.get(0)?, score })
     };
-    let mut hits: Vec<Hit> = connection.prepare_cached(&sql)?.query_map(values, hit)?.collect::<sql::Result<_>>()?;
+    let mut hits: Vec<Hit> = connection.query_map(&sql, values, hit)?;
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
     Ok(hits)
 }

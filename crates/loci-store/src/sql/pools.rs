@@ -6,7 +6,6 @@
 use jiff::Timestamp;
 use loci_types::Tenant;
 
-use super::row::timestamp;
 use super::{Connection, OptionalExtension, Row, params};
 use crate::{Pool, PoolFilter, PoolMember, PoolRecord, sql};
 
@@ -44,20 +43,23 @@ pub(crate) fn join(
         "INSERT INTO pool_members (tenant, pool, agent, joined_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
     let mut new = 0;
     for agent in agents {
-        new += connection.execute(sql, params![tenant.name(), pool, agent, at.as_microsecond()])? as u64;
+        new += connection.execute(sql, params![tenant.name(), pool, agent, at])? as u64;
     }
     Ok(new)
 }
 
 pub(crate) fn find(connection: &dyn Connection, tenant: &Tenant, slug: &str) -> sql::Result<Option<Pool>> {
     connection
-        .prepare_cached("SELECT slug, name, created_at FROM pools WHERE tenant = ?1 AND slug = ?2")?
-        .query_row(params![tenant.name(), slug], read_pool)
+        .query_row(
+            "SELECT slug, name, created_at FROM pools WHERE tenant = ?1 AND slug = ?2",
+            params![tenant.name(), slug],
+            read_pool,
+        )
         .optional()
 }
 
 pub(crate) fn read_pool(row: &dyn Row) -> sql::Result<Pool> {
-    Ok(Pool { slug: row.get(0)?, name: row.get(1)?, created_at: timestamp(row, 2)? })
+    Ok(Pool { slug: row.get(0)?, name: row.get(1)?, created_at: row.get(2)? })
 }
 
 /// Removes a member. Returns the number of removed rows.
@@ -81,16 +83,12 @@ pub(crate) fn list(connection: &dyn Connection, tenant: &Tenant, filter: &PoolFi
         values.push(member.into());
     }
     sql.push_str(" ORDER BY p.slug");
-    let found: Vec<Pool> =
-        connection.prepare_cached(&sql)?.query_map(values, read_pool)?.collect::<sql::Result<_>>()?;
+    let found: Vec<Pool> = connection.query_map(&sql, values, read_pool)?;
     let members = "SELECT agent, joined_at FROM pool_members WHERE tenant = ?1 AND pool = ?2 ORDER BY agent";
-    let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, joined_at: timestamp(row, 1)? });
+    let read = |row: &dyn Row| Ok(PoolMember { agent_id: row.get(0)?, joined_at: row.get(1)? });
     let mut records = Vec::with_capacity(found.len());
     for pool in found {
-        let members = connection
-            .prepare_cached(members)?
-            .query_map(params![tenant.name(), &pool.slug], read)?
-            .collect::<sql::Result<_>>()?;
+        let members = connection.query_map(members, params![tenant.name(), &pool.slug], read)?;
         records.push(PoolRecord { pool, members });
     }
     Ok(records)

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use loci_types::{Edge, Filter, LedgerEntry, Memory, MemoryId, Reach, Relation, Scope, Space, Vector, Visible};
-use uuid::Uuid;
 
 use super::clause::{self, Clause};
 use super::{Connection, Dialect, Floats, OptionalExtension, Row, Value, params, params_from_iter};
@@ -22,7 +21,7 @@ pub(crate) fn fetch(
     let sql = among(connection, row::COLUMNS, "", &clause);
     let mut values = vec![wanted(ids)];
     values.extend(clause.values);
-    connection.prepare_cached(&sql)?.query_map(values, row::read)?.collect()
+    connection.query_map(&sql, values, row::read)
 }
 
 /// A query for columns of the memories with given ids that match the clause. The ids are its first value.
@@ -60,8 +59,7 @@ pub(crate) fn scan(
         _ => String::new(),
     };
     let count = format!("SELECT count(*) FROM memories m {index} WHERE {}", clause.sql);
-    let total =
-        connection.prepare_cached(&count)?.query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
+    let total = connection.query_row(&count, params_from_iter(clause.values.iter()), |row| row.get(0))?;
     let after = if page.after.is_some() { "AND m.id < ?" } else { "" };
     let sql = format!(
         "SELECT {} FROM memories m {index} WHERE {} {after} ORDER BY m.id DESC LIMIT ?",
@@ -73,8 +71,7 @@ pub(crate) fn scan(
         values.push(Value::Blob(cursor.last().as_bytes().to_vec()));
     }
     values.push(clause::limit(page.limit.saturating_add(1)));
-    let memories =
-        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), row::read)?.collect::<Result<_, _>>()?;
+    let memories = connection.query_map(&sql, params_from_iter(values), row::read)?;
     Ok((memories, total))
 }
 
@@ -95,9 +92,9 @@ pub(crate) fn vectors(
     let read = |row: &dyn Row| {
         let Floats(values) = row.get(1)?;
         let vector = Vector { model: model.to_owned(), values, token_states: row.get(2)? };
-        Ok((MemoryId(Uuid::from_bytes(row.get(0)?)), vector))
+        Ok((row.get(0)?, vector))
     };
-    connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
+    connection.query_map(&sql, values, read)
 }
 
 /// The ledger of one memory, oldest first.
@@ -110,10 +107,8 @@ pub(crate) fn history(
 ) -> sql::Result<Vec<LedgerEntry>> {
     let known = !fetch(connection, space, visible, &[id])?.is_empty();
     // The ledger has an index on row numbers; only a removed memory is looked up by its id.
-    let row: Option<i64> = connection
-        .prepare_cached("SELECT row FROM memories WHERE id = ?1")?
-        .query_row(params![id.as_bytes()], |row| row.get(0))
-        .optional()?;
+    let row: Option<i64> =
+        connection.query_row("SELECT row FROM memories WHERE id = ?1", params![id], |row| row.get(0)).optional()?;
     // An invisible memory has no history for this caller; a removed one only for callers who see the whole tenant.
     if !known && (row.is_some() || *visible.reach() != Reach::Whole) {
         return Ok(Vec::new());
@@ -127,9 +122,7 @@ pub(crate) fn history(
          FROM ledger WHERE {condition} ORDER BY sequence LIMIT ?2"
     );
     connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter([value, clause::limit(limit)]), |row| row::read_entry(&space.name(), row))?
-        .collect()
+        .query_map(&sql, params_from_iter([value, clause::limit(limit)]), |row| row::read_entry(&space.name(), row))
 }
 
 /// The columns of the ledger that [`row::read_entry`] expects.
@@ -145,9 +138,8 @@ pub(crate) fn changes(
     since: i64,
     limit: usize,
 ) -> sql::Result<Feed> {
-    let revision = connection
-        .prepare_cached("SELECT coalesce(max(sequence), 0) FROM ledger")?
-        .query_row(params![], |row| row.get(0))?;
+    let revision =
+        connection.query_row("SELECT coalesce(max(sequence), 0) FROM ledger", params![], |row| row.get(0))?;
     let join = connection.dialect().ordered_join;
     let in_thread = if thread.is_some() { "AND l.thread_id = ?" } else { "" };
     let sql = format!(
@@ -162,10 +154,8 @@ pub(crate) fn changes(
     values.extend(thread.map(|thread| Value::Text(thread.to_owned())));
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    let mut entries: Vec<LedgerEntry> = connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| row::read_entry(&space.name(), row))?
-        .collect::<sql::Result<_>>()?;
+    let mut entries: Vec<LedgerEntry> =
+        connection.query_map(&sql, params_from_iter(values), |row| row::read_entry(&space.name(), row))?;
     entries.reverse();
     Ok(Feed { entries, position: revision })
 }
@@ -191,8 +181,7 @@ pub(crate) fn edges(
     );
     let mut values = vec![wanted(ids)];
     values.extend(clause.values.iter().cloned());
-    let mut found: Vec<Edge> =
-        connection.prepare_cached(&sql)?.query_map(values, graph::read_edge)?.collect::<sql::Result<_>>()?;
+    let mut found: Vec<Edge> = connection.query_map(&sql, values, graph::read_edge)?;
     found.retain(|edge| relations.is_empty() || relations.contains(&edge.relation));
     found.sort_by_key(|edge| (edge.created_at, edge.id));
     Ok(found)
@@ -216,10 +205,7 @@ pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, 
     }
     let scopes = match &clause.scopes {
         Some(scopes) => scopes.clone(),
-        None => connection
-            .prepare_cached("SELECT scope FROM scopes")?
-            .query_map(params![], |row| row.get(0))?
-            .collect::<Result<_, _>>()?,
+        None => connection.query_map("SELECT scope FROM scopes", params![], |row| row.get(0))?,
     };
     let first = format!(
         "SELECT m.id, {value} AS value, m.row FROM memories m {} WHERE m.scope = ? AND {} ORDER BY {order} LIMIT ?",
@@ -235,16 +221,13 @@ pub(crate) fn top_by(connection: &dyn Connection, clause: &Clause, by: Measure, 
     };
     // Memories that lack a vector are among the newest.
     let looked_at = if by == Measure::Unembedded { LATEST } else { limit };
-    let hit = |row: &dyn Row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
-    let mut statement = connection.prepare_cached(&sql)?;
+    let hit = |row: &dyn Row| Ok(Hit { id: row.get(0)?, score: row.get(1)? });
     let mut hits = Vec::new();
     for scope in scopes {
         let mut values = vec![Value::Integer(scope)];
         values.extend(clause.values.iter().cloned());
         values.push(clause::limit(looked_at));
-        for hit in statement.query_map(params_from_iter(values), hit)? {
-            hits.push(hit?);
-        }
+        hits.extend(connection.query_map(&sql, params_from_iter(values), hit)?);
     }
     hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
     hits.truncate(limit);
@@ -272,8 +255,8 @@ fn top_by_in_one_statement(
     );
     values.extend(clause.values.iter().cloned());
     values.extend([clause::limit(looked_at), clause::limit(limit)]);
-    let hit = |row: &dyn Row| Ok(Hit { id: MemoryId(Uuid::from_bytes(row.get(0)?)), score: row.get(1)? });
-    connection.prepare_cached(&sql)?.query_map(values, hit)?.collect()
+    let hit = |row: &dyn Row| Ok(Hit { id: row.get(0)?, score: row.get(1)? });
+    connection.query_map(&sql, values, hit)
 }
 
 /// The newest memory of a thread in one scope.
@@ -293,7 +276,7 @@ pub(crate) fn last_of_thread(
     );
     let mut values = vec![Value::Text(thread.to_owned()), Value::Text(scope.key())];
     values.extend(clause.values);
-    connection.prepare_cached(&sql)?.query_row(params_from_iter(values), row::read).optional()
+    connection.query_row(&sql, params_from_iter(values), row::read).optional()
 }
 
 /// The number and the dimensions of a model.
@@ -313,7 +296,7 @@ pub(crate) fn model_of(connection: &dyn Connection, vector: &Vector) -> sql::Res
 
 /// The names of the models in this space.
 pub(crate) fn model_names(connection: &dyn Connection) -> sql::Result<Vec<String>> {
-    connection.prepare_cached("SELECT name FROM models")?.query_map(params![], |row| row.get(0))?.collect()
+    connection.query_map("SELECT name FROM models", params![], |row| row.get(0))
 }
 
 /// Vectors by model, and the number of live memories without one.
@@ -328,13 +311,15 @@ fn models(connection: &dyn Connection, clause: &Clause) -> sql::Result<(BTreeMap
         ),
         &clause.values,
     )?;
-    let without = connection
-        .prepare_cached(&format!(
+    let without = connection.query_row(
+        &format!(
             "SELECT count(*) FROM memories m WHERE m.state IN ('active', 'decayed') \
              AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.memory = m.row) AND {}",
             clause.sql
-        ))?
-        .query_row(params_from_iter(clause.values.iter()), |row| row.get(0))?;
+        ),
+        params_from_iter(clause.values.iter()),
+        |row| row.get(0),
+    )?;
     Ok((vectors, without))
 }
 
@@ -371,8 +356,6 @@ pub(crate) fn stats(connection: &dyn Connection, clause: &Clause, whole: bool) -
 }
 
 fn grouped(connection: &dyn Connection, sql: &str, values: &[Value]) -> sql::Result<BTreeMap<String, u64>> {
-    connection
-        .prepare_cached(sql)?
-        .query_map(params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+    let counts = connection.query_map(sql, params_from_iter(values.iter()), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(counts.into_iter().collect())
 }

@@ -2,17 +2,15 @@
 
 use std::sync::LazyLock;
 
-use super::value::{ColumnRef, Get};
+use super::value::Get;
 use super::{Connection, Row, Value, params};
 use crate::sql;
-use jiff::Timestamp;
 use loci_types::{
     Addition, ContentHash, Event, Identifiers, Kind, KnowledgePointer, LedgerEntry, Memory, MemoryId, Source,
     identifier_values,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
 
 /// The columns that [`read`] expects, in its order.
 pub(crate) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_id, m.session_id, m.project_id, \
@@ -26,7 +24,7 @@ pub(crate) const COLUMNS: &str = "m.id, m.version, m.layer, m.agent_id, m.user_i
 pub(crate) fn read(row: &dyn Row) -> sql::Result<Memory> {
     let mut column = Column { row, next: 0 };
     Ok(Memory {
-        id: MemoryId(column.uuid()?),
+        id: column.take()?,
         version: column.take()?,
         layer: column.word()?,
         identifiers: Identifiers {
@@ -58,20 +56,20 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Memory> {
         decay_rate: column.take()?,
         pinned: column.take()?,
         access_count: column.take()?,
-        last_accessed_at: column.time()?,
+        last_accessed_at: column.take()?,
         relevance: column.take()?,
-        event_time: column.time()?,
-        created_at: column.required_time()?,
-        updated_at: column.required_time()?,
-        valid_from: column.time()?,
-        valid_until: column.time()?,
-        expires_at: column.time()?,
-        purge_at: column.time()?,
-        supersedes_id: column.id()?,
-        superseded_by_id: column.id()?,
+        event_time: column.take()?,
+        created_at: column.take()?,
+        updated_at: column.take()?,
+        valid_from: column.take()?,
+        valid_until: column.take()?,
+        expires_at: column.take()?,
+        purge_at: column.take()?,
+        supersedes_id: column.take()?,
+        superseded_by_id: column.take()?,
         state: column.word()?,
-        said_at: column.time()?,
-        imported_at: column.time()?,
+        said_at: column.take()?,
+        imported_at: column.take()?,
     })
 }
 
@@ -86,22 +84,6 @@ impl Column<'_> {
         let value = self.row.get(self.next)?;
         self.next += 1;
         Ok(value)
-    }
-
-    fn uuid(&mut self) -> sql::Result<Uuid> {
-        self.take::<[u8; 16]>().map(Uuid::from_bytes)
-    }
-
-    fn id(&mut self) -> sql::Result<Option<MemoryId>> {
-        Ok(self.take::<Option<[u8; 16]>>()?.map(|bytes| MemoryId(Uuid::from_bytes(bytes))))
-    }
-
-    fn time(&mut self) -> sql::Result<Option<Timestamp>> {
-        self.take::<Option<i64>>()?.map(from_micros).transpose()
-    }
-
-    fn required_time(&mut self) -> sql::Result<Timestamp> {
-        self.take().and_then(from_micros)
     }
 
     fn word<T: std::str::FromStr<Err = loci_types::Error>>(&mut self) -> sql::Result<T> {
@@ -119,21 +101,6 @@ impl Column<'_> {
         let (role, reference) = (self.take()?, self.take()?);
         Ok(kind.map(|kind| Source { kind, role, reference }))
     }
-}
-
-/// The time in a column of microseconds. A value outside the range of timestamps is reported as damage.
-pub(crate) fn timestamp(row: &dyn Row, column: impl ColumnRef) -> sql::Result<Timestamp> {
-    from_micros(row.get(column)?)
-}
-
-/// The time in a column that may be empty.
-pub(crate) fn optional_timestamp(row: &dyn Row, column: impl ColumnRef) -> sql::Result<Option<Timestamp>> {
-    row.get::<_, Option<i64>>(column)?.map(from_micros).transpose()
-}
-
-/// Converts microseconds since 1970 into a time.
-pub(crate) fn from_micros(micros: i64) -> sql::Result<Timestamp> {
-    Timestamp::from_microsecond(micros).map_err(sql::Error::unreadable)
 }
 
 /// The names in [`COLUMNS`], from which every statement that writes a memory is built.
@@ -170,7 +137,7 @@ fn values(memory: &Memory) -> Vec<Value> {
     let [agent, user, session, project, team, org, company, pool] = identifier_values(&memory.identifiers);
     let source = memory.source.as_ref();
     params![
-        memory.id.as_bytes(),
+        memory.id,
         memory.version,
         memory.layer.name(),
         agent,
@@ -202,20 +169,20 @@ fn values(memory: &Memory) -> Vec<Value> {
         memory.decay_rate,
         memory.pinned,
         memory.access_count,
-        memory.last_accessed_at.map(Timestamp::as_microsecond),
+        memory.last_accessed_at,
         memory.relevance,
-        memory.event_time.map(Timestamp::as_microsecond),
-        memory.created_at.as_microsecond(),
-        memory.updated_at.as_microsecond(),
-        memory.valid_from.map(Timestamp::as_microsecond),
-        memory.valid_until.map(Timestamp::as_microsecond),
-        memory.expires_at.map(Timestamp::as_microsecond),
-        memory.purge_at.map(Timestamp::as_microsecond),
+        memory.event_time,
+        memory.created_at,
+        memory.updated_at,
+        memory.valid_from,
+        memory.valid_until,
+        memory.expires_at,
+        memory.purge_at,
         memory.supersedes_id.as_ref().map(MemoryId::as_bytes),
         memory.superseded_by_id.as_ref().map(MemoryId::as_bytes),
         memory.state.name(),
-        memory.said_at.map(Timestamp::as_microsecond),
-        memory.imported_at.map(Timestamp::as_microsecond),
+        memory.said_at,
+        memory.imported_at,
     ]
 }
 
@@ -234,7 +201,7 @@ pub(crate) fn insert(
     });
     let mut values = values(memory);
     values.extend(params![scope, unless.map(|hash| hash.0), claim.map(|hash| hash.0)]);
-    let row = connection.prepare_cached(&INSERT)?.query_row(values, |row| row.get(0))?;
+    let row = connection.query_row(&INSERT, values, |row| row.get(0))?;
     insert_tags(connection, row, &memory.tags)?;
     Ok(row)
 }
@@ -248,7 +215,7 @@ pub(crate) fn update(connection: &dyn Connection, row: i64, memory: &Memory) -> 
     });
     let touched = columns().zip(values(memory)).filter(|(name, _)| !FIXED.contains(name));
     let values: Vec<Value> = touched.map(|(_, value)| value).chain(params![row]).collect();
-    connection.prepare_cached(&UPDATE)?.execute(values)?;
+    connection.execute(&UPDATE, values)?;
     renew_tags(connection, row, &memory.tags)
 }
 
@@ -263,15 +230,15 @@ pub(crate) fn replace(connection: &dyn Connection, row: i64, addition: &Addition
     values.extend(params![
         addition.unless.map(|hash| hash.0),
         addition.claim.map(|hash| hash.0),
-        addition.aged_at.map(Timestamp::as_microsecond),
+        addition.aged_at,
         row
     ]);
-    connection.prepare_cached(&REPLACE)?.execute(values)?;
+    connection.execute(&REPLACE, values)?;
     renew_tags(connection, row, &addition.memory.tags)
 }
 
 fn renew_tags(connection: &dyn Connection, row: i64, tags: &[String]) -> sql::Result<()> {
-    connection.prepare_cached("DELETE FROM tags WHERE memory = ?1")?.execute(params![row])?;
+    connection.execute("DELETE FROM tags WHERE memory = ?1", params![row])?;
     insert_tags(connection, row, tags)
 }
 
@@ -299,9 +266,9 @@ pub(crate) fn read_entry(space: &str, row: &dyn Row) -> sql::Result<LedgerEntry>
     Ok(LedgerEntry {
         space: space.to_owned(),
         sequence: column.take()?,
-        at: column.required_time()?,
+        at: column.take()?,
         event: column.word::<Event>()?.name().to_uppercase(),
-        memory_id: column.id()?,
+        memory_id: column.take()?,
         version: column.take()?,
         old: column.json()?,
         new: column.json()?,

@@ -2,7 +2,6 @@
 
 use loci_types::{Change, Event, Memory, MemoryId, Outcome, Scope, Session, SessionFilter};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::apply::{Applier, nothing};
 use super::clause::{self, Clause};
@@ -25,7 +24,7 @@ impl Applier<'_> {
              THEN sessions.last_at ELSE excluded.last_at END, ended_at = NULL",
             self.connection.dialect().on_conflict(KEY)
         );
-        let values = || params![scope.key(), session, thread, change.at.as_microsecond()];
+        let values = || params![scope.key(), session, thread, change.at];
         if self.sql(self.connection.execute(&sql, values()))? == 0 {
             // The scope is new here.
             self.scope(scope)?;
@@ -39,7 +38,7 @@ impl Applier<'_> {
         let ended = self.sql(self.connection.execute(
             "UPDATE sessions SET ended_at = ?3 WHERE scope = (SELECT scope FROM scopes WHERE key = ?1) AND name = ?2 \
              AND ended_at IS NULL",
-            params![scope.key(), session, change.at.as_microsecond()],
+            params![scope.key(), session, change.at],
         ))?;
         Ok(nothing(if ended > 0 { Outcome::Updated } else { Outcome::None }))
     }
@@ -57,10 +56,12 @@ impl Applier<'_> {
         let number = self.scope(scope)?;
         let found: Option<(Option<[u8; 16]>, i64)> = self.sql(
             self.connection
-                .prepare_cached("SELECT consolidated_through, through_row FROM sessions WHERE scope = ?1 AND name = ?2")
-                .and_then(|mut read| {
-                    read.query_row(params![number, session], |row| Ok((row.get(0)?, row.get(1)?))).optional()
-                }),
+                .query_row(
+                    "SELECT consolidated_through, through_row FROM sessions WHERE scope = ?1 AND name = ?2",
+                    params![number, session],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+                .optional(),
         )?;
         let (found, mark) =
             found.ok_or_else(|| Error::Refused(format!("there is no session `{session}` of {scope}")))?;
@@ -81,7 +82,7 @@ impl Applier<'_> {
         self.sql(self.connection.execute(
             "UPDATE sessions SET consolidated_at = ?3, consolidated_through = ?4, through_row = ?5 \
              WHERE scope = ?1 AND name = ?2",
-            params![number, session, change.at.as_microsecond(), through.as_bytes(), last.row],
+            params![number, session, change.at, through.as_bytes(), last.row],
         ))?;
         let details = json!({ "session": session, "report": report });
         let sequence = self.record(change, Event::Learn, Some(&last), None, Some(details))?;
@@ -132,7 +133,7 @@ pub(crate) fn list(
     let pending = if filter.pending { "WHERE pending" } else { "" };
     let sql = format!("SELECT * FROM ({sql}) known {pending} ORDER BY last_at, scope, name LIMIT ?");
     values.push(clause::limit(limit));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read_waiting)?.collect()
+    connection.query_map(&sql, params_from_iter(values), read_waiting)
 }
 
 /// Reads a session from [`COLUMNS`], the scope's number and whether it has pending turns.
@@ -152,11 +153,11 @@ pub(crate) fn read(row: &dyn Row) -> sql::Result<Session> {
         scope,
         name: row.get(1)?,
         thread_id: row.get(2)?,
-        started_at: row::timestamp(row, 3)?,
-        last_at: row::timestamp(row, 4)?,
-        ended_at: row::optional_timestamp(row, 5)?,
-        consolidated_at: row::optional_timestamp(row, 6)?,
-        consolidated_through: row.get::<_, Option<[u8; 16]>>(7)?.map(|id| MemoryId(Uuid::from_bytes(id))),
+        started_at: row.get(3)?,
+        last_at: row.get(4)?,
+        ended_at: row.get(5)?,
+        consolidated_at: row.get(6)?,
+        consolidated_through: row.get(7)?,
         pending: false,
     })
 }
@@ -178,5 +179,5 @@ pub(crate) fn pending_turns(
     let mut values = vec![Value::Text(scope.key()), Value::Text(session.to_owned())];
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), row::read)?.collect()
+    connection.query_map(&sql, params_from_iter(values), row::read)
 }

@@ -124,8 +124,7 @@ fn beside(
         Ok((turn, marks.read(row)?, row.get::<_, bool>(next)?, row.get(next + 1)?))
     };
     let (mut found, mut places) = (HashMap::<Turn, Vec<Turn>>::new(), HashMap::new());
-    for pair in connection.prepare_cached(&sql)?.query_map(values, read)? {
-        let (turn, (row, place), seen, session) = pair?;
+    for (turn, (row, place), seen, session) in connection.query_map(&sql, values, read)? {
         found.entry(turn).or_default().push((row, session));
         if seen {
             places.insert(row, place);
@@ -164,8 +163,7 @@ fn sort(
     let (mut threads, mut alone, mut places) = (Threads::new(), Vec::new(), HashMap::with_capacity(ids.len()));
     let next = StampColumns::COUNT;
     let read = |row: &dyn Row| Ok((marks.read(row)?, row.get(next)?, row.get(next + 1)?, row.get(next + 2)?));
-    for found in connection.prepare_cached(&sql)?.query_map(values, read)? {
-        let ((row, place), scope, thread, session) = found?;
+    for ((row, place), scope, thread, session) in connection.query_map(&sql, values, read)? {
         places.insert(row, place);
         match thread {
             Some(thread) => threads.entry((scope, thread)).or_default().push((row, session)),
@@ -248,16 +246,9 @@ impl Walk<'_> {
                  ORDER BY row LIMIT ?4"
             }
         };
-        let mut statement = self.connection.prepare_cached(sql)?;
         let values = params![&self.thread.1, self.thread.0, row, clause::limit(most)];
-        let mut found: Vec<Turn> = Vec::new();
-        for other in statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))? {
-            let other: Turn = other?;
-            if other.1 != turn.1 {
-                break;
-            }
-            found.push(other);
-        }
+        let mut found: Vec<Turn> = self.connection.query_map(sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        found.truncate(found.iter().take_while(|other| other.1 == turn.1).count());
         if matches!(side, Side::Before) {
             found.reverse();
         }
@@ -291,7 +282,7 @@ fn visible_rows(
     );
     let mut values = vec![Value::Integers(rows)];
     values.extend(clause.values.iter().cloned());
-    connection.prepare_cached(&sql)?.query_map(values, |row| marks.read(row))?.collect()
+    Ok(connection.query_map(&sql, values, |row| marks.read(row))?.into_iter().collect())
 }
 
 /// The columns of which the stamp of a memory is computed. Every change of a memory or its vector adds a ledger entry,

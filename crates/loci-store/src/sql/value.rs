@@ -2,6 +2,10 @@
 //!
 //! There are few types, those of SQLite and lists. Each backend converts them to and from the types of its driver.
 
+use jiff::Timestamp;
+use loci_types::{EdgeId, EntityId, FactId, MemoryId};
+use uuid::Uuid;
+
 use super::{Error, Result, Row};
 
 /// A value for a statement.
@@ -60,6 +64,14 @@ from! {
     [u8; 16] => |value| Value::Blob(value.to_vec()),
     &[u8; 16] => |value| Value::Blob(value.to_vec()),
     [u8; 32] => |value| Value::Blob(value.to_vec()),
+    EdgeId => |id| id.as_bytes().into(),
+    EntityId => |id| id.as_bytes().into(),
+    FactId => |id| id.as_bytes().into(),
+    MemoryId => |id| id.as_bytes().into(),
+    &EntityId => |id| id.as_bytes().into(),
+    &MemoryId => |id| id.as_bytes().into(),
+    // Times are stored in microseconds.
+    Timestamp => |time| Value::Integer(time.as_microsecond()),
     &Value => |value| value.clone(),
 }
 
@@ -188,6 +200,22 @@ impl Get for Vec<u8> {
             ValueRef::Blob(bytes) => Ok(bytes.to_vec()),
             other => other.wrong("bytes"),
         }
+    }
+}
+
+macro_rules! ids {
+    ($($id:ident),*) => { $(impl Get for $id {
+        fn from_value(value: ValueRef<'_>) -> Result<Self> {
+            <[u8; 16]>::from_value(value).map(|bytes| Self(Uuid::from_bytes(bytes)))
+        }
+    })* };
+}
+ids!(EdgeId, EntityId, FactId, MemoryId);
+
+/// A value outside the range of timestamps is reported as damage.
+impl Get for Timestamp {
+    fn from_value(value: ValueRef<'_>) -> Result<Self> {
+        Timestamp::from_microsecond(i64::from_value(value)?).map_err(Error::unreadable)
     }
 }
 

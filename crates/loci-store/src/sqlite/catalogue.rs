@@ -62,7 +62,7 @@ impl Catalogue {
     }
 
     fn read<T>(&self, reader: Reader, work: impl FnOnce(&dyn sql::Connection) -> sql::Result<T>) -> Result<T> {
-        let found = work(&*reader).map_err(|error| Error::said(&self.path, error))?;
+        let found = work(&*reader).map_err(|error| Error::sql(&self.path, error))?;
         reader.give_back();
         Ok(found)
     }
@@ -73,7 +73,7 @@ impl Catalogue {
         let mut connection = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction =
             connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
-        let done = work(&*transaction).map_err(|error| Error::said(&self.path, error))?;
+        let done = work(&*transaction).map_err(|error| Error::sql(&self.path, error))?;
         transaction.commit().map_err(failed)?;
         Ok(done)
     }
@@ -86,13 +86,10 @@ impl Catalogue {
         self.read_catalogue(|connection| {
             let sql = "SELECT space, min(at) FROM work WHERE tenant = ? AND at <= ? AND kind IN \
                        (SELECT value FROM json_each(?)) GROUP BY space ORDER BY min(at), space LIMIT ?";
-            let values = params![tenant.name(), now.as_microsecond(), Value::Texts(names), MAX_LOOKED_AT as i64];
-            connection
-                .prepare_cached(sql)?
-                .query_map(values, |row| {
-                    row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
-                })?
-                .collect()
+            let values = params![tenant.name(), now, Value::Texts(names), MAX_LOOKED_AT as i64];
+            connection.query_map(sql, values, |row| {
+                row.get::<_, String>(0)?.parse().map_err(|error: loci_types::Error| sql::Error::unreadable(error))
+            })
         })
     }
 
@@ -100,12 +97,16 @@ impl Catalogue {
     /// later.
     pub(super) fn mark_work(&self, tenant: &Tenant, space: &Space, next: &[(String, i64)]) -> Result<()> {
         let (tenant, space) = (tenant.name(), space.name());
-        let marked: HashMap<String, i64> = self.read_catalogue(|connection| {
-            connection
-                .prepare_cached("SELECT kind, at FROM work WHERE tenant = ?1 AND space = ?2")?
-                .query_map(params![tenant, &space], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect()
-        })?;
+        let marked: HashMap<String, i64> = self
+            .read_catalogue(|connection| {
+                connection.query_map(
+                    "SELECT kind, at FROM work WHERE tenant = ?1 AND space = ?2",
+                    params![tenant, &space],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )
+            })?
+            .into_iter()
+            .collect();
         if next.iter().all(|(kind, at)| marked.get(kind).is_some_and(|marked| marked <= at)) {
             return Ok(());
         }

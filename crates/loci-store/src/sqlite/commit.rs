@@ -192,7 +192,7 @@ mod tests {
     /// A task that runs a statement, and its result.
     fn task_of(sql: &'static str) -> (Box<dyn WriteTask>, oneshot::Receiver<Result<()>>) {
         pending_write(move |connection| {
-            connection.execute(sql, []).map(drop).map_err(|error| Error::said(Path::new("here"), error))
+            connection.execute(sql, []).map(drop).map_err(|error| Error::sql(Path::new("here"), error))
         })
     }
 

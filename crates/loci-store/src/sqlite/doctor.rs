@@ -151,7 +151,7 @@ fn check(connection: &Connection, path: &Path, analyser: &Analyser, repair: bool
         return Ok(findings);
     }
     let asked = doctor::check_space(connection, &path.display().to_string(), CHECKS, analyser, repair);
-    findings.extend(asked.map_err(|error| Error::said(path, error))?);
+    findings.extend(asked.map_err(|error| Error::sql(path, error))?);
     // This comes last, because the other checks repair some of the orphans.
     let orphans: i64 =
         connection.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).map_err(failed)?;

@@ -51,7 +51,7 @@ impl OpenSpace {
         // The read transaction pins one snapshot and ends when it is dropped.
         let value = {
             let _snapshot = Transaction::read(&reader).map_err(failed)?;
-            work(&reader).map_err(|error| Error::said(&self.path, error))?
+            work(&reader).map_err(|error| Error::sql(&self.path, error))?
         };
         reader.give_back();
         Ok(Some(value))

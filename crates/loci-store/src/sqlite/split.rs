@@ -85,19 +85,21 @@ pub(super) fn split_users(folder: &Path) -> Result<()> {
     let failed = |error: std::io::Error| Error::io(&lock, &error);
     let locked = File::options().create(true).truncate(false).write(true).open(&lock).map_err(failed)?;
     locked.lock().map_err(failed)?;
-    let said = |error| Error::sqlite(&path, error);
-    let found = schema::format(&Connection::open(&path).map_err(said)?, &path, CATALOGUE)?;
+    let sqlite_error = |error| Error::sqlite(&path, error);
+    let found = schema::format(&Connection::open(&path).map_err(sqlite_error)?, &path, CATALOGUE)?;
     if found <= BEFORE_SHARDS as i64 {
         let catalogue = schema::open(&path, &CATALOGUE[..BEFORE_SHARDS])?;
         let tenants: Vec<String> = catalogue
             .prepare("SELECT tenant FROM spaces WHERE name = 'shared'")
             .and_then(|mut read| read.query_map([], |row| row.get(0))?.collect())
-            .map_err(said)?;
+            .map_err(sqlite_error)?;
         let register = "INSERT INTO spaces (tenant, name, created_at, written) SELECT tenant, ?2, created_at, 1 \
                         FROM spaces WHERE tenant = ?1 AND name = 'shared' ON CONFLICT DO NOTHING";
         for tenant in tenants {
             let spaces = folder.join("tenants").join(path_component(&tenant)).join("spaces");
-            split(&spaces, |space| catalogue.execute(register, [&tenant, &space.name()]).map(drop).map_err(said))?;
+            split(&spaces, |space| {
+                catalogue.execute(register, [&tenant, &space.name()]).map(drop).map_err(sqlite_error)
+            })?;
         }
         drop(catalogue);
         schema::open(&path, CATALOGUE)?;
@@ -113,13 +115,13 @@ fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
     if !shared.exists() {
         return Ok(());
     }
-    let said = |error| Error::sqlite(&shared, error);
+    let sqlite_error = |error| Error::sqlite(&shared, error);
     let connection = schema::open(&shared, SPACE)?;
-    let transaction = Transaction::write(&connection).map_err(said)?;
+    let transaction = Transaction::write(&connection).map_err(sqlite_error)?;
     let found: Vec<(i64, String)> = connection
         .prepare("SELECT scope, key FROM scopes WHERE layer IN ('user', 'session')")
         .and_then(|mut read| read.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
-        .map_err(said)?;
+        .map_err(sqlite_error)?;
     let mut shards: BTreeMap<Space, Vec<i64>> = BTreeMap::new();
     for (number, key) in &found {
         shards.entry(Scope::from_key(key)?.space()).or_default().push(*number);
@@ -128,7 +130,7 @@ fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
         return Ok(());
     }
     let latest: i64 =
-        connection.query_row("SELECT coalesce(max(at), 0) FROM ledger", [], |row| row.get(0)).map_err(said)?;
+        connection.query_row("SELECT coalesce(max(at), 0) FROM ledger", [], |row| row.get(0)).map_err(sqlite_error)?;
     for (space, scopes) in &shards {
         register(space)?;
         copy(&shared, &file(space), scopes, latest)?;
@@ -143,8 +145,8 @@ fn split(spaces: &Path, register: impl Fn(&Space) -> Result<()>) -> Result<()> {
         connection.execute_batch(GUARD)?;
         connection.execute_batch("DROP TABLE moving")
     };
-    clear().map_err(said)?;
-    transaction.commit().map_err(said)?;
+    clear().map_err(sqlite_error)?;
+    transaction.commit().map_err(sqlite_error)?;
     // What was deleted leaves the file, unless somebody else has it open; then its pages are used again.
     drop(connection.execute_batch("VACUUM"));
     Ok(())
@@ -159,7 +161,7 @@ fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
     }
     // What an interrupted split has left.
     remove(&new)?;
-    let said = |error| Error::sqlite(&new, error);
+    let sqlite_error = |error| Error::sqlite(&new, error);
     let connection = schema::open(&new, SPACE)?;
     let fill = || -> rusqlite::Result<()> {
         connection.execute("ATTACH ?1 AS old", [shared.to_string_lossy()])?;
@@ -184,9 +186,9 @@ fn copy(shared: &Path, path: &Path, scopes: &[i64], latest: i64) -> Result<()> {
         }
         Ok(())
     };
-    fill().map_err(said)?;
+    fill().map_err(sqlite_error)?;
     // Whoever closes a file last folds its log into it.
-    connection.close().map_err(|(_, error)| said(error))?;
+    connection.close().map_err(|(_, error)| sqlite_error(error))?;
     File::open(&new).and_then(|file| file.sync_all()).map_err(failed)?;
     remove(path)?;
     std::fs::rename(&new, path).map_err(failed)?;

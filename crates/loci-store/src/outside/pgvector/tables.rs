@@ -150,7 +150,7 @@ impl Tables {
             format!("SELECT id, stamp FROM {} WHERE collection = ?1 AND id > ?2 ORDER BY id LIMIT ?3", self.points());
         let read = |row: &dyn sql::Row| Ok((id(row)?, Some(row.get::<_, i64>(1)?.cast_unsigned())));
         let values = vec![Value::Integer(number), Value::from(after.into_bytes()), clause::limit(limit)];
-        connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
+        connection.query_map(&sql, values, read)
     }
 
     /// The nearest matching points, best first; none if the collection does not exist.
@@ -218,7 +218,7 @@ impl Tables {
         values.extend(wanted);
         values.push(clause::limit(limit));
         let read = |row: &dyn sql::Row| Ok((id(row)?, (1.0 - row.get::<_, f64>(1)?) as f32));
-        connection.prepare_cached(&sql)?.query_map(values, read)?.collect()
+        connection.query_map(&sql, values, read)
     }
 }
 
@@ -248,5 +248,5 @@ fn conditions(wanted: &PointFilter) -> (String, Vec<Value>) {
 }
 
 fn id(row: &dyn sql::Row) -> sql::Result<MemoryId> {
-    Ok(MemoryId(Uuid::from_bytes(row.get(0)?)))
+    row.get(0)
 }

@@ -164,7 +164,7 @@ impl<B: Backend> SqlStore<B> {
             return Ok(None);
         }
         let place = B::place_of(&open).to_owned();
-        let work = move |connection: &dyn Connection| work(connection).map_err(|error| Error::said(&place, error));
+        let work = move |connection: &dyn Connection| work(connection).map_err(|error| Error::sql(&place, error));
         self.backend.write(&open, work).await.map(Some)
     }
 

@@ -8,7 +8,7 @@ use loci_types::Tenant;
 
 use super::row::TableRow;
 use super::table::{Table, columns};
-use crate::sql::{self, Backend, Connection, Value, params, row};
+use crate::sql::{self, Backend, Connection, Value, params};
 use crate::{Error, Result};
 
 /// The entries of the catalogue, parents before children. The lead is the column that names the tenant.
@@ -42,7 +42,7 @@ pub(super) fn by_name(name: &str) -> Option<&'static Table> {
 /// The rows of a tenant.
 pub(super) fn rows_of(connection: &dyn Connection, table: &Table, tenant: &str) -> sql::Result<Vec<TableRow>> {
     let sql = format!("SELECT {} FROM {} WHERE {} = ?1", table.column_list(), table.name, table.lead);
-    connection.prepare_cached(&sql)?.query_map(params![tenant], |row| TableRow::read(row, table, false))?.collect()
+    connection.query_map(&sql, params![tenant], |row| TableRow::read(row, table, false))
 }
 
 /// Whether there is a row with this key.
@@ -53,7 +53,7 @@ pub(super) fn has(connection: &dyn Connection, table: &Table, row: &[Value]) -> 
     conditions.push(format!("{} = ?", table.lead));
     values.extend(table.text(row, table.lead).map(Value::from));
     let sql = format!("SELECT 1 FROM {} WHERE {}", table.name, conditions.join(" AND "));
-    connection.prepare_cached(&sql)?.exists(values)
+    connection.exists(&sql, values)
 }
 
 /// Adds a row if it is missing. Returns the number of rows added.
@@ -76,7 +76,8 @@ pub(super) fn set_created_at(
 
 /// Registers a space with the creation time of its source.
 pub(super) fn register_space<B: Backend>(to: &B, tenant: &Tenant, open: &Arc<B::Open>, created_at: i64) -> Result<()> {
-    let at = row::from_micros(created_at).map_err(|error| Error::said(B::place_of(open), error))?;
+    let at = jiff::Timestamp::from_microsecond(created_at)
+        .map_err(|error| Error::sql(B::place_of(open), sql::Error::unreadable(error)))?;
     to.prepare(tenant, open, at)?;
     let name = B::space_of(open).name();
     to.write_catalogue(|connection| set_created_at(connection, &SPACES, tenant.name(), &name, created_at))

@@ -188,10 +188,8 @@ impl<W: Write> Dump<W> {
         let mut seen = HashSet::new();
         for memories in memories.chunks(PAGE) {
             let values = vec![Value::Integers(memories.to_vec()); columns.len()];
-            let mut rows: Vec<TableRow> = connection
-                .prepare_cached(&sql)?
-                .query_map(values, |row| TableRow::read(row, table, false))?
-                .collect::<sql::Result<_>>()?;
+            let mut rows: Vec<TableRow> =
+                connection.query_map(&sql, values, |row| TableRow::read(row, table, false))?;
             if columns.len() > 1 {
                 // An edge between memories of two chunks is found twice.
                 rows.retain(|row| seen.insert(row.key().to_vec()));
@@ -220,13 +218,12 @@ impl<W: Write> Dump<W> {
 /// The row numbers of memories that have changed.
 fn changed(connection: &dyn Connection, since: i64, at: Timestamp) -> sql::Result<Vec<i64>> {
     let at = at.saturating_sub(SKEW).unwrap_or(at).as_microsecond();
-    connection
-        .prepare_cached(
-            "SELECT memory FROM ledger WHERE sequence > ?1 AND memory IS NOT NULL UNION \
+    connection.query_map(
+        "SELECT memory FROM ledger WHERE sequence > ?1 AND memory IS NOT NULL UNION \
              SELECT row FROM memories WHERE last_accessed_at >= ?2 OR aged_at >= ?2",
-        )?
-        .query_map(params![since, at], |row| row.get(0))?
-        .collect()
+        params![since, at],
+        |row| row.get(0),
+    )
 }
 
 /// The reason why no increment can follow the base; none if it can.
@@ -243,7 +240,7 @@ fn stale(connection: &dyn Connection, base: &BackupSpace, end: i64) -> sql::Resu
         ),
     ] {
         let sql = format!("SELECT 1 FROM ledger WHERE sequence > ?1 AND {condition} LIMIT 1");
-        if connection.prepare_cached(&sql)?.exists(params![base.sequence])? {
+        if connection.exists(&sql, params![base.sequence])? {
             return Ok(Some(reason));
         }
     }

@@ -61,13 +61,9 @@ fn memories(
     values.extend(clause.values.iter().cloned());
     values.push(clause::limit(limit));
     let read = |found: &dyn Row| {
-        Ok(ExportedMemory {
-            memory: row::read(found)?,
-            aged_at: row::optional_timestamp(found, "aged")?,
-            row: found.get("place")?,
-        })
+        Ok(ExportedMemory { memory: row::read(found)?, aged_at: found.get("aged")?, row: found.get("place")? })
     };
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect()
+    connection.query_map(&sql, params_from_iter(values), read)
 }
 
 /// The next edges by id of which both ends match the clause.
@@ -84,7 +80,7 @@ fn edges(connection: &dyn Connection, clause: &Clause, after: Uuid, limit: usize
         values.extend(clause.values.iter().cloned());
     }
     values.push(clause::limit(limit));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read_edge)?.collect()
+    connection.query_map(&sql, params_from_iter(values), read_edge)
 }
 
 /// The next entities by id: all of them, or those that a memory matching the clause mentions. United entities are
@@ -121,8 +117,7 @@ fn entities(
         let united_with = united.map(|id| EntityId(Uuid::from_bytes(id)));
         Ok((number, ExportedEntity { scope, entity: read_entity(row)?, united_with, mentions: Vec::new() }))
     };
-    let found: Vec<(i64, ExportedEntity)> =
-        connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read)?.collect::<sql::Result<_>>()?;
+    let found: Vec<(i64, ExportedEntity)> = connection.query_map(&sql, params_from_iter(values), read)?;
     found
         .into_iter()
         .map(|(number, mut exported)| {
@@ -144,10 +139,7 @@ fn mentions(connection: &dyn Connection, clause: &Clause, entity: i64) -> sql::R
     );
     let mut values = vec![Value::Integer(entity)];
     values.extend(clause.values.iter().cloned());
-    connection
-        .prepare_cached(&sql)?
-        .query_map(params_from_iter(values), |row| Ok(MemoryId(Uuid::from_bytes(row.get(0)?))))?
-        .collect()
+    connection.query_map(&sql, params_from_iter(values), |row| row.get(0))
 }
 
 /// The next sessions by scope and name.
@@ -168,5 +160,5 @@ fn sessions(
     }
     sql.push_str(&format!(" ORDER BY {key}, {name} LIMIT ?"));
     values.push(clause::limit(limit));
-    connection.prepare_cached(&sql)?.query_map(params_from_iter(values), read_session)?.collect()
+    connection.query_map(&sql, params_from_iter(values), read_session)
 }

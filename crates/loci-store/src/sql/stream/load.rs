@@ -50,10 +50,8 @@ impl SpaceLoad {
             None => Rewound::default(),
         };
         let sequence = feed::end(connection)?;
-        let rows: Vec<i64> = connection
-            .prepare_cached("SELECT row FROM memories ORDER BY row")?
-            .query_map(params![], |row| row.get(0))?
-            .collect::<sql::Result<_>>()?;
+        let rows: Vec<i64> =
+            connection.query_map("SELECT row FROM memories ORDER BY row", params![], |row| row.get(0))?;
         rows.iter().try_for_each(|row| words::write(connection, &self.analyser, *row))?;
         numbers::advance(connection, &self.numbers)?;
         if before > 0 {
@@ -91,9 +89,9 @@ impl SpaceLoad {
             match kind {
                 FrameKind::MigrationEnd | FrameKind::Space => return Ok(()),
                 FrameKind::Changed => {
-                    let mut delete = connection.prepare_cached("DELETE FROM memories WHERE row = ?1")?;
+                    let delete = "DELETE FROM memories WHERE row = ?1";
                     for row in bytes.as_chunks::<8>().0 {
-                        delete.execute(params![i64::from_le_bytes(*row)])?;
+                        connection.execute(delete, params![i64::from_le_bytes(*row)])?;
                     }
                 }
                 FrameKind::Rows => {
@@ -158,7 +156,7 @@ impl SpaceLoad {
         connection
             .execute(
                 "INSERT INTO ledger (sequence, at, event, new, node, reason) VALUES (?1, ?2, 'restore', ?3, 'operator', ?4)",
-                params![sequence, self.at.as_microsecond(), new, "restored from a backup"],
+                params![sequence, self.at, new, "restored from a backup"],
             )
             .map(drop)
     }
@@ -169,7 +167,7 @@ fn missing(connection: &dyn Connection, table: &Table, rows: Vec<Vec<Value>>) ->
     let sql = format!("SELECT 1 FROM {} WHERE {} = ?1", table.name, table.lead);
     let mut missing = Vec::new();
     for row in rows {
-        if !connection.prepare_cached(&sql)?.exists(row[..1].to_vec())? {
+        if !connection.exists(&sql, row[..1].to_vec())? {
             missing.push(row);
         }
     }

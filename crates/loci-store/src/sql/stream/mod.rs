@@ -104,7 +104,7 @@ impl Failure {
     /// The error of the store at a path.
     fn at(self, path: &Path) -> Error {
         match self {
-            Failure::Database(error) => Error::said(path, error),
+            Failure::Database(error) => Error::sql(path, error),
             Failure::Other(error) => error,
         }
     }

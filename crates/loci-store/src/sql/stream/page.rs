@@ -41,10 +41,7 @@ pub(super) fn range(
 ) -> sql::Result<Vec<TableRow>> {
     let (source, lead) = (table.source(end, connection.dialect()), table.lead);
     let sql = format!("SELECT {} FROM {source} WHERE {lead} > ?1 AND {lead} <= ?2", table.column_list());
-    connection
-        .prepare_cached(&sql)?
-        .query_map(params![after, through], |row| TableRow::read(row, table, half))?
-        .collect()
+    connection.query_map(&sql, params![after, through], |row| TableRow::read(row, table, half))
 }
 
 /// The number of rows and the greatest lead.
@@ -61,8 +58,7 @@ pub(super) fn write(
     analyser: &Analyser,
 ) -> sql::Result<()> {
     let each = |sql: &str, rows: &[Vec<Value>]| -> sql::Result<()> {
-        let mut statement = connection.prepare_cached(sql)?;
-        rows.iter().try_for_each(|row| statement.execute(row.clone()).map(drop))
+        rows.iter().try_for_each(|row| connection.execute(sql, row.clone()).map(drop))
     };
     match table.load {
         Load::Insert => {

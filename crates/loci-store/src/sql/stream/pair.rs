@@ -139,7 +139,7 @@ impl<F: Backend, T: Backend> SpacePair<F, T> {
         mut work: impl FnMut(&dyn Connection) -> sql::Result<()> + Send + 'static,
     ) -> Result<()> {
         let path = T::place_of(&self.target).to_owned();
-        let work = move |connection: &dyn Connection| work(connection).map_err(|error| Error::said(&path, error));
+        let work = move |connection: &dyn Connection| work(connection).map_err(|error| Error::sql(&path, error));
         self.to.write(&self.target, work).await
     }
 

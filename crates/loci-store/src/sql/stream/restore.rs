@@ -199,7 +199,7 @@ async fn restore_space<B: Backend>(
     let path = B::place_of(&open).to_owned();
     let restored = to
         .write_long(&open, move |connection| {
-            connection.without_timeout().map_err(|error| Error::said(&path, error))?;
+            connection.without_timeout().map_err(|error| Error::sql(&path, error))?;
             load.run(connection).map_err(|failure| failure.at(&path))
         })
         .await?;

@@ -68,11 +68,11 @@ pub(super) fn rewind(
 fn last_kept(connection: &dyn Connection, until: RestorePoint) -> sql::Result<i64> {
     match until {
         RestorePoint::Sequence(sequence) => Ok(sequence),
-        RestorePoint::Time(at) => connection.query_row(
-            "SELECT coalesce(max(sequence), 0) FROM ledger WHERE at <= ?1",
-            params![at.as_microsecond()],
-            |row| row.get(0),
-        ),
+        RestorePoint::Time(at) => {
+            connection.query_row("SELECT coalesce(max(sequence), 0) FROM ledger WHERE at <= ?1", params![at], |row| {
+                row.get(0)
+            })
+        }
     }
 }
 
@@ -103,13 +103,12 @@ fn page(connection: &dyn Connection, to: i64, before: i64) -> sql::Result<Vec<En
             new: fields(row.get(5)?),
         })
     };
-    connection
-        .prepare_cached(
-            "SELECT sequence, event, memory, version, old, new FROM ledger WHERE sequence > ?1 AND sequence < ?2 \
+    connection.query_map(
+        "SELECT sequence, event, memory, version, old, new FROM ledger WHERE sequence > ?1 AND sequence < ?2 \
              ORDER BY sequence DESC LIMIT ?3",
-        )?
-        .query_map(params![to, before, PAGE], read)?
-        .collect()
+        params![to, before, PAGE],
+        read,
+    )
 }
 
 struct Rewind<'a> {
@@ -237,28 +236,23 @@ impl Rewind<'_> {
 
     fn memory(&self, row: i64) -> sql::Result<Option<StoredMemory>> {
         let sql = format!("SELECT {}, m.row, m.scope FROM memories m WHERE m.row = ?1", row::COLUMNS);
-        self.connection.prepare_cached(&sql)?.query_row(params![row], stored).optional()
+        self.connection.query_row(&sql, params![row], stored).optional()
     }
 
     /// The row number of a memory.
     fn row_of(&self, memory: &Value) -> sql::Result<Option<i64>> {
         let Some(id) = id(memory) else { return Ok(None) };
-        self.connection
-            .prepare_cached("SELECT row FROM memories WHERE id = ?1")?
-            .query_row(params![id], |row| row.get(0))
-            .optional()
+        self.connection.query_row("SELECT row FROM memories WHERE id = ?1", params![id], |row| row.get(0)).optional()
     }
 
     /// Restores the update times, and deletes the undone entries and younger rows that have no entries.
     fn finish(&mut self, to: i64, cutoff: Option<i64>) -> sql::Result<()> {
-        let mut restore_time = self.connection.prepare_cached(
-            "UPDATE memories SET updated_at = coalesce((SELECT max(l.at) FROM ledger l WHERE l.memory = ?1 \
+        let restore_time = "UPDATE memories SET updated_at = coalesce((SELECT max(l.at) FROM ledger l WHERE l.memory = ?1 \
              AND l.sequence <= ?2 AND l.old IS NOT NULL AND l.event NOT IN ('link', 'unlink', 'embed', 'entity', 'fact', \
              'merge')), \
-             created_at) WHERE row = ?1",
-        )?;
+             created_at) WHERE row = ?1";
         for row in &self.touched {
-            restore_time.execute(params![*row, to])?;
+            self.connection.execute(restore_time, params![*row, to])?;
         }
         self.connection.execute("DELETE FROM ledger WHERE sequence > ?1", params![to])?;
         let Some(cutoff) = cutoff else { return Ok(()) };
